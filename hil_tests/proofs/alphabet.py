@@ -10,6 +10,7 @@ each role.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import events as ev
@@ -52,8 +53,13 @@ VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
 PEOPLE = tuple(Person(role.value, role) for role in Role)
 ANOTHER = Person("another", Role.FLOORPERSON)
 """A floorperson who did not make the inspection in hand."""
-BOTH_TRADES = Person(Role.DEALER.value, Role.FLOORPERSON)
-"""The dealer by name, logged in as a floorperson: one person is never both sides of a duty."""
+BOTH_TRADES = Person(" Dealer", Role.FLOORPERSON)
+"""The dealer by name, otherwise typed, logged in as a floorperson: one person is never both sides
+of a duty."""
+NOTHING: Any = ()
+"""What no console sends: values that are none, and no `no roll` either."""
+LONG_AGO = timedelta(days=8)
+"""A signature of this age holds no more."""
 OCCASIONS = (
     Occasion(Purpose.PLAY, NOW),
     Occasion(Purpose.PLAY, BEFORE),
@@ -164,7 +170,7 @@ def _seen_and_signed(who: Person, day: datetime) -> list[ev.Event]:
         *(ev.LampValuesEntered(who, values) for values in (READ, OTHER)),
         ev.LampsSeen(who),
         *(ev.CycleJudged(who, tossed) for tossed in (True, False)),
-        *(ev.Signed(who, at) for at in (day, day - timedelta(days=8))),
+        *(ev.Signed(who, at) for at in (day, day - LONG_AGO)),
     ]
 
 
@@ -177,8 +183,12 @@ def _acts(day: datetime) -> list[ev.Event]:
     found += [ev.DiceCorrected(PEOPLE[1], serials) for serials in (("a", "b"), ("used", "b", "c"))]
     found += [
         ev.DiceChanged(ANOTHER, serials, day + DICE_AT)
-        for serials in (("a", "b"), ("a", "a", "b"), ("a", "b", "c", "d"), ("used", "b", "c"))
+        for serials in (("a", "b"), ("a", "A", "b"), ("a", "b", "c", "d"), (" Used", "b", "c"))
     ]
+    found += [
+        ev.InspectionRequested(PEOPLE[1], part, day - LONG_AGO) for part in (Part.LAMPS, Part.ALL)
+    ]
+    found += [ev.CorrectionAgreed(PEOPLE[1], NOW, NOTHING), ev.DiceKept(ANOTHER)]
     found += [
         *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
         *(ev.CorrectionAgreed(BOTH_TRADES, NOW, values) for values in (OTHER, None)),
@@ -188,7 +198,7 @@ def _acts(day: datetime) -> list[ev.Event]:
         found += [
             ev.OpenRequested(who),
             ev.CloseRequested(who),
-            *(ev.InspectionRequested(who, part) for part in Part),
+            *(ev.InspectionRequested(who, part, day) for part in Part),
             ev.InspectionAbandoned(who),
             ev.LampSeenWrong(who, "small"),
             ev.LampSeenWrong(who, "no such area"),

@@ -6,6 +6,7 @@ a property that compares the machine with the watch compares two accounts.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import Table
@@ -85,7 +86,7 @@ class Watch(NamedTuple):
     first: tuple[int, ...] | None = None
     """What the result was before it was corrected, sorted; empty: no roll."""
     present: Person | None = None
-    """In whose presence the round is settled by hand."""
+    """In whose presence the dealer reads after an interruption, and settles, or by hand."""
     in_view: frozenset[Person] = frozenset()
     """Who has said, since the newest restart, that the locked compartment stayed in view."""
     # inspections
@@ -95,6 +96,8 @@ class Watch(NamedTuple):
     """The entry in hand has been lit for as long as a look takes."""
     inspector: Person | None = None
     """Who asked for the inspection in hand."""
+    begun: datetime | None = None
+    """When the oldest part was begun that is to be signed, or was."""
     each: bool = False
     seen: bool = False
     cycles: int = 0
@@ -102,12 +105,15 @@ class Watch(NamedTuple):
     """The cycle in hand was settled by tachometer, and moved."""
     valid: bool = False
     shift_due: bool = False
+    shift_again: bool = False
+    """Another shift began since the inspection of the last one was taken up."""
     camera_off: bool = False
     """The table came back to service with the reader broken, and it is not mended yet."""
     manual: bool = False
     """The automated shaker was retired, and did not come back yet."""
     doubt: bool = False
-    """The compartment was opened since a person said which dice are in it."""
+    """The compartment was opened since a person said which dice are in it; or it may have been,
+    without power and with no flag that stands."""
     untried: bool = False
     """Dice were recorded, and nothing was inspected or tried since."""
     dice_by: tuple[str, frozenset[str]] | None = None
@@ -196,7 +202,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         phase in (P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE) or isinstance(event, ev.Restarted)
     ):
         w = w._replace(offered=None)
-    if w.present and phase is not P.SETTLING_BY_HAND:
+    if w.present and phase not in IN_PRESENCE:
         w = w._replace(present=None)
     if not _waits(phase):
         w = w._replace(awaited=None)
@@ -217,7 +223,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         if w.cycles < 3:
             w = w._replace(cycles=0)
         if not (w.seen or w.cycles):
-            w = w._replace(inspector=None)
+            w = w._replace(inspector=None, begun=None)
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
@@ -226,6 +232,14 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     elif w.stands is not None:
         w = w._replace(verdict="", hidden=True)
     return w
+
+
+IN_PRESENCE = frozenset(
+    {
+        *(P.AWAITING_DEALER, P.DISPUTED, P.PUSHING, P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND),
+    }
+)
+"""Phases in which somebody's presence may still matter to what is read or settled."""
 
 
 def _darkens(step: Step) -> bool:
@@ -269,11 +283,14 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
         w = w._replace(cover=isinstance(event, ev.CoverClosed))
     elif isinstance(event, ev.Restarted):
+        shut = event.compartment_stayed_locked and not event.compartment_open
+        doubt = not w.manual and (w.doubt or not shut)
         w = w._replace(
             compartment=event.compartment_open,
             estop=event.estop_pressed,
             cover=event.cover_closed and has_contact,
-            doubt=w.doubt or (event.compartment_open and not w.manual),
+            doubt=doubt,
+            dice_by=None if doubt else w.dice_by,
             energised=False,
             reading=False,
             hidden=True,
@@ -368,7 +385,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
-            w = w._replace(present=person)
+            w = w._replace(present=person, verdict=w.verdict or "unreadable")
         case ev.NoRollCalled(person=person) if step.state.phase is P.DISPUTED:
             w = w._replace(enterer=person, named=_named(state, None))
         case ev.NoRollCalled():
@@ -376,8 +393,11 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.ValuesEntered(values=values) if step.state.phase is P.AWAITING_DEALER:
             w = w._replace(typed=tuple(sorted(values)))
         case ev.CompartmentWatched(person=person, stayed=True):
-            reads = step.state.phase is P.AWAITING_DEALER
-            w = w._replace(in_view=w.in_view | {person}, verdict="unreadable" if reads else "")
+            w = w._replace(in_view=w.in_view | {person}, verdict="")
+            if step.state.phase is P.AWAITING_DEALER:
+                above = (each for each in w.in_view if each.role in table.expected.presence)
+                w = w._replace(verdict="unreadable", doubt=False, dice_by=None)
+                w = w._replace(present=next(above, None))
         case ev.ValuesConfirmed() | ev.ValuesEntered():
             agreed = step.state.phase is not P.DISPUTED
             if not agreed:
@@ -391,7 +411,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(offered=_sorted(event.values))
         case ev.CorrectionAgreed():
             first = _sorted(w.stands)
-            w = w._replace(first=first, stands=event.values, offered=None, value=True)
+            w = w._replace(first=first, stands=event.values, offered=None, value=True, present=None)
             w = w._replace(settled=True, bets_closed=True)
         case ev.MultipliersShown():
             w = w._replace(odds_proved=w.playing)
@@ -400,22 +420,26 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.WagersSettled():
             w = w._replace(paid=True)
         case ev.InspectionRequested():
-            if w.inspector != event.person:
+            if w.inspector != event.person or is_old(table, w.begun, event.at):
                 w = _disturbed(w)
             w = w._replace(inspector=event.person, dice_by=None)
             if event.part is not Part.SHAKER:
                 w = w._replace(entries=0, each=False, seen=False)
             if event.part is not Part.LAMPS:
                 w = w._replace(cycles=0)
+            w = w._replace(begun=w.begun if w.seen or w.cycles else event.at)
         case ev.ShiftInspectionRequested():
             w = w._replace(cycles=0, inspector=event.person, dice_by=None)
         case ev.ShiftBegan():
-            w = w._replace(shift_due=True)
+            w = w._replace(shift_due=True, shift_again=state.purpose is Purpose.SHIFT)
         case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
             if step.state.phase is not P.INSPECTION_DUE:
-                w = w._replace(shift_due=bool(table.expected.shift))
+                w = w._replace(shift_due=bool(table.expected.shift), begun=None)
         case ev.TimeChecked() if step.state.phase is P.AWAITING_DEALER:
             w = w._replace(tossed=True, settled=True, verdict="unreadable")
+        case ev.DiceKept() if kept_alone(table, w, state, event.person):
+            assert state.dice is not None
+            w = w._replace(dice_by=(event.person.name, frozenset(state.dice.serials)))
         case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
         case ev.RevealRequested() if state.phase is P.REVEALING:
@@ -424,9 +448,10 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(doubt=False, dice_by=None)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
-                w = w._replace(shift_due=False, cycles=0, inspector=None)
+                w = w._replace(shift_due=w.shift_again, shift_again=False, cycles=0, inspector=None)
             else:
-                w = _disturbed(w)._replace(valid=True)
+                signs = step.state.phase is P.INSPECTED
+                w = _disturbed(w)._replace(valid=signs, begun=w.begun if signs else None)
         case ev.FaultCleared():
             faults = w.faults - {event.kind}
             w = w._replace(faults=faults, camera_off=w.camera_off and FaultKind.READER in faults)
@@ -469,12 +494,36 @@ def _unread(w: Watch) -> bool:
     return w.camera_off and not w.playing
 
 
+def is_one(one: str, other: str) -> bool:
+    """True for two spellings of one person's name."""
+    return one.strip().lower() == other.strip().lower()
+
+
+def is_old(table: Table, begun: datetime | None, now: datetime | None) -> bool:
+    """True for what was inspected too long ago, or under a clock that was set back since."""
+    assert now is not None, "the product says when"
+    if begun is None:
+        return False
+    hours = (now - begun).total_seconds() / 3600
+    return hours >= table.rules.parameters.signature_h or hours < -5 / 60
+
+
 def seconds_dice(w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
     """True where another person than the first names the same other dice."""
+    return _seconds(w, event.person, event.serials)
+
+
+def _seconds(w: Watch, who: Person, serials: tuple[str, ...]) -> bool:
     if w.dice_by is None:
         return False
-    name, serials = w.dice_by
-    return name != event.person.name and serials == set(event.serials)
+    name, named = w.dice_by
+    return not is_one(name, who.name) and named == set(serials)
+
+
+def kept_alone(table: Table, w: Watch, state: TableState, who: Person) -> bool:
+    """True where one of two persons says that the dice on record are still in it."""
+    assert state.dice is not None
+    return table.expected.dice_by_two and not _seconds(w, who, state.dice.serials)
 
 
 def named_alone(table: Table, w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
@@ -586,7 +635,8 @@ NO_ROUND: dict[str, Any] = {
 NOTHING_INSPECTED: dict[str, Any] = {
     name: Watch._field_defaults[name]
     for name in (
-        *("entries", "looked", "each", "seen", "inspector", "cycles", "good_so_far", "valid"),
+        *("entries", "looked", "each", "seen", "inspector", "begun", "cycles", "good_so_far"),
+        *("valid", "shift_again"),
     )
 }
 """Whatever was inspected has to be inspected again."""

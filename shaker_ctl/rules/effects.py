@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
-from shaker_ctl.rules.guards import barrier
+from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
@@ -34,6 +34,7 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verified,
     WagersDo,
+    plain,
 )
 
 Changes = dict[str, Any]
@@ -53,11 +54,16 @@ def sets(name: str, value: object) -> Note:
 
 
 def contacts_as_read(c: Context) -> Changes:
-    """Take over what the contacts say at a start."""
+    """Take over what the contacts say at a start. A lid that is shut now may have been open
+    without power: unless its flag stands, somebody has to say which dice are in the compartment.
+    """
     e = c.event
+    opened = e.compartment_open or not e.compartment_stayed_locked
+    in_doubt = not c.state.manual and (c.state.dice_in_doubt or opened)
     return {
         "compartment_open": e.compartment_open,
-        "dice_in_doubt": not c.state.manual and (c.state.dice_in_doubt or e.compartment_open),
+        "dice_in_doubt": in_doubt,
+        "dice_named": None if in_doubt else c.state.dice_named,
         "estop_pressed": e.estop_pressed,
         "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
     }
@@ -120,6 +126,7 @@ def nothing_passed(_: Context) -> Changes:
         "passed": frozenset(),
         "signed_by": None,
         "signed_at": None,
+        "inspected_since": None,
         "inspector": None,
         "part": None,
         "entry": 0,
@@ -159,7 +166,8 @@ def serials_put_right(c: Context) -> Changes:
     """The same dice under their own serials: they have been in since they were recorded."""
     dice = c.state.dice
     assert dice is not None
-    others = [each for each in c.state.used_dice if each not in dice.serials]
+    own = plainly(dice.serials)
+    others = [each for each in c.state.used_dice if plain(each) not in own]
     return {
         "dice": DiceSet(c.event.serials, dice.installed_at),
         "dice_named": None,
@@ -169,6 +177,13 @@ def serials_put_right(c: Context) -> Changes:
 
 def dice_named(c: Context) -> Changes:
     return {"dice_named": DiceNamed(c.event.serials, c.event.person)}
+
+
+def same_dice_named(c: Context) -> Changes:
+    """The first of two persons says that the dice on record are still in the compartment."""
+    dice = c.state.dice
+    assert dice is not None
+    return {"dice_named": DiceNamed(dice.serials, c.event.person)}
 
 
 def dice_kept(_: Context) -> Changes:
@@ -215,12 +230,20 @@ def cycle_forgotten(_: Context) -> Changes:
 
 
 def inspector_named(c: Context) -> Changes:
-    """Who saw is who signs: what another person saw before has to be seen again. Other dice that
-    one person named before are named no longer.
+    """Other dice that one person named before are named no longer."""
+    return {"inspector": c.event.person, "dice_named": None, "good": 0, "bad": 0}
+
+
+def parts_kept(c: Context) -> Changes:
+    """Who saw is who signs: what another person saw before has to be seen again, and what this one
+    saw too long ago. The age is that of the oldest part, from when it was begun.
     """
-    kept = c.state.passed if c.state.inspector == c.event.person else frozenset()
-    named = {"inspector": c.event.person, "dice_named": None}
-    return {**named, "passed": kept, "good": 0, "bad": 0}
+    s, e = c.state, c.event
+    seen = s.passed if is_same_in_role(e.person, s.inspector) else frozenset()
+    kept = frozenset() if e.part is Part.ALL else seen - {e.part}
+    if aged(c.rules, s.inspected_since, e.at):
+        kept = frozenset()
+    return {"passed": kept, "inspected_since": s.inspected_since if kept else e.at}
 
 
 def part_asked(c: Context) -> Changes:
@@ -251,7 +274,10 @@ def entry_seen(c: Context) -> Changes:
 
 
 not_tossed = sets("reading", Unreadable("the inspecting person saw no proper toss"))
-signature_used = sets("signed_at", None)
+
+
+def signature_used(_: Context) -> Changes:
+    return {"signed_at": None, "inspected_since": None}
 
 
 def one_more_good(c: Context) -> Changes:
@@ -296,8 +322,14 @@ def shift_begins(c: Context) -> Changes:
     return {"shift_due": c.rules.shift_inspection}
 
 
+def shift_taken_up(_: Context) -> Changes:
+    """This inspection is for the shift that is due; one that begins meanwhile has its own. However
+    else it ends, the next opening begins a shift."""
+    return {"shift_due": False, "passed": frozenset()}
+
+
 def shift_signed(_: Context) -> Changes:
-    return {"shift_due": False, "inspector": None, "purpose": Purpose.PLAY}
+    return {"inspector": None, "purpose": Purpose.PLAY}
 
 
 # ── Notes: a round ──────────────────────────────────────────────────────────
@@ -357,6 +389,11 @@ def unreadable(reason: str) -> Note:
 
     note.__name__ = f"unreadable: {reason}"
     return note
+
+
+def unread(c: Context) -> Changes:
+    """Interrupted: what the reader said stands; where it said nothing, the dealer reads."""
+    return {"reading": c.state.reading or Unreadable("interrupted"), "entered": None}
 
 
 def values_from(source: Source) -> Note:
@@ -446,6 +483,13 @@ def by_hand(_: Context) -> Changes:
 
 def witness_named(c: Context) -> Changes:
     return {"witness": c.event.person}
+
+
+def witness_present(c: Context) -> Changes:
+    """Of the two who kept the compartment in view, the one in whose presence the dealer reads."""
+    first, second = c.state.witness, c.event.person
+    assert first is not None
+    return {"witness": first if first.role in c.rules.presence else second}
 
 
 no_witness = sets("witness", None)
@@ -628,6 +672,14 @@ def announce(notice: Notice, cites: str = "", cause: Cause | None = None) -> Act
 
     act.__name__ = f"announce {notice.value}"
     return act
+
+
+def ask_same_dice(c: Context) -> do.Command | None:
+    """The compartment was opened, or may have been, and is shut: which dice are in it?"""
+    s = c.state
+    if s.dice is None or not s.dice_in_doubt or s.compartment_open:
+        return None
+    return announce(Notice.SAME_DICE, "dice.number")(c)
 
 
 def announce_typed(c: Context) -> do.Command:

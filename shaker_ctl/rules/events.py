@@ -338,10 +338,11 @@ class CloseRequested(Event):
 @recorded
 @dataclass(frozen=True, slots=True)
 class InspectionRequested(Event):
-    """Run the opening inspection, or one part of it."""
+    """Run the opening inspection, or one part of it. `at`: wall time; older records have none."""
 
     person: Person
     part: Part = Part.ALL
+    at: datetime | None = None
 
 
 @recorded

@@ -5,8 +5,8 @@ Owns named guards over state, event and rulebook. Must not change anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
 
 from shaker_ctl.rules.multipliers import lawful
 from shaker_ctl.rules.outcome import is_values
@@ -14,13 +14,14 @@ from shaker_ctl.rules.phases import timer_of
 from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard
-from shaker_ctl.rules.rulebook import BAD_CYCLES
+from shaker_ctl.rules.rulebook import BAD_CYCLES, Rulebook
 from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     FaultKind,
     NoRoll,
     Part,
+    Person,
     Purpose,
     RetireStep,
     Role,
@@ -29,6 +30,7 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verified,
     WalkStep,
+    plain,
 )
 
 
@@ -80,6 +82,15 @@ FIXING = IN_CHARGE | {Role.TECHNICIAN}
 @guard("it takes a dealer, a floorperson or a supervisor")
 def dealer_or_above(c: Context) -> bool:
     return c.event.person.role in DEALING
+
+
+@guard("it takes a dealer or above; after an interruption the dealer, in another's presence")
+def who_enters(c: Context) -> bool:
+    """Interrupted after the toss, the dealer reads, and not who is present."""
+    who, present = c.event.person, c.state.witness
+    if present is None:
+        return who.role in DEALING
+    return who.role is Role.DEALER and not who.is_same(present)
 
 
 @guard("it takes a floorperson or a supervisor")
@@ -205,13 +216,19 @@ def nobody_may_read(c: Context) -> bool:
 def dealer_may_read_after_interruption(c: Context) -> bool:
     """The dice are those of this toss only if the lid stayed shut through the outage."""
     kept = c.event.compartment_stayed_locked and not c.event.compartment_open
-    return kept and c.rules.interrupted is Interrupted.DEALER_READS
+    in_doubt = c.state.dice_in_doubt  # the flag was set again since an earlier outage
+    return kept and not in_doubt and c.rules.interrupted is Interrupted.DEALER_READS
 
 
 @guard("the interrupted round is void here, or the compartment is open")
 def persons_may_say(c: Context) -> bool:
     """Nothing shows that the lid stayed shut, and people attend who may have watched it."""
     return not c.event.compartment_open and c.rules.interrupted is Interrupted.DEALER_READS
+
+
+@guard("nothing shows that the lid stayed shut: dealer and floorperson say `in-view`")
+def lid_stayed_shut(c: Context) -> bool:
+    return not c.state.dice_in_doubt
 
 
 @guard("it takes the dealer, and the person whose presence the profile asks for")
@@ -234,7 +251,7 @@ def said_before(c: Context) -> bool:
 def another_witness(c: Context) -> bool:
     """Two names, one of them the dealer's and one of those whose presence the text asks for."""
     first, second = c.state.witness, c.event.person
-    if first is None or first.name == second.name:
+    if first is None or first.is_same(second):
         return False
     roles = (first.role, second.role)
     others = c.rules.presence
@@ -388,12 +405,18 @@ def dice_still_young(c: Context) -> bool:
 def opened_for_dice(c: Context) -> bool:
     """A manual shaker has no contact: who opens it is who says so."""
     s = c.state
-    return s.manual or s.dice is None or (s.dice_in_doubt and not s.compartment_open)
+    return s.manual or ((s.dice is None or s.dice_in_doubt) and not s.compartment_open)
+
+
+def plainly(serials: Iterable[str]) -> set[str]:
+    """Serials as they are compared."""
+    return {plain(each) for each in serials}
 
 
 @guard("three dice are locked in, each with a serial of its own")
 def three_dice(c: Context) -> bool:
-    return len(c.event.serials) == len(set(c.event.serials)) == c.rules.profile.dice.number.value
+    number = c.rules.profile.dice.number.value
+    return len(c.event.serials) == len(plainly(c.event.serials)) == number
 
 
 @guard("one of these serials was locked in here before: dice that were taken out stay out")
@@ -401,7 +424,7 @@ def never_used(c: Context) -> bool:
     """Dice on record under a clock that stood later than now are recorded again."""
     dice = c.state.dice
     again = dice.serials if dice and dice.installed_at > c.event.at else ()
-    return not set(c.event.serials) & (set(c.state.used_dice) - set(again))
+    return not plainly(c.event.serials) & (plainly(c.state.used_dice) - plainly(again))
 
 
 @guard("two persons name other dice here; a second one repeats these serials")
@@ -416,9 +439,14 @@ def serials_seconded(c: Context) -> bool:
 
 def _named_before(c: Context) -> bool:
     """Another person named the same serials."""
+    return _named_by_another(c, c.event.serials)
+
+
+def _named_by_another(c: Context, serials: Iterable[str]) -> bool:
     named = c.state.dice_named
-    same = named is not None and set(named.serials) == set(c.event.serials)
-    return named is not None and same and named.by.name != c.event.person.name
+    if named is None or named.by.is_same(c.event.person):
+        return False
+    return plainly(named.serials) == plainly(serials)
 
 
 @guard("these dice are in use: their serials stand until other dice are locked in")
@@ -431,14 +459,22 @@ def dice_untried(c: Context) -> bool:
 def no_other_dice(c: Context) -> bool:
     """Serials of these dice may stand among the right ones."""
     dice = c.state.dice
-    own = set(dice.serials) if dice else set()
-    return not set(c.event.serials) & (set(c.state.used_dice) - own)
+    own = plainly(dice.serials) if dice else set()
+    return not plainly(c.event.serials) & (plainly(c.state.used_dice) - own)
 
 
 @guard("nobody doubts which dice are in the compartment, or it is open")
 def dice_doubted(c: Context) -> bool:
     s = c.state
     return s.dice is not None and s.dice_in_doubt and not s.compartment_open
+
+
+@guard("two persons say so here; a second one says that the same dice are in it")
+def same_dice_seconded(c: Context) -> bool:
+    """Who alone could say so could have changed them alone."""
+    dice = c.state.dice
+    by_two = c.rules.parameters.dice_by_two
+    return not by_two or (dice is not None and _named_by_another(c, dice.serials))
 
 
 @guard("the compartment was not opened since its dice were recorded: they are still in it")
@@ -523,7 +559,7 @@ def value_unknown(c: Context) -> bool:
 def another_decides(c: Context) -> bool:
     """One person is never both sides of a duty."""
     enterer = c.state.enterer
-    return enterer is None or c.event.person.name != enterer.name
+    return not c.event.person.is_same(enterer)
 
 
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")
@@ -549,7 +585,7 @@ def not_corrected(c: Context) -> bool:
     return c.state.correction is None
 
 
-@guard("the compartment was opened since the toss: the dice no longer lie as they fell")
+@guard("the compartment was opened since the toss, or may have been: the dice may lie otherwise")
 def as_they_fell(c: Context) -> bool:
     return not c.state.dice_in_doubt
 
@@ -566,9 +602,12 @@ def another_result(c: Context) -> bool:
 def as_named_by_another(c: Context) -> bool:
     """Only what the dealer named, and by another person than the dealer."""
     named = c.state.named
-    if named is None or named.by.name == c.event.person.name:
+    if named is None or named.by.is_same(c.event.person):
         return False
-    return sorted(named.values or ()) == sorted(c.event.values or ())
+    values = c.event.values
+    if named.values is None or values is None:
+        return named.values is values
+    return sorted(named.values) == sorted(values)
 
 
 @guard("with no reading beside them the values are typed twice; these are the first")
@@ -582,7 +621,7 @@ def another_settles(c: Context) -> bool:
     present = c.state.witness
     if not c.rules.attended:
         return True  # nobody deals there: one person is called, and settles
-    return present is None or c.event.person.name != present.name
+    return not c.event.person.is_same(present)
 
 
 @guard("no roll was decided")
@@ -598,10 +637,14 @@ def decides_no_roll(c: Context) -> bool:
 # ── Where is the inspection? ────────────────────────────────────────────────
 
 
+def is_same_in_role(one: Person, other: Person | None) -> bool:
+    return other is not None and one.is_same(other) and one.role is other.role
+
+
 @guard("it takes the person who makes this inspection")
 def is_inspector(c: Context) -> bool:
     """Who saw is who signs."""
-    return bool(c.event.person == c.state.inspector)
+    return is_same_in_role(c.event.person, c.state.inspector)
 
 
 @guard("more lamp entries are to come")
@@ -634,14 +677,25 @@ CLOCK_SLACK = timedelta(minutes=5)
 """Most by which a clock may be set back after a signature, and the signature still holds."""
 
 
+def aged(rules: Rulebook, since: datetime | None, now: datetime | None) -> bool:
+    """True for what was inspected too long ago, or under a clock that ran ahead: its age is not
+    known. Nothing, and a moment that nobody told, are not aged."""
+    if since is None or now is None:
+        return False
+    return now >= rules.signature_end(since) or since - now > CLOCK_SLACK
+
+
 @guard("the signature still holds")
 def signature_aged(c: Context) -> bool:
-    signed_at, now = c.state.signed_at, c.event.now
-    if signed_at is None or now >= c.rules.signature_end(signed_at):
+    s, now = c.state, c.event.now
+    if s.signed_at is None:
         return True
-    return bool(
-        signed_at - now > CLOCK_SLACK
-    )  # a clock that ran ahead dated it: its age is not known
+    return aged(c.rules, s.signed_at, now) or aged(c.rules, s.inspected_since, now)
+
+
+@guard("every part was inspected lately enough to be signed")
+def parts_aged(c: Context) -> bool:
+    return aged(c.rules, c.state.inspected_since, c.event.at)
 
 
 @guard("not every lamp was tested")

@@ -77,6 +77,7 @@ ROWS: tuple[Row, ...] = (
         notes=(
             fx.numbered(Purpose.INSPECTION),
             fx.inspector_named,
+            fx.parts_kept,
             fx.part_asked,
             fx.no_entry,
         ),
@@ -260,7 +261,7 @@ ROWS: tuple[Row, ...] = (
         CYCLES_CITE,
         when=(g.may_inspect, g.by_machine, g.nothing_denies),
         to=P.CYCLE_AWAITED,
-        notes=(fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.part_asked),
+        notes=(fx.numbered(Purpose.INSPECTION), fx.inspector_named, fx.parts_kept, fx.part_asked),
         do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),
     ),
     # at the beginning of each shift the casino supervisor inspects the shaker (ma)
@@ -271,7 +272,7 @@ ROWS: tuple[Row, ...] = (
         SHIFT_CITE,
         when=(g.may_inspect_shift, g.shift_due, g.nothing_denies),
         to=P.CYCLE_AWAITED,
-        notes=(fx.numbered(Purpose.SHIFT), fx.inspector_named),
+        notes=(fx.numbered(Purpose.SHIFT), fx.inspector_named, fx.shift_taken_up),
         do=(fx.show(ShownPhase.INSPECTION), NEXT_CYCLE),
     ),
     *_cycle(
@@ -382,6 +383,20 @@ ROWS: tuple[Row, ...] = (
         do=(NEXT_CYCLE,),
     ),
     # ── signature ──
+    # the floorperson inspects before the table opens: not long before
+    Row(
+        "a part was inspected too long ago to be signed: inspection due",
+        phases(P.TO_BE_SIGNED),
+        ev.Signed,
+        "opening_inspection.signed_by",
+        when=(g.may_sign, g.is_inspector, g.opening_inspection, g.parts_aged),
+        to=P.INSPECTION_DUE,
+        notes=(fx.nothing_passed,),
+        do=(
+            fx.show(ShownPhase.CLOSED),
+            fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+        ),
+    ),
     # the floorperson inspects before the table opens
     Row(
         "opening inspection signed",

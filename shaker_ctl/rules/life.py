@@ -21,6 +21,10 @@ RIGHT_SERIALS = (g.technician_or_in_charge, g.dice_untried, g.three_dice, g.no_o
 
 OTHER_DICE = (g.technician_or_in_charge, g.three_dice, g.opened_for_dice, g.never_used)
 
+DOUBTED = ph.SHUT | ph.STOPPED | phases(P.INSPECTED)
+"""Where no round is near and a person may say that the dice are still the same. What was inspected
+was inspected with the dice that are in it."""
+
 LID_CITE = "O-11: an opened compartment stops play"
 
 ROWS: tuple[Row, ...] = (
@@ -237,11 +241,20 @@ ROWS: tuple[Row, ...] = (
     # an opened compartment: are these still the dice that were inspected?
     Row(
         "the same dice after an opening",
-        ph.SHUT | ph.STOPPED,
+        DOUBTED,
+        ev.DiceKept,
+        "dice.number",
+        when=(g.technician_or_in_charge, g.dice_doubted, g.same_dice_seconded),
+        notes=(fx.dice_kept,),
+    ),
+    Row(
+        "the same dice, says one: a second person repeats it",
+        DOUBTED,
         ev.DiceKept,
         "dice.number",
         when=(g.technician_or_in_charge, g.dice_doubted),
-        notes=(fx.dice_kept,),
+        notes=(fx.same_dice_named,),
+        do=(fx.announce(Notice.DICE_NAMED, "dice.number"),),
     ),
     # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(

@@ -55,6 +55,7 @@ ROWS: tuple[Row, ...] = (
             fx.clear_lamps,
             fx.show(ShownPhase.OUT_OF_SERVICE),
             fx.announce(Notice.OUT_OF_SERVICE),
+            fx.ask_same_dice,
         ),
     ),
     # inspected before opening: what has changed since is no longer what was inspected
@@ -70,6 +71,7 @@ ROWS: tuple[Row, ...] = (
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
+            fx.ask_same_dice,
         ),
     ),
     # the shaker is operated three times, and the dice are seen to be properly tossed
@@ -85,6 +87,7 @@ ROWS: tuple[Row, ...] = (
             fx.clear_lamps,
             fx.show(ShownPhase.CLOSED),
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.cycles"),
+            fx.ask_same_dice,
         ),
     ),
     # ── before EN-on ──
@@ -161,22 +164,6 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (fx.clear_lamps, fx.show(ShownPhase.NO_MORE_BETS), fx.show_multipliers_again),
     ),
-    _row(
-        "the dealer reads",
-        phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED),
-        "interruption.after_toss",
-        (g.dealer_may_read_after_interruption,),
-        P.AWAITING_DEALER,
-        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
-        (
-            fx.uncover,
-            fx.light_on,
-            fx.clear_lamps,
-            AWAIT_DEALER,
-            fx.show_multipliers_again,
-            fx.announce(Notice.ENTER, "interruption.after_toss"),
-        ),
-    ),
     # the dealer enters each value; repeating what was read is entering it
     _row(
         "verified, still to be confirmed",
@@ -206,22 +193,23 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.ENTER, "entry.mode"),
         ),
     ),
-    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
+    # the device failed after the toss: the dealer reads in the presence of a floorperson or above
+    # (ma: supervisor), what lies as it fell
     _row(
-        "the dealer is still to read",
-        phases(P.AWAITING_DEALER),
-        "interruption.after_toss",
+        "the dealer is to read: who is present?",
+        phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER),
+        "lamp_fault.presence",
         (g.dealer_may_read_after_interruption,),
-        P.AWAITING_DEALER,
-        (*INSPECT_THEN, fx.sets("entered", None)),
+        P.INTERRUPTED,
+        (*INSPECT_THEN, fx.unread, fx.no_witness),
         (
-            fx.light_on,
             fx.clear_lamps,
             AWAIT_DEALER,
             fx.show_multipliers_again,
-            fx.announce(Notice.ENTER, "interruption.after_toss"),
+            fx.announce(Notice.READ_IN_PRESENCE, "lamp_fault.presence"),
         ),
     ),
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "dealer and floorperson are asked",
         ph.BETS_CLOSED

@@ -94,6 +94,10 @@ def _activation(
     )
 
 
+READ_BY_EYE = (fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss"))
+
+lid_may_have_opened = g.negated(g.lid_stayed_shut, "the lid's flag stands: see `presence`")
+
 ODDS_NOT_SHOWN = "odds-not-shown"
 """Fault of a multiplier display that was not proved to show what it was told."""
 
@@ -347,17 +351,32 @@ ROWS: tuple[Row, ...] = (
         to=P.AWAITING_DEALER,
         do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
     ),
-    # ── interrupted after the toss: did the locked compartment stay in view? ──
+    # ── interrupted after the toss: did the lid stay shut, and who is present? ──
+    # the device fails after the toss: settled in the presence of a floorperson or above, by whom
+    # it is also read (ma: supervisor)
+    Row(
+        "the lid's flag stands, the required person is present: the dealer reads",
+        phases(P.INTERRUPTED),
+        ev.PresenceGiven,
+        "lamp_fault.presence",
+        when=(g.may_be_present, g.of_this_round, g.lid_stayed_shut),
+        to=P.AWAITING_DEALER,
+        notes=(fx.witness_named,),
+        do=READ_BY_EYE,
+    ),
     # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     Row(
         "both say that it stayed in view: the dealer reads",
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.stayed_in_view, g.may_say_in_view, g.another_witness),
+        when=(
+            *(g.of_this_round, lid_may_have_opened, g.stayed_in_view),
+            *(g.may_say_in_view, g.another_witness),
+        ),
         to=P.AWAITING_DEALER,
-        notes=(fx.no_witness,),
-        do=(fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss")),
+        notes=(fx.dice_kept, fx.witness_present),
+        do=READ_BY_EYE,
     ),
     Row(
         "one says that it stayed in view",
@@ -366,6 +385,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         when=(
             g.of_this_round,
+            lid_may_have_opened,
             g.stayed_in_view,
             g.may_say_in_view,
             g.negated(g.said_before, "this person has said so already"),
@@ -380,6 +400,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         when=(
             g.of_this_round,
+            lid_may_have_opened,
             g.negated(g.stayed_in_view, "the compartment stayed in view"),
             g.dealer_or_above,
         ),
@@ -394,7 +415,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesConfirmed,
         "entry.mode",
-        when=(g.dealer_or_above, g.of_this_round, g.dealer_confirms, g.repeats_reading),
+        when=(g.who_enters, g.of_this_round, g.dealer_confirms, g.repeats_reading),
         to=P.DECIDED,
         notes=(fx.values_from(Source.CONFIRMED),),
     ),
@@ -404,7 +425,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "entry.announce",
-        when=(g.dealer_or_above, g.of_this_round, g.repeats_reading),
+        when=(g.who_enters, g.of_this_round, g.repeats_reading),
         to=P.DECIDED,
         notes=(fx.values_from(Source.CONFIRMED),),
     ),
@@ -414,7 +435,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "reader_fault.attended",
-        when=(g.dealer_or_above, g.of_this_round, g.read_nothing, g.typed_twice),
+        when=(g.who_enters, g.of_this_round, g.read_nothing, g.typed_twice),
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
@@ -423,7 +444,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "reader_fault.attended",
-        when=(g.dealer_or_above, g.of_this_round, g.read_nothing, g.possible_values),
+        when=(g.who_enters, g.of_this_round, g.read_nothing, g.possible_values),
         notes=(fx.typed_once,),
         do=(fx.announce_typed,),
     ),
@@ -433,7 +454,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "entry.dispute",
-        when=(g.dealer_or_above, g.of_this_round, g.possible_values),
+        when=(g.who_enters, g.of_this_round, g.possible_values),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "entry.announce"),),
@@ -443,7 +464,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
         "entry.dispute",
-        when=(g.dealer_or_above, g.of_this_round, g.read_verified),
+        when=(g.who_enters, g.of_this_round, g.read_verified),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
@@ -454,7 +475,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
         "no_roll.wagers",
-        when=(g.dealer_or_above, g.of_this_round, g.read_nothing),
+        when=(g.who_enters, g.of_this_round, g.read_nothing),
         to=P.WITHOUT_RESULT,
         notes=(fx.no_roll_from(Source.ENTERED),),
         do=END,
@@ -464,7 +485,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.NoRollCalled,
         "no_roll.wagers",
-        when=(g.dealer_or_above, g.of_this_round),
+        when=(g.who_enters, g.of_this_round),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
@@ -588,7 +609,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.COLLECTING),
         ev.WagersSettled,
         "settling.order",
-        when=(g.dealer_or_above, g.of_this_round, g.people_settle),
+        when=(g.dealer_or_above, g.of_this_round, g.people_settle, g.another_settles),
         to=P.SETTLED_LIT,
         notes=(fx.not_named,),
     ),
@@ -690,7 +711,11 @@ ROWS: tuple[Row, ...] = (
         when=(g.negated(g.nothing_broken, "nothing is broken"),),
         to=P.OUT_OF_SERVICE,
         notes=(fx.round_forgotten, fx.nothing_passed),
-        do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
+        do=(
+            fx.show(ShownPhase.OUT_OF_SERVICE),
+            fx.announce(Notice.OUT_OF_SERVICE),
+            fx.ask_same_dice,
+        ),
     ),
     # inspected before opening: what has changed since is no longer what was inspected
     Row(
@@ -704,6 +729,7 @@ ROWS: tuple[Row, ...] = (
         do=(
             fx.show(ShownPhase.CLOSED),
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.due_again"),
+            fx.ask_same_dice,
         ),
     ),
     Row(

@@ -208,8 +208,9 @@ class Rulebook:
             f"({self.cite('dice.automated').clause}): change them",
             Barrier.DICE_AHEAD: "the dice were recorded under a clock that stood later than "
             "now: open the compartment, close it, and record them again: `dice changed`",
-            Barrier.DICE_IN_DOUBT: "the compartment was opened, and nobody has said whether the "
-            "same dice are in it: `dice same`, or `dice changed`",
+            Barrier.DICE_IN_DOUBT: "the compartment was opened, or may have been without "
+            "power, and nobody has said whether the same dice are in it: `dice same`, or "
+            "`dice changed`",
             Barrier.SHIFT_INSPECTION_DUE: "the shift inspection is due "
             f"({self.profile.shift_inspection.required.clause})",
             Barrier.INTERLOCK: "the compartment is open, the e-stop is pressed, or the cover is "

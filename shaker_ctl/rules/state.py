@@ -174,8 +174,8 @@ class TableState:
     enterer: Person | None = None
     """In a dispute: who entered against the reading, and so may not decide."""
     witness: Person | None = None
-    """Interrupted: who said first that the locked compartment stayed in their view. Settled by
-    hand: in whose presence, and so not by them."""
+    """Interrupted: who said first that the locked compartment stayed in their view. Read after an
+    interruption, or settled by hand: in whose presence, and so not by them."""
     ending: Ending | None = None
     cause: Cause | None = None
     named: Named | None = None
@@ -201,6 +201,8 @@ class TableState:
     """Who signed the inspection that is valid now."""
     signed_at: datetime | None = None
     """When, while the table has not been opened on it."""
+    inspected_since: datetime | None = None
+    """When the oldest part was begun of the inspection in hand, or of the one that is signed."""
 
     # the world
     compartment_open: bool = False
@@ -209,7 +211,8 @@ class TableState:
     lamps: Lamps = Lamps.UNKNOWN
     dice: DiceSet | None = None
     dice_in_doubt: bool = False
-    """The compartment was opened since somebody said which dice are in it."""
+    """The compartment was opened since somebody said which dice are in it, or may have been:
+    the power was off, and no flag shows that the lid stayed shut."""
     dice_named: DiceNamed | None = None
     """Other dice, or other serials for these, named by the first of two persons."""
     dice_untried: bool = False
@@ -226,6 +229,7 @@ class TableState:
     """The table came back to service with its reader broken: the dealer enters every value."""
     after: After = After.NEXT_ROUND
     shift_due: bool = False
+    """A shift began that no inspection is for, be it in hand or signed."""
     barred: Barrier | None = None
     """Why the last request for a round was not granted."""
 

@@ -6,6 +6,7 @@ Every Enum value is part of the journal's format.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -41,6 +42,10 @@ class Person:
 
     name: str
     role: Role
+
+    def is_same(self, other: Person | None) -> bool:
+        """True for the same person, in whatever role, and however the name was typed."""
+        return other is not None and plain(self.name) == plain(other.name)
 
 
 class Purpose(Word):
@@ -410,6 +415,9 @@ class Notice(Word):
     """Two persons put another result in the place of the first."""
     NOT_FLAT = "not_flat"
     """The reader sees a die that is not flat: the dealer looks, then calls no roll or enters."""
+    READ_IN_PRESENCE = "read_in_presence"
+    """Interrupted after the toss, and the lid's flag stands: the named role is to come before the
+    dealer reads."""
     IN_VIEW = "in_view"
     """Interrupted after the toss: dealer and floorperson say whether the locked compartment stayed
     in their view."""
@@ -448,7 +456,8 @@ class Notice(Word):
     INSPECTED = "inspected"
     SHIFT_DUE = "shift_due"
     SAME_DICE = "same_dice"
-    """The compartment was opened: a person says whether the same dice are in it."""
+    """The compartment was opened, or may have been: a person says whether the same dice are in
+    it."""
     DICE_NAMED = "dice_named"
     """One person has named other dice: a second repeats them."""
     CAMERA_OFF = "camera_off"
@@ -458,6 +467,12 @@ class Notice(Word):
     """The out-of-order procedure is done: a manual shaker may be used."""
     BY_HAND = "by_hand"
     """Bets are closed over a manual shaker: the dealer uncovers it, announces and enters."""
+
+
+@cache
+def plain(typed: str) -> str:
+    """A name or serial as it is compared: case and space make no other person and no other die."""
+    return " ".join(unicodedata.normalize("NFKC", typed).split()).casefold()
 
 
 @cache

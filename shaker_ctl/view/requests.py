@@ -78,7 +78,7 @@ def to_event(
         case "close":
             return events.CloseRequested(who)
         case "inspect":
-            return _inspect(given, who)
+            return _inspect(given, who, now)
         case "shift start":
             return events.ShiftBegan(who)
         case "time confirm":
@@ -115,7 +115,7 @@ def to_event(
     raise RefusedError(f"{request.verb!r} is no act at this table", remedy="see `help`")
 
 
-def _inspect(given: Mapping[str, object], who: Person) -> events.Event:
+def _inspect(given: Mapping[str, object], who: Person, now: datetime) -> events.Event:
     what = str(given["what"])
     match what:
         case "enter":
@@ -134,7 +134,7 @@ def _inspect(given: Mapping[str, object], who: Person) -> events.Event:
             return events.CycleJudged(who, what == "tossed")
         case "shift":
             return events.ShiftInspectionRequested(who)
-    return events.InspectionRequested(who, Part(what))
+    return events.InspectionRequested(who, Part(what), now)
 
 
 def _round(given: Mapping[str, object], state: TableState) -> int:

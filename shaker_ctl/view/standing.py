@@ -110,7 +110,10 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
         kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
         if state.entered:
             text = f"typed once: {_seen(state.entered)}; type the same values a second time"
-    if state.phase is Phase.INTERRUPTED:
+    if state.phase is Phase.INTERRUPTED and not state.dice_in_doubt:
+        kind, roles = "presence", IN_CHARGE
+        text = "the dealer reads in your presence: come to the table, then: presence"
+    elif state.phase is Phase.INTERRUPTED:
         said = f"{state.witness.name} has said so; " if state.witness else ""
         text = (
             f"{said}dealer and floorperson, each: in-view yes, where the locked "
@@ -343,7 +346,7 @@ _SAYS: dict[Phase, str] = {
     Phase.TOSSING: "The shaker runs.",
     Phase.COMING_TO_REST: "The dice come to rest.",
     Phase.READING: "The dice are read.",
-    Phase.INTERRUPTED: "Interrupted after the toss: did the locked compartment stay in view?",
+    Phase.INTERRUPTED: "Interrupted after the toss: named persons are asked.",
     Phase.AWAITING_DEALER: "The dealer announces and confirms, or enters.",
     Phase.DISPUTED: "Dealer and reader disagree; the floorperson decides.",
     Phase.COLLECTING: "Losing wagers are collected.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
-from hil_tests.proofs.watch import last_look
+from hil_tests.proofs.watch import is_old, last_look
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -46,6 +46,8 @@ def _signed_rightly(case: Case) -> bool | None:
     if case.state.purpose is Purpose.SHIFT:
         return looked and case.event.person.role in case.expected.shift
     lamps = case.before.entries == 3 and case.before.each and case.before.seen
+    if is_old(case.table, case.before.begun, case.event.at):
+        return case.to is P.INSPECTION_DUE and not case.after.valid
     return lamps and looked and case.event.person.role in case.expected.signs
 
 
@@ -57,7 +59,10 @@ def _signed_leads(case: Case) -> bool | None:
     if y.inspector is not None or y.purpose is not Purpose.PLAY:
         return False
     if case.state.purpose is Purpose.SHIFT:
-        return case.to in (P.READY, P.ADMITTING) and not y.shift_due
+        due = y.shift_due == case.before.shift_again
+        return case.to in (P.READY, P.ADMITTING) and due
+    if case.to is P.INSPECTION_DUE:
+        return is_old(case.table, case.before.begun, signed.at)
     return case.to is P.INSPECTED and (y.signed_by, y.signed_at) == (signed.person, signed.at)
 
 
@@ -206,6 +211,7 @@ def _aged(case: Case) -> bool | None:
     age = case.event.now - signed_at  # below zero under a clock that was set back since
     end = timedelta(hours=case.rules.parameters.signature_h)
     old = age >= end or age < -timedelta(minutes=5)
+    old = old or is_old(case.table, case.before.begun, case.event.now)
     return case.to in (P.INSPECTION_DUE, P.INSPECTED) if old else case.to is not P.INSPECTION_DUE
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hil_tests.proofs.alphabet import DICE_AT
 from hil_tests.proofs.properties.case import ASIDE, Case, proves
 from hil_tests.proofs.properties.rounds import to_enter
-from hil_tests.proofs.watch import FAULTS
+from hil_tests.proofs.watch import FAULTS, is_one
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
@@ -281,12 +281,12 @@ def _uncovered(case: Case) -> bool:
     return opened or not case.rules.covered
 
 
-UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED)
+UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
 """Settled and revealed, or about to be, and no value yet."""
 
 
 @proves(
-    "interrupted after the toss: the dealer reads if the lid's flag stands, else two are asked",
+    "interrupted after the toss: a presence is asked for if the lid's flag stands, else two words",
     events=(ev.Restarted,),
 )
 def _interrupted_after(case: Case) -> bool | None:
@@ -294,7 +294,7 @@ def _interrupted_after(case: Case) -> bool | None:
         return None
     if case.before.manual:
         return case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
-    kept = case.event.compartment_stayed_locked and not case.event.compartment_open
+    kept = not case.after.doubt
     if case.phase is P.COVERED:
         kept = kept and case.event.cover_closed
     if not (kept and case.expected.reads_after_interruption):
@@ -304,11 +304,8 @@ def _interrupted_after(case: Case) -> bool | None:
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     if case.ending is not None or case.next.values is not None:
         return False
-    if case.phase is P.AWAITING_DEALER:
-        return case.to is P.AWAITING_DEALER
     if case.before.bets_closed and case.phase in UNREAD:
-        asked = case.tells(Notice.ENTER)
-        return case.to is P.AWAITING_DEALER and asked and _uncovered(case)
+        return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
         return case.to is P.SHOWING_MULTIPLIERS
     return case.to is not P.INTERRUPTED
@@ -319,16 +316,42 @@ def _interrupted_after(case: Case) -> bool | None:
     granted=(ev.CompartmentWatched,),
 )
 def _in_view(case: Case) -> bool | None:
+    if not case.before.doubt:
+        return False
     if not case.event.stayed:
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     said = case.before.in_view | {case.event.person}
-    two = len({person.name for person in said}) == 2
+    two = len({person.name.strip().lower() for person in said}) == 2
     roles = {person.role for person in said}
     both = Role.DEALER in roles and bool(roles & case.expected.presence)
     if case.to is P.INTERRUPTED:
         return len(said) == 1 and case.tells(Notice.IN_VIEW)
     asked = case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
-    return two and both and asked and _uncovered(case)
+    present = case.after.present is not None and not case.next.dice_in_doubt
+    return two and both and asked and present and _uncovered(case)
+
+
+@proves(
+    "with the lid's flag standing, the dealer reads once the named role is present",
+    events=(ev.PresenceGiven,),
+)
+def _read_in_presence(case: Case) -> bool | None:
+    if case.phase is not P.INTERRUPTED or not case.is_current:
+        return None
+    if case.before.doubt or case.event.person.role not in case.expected.presence:
+        return case.refused
+    return case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER) and _uncovered(case)
+
+
+@proves(
+    "after an interruption the dealer reads, and not who is present",
+    granted=(ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled),
+)
+def _reads_before(case: Case) -> bool | None:
+    present, who = case.before.present, case.event.person
+    if present is None:
+        return None
+    return who.role is Role.DEALER and not is_one(who.name, present.name)
 
 
 @proves(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
-from hil_tests.proofs.watch import seconds_dice
+from hil_tests.proofs.watch import is_one, kept_alone, seconds_dice
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -40,7 +40,6 @@ MUST_BE_TOLD: dict[Phase, Notice] = {
     P.OUT_OF_SERVICE: Notice.OUT_OF_SERVICE,
     P.AWAITING_PRESENCE: Notice.PRESENCE,
     P.DISPUTED: Notice.DISPUTE,
-    P.INTERRUPTED: Notice.IN_VIEW,
     P.REVEALING: Notice.REVEAL,
 }
 """What people must hear on entering a phase."""
@@ -62,6 +61,8 @@ def _told_what(case: Case) -> bool | None:
     ):
         return None
     notice = MUST_BE_TOLD.get(phase)
+    if phase is P.INTERRUPTED:
+        notice = Notice.IN_VIEW if case.after.doubt else Notice.READ_IN_PRESENCE
     if notice is None:
         return None
     if phase is P.INSPECTION_DUE and case.state.purpose is Purpose.TRIAL:
@@ -259,6 +260,8 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
                 {ev.PlayerPressed: d} if case.expected.player else {}
             )
+        case P.INTERRUPTED if not case.before.doubt:
+            return {ev.PresenceGiven: Role.SUPERVISOR}
         case P.INTERRUPTED:
             dealer_said = any(person.role is d for person in case.before.in_view)
             return {ev.CompartmentWatched: Role.SUPERVISOR if dealer_said else d}
@@ -289,15 +292,20 @@ ACTS = (
 def _is_both_sides(case: Case, person: Person) -> bool:
     """True where another person has to do this, or where it is no decision between the two."""
     if case.on(ev.CompartmentWatched):
-        return case.event.stayed and person.name in {each.name for each in case.before.in_view}
+        said = case.before.in_view
+        return case.event.stayed and any(is_one(person.name, each.name) for each in said)
     if case.on(ev.DisputeDecided):
         values, enterer = case.event.values, case.before.enterer
         named = values is None or tuple(sorted(values)) in case.before.named
-        return not named or (enterer is not None and enterer.name == person.name)
+        return not named or (enterer is not None and is_one(enterer.name, person.name))
     present = case.before.present
-    if present is None or case.phase is not P.SETTLING_BY_HAND or not case.expected.attended:
+    if present is None or not case.on(*IN_PRESENCE) or not case.expected.attended:
         return False
-    return present.name == person.name
+    return is_one(present.name, person.name)
+
+
+IN_PRESENCE = (ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled, ev.WagersSettled)
+"""What one person does while another is present."""
 
 
 @proves("what a person is waited for is granted to them", events=ACTS)
@@ -354,7 +362,7 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.WalkRequested: frozenset({P.EACH_LAMP}),
     ev.WalkSteered: frozenset({P.EACH_LAMP, P.WALK_PAUSED}),
     ev.JogFinished: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
-    ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND}),
+    ev.PresenceGiven: frozenset({P.SETTLING_BY_HAND, P.AWAITING_DEALER}),
     ev.TossPlanDrawn: frozenset({P.PROVING_DARK, P.WITHOUT_RESULT}),
     ev.LampsProvedDark: frozenset({P.STARTING}),
     ev.TossStarted: frozenset({P.TOSSING}),
@@ -392,19 +400,18 @@ def _released(case: Case) -> bool | None:
 def _decided(case: Case) -> bool | None:
     values, enterer = case.event.values, case.before.enterer
     named = values is None or tuple(sorted(values)) in case.before.named
-    return named and enterer is not None and enterer.name != case.event.person.name
+    return named and enterer is not None and not is_one(enterer.name, case.event.person.name)
 
 
 @proves("who is present does not settle", granted=(ev.WagersSettled,))
 def _two_settle(case: Case) -> bool | None:
-    if case.phase is not P.SETTLING_BY_HAND or case.before.present is None:
+    if case.before.present is None or not case.expected.attended:
         return None
-    if not case.expected.attended:
-        return None
-    return case.before.present.name != case.event.person.name
+    return not is_one(case.before.present.name, case.event.person.name)
 
 
 RECORDABLE = ph.SHUT | ph.STOPPED | ph.STANDING
+DOUBTED = ph.SHUT | ph.STOPPED | ph.phases(P.INSPECTED)
 FRESH = frozenset("abc")
 """Serials of the alphabet that no set had before."""
 
@@ -417,12 +424,17 @@ def _dice(case: Case) -> bool | None:
     w, who = case.before, case.event.person
     opened = w.doubt and not w.compartment
     if case.on(ev.DiceKept):
-        may = case.phase in ph.SHUT | ph.STOPPED and case.state.dice is not None and opened
-        granted = case.accepted and not case.after.doubt and case.next.dice == case.state.dice
-        return granted if may and who.role is not Role.DEALER else case.refused
+        may = case.phase in DOUBTED and case.state.dice is not None and opened
+        if not may or who.role is Role.DEALER:
+            return case.refused
+        if case.next.dice != case.state.dice or case.to is not case.phase:
+            return False
+        if kept_alone(case.table, w, case.state, who):
+            return case.tells(Notice.DICE_NAMED) and case.next.dice_in_doubt
+        return case.accepted and not case.next.dice_in_doubt and _named_no_more(case)
     serials = case.event.serials
     fresh = set(serials) <= FRESH or not case.state.used_dice
-    right = len(serials) == len(set(serials)) == 3 and fresh
+    right = len(serials) == len({each.lower() for each in serials}) == 3 and fresh
     if case.on(ev.DiceCorrected):
         may = w.untried and not w.doubt and case.phase in ph.SHUT | ph.STOPPED
         if not (right and may and who.role is not Role.DEALER):
@@ -432,7 +444,7 @@ def _dice(case: Case) -> bool | None:
         seconded = seconds_dice(w, case.event)
         asked = case.tells(Notice.DICE_NAMED) and dice == before
         return case.accepted and kept and (_named_no_more(case) if seconded else asked)
-    opened = opened or case.state.dice is None or w.manual
+    opened = opened or (case.state.dice is None and not w.compartment) or w.manual
     if not (case.phase in RECORDABLE and who.role is not Role.DEALER and right and opened):
         return case.refused
     if case.expected.dice_by_two and not seconds_dice(w, case.event):
@@ -454,6 +466,17 @@ def _which_dice(case: Case) -> bool | None:
     if case.is_aside or case.phase not in ph.SHUT | ph.STOPPED:
         return None
     return case.tells(Notice.SAME_DICE)
+
+
+@proves(
+    "a shut table whose compartment may have been opened asks which dice are in it",
+    events=(ev.Restarted,),
+    commands=(do.RecordRound,),
+)
+def _asks_after_outage(case: Case) -> bool | None:
+    if case.to not in ph.SHUT | ph.STOPPED or case.state.dice is None or case.after.compartment:
+        return None
+    return case.tells(Notice.SAME_DICE) == case.after.doubt
 
 
 @proves("people are told that the table plays without its reader", granted=(ev.ReturnRequested,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, SPEAKING_ROLES, Case, proves
+from hil_tests.proofs.watch import is_one
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Lamps, Phase
@@ -116,6 +117,8 @@ UNSETTLED = (P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
 )
 def _corrected(case: Case) -> bool | None:
     w, who = case.before, case.event.person
+    if case.event.values == ():
+        return case.refused
     values = tuple(sorted(case.event.values or ()))
     if not case.is_current or case.phase not in UNSETTLED:
         return case.refused
@@ -124,7 +127,7 @@ def _corrected(case: Case) -> bool | None:
         alone = w.by_person and w.first is None and not w.doubt
         may = who.role is Role.DEALER and alone and values != stands
         return case.accepted == may and (not may or case.tells(Notice.CORRECTION))
-    second = who.role in IN_CHARGE and who.name != Role.DEALER.value
+    second = who.role in IN_CHARGE and who.name.strip().lower() != Role.DEALER.value
     if not (second and w.offered is not None and values == w.offered):
         return case.refused
     made = case.next.correction
@@ -143,7 +146,7 @@ def _first_kept(case: Case) -> bool | None:
     if case.before.first is None:
         return correction is None
     kept = correction is not None and bool(correction.first) == bool(case.before.first)
-    return kept and correction.named_by.name != correction.agreed_by.name
+    return kept and not is_one(correction.named_by.name, correction.agreed_by.name)
 
 
 def _wagers(case: Case, ending: Ending) -> WagersDo:

@@ -84,7 +84,11 @@ class Playing:
         return self.do(ev.DiceChanged(TECHNICIAN, ("1", "2", "3"), self.now - timedelta(hours=1)))
 
     def lamps_inspected(self, seen_by: Person = FLOOR, part: Part = Part.ALL) -> Playing:
-        self.do(ev.InspectionRequested(seen_by, part))
+        self.do(ev.InspectionRequested(seen_by, part, self.now))
+        return self.lamps_seen(seen_by)
+
+    def lamps_seen(self, seen_by: Person = FLOOR) -> Playing:
+        """The lamps' part of an inspection that has begun."""
         for values in ENTRIES:
             self.lit_for(values, seen_by).do(ev.LampsSeen(seen_by))
             self.do(ev.LampsDark(self.state.occasion))

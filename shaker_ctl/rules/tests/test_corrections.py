@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from shaker_ctl.rules import commands as do
@@ -69,6 +71,7 @@ def test_without_a_correction_the_record_names_none():
     [
         (DEALER, TRUE),
         (Person(DEALER.name, Role.FLOORPERSON), TRUE),
+        (Person(f" {DEALER.name.upper()} ", Role.FLOORPERSON), TRUE),
         (FLOOR, (6, 6, 6)),
         (FLOOR, None),
         (FLOOR, TYPED),
@@ -189,10 +192,34 @@ def test_an_opening_takes_back_what_the_dealer_named():
 
 
 def test_a_power_cut_takes_back_what_the_dealer_named_and_it_is_named_again():
-    t = named(typed_wrongly()).do(ev.Restarted(False, False, False))
+    t = named(typed_wrongly()).do(ev.Restarted(False, False, False, True))
     t.do(ev.LampsShown(t.state.occasion, TYPED))
     assert t.tell(ev.CorrectionAgreed(FLOOR, 1, TRUE)).refused
     named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE))
+
+
+def test_a_lid_that_is_shut_after_an_outage_proves_nothing_of_how_the_dice_lie():
+    t = typed_wrongly().do(ev.Restarted(False, False, False, compartment_stayed_locked=False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    refused = t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+    assert refused is not None
+    assert "may have been" in refused.reason
+
+
+def test_two_persons_who_kept_the_lid_in_view_can_correct_what_the_dealer_read():
+    t = Playing().open().settled().do(ev.Restarted(False, False, False))
+    t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (FLOOR, DEALER)))
+    t.do(ev.ValuesEntered(DEALER, 1, TYPED), ev.ValuesEntered(DEALER, 1, TYPED))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE))
+
+
+def test_no_values_at_all_agree_to_nothing():
+    nothing: Any = ()
+    for values in (TRUE, None):
+        t = named(typed_wrongly(), values)
+        assert t.tell(ev.CorrectionAgreed(FLOOR, 1, nothing)).refused
+        assert t.phase is Phase.COLLECTING
 
 
 def test_a_lamp_fault_takes_back_what_the_dealer_named():
@@ -234,6 +261,7 @@ def test_what_is_typed_otherwise_the_second_time_counts_as_the_first_time():
 def test_what_was_typed_before_an_interruption_is_typed_anew():
     t = Playing().open().awaiting_dealer(UNREADABLE).do(ev.ValuesEntered(DEALER, 1, TYPED))
     t.do(ev.Restarted(False, False, False, compartment_stayed_locked=True))
+    t.do(ev.PresenceGiven(FLOOR, 1))
     assert t.do(ev.ValuesEntered(DEALER, 1, TYPED)).phase is Phase.AWAITING_DEALER
 
 

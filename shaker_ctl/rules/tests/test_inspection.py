@@ -229,6 +229,50 @@ def test_a_signature_ages_and_an_inspection_is_due_then():
     assert t.state.signed_at is None, "an open table has used its signature"
 
 
+def test_parts_that_were_inspected_too_long_ago_are_inspected_again():
+    t = Playing(signature_h=8.0).locked()
+    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS, t.now))
+    t.lamps_seen()
+    assert t.state.passed == {Part.LAMPS}
+    t.now += timedelta(days=28)
+    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER, t.now))
+    for _ in range(3):
+        t.cycled()
+    assert (t.phase, t.state.passed) == (Phase.INSPECTION_DUE, {Part.SHAKER})
+    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS, t.now))
+    t.lamps_seen().do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
+    assert t.phase is Phase.READY
+    assert t.state.inspected_since is None
+
+
+def test_an_inspection_that_was_begun_too_long_ago_is_not_signed():
+    t = Playing(signature_h=8.0).locked().lamps_inspected()
+    for _ in range(3):
+        t.cycled()
+    t.do(ev.Signed(FLOOR, t.now + timedelta(hours=8)))
+    assert (t.phase, t.state.signed_by) == (Phase.INSPECTION_DUE, None)
+    assert t.state.inspected_since is None
+
+
+def test_the_age_of_a_signature_is_that_of_its_oldest_part():
+    t = Playing(signature_h=8.0).locked()
+    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS, t.now))
+    t.lamps_seen().now += timedelta(hours=5)
+    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER, t.now))
+    for _ in range(3):
+        t.cycled()
+    t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR))
+    t.now += timedelta(hours=3)
+    assert t.clock().phase is Phase.INSPECTION_DUE
+
+
+def test_what_was_inspected_by_a_clock_that_ran_ahead_is_inspected_again():
+    t = Playing(signature_h=8.0).locked()
+    t.do(ev.InspectionRequested(FLOOR, Part.LAMPS, t.now + timedelta(days=30)))
+    t.lamps_seen().do(ev.InspectionRequested(FLOOR, Part.SHAKER, t.now))
+    assert not t.state.passed
+
+
 def test_a_signature_that_a_clock_ahead_has_dated_does_not_hold_for_ever():
     t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
     t.now -= timedelta(days=30)

@@ -493,11 +493,66 @@ def test_restart_in_the_toss_is_void_and_turns_nothing():
     assert t.phase is Phase.INSPECTION_DUE
 
 
-@pytest.mark.parametrize(("latched", "phase"), [(True, Phase.AWAITING_DEALER),
-                                                (False, Phase.INTERRUPTED)])  # fmt: skip
-def test_restart_without_a_value_lets_the_dealer_read_where_the_lids_flag_stands(latched, phase):
-    t = Playing().open().settled()
-    assert _restart(t, latched=latched).phase is phase
+@pytest.mark.parametrize(
+    ("latched", "asked"), [(True, Notice.READ_IN_PRESENCE), (False, Notice.IN_VIEW)]
+)
+def test_restart_without_a_value_asks_persons_before_the_dealer_reads(latched, asked):
+    t = _restart(Playing().open().settled(), latched=latched)
+    assert t.phase is Phase.INTERRUPTED
+    assert t.last_of(do.Announce).notice is asked
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
+
+
+def test_where_the_lids_flag_stands_the_dealer_reads_in_the_presence_of_a_floorperson():
+    t = _restart(Playing(profile="md", cover_fitted=True).open().settled().revealed(), latched=True)
+    assert t.tell(ev.CompartmentWatched(FLOOR, 1, stayed=False)).refused, "the flag says more"
+    for who in (DEALER, TECHNICIAN):
+        assert t.tell(ev.PresenceGiven(who, 1)).refused
+    t.do(ev.PresenceGiven(FLOOR, 1))
+    assert t.phase is Phase.AWAITING_DEALER
+    assert t.last_of(do.DriveCover).open
+    assert t.last_of(do.Announce).notice is Notice.ENTER
+
+
+def test_under_ma_the_dealer_reads_in_the_presence_of_the_supervisor():
+    t = _restart(Playing(profile="ma").open().settled(), latched=True)
+    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
+    assert t.do(ev.PresenceGiven(SUPERVISOR, 1)).phase is Phase.AWAITING_DEALER
+
+
+@pytest.mark.parametrize("latched", [True, False])
+def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_does_not(latched):
+    t = _restart(Playing().open().settled(), latched=latched)
+    if latched:
+        t.do(ev.PresenceGiven(FLOOR, 1))
+    else:
+        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+    for who in (FLOOR, SUPERVISOR, Person(" FLORA", Role.DEALER)):
+        assert t.tell(ev.ValuesEntered(who, 1, (1, 4, 4))).refused
+        assert t.tell(ev.NoRollCalled(who, 1)).refused
+    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)))
+    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+
+
+def test_the_presence_is_asked_for_again_after_a_second_restart():
+    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
+    assert _restart(t, latched=True).phase is Phase.INTERRUPTED
+    assert t.state.witness is None
+
+
+def test_a_flag_that_was_set_again_after_an_outage_proves_nothing_of_it():
+    t = _restart(_restart(Playing().open().settled()), latched=True)
+    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
+    assert t.last.refused is not None
+    t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+
+
+def test_a_die_that_the_reader_saw_leaning_is_still_disputed_after_an_interruption():
+    t = _restart(Playing().open().awaiting_dealer(TILTED), latched=True)
+    t.do(ev.PresenceGiven(FLOOR, 1), ev.ValuesEntered(DEALER, 1, (1, 4, 4)))
+    assert t.phase is Phase.DISPUTED
 
 
 def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
@@ -515,6 +570,7 @@ def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_
     [
         (DEALER, DEALER),
         (DEALER, Person(DEALER.name, Role.FLOORPERSON)),
+        (DEALER, Person(f"{DEALER.name.lower()} ", Role.FLOORPERSON)),
         (FLOOR, SUPERVISOR),
         (DEALER, TECHNICIAN),
         (TECHNICIAN, FLOOR),

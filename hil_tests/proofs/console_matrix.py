@@ -121,8 +121,9 @@ def states(rules: Rulebook) -> Iterator[TableState]:
                 yield replace(
                     state, purpose=Purpose.SHIFT, inspector=by, part=Part.SHAKER, shift_due=True
                 )
-        if phase in phases.SHUT | phases.STOPPED:
+        if phase in phases.SHUT | phases.STOPPED | {Phase.INSPECTED, Phase.INTERRUPTED}:
             yield replace(state, dice_in_doubt=True)
+        if phase in phases.SHUT | phases.STOPPED:
             yield replace(state, dice_untried=True)
             yield replace(state, manual=True)
         if phase is Phase.READY:

@@ -74,8 +74,8 @@ class TableParameters(Parameters):
     """
 
     dice_by_two: bool = False
-    """Two persons name other dice: the second repeats the serials. The house's rule, or that of a
-    text that has two."""
+    """Two persons name other dice, or say that they are the same: the second repeats it. The
+    house's rule, or that of a text that has two."""
 
     shifts: tuple[str, ...] = ()
     """Times of day at which shifts begin, local time, as `06:00`. At each of them, and at every

@@ -56,13 +56,13 @@ def _signed_rightly(case: Case) -> bool | None:
 )
 def _signed_leads(case: Case) -> bool | None:
     y, signed = case.next, case.event
+    if case.to is P.INSPECTION_DUE:
+        return is_old(case.table, case.before.begun, signed.at)
     if y.inspector is not None or y.purpose is not Purpose.PLAY:
         return False
     if case.state.purpose is Purpose.SHIFT:
         due = y.shift_due == case.before.shift_again
         return case.to in (P.READY, P.ADMITTING) and due
-    if case.to is P.INSPECTION_DUE:
-        return is_old(case.table, case.before.begun, signed.at)
     return case.to is P.INSPECTED and (y.signed_by, y.signed_at) == (signed.person, signed.at)
 
 

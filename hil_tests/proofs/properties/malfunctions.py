@@ -129,6 +129,8 @@ def _lamp_by_hand(case: Case) -> bool | None:
     granted=(ev.PresenceGiven,),
 )
 def _presence(case: Case) -> bool | None:
+    if case.phase is P.INTERRUPTED:
+        return None
     told = case.tells(Notice.SETTLE_BY_HAND)
     return case.before.lamp_failed and told and case.event.person.role in case.expected.presence
 

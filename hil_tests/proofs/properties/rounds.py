@@ -72,7 +72,10 @@ DEALERS = (ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled)
 def _dealer_and_reader(case: Case) -> bool | None:
     if case.phase is not P.AWAITING_DEALER or not case.is_current:
         return None
-    if case.event.person.role not in SPEAKING_ROLES:
+    present, who = case.before.present, case.event.person
+    if present is not None and (who.role is not Role.DEALER or is_one(who.name, present.name)):
+        return case.refused  # interrupted: the dealer reads, and not who is present
+    if who.role not in SPEAKING_ROLES:
         return case.refused
     read = case.state.reading.values if isinstance(case.state.reading, Verified) else None
     if case.on(ev.ValuesConfirmed):

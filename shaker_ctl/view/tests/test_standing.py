@@ -211,6 +211,21 @@ def test_who_decides_sees_what_dealer_and_reader_said(
     assert waits.text == said
 
 
+def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence() -> None:
+    state = TableState(Phase.INTERRUPTED, round=4)
+    asked = standing.pending(state)
+    assert asked is not None
+    assert (asked.kind, Role.DEALER in asked.roles) == ("presence", False)
+    assert "presence" in verbs(state)
+    assert "in-view" not in verbs(state)
+    doubted = replace(state, dice_in_doubt=True)
+    told = standing.pending(doubted)
+    assert told is not None
+    assert told.kind == "in-view"
+    assert "in-view" in verbs(doubted)
+    assert "presence" not in verbs(doubted)
+
+
 def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
     state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("glare"))
     typed = replace(state, entered=(1, 4, 5))

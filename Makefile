@@ -49,8 +49,9 @@ faults: $(VENV)/.rig  ## every fault at its worst moment (30 min); SHARD=1/1: at
 mutations: $(VENV)/.rig  ## protections taken away one by one: each story must notice (90 min); goes on where it was
 	$(BIN)/python -m hil_tests.reliability mutations $(MUTATIONS)
 
-crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round, and 40 at random (40 min); ALL=1: hours
+crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round and a change of volume, and 40 at random (45 min); ALL=1: hours
 	$(if $(ALL),,$(BIN)/python -m hil_tests.reliability.bytes_cut)
+	$(if $(ALL),,$(BIN)/python -m hil_tests.reliability.power_cut)
 	$(BIN)/python -m hil_tests.reliability crash $(if $(ALL),$(CRASH_ALL)) $(CRASH)
 
 # On both sides of each append, and 300 at random; goes on where it was.

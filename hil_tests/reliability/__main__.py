@@ -20,7 +20,7 @@ from rich.table import Table
 
 from hil_tests.reliability import catalogue, mutations, results
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.crash import APPENDS, Crash, Crashes, Kept, Point, missed
+from hil_tests.reliability.crash import APPENDS, CHANGE_RECORDS, Crash, Crashes, Kept, Point, missed
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
 from hil_tests.reliability.required import Seen
@@ -163,8 +163,11 @@ def crash(
         bool, typer.Option("--both-sides", help="Also before each append is written.")
     ] = False,
     minutes: MinutesOption = 40.0,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Points, or beginnings of points.")
+    ] = None,
 ) -> None:
-    """SIGKILL at every append and every output of a round, then at random moments."""
+    """SIGKILL at every append and output of a round and of a change of volume, then at random."""
     with _place_for(folder):
         kept = Kept(folder / "crashes.jsonl", resume=resume)
     console = Console()
@@ -172,18 +175,22 @@ def crash(
         console.print(f"crashes.jsonl, line {number}, is not whole: that kill counts as not run")
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
-    wanted = [p for p in crash_points(both_sides=both_sides) if not kept.has(p)]
-    left: list[Point | None] = [*wanted, *[None] * max(0, randoms - kept.random)]
+    begins = tuple(only or ("",))
+    every = [p for p in crash_points(both_sides=both_sides) if p.name.startswith(begins)]
+    wanted = [p for p in every if not kept.has(p)]
+    further = 0 if only else max(0, randoms - kept.random)
+    left: list[Point | None] = [*wanted, *[None] * further]
 
     tried = [str(one["point"]) for one in kept.all]
 
     def more() -> bool:
-        if not left:
+        if not left and not only:
             left.extend(missed(kept.appends(), tried))
         return bool(left)
 
     broken = 0
-    for bench, witness in _tables(folder, console, until_s, more):
+    tables = _tables(folder, console, until_s, more, volume_records=CHANGE_RECORDS)
+    for bench, witness in tables:
         crashes = Crashes(bench, witness, SEED + len(kept.all))
         while more() and time.monotonic() < until_s:
             point = left.pop(0)
@@ -212,7 +219,7 @@ def crash(
                 break  # to the next table
         if broken >= MAX_FAILURES:
             break
-    _report_crashes(kept, left, console)
+    _report_crashes(kept, left, console, is_whole=not only)
 
 
 def _crash_line(done: Crash) -> str:
@@ -222,9 +229,11 @@ def _crash_line(done: Crash) -> str:
     return f"{done.point:30} after {done.after:34} {what:26} {verdict}{off}"
 
 
-def _report_crashes(kept: Kept, left: list[Point | None], console: Console) -> None:
+def _report_crashes(
+    kept: Kept, left: list[Point | None], console: Console, *, is_whole: bool
+) -> None:
     at_points = [one for one in kept.all if not one["point"].startswith("random")]
-    never = [event for event in APPENDS if event not in kept.appends()]
+    never = [event for event in APPENDS if is_whole and event not in kept.appends()]
     console.print(f"killed at the append of: {', '.join(kept.appends())}")
     if never:
         console.print(f"never killed at the append of: {', '.join(never)}", style="bold red")
@@ -321,6 +330,7 @@ def _tables(
     until_s: float,
     more: Callable[[], bool],
     profile: Callable[[], str] = lambda: catalogue.PROFILE,
+    volume_records: int | None = None,
 ) -> Iterator[tuple[Bench, Witness]]:
     """New tables, one after the other, for as long as there is something to be played."""
     tables = failures = 0
@@ -328,7 +338,8 @@ def _tables(
         tables += 1
         try:
             here = fresh(folder / f"table-{tables}").resolve()
-            session = TestedSession(Plan(profile=profile(), seed=SEED + tables), here)
+            plan = Plan(profile=profile(), seed=SEED + tables)
+            session = TestedSession(plan, here, volume_records=volume_records)
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
         except (BenchError, FolderError, ShakerError, OSError) as error:

@@ -62,8 +62,29 @@ TRIES = 4
 """Kills that aim at an append which was missed: two records may share one sync, and a round may
 have one more than another."""
 
+CHANGE: tuple[tuple[str, str, int, bool], ...] = (
+    ("before the new file has its name", "rename", 1, True),
+    ("the new file has its name", "rename", 1, False),
+    ("its name is synced", "fsync", 1, False),
+    ("the old log is synced", "fsync", 2, False),
+    ("the old file is synced", "fsync", 3, False),
+    ("before the old log is gone", "unlink", 1, True),
+    ("the old log is gone", "unlink", 1, False),
+    ("the old file's own change is gone", "unlink", 2, False),
+)
+"""Points of a change of volume: the n-th call of a kind in the journal's thread, counted from the
+rename of the new volume on, and whether it is killed before the call. Every call of a change:
+`power_cut`."""
+
+CHANGE_RECORDS = 100
+"""Records at which a volume ends at these tables, the fewest that the settings allow: a change
+comes within eight rounds."""
+
 NOTICES = ("bets_open", "no_more_bets", "result")
 """Announcements of a round on the consoles."""
+
+MAX_ROUNDS = 12
+"""Rounds that are played until a volume changes."""
 
 MAX_APPENDS = 40
 """A round makes about twenty records; more than this is a round that does not end."""
@@ -81,7 +102,7 @@ class Point:
     """Where the service is killed."""
 
     kind: str
-    """`append`, `write`, `output`, `console` or `random`."""
+    """`append`, `write`, `output`, `console`, `volume` or `random`."""
     what: str
 
     @property
@@ -126,6 +147,8 @@ def points(*, both_sides: bool) -> Iterator[Point]:
         yield Point("output", name)
     for notice in NOTICES:
         yield Point("console", notice)
+    for name, *_ in CHANGE:
+        yield Point("volume", name)
 
 
 class Crashes:
@@ -152,6 +175,11 @@ class Crashes:
         killer = self._arm(point)
         try:
             killed_s = self._play_until_killed(point)
+            rounds = 1
+            while point.kind == "volume" and killed_s is None and rounds < MAX_ROUNDS:
+                self._bench.make_ready()
+                killed_s = self._play_until_killed(point)
+                rounds += 1
         finally:
             if killer is not None:
                 killer.release()
@@ -170,10 +198,15 @@ class Crashes:
         if point.kind == "output":
             after = dict(OUTPUTS)[point.what]
             self._bench.ask_rig(f"inject process_killed pid={pid} after {after}")
-        if point.kind not in ("append", "write"):
+        if point.kind == "volume":
+            call, count, before = next(at[1:] for at in CHANGE if at[0] == point.what)
+            since = None if call == "rename" else "rename"
+            killer = tracer.KilledAt(pid, "journal", call, count, before=before, since=since)
+        elif point.kind in ("append", "write"):
+            call, before = ("fsync", False) if point.kind == "append" else ("pwrite", True)
+            killer = tracer.KilledAt(pid, "journal", call, self._count(point), before=before)
+        else:
             return None
-        call, before = ("fsync", False) if point.kind == "append" else ("pwrite", True)
-        killer = tracer.KilledAt(pid, "journal", call, self._count(point), before=before)
         killer.start()
         killer.began.wait(2.0)
         if killer.failure:

@@ -19,6 +19,7 @@ import struct
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from pathlib import Path
 
 SEIZE, INTERRUPT, DETACH, SYSCALL = 0x4206, 0x4207, 17, 24
@@ -30,9 +31,9 @@ ORIG_RAX, RAX = 15 * 8, 10 * 8
 
 _IS_X86 = platform.machine() == "x86_64"
 NUMBERS: dict[str, tuple[int, ...]] = (
-    {"fsync": (74, 75), "pwrite": (18,), "rename": (82, 264, 316)}
+    {"fsync": (74, 75), "pwrite": (18,), "rename": (82, 264, 316), "unlink": (87, 263)}
     if _IS_X86
-    else {"fsync": (82, 83), "pwrite": (68,), "rename": (38, 276)}
+    else {"fsync": (82, 83), "pwrite": (68,), "rename": (38, 276), "unlink": (35,)}
 )
 """Numbers of each call and of those that do the same; `fsync` with fdatasync."""
 
@@ -169,17 +170,64 @@ class Answered(_Tracing):
         return False
 
 
+class Watched(_Tracing):
+    """The first thread of a process stopped after each of its calls, until the process ends.
+
+    `look` is called at each stop, with the path of the file or folder whose sync has just ended, or
+    nothing.
+    """
+
+    def __init__(self, pid: int, look: Callable[[str], None]) -> None:
+        super().__init__(pid, Path(f"/proc/{pid}/comm").read_text().strip())
+        self._pid = pid
+        self._look = look
+
+    def _act(self) -> None:
+        self.began.set()
+        synced = ""
+        self._ask(SYSCALL)
+        while self._wait_for_stop():
+            operation, number = self._call()
+            if operation == ENTRY:
+                synced = self._path_of_call() if number in NUMBERS["fsync"] else ""
+            elif operation == EXIT:
+                self._look(synced)
+                synced = ""
+            try:
+                self._ask(SYSCALL)
+            except ProcessLookupError:
+                return
+
+    def _path_of_call(self) -> str:
+        """Of the open file that the call which begins here is given."""
+        info = ctypes.create_string_buffer(88)
+        _LIBC.ptrace(GET_SYSCALL_INFO, self._tid, len(info), ctypes.addressof(info))
+        (handle,) = struct.unpack_from("<Q", info.raw, 32)
+        return os.readlink(f"/proc/{self._pid}/fd/{handle}")
+
+
 class KilledAt(_Tracing):
-    """The whole process is killed when this thread has finished its n-th call of a kind.
+    """The whole process is killed when this thread has finished its n-th call of a kind, of those
+    after its first call `since` where that is given.
 
     At the end of a journal's n-th sync the record is on the medium, and nothing that it releases
     has been done; at the beginning of a write nothing has been recorded of what was decided.
     """
 
-    def __init__(self, pid: int, name: str, call: str, count: int, *, before: bool = False) -> None:
+    def __init__(
+        self,
+        pid: int,
+        name: str,
+        call: str,
+        count: int,
+        *,
+        before: bool = False,
+        since: str | None = None,
+    ) -> None:
         super().__init__(pid, name)
         self._pid = pid
         self._numbers = set(NUMBERS[call])
+        self._since = set(NUMBERS[since]) if since else set()
         self._left = count
         self._before = before
         self.killed_s: float | None = None
@@ -190,6 +238,11 @@ class KilledAt(_Tracing):
         self._ask(SYSCALL)
         while self._wait_for_stop():
             operation, number = self._call()
+            if self._since:
+                if operation == ENTRY and number in self._since:
+                    self._since = set()
+                self._ask(SYSCALL)
+                continue
             is_entry = operation == ENTRY and number in self._numbers
             if is_entry if self._before else operation == EXIT and is_in_call:
                 self._left -= 1

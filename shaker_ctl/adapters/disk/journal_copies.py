@@ -108,7 +108,9 @@ def _opened_under(
     second: SqliteJournal | None = None
     try:
         second_is_set = parameters.second is not None
-        if parameters.second is not None and (main_is_new or second_is_there):
+        # Empty: the first start was cut short between the two, or its journal was never written.
+        is_empty = main.head().sequence == 0
+        if parameters.second is not None and (is_empty or second_is_there):
             second = SqliteJournal(parameters.second, identity=main.identity)
         findings = _compare(
             main, second, lambda copy: copy.verify_start(alive), second_is_set=second_is_set

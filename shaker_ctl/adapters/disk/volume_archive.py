@@ -148,8 +148,11 @@ def require_archived(main: SqliteJournal, going: list[Volume], folder: Path) -> 
 
 
 def delete(opened: OpenedJournal, going: list[Volume]) -> None:
-    """Delete the files of both copies, whose removal is on record. Raises RefusedError."""
-    for copy in filter(None, (opened.main, opened.second)):
+    """Delete the files of both copies, whose removal is on record. Raises RefusedError.
+
+    The main copy goes last: what it still holds is removed anew where this is cut short.
+    """
+    for copy in filter(None, (opened.second, opened.main)):
         for one in going:
             path = volume_path(copy.path, one.number)
             try:
@@ -161,7 +164,7 @@ def delete(opened: OpenedJournal, going: list[Volume]) -> None:
 
 def _require_folder(folder: Path, path: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_lasting(folder)
         is_own = folder.samefile(path.parent)
     except OSError as error:
         raise _cannot_write(folder, error) from error
@@ -170,6 +173,14 @@ def _require_folder(folder: Path, path: Path) -> None:
             f"{folder} is the folder of the journal itself",
             remedy="Give a folder on another medium",
         )
+
+
+def _make_lasting(folder: Path) -> None:
+    """Make a folder, and those that it lies in, so that a power cut takes none away."""
+    if not folder.is_dir():
+        _make_lasting(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
 
 
 def _copy(

@@ -575,7 +575,9 @@ def header_damage(path: Path) -> str:
 
 
 def has_log(path: Path) -> bool:
-    """Whether the file says that a write-ahead log belongs to it."""
+    """Whether a log belongs to the file: it says so, or a crash left one that takes it back."""
+    if os.path.exists(f"{path}-journal"):
+        return True
     with contextlib.suppress(OSError), path.open("rb") as file:
         header = file.read(20)
         return len(header) == 20 and header[18] == 2

@@ -414,6 +414,8 @@ class Table:
             error = JournalCorruptError(finding.text, remedy=finding.remedy)
             error.code = finding.trouble.value
             raise error
+        # A run may last for months: a start finds the box in the open volume.
+        self._keeper.know_of_run({lamp_box.KEY: lamp_box.as_recorded(self._box)})
 
     def _restarted(self) -> events.Restarted:
         contacts = self._motion.contacts()

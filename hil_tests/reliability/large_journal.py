@@ -3,7 +3,8 @@
 `python -m hil_tests.reliability.large_journal FOLDER --records 3000000` makes both copies in
 volumes of gaming days and measures them. It takes the CPU time of opening, of verifying a record,
 of the tables beside the chain, of statistics and a day sheet; and peak memory. The rounds are made
-up, 13 records each, of 1,040 bytes on average as those of a played round.
+up, 13 records each, of 1,040 bytes on average as those of a played round. The table has run since
+the first record without a stop; its newest record holds a state from which a start goes on.
 """
 
 from __future__ import annotations
@@ -19,19 +20,35 @@ from typing import Annotated, Any
 import typer
 from typer.testing import CliRunner
 
+from hil_tests.rig.lamp_box.box import SERIAL_NUMBER
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.records_process import Tables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
+from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.statistics import figures_of
+from shaker_ctl.rules import machine
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.seal.fault import UNSEALED
+from shaker_ctl.service.lamp_box import KEY, as_recorded
 
 ROUNDS_A_DAY = 960
 """One a minute, sixteen hours."""
 
 _DIGESTS = dict.fromkeys(("software", "model", "settings", "profile", "seal"), "ab" * 32)
+_STATE = to_record(machine.initial(rulebook(TableParameters())))
+_RUN = {
+    "seal": UNSEALED,
+    "boot": "one boot",
+    KEY: as_recorded(BoxMemory(SERIAL_NUMBER, 0, 0, frozenset(), None)),
+}
+"""What opening and volumes say of the run."""
+
 _BEGAN = datetime(2026, 1, 1, 6, tzinfo=UTC)
 
 
@@ -39,15 +56,16 @@ def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
     """The 13 records of one round that settles."""
     occasion = {"number": number, "purpose": "play", "type": "Occasion"}
     values = [chance.randint(1, 6) for _ in range(3)]
-    padding = "x" * 340
+    padding = "x" * 290
 
-    def step(event: dict[str, Any], *decision: dict[str, Any]) -> Entry:
+    def step(event: dict[str, Any], *decision: dict[str, Any], **more: dict[str, Any]) -> Entry:
         body = {
             "event": event,
             "at_s": 60.0 * number,
             "rows": [f"a row of {event['type']}"],
             "decision": list(decision),
             "padding": padding,
+            **more,
         }
         return Entry("step", body, round=number)
 
@@ -75,7 +93,7 @@ def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
         "values": values,
         "source": "verified",
     }
-    yield step({"type": "LampsDark", "occasion": occasion}, closing)
+    yield step({"type": "LampsDark", "occasion": occasion}, closing, state=_STATE)
 
 
 def batches(store: SqliteJournal, count: int, seed: int) -> Iterator[list[Record]]:
@@ -91,7 +109,9 @@ def batches(store: SqliteJournal, count: int, seed: int) -> Iterator[list[Record
         head = store.head()
         at = _BEGAN + timedelta(days=(number - 1) // ROUNDS_A_DAY)
         is_other_day = number > 1 and (number - 1) % ROUNDS_A_DAY == 0
-        entries = [store.next_volume(at.date().isoformat(), {})] if is_other_day else []
+        entries = [store.next_volume(at.date().isoformat(), _RUN)] if is_other_day else []
+        if head.sequence == 0:
+            entries = [Entry("opening", dict(_RUN))]
         for each in range(number, number + 96):
             entries += a_round(each, chance)
         for entry in entries:

@@ -97,6 +97,11 @@ class JournalThread:
             threading.Thread(target=self._watch, name="journal-watch", daemon=True),
         ]
 
+    def know_of_run(self, facts: Mapping[str, Any]) -> None:
+        """Put more about this run into each new volume; see `run`."""
+        with self._changed:
+            self._run = {**self._run, **facts}
+
     def start(self) -> None:
         """Begin to write."""
         for thread in self._threads:

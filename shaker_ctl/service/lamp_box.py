@@ -1,7 +1,8 @@
 """The record of this table's lamp box, and the journal's side of what a box remembers.
 
-Owns the facts in `opening`, `closing` and `lamp_adopted` records that name the box. Differences are
-judged by `journal.box_memory`, and a person accepts them with `shaker-ctl lamp adopt`.
+Owns the facts in `opening`, `volume`, `closing` and `lamp_adopted` records that name the box.
+Differences are judged by `journal.box_memory`, and a person accepts them with `shaker-ctl lamp
+adopt`.
 """
 
 from __future__ import annotations

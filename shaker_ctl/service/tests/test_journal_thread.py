@@ -324,6 +324,7 @@ def test_the_last_record_of_a_run_stands_behind_everything_that_waited(has_faile
 
 def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> None:
     bench.main.free.clear()
+    bench.journal.know_of_run({"lamp_box": {"serial": 5}})
     for n in range(3):
         bench.append(n)
     bench.journal.turn_volume("2026-11-23")
@@ -332,6 +333,7 @@ def test_a_volume_begins_a_batch_behind_what_came_before_it(bench: Bench) -> Non
     until(lambda: len(bench.second.records) == 5)
     assert [r.plain["kind"] for r in bench.main.records] == ["step"] * 3 + ["volume", "step"]
     assert bench.main.records[3].plain["day"] == "2026-11-23"
+    assert bench.main.records[3].plain["lamp_box"] == {"serial": 5}
     assert 3 in accumulate(bench.main.batches), bench.main.batches
     assert bench.second.records == bench.main.records
 

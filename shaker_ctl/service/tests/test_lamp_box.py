@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.box_memory import BoxMemory, KnownBox
-from shaker_ctl.journal.record import Entry, link, table_mark
+from shaker_ctl.journal.record import Entry, Record, link, table_mark
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
@@ -51,6 +52,21 @@ def test_the_newest_record_that_names_a_box_counts(journal: SqliteJournal) -> No
     assert on_record(journal.newest_first()) == KnownBox(5, 0, 7)
     write(journal, adopted(SPARE, "tess", "technician", "the old one burnt out"))
     assert on_record(journal.newest_first()) == KnownBox(9, 2, 250000)
+
+
+def test_a_volume_names_the_box_so_that_no_start_looks_back_behind_it(
+    journal: SqliteJournal,
+) -> None:
+    write(journal, opening(SPARE))
+    write(journal, journal.next_volume("2026-11-23", {KEY: as_recorded(OURS)}))
+    write(journal, step(push(8, "small")))
+
+    def no_further_than_the_volume() -> Iterator[Record]:
+        for record in journal.newest_first():
+            yield record
+            assert record.plain["kind"] != "volume", "it looks behind the open volume"
+
+    assert on_record(no_further_than_the_volume()) == KnownBox(5, 0, 7)
 
 
 def test_an_adoption_keeps_who_did_it_and_why(journal: SqliteJournal) -> None:

@@ -16,9 +16,10 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from importlib.metadata import Distribution, PackagePath, distributions
 from pathlib import Path
+
+from shaker_ctl.frozen import frozen
 
 LOCK = Path(__file__).with_name("lock.txt")
 
@@ -33,7 +34,7 @@ _BY_INSTALLER = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"
 """Files that differ from one installation of a wheel to the next."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Library:
     """One installed library."""
 

@@ -7,10 +7,10 @@ that can wait has a deadline inside the adapter and raises a leaf of `HardwareEr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shaker_ctl.errors import GpioLinkError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.record import Anchor, Entry, Head, Record
 from shaker_ctl.lamp.registers import LampIdentity, LampStatus
@@ -18,7 +18,7 @@ from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Area, Values
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interlocks:
     """The contacts as read; each is a statement, and a broken wire makes it the unsafe one."""
 
@@ -102,7 +102,7 @@ class ShakerOutputs(Protocol):
         """Let a person lift the compartment's lid (table closed only), or lock it again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampLine:
     """How the line to the box does."""
 
@@ -179,7 +179,7 @@ class LampBox(Protocol):
         """Return how long its replies take, and how often a step was said again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pictures:
     """What a decision was made on, as JPEG: the frame, and the same with the votes drawn in."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import time
 from enum import Enum
 from pathlib import Path
@@ -18,6 +17,7 @@ from pydantic import BaseModel
 
 from shaker_ctl import parameters
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.settings import Settings
 
 FOR_RIG: Mapping[str, tuple[Any, str]] = {
@@ -53,7 +53,7 @@ FIRST: Mapping[str, str] = {
 Every other key has a default that holds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A table of the file."""
 
@@ -65,7 +65,7 @@ class Section:
         return f"[{'.'.join(self.path)}]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One key of a section."""
 

@@ -18,7 +18,6 @@ import re
 import tempfile
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
 
@@ -62,7 +62,7 @@ _NOBODY = (
 random bytes that nobody kept, with the costs of `_HASHER`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """One person in one role. Whoever has two roles stands in the file twice."""
 

@@ -11,9 +11,9 @@ import binascii
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shaker_ctl.console.desk import Parcel
+from shaker_ctl.frozen import frozen
 
 ROW = 57
 """Bytes in a row of 76 characters."""
@@ -36,7 +36,7 @@ def wrap(parcel: Parcel) -> Iterator[str]:
     yield f"-----END {parcel.name} sha256 {digest}-----\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broken:
     """A file that did not arrive whole."""
 

@@ -14,17 +14,18 @@ is accepted at once and watched through `TableView.life` and `TableView.inspecti
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Protocol
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.vocabulary import Role
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Actor:
     """A person who gave the passphrase, or (role None) nobody in particular."""
 
@@ -37,7 +38,7 @@ class Actor:
 # ── What goes in ────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """One act of a person: the command's words and its checked arguments.
 
@@ -78,7 +79,7 @@ class Request:
     arguments: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What the table said. `code` is `ok`, or a stable reason of refusal; nothing in between."""
 
@@ -99,7 +100,7 @@ class Answer:
         return cls(code, text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """Something about the console itself for the record: never a passphrase, never raw input.
 
@@ -117,7 +118,7 @@ class Note:
 # None always means "not known now", and is shown as such; it never means zero.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class ProfileView:
     """The rule text in force and what it decides."""
 
@@ -132,7 +133,7 @@ class ProfileView:
     """(what, value, clause), for `profile`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class FaultView:
     """One entry of the fault queue."""
 
@@ -145,7 +146,7 @@ class FaultView:
     """Whether `fault clear CODE` is what comes next."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class LampView:
     """Areas by their names; `broken` are areas whose bulb measured otherwise than commanded."""
 
@@ -169,7 +170,7 @@ class LampView:
     """Which area that walk ended at, and how."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class MotorView:
     """The shaker's drive."""
 
@@ -193,7 +194,7 @@ class MotorView:
     """The GPIO daemon in words: connected, hung, gone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class CameraView:
     """The reader's eye."""
 
@@ -207,7 +208,7 @@ class CameraView:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DiceView:
     """The three dice in the compartment."""
 
@@ -218,7 +219,7 @@ class DiceView:
     wear: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class JournalView:
     """The record."""
 
@@ -230,7 +231,7 @@ class JournalView:
     """How far the closed volumes are verified, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class InspectionView:
     """How far the opening (or shift) inspection has come."""
 
@@ -253,7 +254,7 @@ class InspectionView:
     """Role that this profile asks for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class HealthView:
     """The computer itself."""
 
@@ -266,7 +267,7 @@ class HealthView:
     clock_trust: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class PendingView:
     """What the table waits for a person to say. Idle logout never drops it."""
 
@@ -280,7 +281,7 @@ class PendingView:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class TableView:
     """Everything the read commands show, as of one turn of the state thread."""
 
@@ -317,7 +318,7 @@ class TableView:
     """Verbs that the rules would take now, whoever asks; `help` shows them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class RoundView:
     """One round, also an unfinished one."""
 
@@ -335,7 +336,7 @@ class RoundView:
     details: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class JournalLine:
     """One record, for reading."""
 
@@ -345,7 +346,7 @@ class JournalLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parcel:
     """A file that goes over the line: a picture, a bundle, an export."""
 
@@ -354,7 +355,7 @@ class Parcel:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Announcement:
     """Something a console may say unasked."""
 

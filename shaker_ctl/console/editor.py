@@ -15,7 +15,8 @@ from __future__ import annotations
 import codecs
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from shaker_ctl.frozen import frozen
 
 WIDTH = 80
 HISTORY = 50
@@ -23,7 +24,7 @@ _MAX_ESCAPE = 12
 BELL = "\a"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """Enter was pressed."""
 
@@ -34,7 +35,7 @@ class Line:
     """False: it was longer than the limit and is cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interrupt:
     """Ctrl-C, or Ctrl-D on an empty line (`is_end`)."""
 

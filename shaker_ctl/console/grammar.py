@@ -12,11 +12,11 @@ A dealer plays on a number pad: some acts have a key of their own, and three val
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 from shaker_ctl.console import arguments as args
 from shaker_ctl.console import codes
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
 MAX_LINE = 200
@@ -29,7 +29,7 @@ class Kind(Enum):
     ACT = "act"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """One command as it may be typed."""
 
@@ -61,7 +61,7 @@ class Form:
         return self.kind is Kind.ACT and self.usage.startswith("[ROUND]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A line that made sense."""
 
@@ -69,7 +69,7 @@ class Command:
     arguments: args.Arguments
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """A line that did not, or an act that is not permitted."""
 

@@ -6,19 +6,19 @@ Owns one row per read command. Must not know sessions; whoever calls has checked
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from shaker_ctl import __version__
 from shaker_ctl.console import codes, machine, permission, render
 from shaker_ctl.console.arguments import Arguments
 from shaker_ctl.console.desk import Actor, Desk, Parcel, TableView
 from shaker_ctl.console.grammar import Refusal
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
 PRODUCT = "shaker-ctl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """One look, ready to be said either way."""
 
@@ -26,7 +26,7 @@ class Shown:
     fields: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seat:
     """From where somebody looks: who they are, at which console, and what their screen can show."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from shaker_ctl.console.desk import JournalLine, RoundView, TableView
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Values
 
 WIDTH = 79
@@ -22,7 +22,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 _PLAIN_BLOCKS = "_.,-=+*#"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """What the terminal can show."""
 

@@ -15,7 +15,6 @@ it.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 from shaker_ctl import __version__
 from shaker_ctl.console import assistance, codes, grammar, looks, machine, permission, render
@@ -39,6 +38,7 @@ from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.sign_in import SignIn
 from shaker_ctl.console.voice import Speaker, Voice
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
 GREET_AFTER_S = 60.0
@@ -53,7 +53,7 @@ LONG = frozenset({"inspect", "jog", "test-toss", "lamp test"})
 RUNNING = frozenset({"opening inspection", "shift inspection", "trial"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnScreen:
     """What the table showed when the line in hand was begun."""
 

@@ -6,8 +6,6 @@ takes tens of milliseconds in the thread that calls `finish`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shaker_ctl.console import codes
 from shaker_ctl.console.accounts import LONGEST, Accounts
 from shaker_ctl.console.desk import Actor, Desk, Note
@@ -15,13 +13,14 @@ from shaker_ctl.console.editor import Line
 from shaker_ctl.console.grammar import Refusal
 from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
 PASSPHRASE_S = 60.0
 """Seconds to type a passphrase before the console takes commands again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """A login whose passphrase is awaited."""
 

@@ -11,11 +11,11 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation.places import Places
 from shaker_ctl.service.wall_time import is_synchronised
@@ -40,7 +40,7 @@ PIN_TOOLS = ("pinctrl", "raspi-gpio", "gpioset")
 """What the stop script can use, in its order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Computer:
     """Where to look. `root` other than `/`: the files of a system that is mounted or made up."""
 

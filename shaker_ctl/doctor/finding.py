@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from shaker_ctl.frozen import frozen
 
 
 class Grade(StrEnum):
@@ -16,7 +17,7 @@ class Grade(StrEnum):
     """The table cannot play, or not safely."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One line. `name` is stable: scripts and tests match on it."""
 

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.link.packing import ProtocolError, digest, split, to_json, whole
 from shaker_ctl.link.topics import Place
 
@@ -31,7 +32,7 @@ class Asked:
     parts: list[bytes] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What a table gave, or why it gave nothing."""
 

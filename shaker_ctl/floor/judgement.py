@@ -8,9 +8,9 @@ where a table comes with another history, a named person decides whether a new l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link.packing import Batch
 
@@ -26,7 +26,7 @@ class Trouble(StrEnum):
     """Another journal altogether."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """Where the floor stands with one journal."""
 
@@ -34,19 +34,19 @@ class Line:
     head: Head
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Continues:
     """These records follow; none where everything is here already."""
 
     records: tuple[Record, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gap:
     """Records are missing before these: the table is asked for them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """An alarm, which a named person accepts."""
 

@@ -12,7 +12,6 @@ import io
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
 from shaker_ctl.floor.tables import Shown
 from shaker_ctl.floor.watch import FloorWatch
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link import topics
@@ -54,7 +54,7 @@ ROUNDS_SHOWN = 50
 ASK_S = 25.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """One table on the floor's first page."""
 

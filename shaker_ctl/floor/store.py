@@ -41,6 +41,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.floor.judgement import Contradiction, Line, Trouble, begun
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
 
 metadata = MetaData()
@@ -181,7 +182,7 @@ class Kept:
     """The standing alarm's trouble; while there is one, nothing is taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """One alarm that nobody has accepted."""
 

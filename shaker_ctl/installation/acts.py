@@ -13,11 +13,11 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.frozen import frozen
 
 
 class InstallError(ShakerError):
@@ -40,7 +40,7 @@ class Act(Protocol):
         """Do it. Raises `InstallError`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Write:
     """Have a file with this content. `keep`: whatever stands there already is right."""
 
@@ -91,7 +91,7 @@ class Write:
             raise _refused(self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folder:
     """Have a folder with this mode and, where they are named, this owner and group."""
 
@@ -129,7 +129,7 @@ class Folder:
             raise _refused(self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """Have a symbolic link to `target`: how a unit is switched on at start."""
 
@@ -149,7 +149,7 @@ class Link:
             raise _refused(self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remove:
     """Have a file or a whole folder gone."""
 
@@ -178,7 +178,7 @@ class Remove:
             raise _refused(self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """Have a program of the operating system run, unless `is_needless` says that it was."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.installation.acts import InstallError, group_number
 
 CERTIFICATE, KEY, REQUEST = "certificate.pem", "key.pem", "request.pem"
@@ -26,7 +26,7 @@ DAYS = 800
 """How long the certificate holds: browsers take none of more than 825 days."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MakeCertificate:
     """Have a key and a certificate in `folder`, the key readable by `group` alone."""
 

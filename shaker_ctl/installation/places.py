@@ -7,8 +7,9 @@ holds them together.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from shaker_ctl.frozen import frozen
 
 USER = "shaker"
 """The unprivileged user of the service, and its group."""
@@ -35,7 +36,7 @@ def shipped() -> Path:
     return beside if beside.is_dir() else package.parent / "systemd"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Paths of an installation. `root` other than `/` stages it into a folder."""
 

@@ -10,10 +10,11 @@ when it is run on the system itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
 from shaker_ctl.installation.acts import (
@@ -60,7 +61,7 @@ Written by `shaker-ctl install`; `shaker-ctl uninstall` removes it.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wishes:
     """What the person who installs has said."""
 

@@ -12,8 +12,9 @@ by hand before: that takes the key of its housing, and is counted. Owns the comp
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.journal.recovery import REBUILD_MAIN, RecoveryFinding, Trouble
 
@@ -27,7 +28,7 @@ ERASE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoxMemory:
     """What one lamp box retained without power."""
 
@@ -42,7 +43,7 @@ class BoxMemory:
     """None where it keeps none: nothing was closed since the erasure, or map 1.0."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownBox:
     """The box that the table had last, by its journal."""
 
@@ -52,7 +53,7 @@ class KnownBox:
     """The last committed round that was accepted with it: at a start, or by a person."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalMemory:
     """What the journal says of the same."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import are_other_dice
 
 Plain = dict[str, Any]
@@ -67,7 +68,7 @@ def _answers(step: Plain) -> bool:
     return kind in ANSWERS and (kind != "DiceChanged" or are_other_dice(step))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One thing that stands on the sheet by itself."""
 

@@ -7,9 +7,9 @@ beside the chain and follow from the chain alone: clearing takes nothing away fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import METERS, meter_of
 
 CLEARED = "meters cleared"
@@ -27,7 +27,7 @@ NAMES = ("rounds", *ENDINGS.values(), *METERS.values())
 """Every counter, in the order in which people read them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meters:
     """The counters up to one record."""
 

@@ -6,12 +6,13 @@ The last ten rounds (O-7) and the rounds with an open dispute always stay, even 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+from shaker_ctl.frozen import frozen
 
 LAST_ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """One picture file: its name, its round, its size."""
 

@@ -8,8 +8,10 @@ Must not know of files: it is told how one stands.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
+
+from shaker_ctl.frozen import frozen
 
 GOOD_FOR_S = 7 * 86400.0
 """Age at which a proof is no longer good for opening the table."""
@@ -20,7 +22,7 @@ Mark = tuple[int, ...]
 """How a file stands: inode, size, time of its last change."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proof:
     """One verified volume."""
 
@@ -32,7 +34,7 @@ class Proof:
         return mark == self.mark and -60.0 <= now_s - self.wall_s <= for_s
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break:
     """A volume that does not verify."""
 
@@ -41,7 +43,7 @@ class Break:
     wall_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proofs:
     """What is known of all closed volumes of both copies, by the path of their files."""
 

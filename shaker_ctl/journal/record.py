@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from shaker_ctl.errors import JournalCorruptError, JournalVersionError
+from shaker_ctl.frozen import frozen
 
 SCHEMA = 2
 """Version of what a record says. 1 had no `schema` key. A program reads its own version and all
@@ -28,7 +28,7 @@ RESERVED = frozenset(
 """Keys that the chain itself writes; a fact may not bring its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """What the service wants remembered: one fact, already plain."""
 
@@ -40,7 +40,7 @@ class Entry:
     """Number of the round that it belongs to, where it says so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One link of the chain, as written."""
 
@@ -67,7 +67,7 @@ class Record:
         return decoded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Where the chain ends: what another medium must agree with."""
 
@@ -79,7 +79,7 @@ class Head:
         return f"{self.sequence} {self.hash.hex()[:16]}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anchor:
     """Where a journal stood after a round, kept out of reach of whoever can write its files."""
 
@@ -205,7 +205,7 @@ UNCHAINED = "its hash does not continue the chain"
 """What is wrong with a record that reads well: body and hash do not belong together."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Damage:
     """The first thing wrong in a journal, and where."""
 

@@ -11,9 +11,9 @@ its tail. What the lamp box remembers proves the same, and more: `journal.box_me
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Damage, Head
 
 IN_FLIGHT = 256
@@ -41,7 +41,7 @@ class Trouble(Enum):
     TAIL_UNPROVED = "journal-tail-unproved"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecoveryFinding:
     """One thing found, in a person's words."""
 
@@ -57,7 +57,7 @@ class RecoveryFinding:
         return f"{self.text}. {self.remedy}" if self.remedy else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyState:
     """What a walk over one copy gave."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Plain, Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decided:
     """What an event leads to, in plain form: the rows taken, the commands, the state after."""
 
@@ -25,7 +26,7 @@ Decide = Callable[[Plain, Plain], Decided]
 """(state, event) -> what follows. Raises ValueError where either cannot be understood."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """One record that would be decided otherwise."""
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.distributions import (
     chi_square_power,
     chi_square_tail,
@@ -41,7 +41,7 @@ CORRELATION = 0.10
 """Power is reported for a correlation of this size."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgement:
     """One test: its statistic, its chance if nothing deviates, and what it rests on."""
 

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record
 
 Values = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """How one round of play ended."""
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Entry, Head, Plain, Record, canonical
 
 KIND = "volume"
@@ -25,7 +25,7 @@ REMOVED = "volumes_removed"
 REMOVED_MARK = b'"kind":"volumes_removed"'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Volume:
     """One closed volume: which part of the chain it holds, and its head."""
 

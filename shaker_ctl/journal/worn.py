@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shaker_ctl.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Worn:
     """Tosses of play, inspections and trials; a jog is not counted."""
 

@@ -10,10 +10,10 @@ source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.lamp import registers as r
 from shaker_ctl.rules.outcome import BIT, Area, areas_of
 
@@ -48,7 +48,7 @@ class LampRefusedError(LampReplyError):
         self.refusal = refusal
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patience:
     """Total deadlines in seconds."""
 

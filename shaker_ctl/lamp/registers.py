@@ -12,10 +12,10 @@ word: one rule, and a mask printed in hex reads as it lies in the registers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from shaker_ctl.errors import LampReplyError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import AREAS, Area, Layout, areas_of
 
 MAGIC = 0x51B0
@@ -157,7 +157,7 @@ DEMONSTRATION = 0x0100
 # ── The map ─────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Register:
     """One line of the map. `words` registers from `address` on."""
 
@@ -168,7 +168,7 @@ class Register:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """Registers that are read, and where `written` is not 0 written, in one request."""
 
@@ -395,7 +395,7 @@ class _Cursor:
 # ── Records ─────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampIdentity:
     """Who the box is."""
 
@@ -435,7 +435,7 @@ def decode_identity(words: Sequence[int]) -> LampIdentity:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampStatus:
     """What the box does and measures, at one moment."""
 
@@ -512,7 +512,7 @@ def _signed(word: int) -> int:
     return word - 0x10000 if word & 0x8000 else word
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """A result on its way to the lamps."""
 
@@ -524,7 +524,7 @@ class Stage:
     expected_mask: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StageReadback:
     """The stage as the box holds it, its verdict, and the mask that it computed by itself."""
 
@@ -594,7 +594,7 @@ def decode_currents(words: Sequence[int]) -> dict[Area, int]:
     return dict(zip(AREAS, percent, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Committed:
     """The result that the box retained with its last committed round."""
 
@@ -615,7 +615,7 @@ def decode_committed(words: Sequence[int]) -> Committed:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anchor:
     """Where a journal stood after a round, kept in the box: `NO_ROUND` where there is none."""
 

@@ -17,7 +17,6 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from paho.mqtt.client import Client, MQTTMessage
@@ -26,6 +25,7 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.link.parameters import BrokerParameters
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ MOST_AT_ONCE = 256
 """Messages that one `turn` reads; the rest stays with the network."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Will:
     """What the broker says for us when we are gone."""
 

@@ -15,10 +15,10 @@ import re
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record, chain_hash
 
 VERSION = 1
@@ -43,7 +43,7 @@ class ProtocolError(ShakerError):
     code = "protocol"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """Records of one journal in a row, proved to be one chain."""
 
@@ -64,7 +64,7 @@ class Batch:
         return Head(self.records[-1].sequence, self.records[-1].hash)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ack:
     """What the floor's database has committed of one journal: the link's cursor."""
 

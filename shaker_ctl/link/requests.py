@@ -11,7 +11,6 @@ import platform
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import newest_pictures
 from shaker_ctl.errors import JournalError, RefusedError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.link.outbox import opened
 from shaker_ctl.link.packing import ProtocolError, digest, from_json, whole, with_data
 from shaker_ctl.view.archive import JournalArchive, JournalState
@@ -31,7 +31,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 _FILE = re.compile(r"\d{8}-\d{10}-(frame|overlay)\.jpg")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Want:
     """One request."""
 
@@ -44,7 +44,7 @@ class Want:
     sha256: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableFiles:
     """Where the table keeps what may be asked for."""
 

@@ -7,16 +7,16 @@ where records come from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record
 
 _TOLD = (b'"LampsShown"', b'"RecordRound"', b'"PushLamps"')
 """Words of records that can change a result; all others are passed over undecoded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """Of one round."""
 

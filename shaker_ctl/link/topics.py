@@ -7,9 +7,9 @@ what the floor publishes there. The broker enforces both by the certificates.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.frozen import frozen
 
 ROOT = "shaker/1"
 """Name and version of the protocol."""
@@ -47,7 +47,7 @@ def require_name(name: str, what: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """One table of one house, as both ends call it."""
 

@@ -5,12 +5,11 @@ It must not know of pins, plans or time; the caller gives the time that has pass
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import SpeedControlParameters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlState:
     """What the loop remembers: the duty that its integral has found."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
+
+from shaker_ctl.frozen import frozen
 
 RETENTION_ALPHA = 2.0**-20
 """Chance, per toss, that a perfect shake is stopped by the retention test (as in O-18)."""
@@ -22,7 +23,7 @@ RETENTION_TOSSES = 40
 about a dozen tosses, one that keeps 35 % within 40 (see the tests)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """The test after one toss. `chance`: that a perfect shake keeps as many faces or more."""
 

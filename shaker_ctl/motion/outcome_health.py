@@ -8,14 +8,15 @@ cutoff 129. It must not know of rounds or of what a failure leads to.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from shaker_ctl.frozen import frozen
 
 REPETITION_CUTOFF = 9
 PROPORTION_WINDOW = 512
 PROPORTION_CUTOFF = 129
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HealthFailure:
     """Which test failed, on which face, with which count."""
 

@@ -13,8 +13,8 @@ import json
 import random
 import secrets
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import ShakeParameters
 from shaker_ctl.rules.vocabulary import TossPlan
 
@@ -25,7 +25,7 @@ _SEED_BITS = 53
 """So that every reader of JSON keeps the seed exact."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShakePlan:
     """Planned cam speed: straight lines between `points` of (seconds, rpm), then off.
 

@@ -8,8 +8,8 @@ must not know what the dice show.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.profile import ShakePlan
 from shaker_ctl.motion.speed import turn_speeds
@@ -19,7 +19,7 @@ _LATE_S = 0.10
 falls, and the first one is complete only a turn after the run-up."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossProof:
     """What the tach says about one toss. `why_not` is empty exactly when it proves the toss."""
 

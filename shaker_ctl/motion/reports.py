@@ -5,27 +5,26 @@ For logs, screens and the technician's console. A report never decides anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.proof import TossProof
 from shaker_ctl.rules.vocabulary import Occasion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MotionReport:
     """Base of all reports. `at_s`: monotonic clock."""
 
     at_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DriveEnded(MotionReport):
     """EN was taken low at the end of a toss; it is not judged yet."""
 
     occasion: Occasion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossJudged(MotionReport):
     """A toss came to rest; whether the tach proves it, and its whole speed trace."""
 
@@ -33,7 +32,7 @@ class TossJudged(MotionReport):
     proof: TossProof
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MotionDenied(MotionReport):
     """A start was asked for and EN was never raised."""
 
@@ -41,7 +40,7 @@ class MotionDenied(MotionReport):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MotionStopped(MotionReport):
     """A run ended early. EN was taken low before this was written."""
 
@@ -52,14 +51,14 @@ class MotionStopped(MotionReport):
     """Seconds from EN high to the detection."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JogEnded(MotionReport):
     """A jog ran as asked, and the motor stands still."""
 
     occasion: Occasion
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MotionTrouble(MotionReport):
     """Something is wrong outside a run: no stop, driver fault, GPIO link lost."""
 
@@ -67,12 +66,12 @@ class MotionTrouble(MotionReport):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkRestored(MotionReport):
     """The GPIO daemon answers again, script and callbacks are in place, EN is low."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MotionFigures:
     """What a screen shows of the shaker now. Speeds in turns per minute."""
 

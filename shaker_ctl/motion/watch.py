@@ -17,9 +17,9 @@ follows from a verdict, and it shares no state with the control loop that it jud
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import WatchParameters
 
 
@@ -35,7 +35,7 @@ class Trouble(Enum):
     NO_STOP = "no stop"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DriveVerdict:
     """One trouble, in words for a technician, and how long after EN (or its fall) it was found."""
 
@@ -44,7 +44,7 @@ class DriveVerdict:
     after_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """What is known at one turn of the loop. Times in seconds on one clock, speeds in rpm."""
 

@@ -13,7 +13,6 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
 from shaker_ctl.adapters.disk.volume_file import CACHE_KB
 from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.page.journal import is_of_play
@@ -65,7 +65,7 @@ record: one record can raise several faults."""
 COMPLAINTS = (sqlite3.Error, OSError)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Round:
     """One round of play as the journal tells it."""
 
@@ -104,7 +104,7 @@ _ROUND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What a person looks for among the rounds; empty fields ask for nothing."""
 

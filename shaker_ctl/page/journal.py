@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalError, JournalWriteError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.record import Chain, Head, Record
 from shaker_ctl.rules.vocabulary import words
@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[SqliteJournal]:
         book.close()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Happening:
     """One record of a round, in words."""
 
@@ -64,7 +64,7 @@ class Happening:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundRecord:
     """Everything that the journal holds of one round."""
 
@@ -253,7 +253,7 @@ def _disputes(pictures: Path) -> tuple[Dispute, ...]:
 # ── A day ───────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Day:
     """One gaming day."""
 

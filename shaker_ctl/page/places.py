@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TablePlaces:
     """One table's files and names."""
 

@@ -7,9 +7,9 @@ round has ended, so that nobody reads a result here before the table has shown i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.page.book import Round
 from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
 
@@ -29,7 +29,7 @@ SHAPES = {
 """The table's life to a shape beside its colour."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bead:
     """One result on the road."""
 
@@ -45,7 +45,7 @@ class Bead:
     corrected_by: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wall:
     """One moment of the wall."""
 

@@ -7,7 +7,7 @@ not know OpenCV or picamera2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shaker_ctl.frozen import frozen
 
 AUTOMATIC = "exposure is left automatic (exposure_ms is not set)"
 """A camera with this warning changes its exposure after a dip of the ring light or a passing
@@ -22,7 +22,7 @@ KELVIN = 100.0
 FOCUS_SHARE = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Controls:
     """What the settings ask for; None leaves that control as the camera has it."""
 

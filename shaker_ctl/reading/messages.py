@@ -7,16 +7,17 @@ Times are seconds on the monotonic clock, which all processes of one machine sha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.controls import Controls
 from vision.reading import Observation, Verdict
 
 # ── Requests: service → camera process ──────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CameraSetup:
     """The first message: everything that the process must know, without pydantic."""
 
@@ -35,7 +36,7 @@ class CameraSetup:
     """Folder of the model's manifest; None: the one installed with the package."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiePose:
     """Where a die lay and how it was turned; the value is kept apart from the pose."""
 
@@ -47,7 +48,7 @@ class DiePose:
     """What it showed, where both readers agreed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BeginToss:
     """The motor is about to start: keep how the dice lie now."""
 
@@ -56,21 +57,21 @@ class BeginToss:
     """Poses to use instead of looking: a restarted process gets back what it had reported."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettleDice:
     """The motor was switched off: follow the dice, and see to the dip. Nothing is read yet."""
 
     toss_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadDice:
     """The shaker stands still and the toss is proved: wait for rest, then read."""
 
     toss_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LightDipped:
     """The light now has the level that `DipLight` asked for."""
 
@@ -78,28 +79,28 @@ class LightDipped:
     t_set: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndReading:
     """Nobody needs the reading of this toss any more."""
 
     toss_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blind:
     """Covered dice are nobody's business: while blind, frames are discarded undecoded."""
 
     is_blind: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakePicture:
     """Send the newest frame as a JPEG that a serial line can carry."""
 
     request_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopCamera:
     """Close the camera and exit."""
 
@@ -111,7 +112,7 @@ Request = (
 # ── Messages: camera process → service ──────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CameraReady:
     """Model loaded and warm, camera open, first frame seen."""
 
@@ -122,7 +123,7 @@ class CameraReady:
     """From the process's start to now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossWatched:
     """The poses before the toss, or none where they could not be seen."""
 
@@ -130,7 +131,7 @@ class TossWatched:
     before: tuple[DiePose, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rested:
     """The dice came to rest. Sent before any value of this toss is looked at."""
 
@@ -146,7 +147,7 @@ class Rested:
     cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DipLight:
     """Set the ring light to this level now, and say `light_dipped` when it is set."""
 
@@ -155,14 +156,14 @@ class DipLight:
     """0..1 of full."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoreLight:
     """The dip was seen (or given up): set the light back to full."""
 
     toss_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadingDone:
     """The verdict over the dice of one toss, with the picture on which it was decided."""
 
@@ -187,7 +188,7 @@ DIRTY_DOME = "dirty-dome"
 no round."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CameraFault:
     """The picture stream, or the process itself, is not fit for reading."""
 
@@ -198,14 +199,14 @@ class CameraFault:
     remedy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CameraRecovered:
     """The fault of this code is gone."""
 
     code: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CameraHealth:
     """The heartbeat."""
 
@@ -220,7 +221,7 @@ class CameraHealth:
     is_blind: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Picture:
     """The newest frame; empty while blind."""
 

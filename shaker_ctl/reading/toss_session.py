@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.messages import (
     DiePose,
@@ -101,7 +102,7 @@ class _Step(enum.Enum):
     RESTING = enum.auto()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Finished:
     """A reading that ended, with what the pictures are drawn from."""
 

@@ -10,8 +10,7 @@ performed again; `StartToss` and `Jog` never are. PROTOCOL.md says what answers 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
 from shaker_ctl.rules.vocabulary import (
@@ -31,7 +30,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """Base of all commands."""
 
@@ -40,7 +39,7 @@ class Command:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckTime(Command):
     """Answer with `TimeChecked`: read the wall clock now."""
 
@@ -48,13 +47,13 @@ class CheckTime(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrustTime(Command):
     """A named person confirmed the clock: report `TimeTrust.CONFIRMED` until the next start."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartTimer(Command):
     """Start the one timer of the table, replacing any that runs. Answer `TimerExpired`.
 
@@ -68,13 +67,13 @@ class StartTimer(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CancelTimer(Command):
     """Stop the running timer, if any."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawTossPlan(Command):
     """Draw one shake inside the approved procedure. Answer `TossPlanDrawn`."""
 
@@ -82,7 +81,7 @@ class DrawTossPlan(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawMultipliers(Command):
     """Draw positions and odds (`rules.multipliers.draw`). Answer `MultipliersDrawn`."""
 
@@ -90,7 +89,7 @@ class DrawMultipliers(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowMultipliers(Command):
     """Show the odds position by position and read them back.
 
@@ -102,7 +101,7 @@ class ShowMultipliers(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class HideMultipliers(Command):
     """Take the shown odds away: the round is over, or they are not in force."""
 
@@ -113,7 +112,7 @@ class HideMultipliers(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartToss(Command):
     """Energise the shaker and run the plan.
 
@@ -128,7 +127,7 @@ class StartToss(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopMotor(Command):
     """EN low. Never waits, not for the journal either. Harmless when the motor stands still."""
 
@@ -136,7 +135,7 @@ class StopMotor(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jog(Command):
     """Turn the motor for the technician. Performed at most once. Answer `JogFinished`."""
 
@@ -146,7 +145,7 @@ class Jog(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseLatch(Command):
     """Release the lid's latch for one pulse. Not performed while the shaker is not at rest.
 
@@ -155,7 +154,7 @@ class ReleaseLatch(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DriveCover(Command):
     """Drive the cover open or closed where a drive is fitted; otherwise a person moves it.
 
@@ -170,7 +169,7 @@ class DriveCover(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotePoses(Command):
     """Keep the dice's poses as they lie now, before cover and toss. No answer.
 
@@ -181,19 +180,19 @@ class NotePoses(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LightOn(Command):
     pass
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LightOff(Command):
     """Ring light off, and no frame captured, stored, read or shown until `LightOn`."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class StartReading(Command):
     """Prove rest and movement, then read, from frames of this toss only.
 
@@ -204,7 +203,7 @@ class StartReading(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopReading(Command):
     """Give up the reading in hand, if any."""
 
@@ -213,7 +212,7 @@ class StopReading(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProveLampsDark(Command):
     """Answer `LampsProvedDark` from a fresh reply of the controller, or `LampFault`."""
 
@@ -221,7 +220,7 @@ class ProveLampsDark(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class PushLamps(Command):
     """Light exactly `areas` (the areas of `values`), commit, read back and measure.
 
@@ -237,7 +236,7 @@ class PushLamps(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClearLamps(Command):
     """Clear the lit combinations. Answer `LampsDark` or `LampFault`."""
 
@@ -245,7 +244,7 @@ class ClearLamps(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DarkenLamps(Command):
     """Darken wrong lamps at once, before anything is journalled.
 
@@ -256,7 +255,7 @@ class DarkenLamps(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProveEachLamp(Command):
     """Light each area alone for `dwell_s`, then dark, reading back and measuring both.
 
@@ -269,7 +268,7 @@ class ProveEachLamp(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class SteerWalk(Command):
     """Pause the walk with its lamp lit, go on, or light a lamp once more. No answer."""
 
@@ -278,7 +277,7 @@ class SteerWalk(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowPhase(Command):
     """Phase lamps and screens. `demonstration` marks play that rests on no instrument in force."""
 
@@ -290,7 +289,7 @@ class ShowPhase(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Announce(Command):
     """Tell dealer, screens and staff. Screens word it; `clause` says on what it rests."""
 
@@ -308,7 +307,7 @@ class Announce(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordRound(Command):
     """The round is over: one line for statistics, report and console. No answer."""
 
@@ -329,7 +328,7 @@ class RecordRound(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class RaiseFault(Command):
     """Put a fault in the queue that consoles show. Raising it again changes nothing."""
 
@@ -338,7 +337,7 @@ class RaiseFault(Command):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClearFaults(Command):
     """Take every fault of this kind out of the queue."""
 

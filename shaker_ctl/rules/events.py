@@ -11,9 +11,9 @@ file says which command is answered by which event, and by when.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
 from shaker_ctl.rules.vocabulary import (
@@ -33,7 +33,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """Base of all events."""
 
@@ -42,7 +42,7 @@ class Event:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restarted(Event):
     """The controller started, with the last recorded state before it. First event of every run.
 
@@ -58,7 +58,7 @@ class Restarted(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeChecked(Event):
     """Wall time at this moment, answer to `CheckTime`.
 
@@ -72,7 +72,7 @@ class TimeChecked(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimerExpired(Event):
     """The running timer ran out. Not sent for one that was replaced or cancelled."""
 
@@ -84,7 +84,7 @@ class TimerExpired(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossPlanDrawn(Event):
     """A shake for the toss that begins now. `at`: wall time, by which the dice are judged again."""
 
@@ -94,7 +94,7 @@ class TossPlanDrawn(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class MultipliersDrawn(Event):
     """Positions and odds drawn from the operating system's randomness; may be none at all."""
 
@@ -103,7 +103,7 @@ class MultipliersDrawn(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class MultipliersShown(Event):
     """Read back position by position where players see them."""
 
@@ -111,7 +111,7 @@ class MultipliersShown(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class MultipliersNotShown(Event):
     """The display of the multipliers could not be proved."""
 
@@ -123,7 +123,7 @@ class MultipliersNotShown(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossStarted(Event):
     """EN is high: from here on the shaker is activated."""
 
@@ -131,7 +131,7 @@ class TossStarted(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossNotStarted(Event):
     """EN stayed low all along: an interlock denied, or the lamps' answer was older than 500 ms."""
 
@@ -140,7 +140,7 @@ class TossNotStarted(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossSettled(Event):
     """Properly tossed by the tachometer, motor at standstill, settling time passed."""
 
@@ -149,7 +149,7 @@ class TossSettled(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShakerFault(Event):
     """The shaker failed: stall, overspeed, tach silent, driver fault, health test, link lost.
 
@@ -162,7 +162,7 @@ class ShakerFault(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class JogFinished(Event):
     """The technician's jog ended and the motor stands still."""
 
@@ -170,37 +170,37 @@ class JogFinished(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompartmentOpened(Event):
     """The compartment contact opened, or its wire broke."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompartmentClosed(Event):
     """Closed and locked again."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class EstopPressed(Event):
     pass
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class EstopReleased(Event):
     pass
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverClosed(Event):
     """The opaque cover is over the compartment, proved by its contact."""
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverOpened(Event):
     pass
 
@@ -209,7 +209,7 @@ class CoverOpened(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class AtRest(Event):
     """The camera proved the dice at rest, and moved since before the toss.
 
@@ -221,7 +221,7 @@ class AtRest(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossDisproved(Event):
     """At rest, but at least one die lies where one lay before: the toss is not proved (O-12), or
     position and value of all three are unchanged (O-21)."""
@@ -230,7 +230,7 @@ class TossDisproved(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReadingMade(Event):
     """The reader's final word on this occasion, after its own retries."""
 
@@ -239,7 +239,7 @@ class ReadingMade(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReaderFault(Event):
     """Camera or reader is lost, and was not brought back within its deadline."""
 
@@ -251,7 +251,7 @@ class ReaderFault(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampsProvedDark(Event):
     """The lamp controller answered dark and healthy. `answered_at_s` is monotonic time."""
 
@@ -260,7 +260,7 @@ class LampsProvedDark(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampsShown(Event):
     """Exactly the areas of `values` are lit, read back and measured at the bulbs."""
 
@@ -269,7 +269,7 @@ class LampsShown(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampsDark(Event):
     """All betting-area lamps are dark, read back and measured."""
 
@@ -277,7 +277,7 @@ class LampsDark(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class EachLampProved(Event):
     """Every one of `areas` was lit alone and then dark, read back and measured both times."""
 
@@ -286,7 +286,7 @@ class EachLampProved(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampFault(Event):
     """The lamp controller or the area failed. `occasion` as in `ShakerFault`."""
 
@@ -298,7 +298,7 @@ class LampFault(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControllerFault(Event):
     """Journal, disk, memory, clock or a digest failed: the round is finished, then the table stops.
 
@@ -309,7 +309,7 @@ class ControllerFault(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConditionChanged(Event):
     """Settings, light or calibration are no longer those of the last inspection."""
 
@@ -320,7 +320,7 @@ class ConditionChanged(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenRequested(Event):
     """Open the table: from closed to its inspection, from inspected to play."""
 
@@ -328,7 +328,7 @@ class OpenRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CloseRequested(Event):
     """Close the table, after the round in hand."""
 
@@ -336,7 +336,7 @@ class CloseRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class InspectionRequested(Event):
     """Run the opening inspection, or one part of it. `at`: wall time; older records have none."""
 
@@ -346,7 +346,7 @@ class InspectionRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class InspectionAbandoned(Event):
     """Give up the inspection or the technician's trial under way: motor off, lamps dark."""
 
@@ -354,7 +354,7 @@ class InspectionAbandoned(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampValuesEntered(Event):
     """Three values of the inspecting person's own choice, to see what they light."""
 
@@ -363,7 +363,7 @@ class LampValuesEntered(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampsSeen(Event):
     """The inspecting person saw the lamps with their own eyes: those of an entry, or each one."""
 
@@ -371,7 +371,7 @@ class LampsSeen(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampSeenWrong(Event):
     """The inspecting person saw that the lamp of this area is not as it should be."""
 
@@ -380,7 +380,7 @@ class LampSeenWrong(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class WalkRequested(Event):
     """The inspecting person has entered enough: every lamp is lit alone, one after the other."""
 
@@ -388,7 +388,7 @@ class WalkRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class WalkSteered(Event):
     """The inspecting person steers the walk over every lamp."""
 
@@ -397,7 +397,7 @@ class WalkSteered(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CycleRequested(Event):
     """The inspecting person starts one cycle of the shaker."""
 
@@ -405,7 +405,7 @@ class CycleRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CycleJudged(Event):
     """The inspecting person looked: whether the dice were properly tossed."""
 
@@ -414,7 +414,7 @@ class CycleJudged(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signed(Event):
     """The inspecting person signs the inspection that has just passed. `at`: wall time."""
 
@@ -423,7 +423,7 @@ class Signed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftBegan(Event):
     """A new shift starts at this table. Nobody says so where its time of day has come."""
 
@@ -431,13 +431,13 @@ class ShiftBegan(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShiftInspectionRequested(Event):
     person: Person
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeConfirmed(Event):
     """A named person confirmed the wall clock. The service then trusts it until the next start."""
 
@@ -445,7 +445,7 @@ class TimeConfirmed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiceChanged(Event):
     """Other dice are locked in now."""
 
@@ -455,7 +455,7 @@ class DiceChanged(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiceCorrected(Event):
     """The dice on record, not used yet, bear these serials: others were typed for them."""
 
@@ -464,7 +464,7 @@ class DiceCorrected(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiceKept(Event):
     """The compartment was opened, and the dice on record are still in it."""
 
@@ -472,7 +472,7 @@ class DiceKept(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class BetsRequested(Event):
     """The dealer opens the next round."""
 
@@ -480,14 +480,14 @@ class BetsRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoMoreBetsCalled(Event):
     person: Person
     round: int
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActivationRequested(Event):
     """The dealer starts the shaker (a fresh act, never a held key)."""
 
@@ -496,7 +496,7 @@ class ActivationRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlayerPressed(Event):
     """Fresh edge of the player's button, with the round that the button was lit for."""
 
@@ -504,7 +504,7 @@ class PlayerPressed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class RevealRequested(Event):
     """The dealer has the cover opened."""
 
@@ -513,7 +513,7 @@ class RevealRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValuesEntered(Event):
     """The dealer's own reading of the three dice."""
 
@@ -523,7 +523,7 @@ class ValuesEntered(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValuesConfirmed(Event):
     """The dealer repeats the values that were read. Other values than those are refused."""
 
@@ -533,14 +533,14 @@ class ValuesConfirmed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoRollCalled(Event):
     person: Person
     round: int
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompartmentWatched(Event):
     """Dealer or floorperson: whether the locked compartment stayed in their view meanwhile."""
 
@@ -550,7 +550,7 @@ class CompartmentWatched(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DisputeDecided(Event):
     """The floorperson's decision; `values` is None for no roll."""
 
@@ -560,7 +560,7 @@ class DisputeDecided(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorrectionNamed(Event):
     """The dealer typed wrongly, and names what the dice show; `values` is None for no roll."""
 
@@ -570,7 +570,7 @@ class CorrectionNamed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorrectionAgreed(Event):
     """A second person agrees to what the dealer named, and repeats it."""
 
@@ -580,7 +580,7 @@ class CorrectionAgreed(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class PresenceGiven(Event):
     """The person whom the profile names is at the table, before anything is settled by hand."""
 
@@ -589,7 +589,7 @@ class PresenceGiven(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class WagersSettled(Event):
     """Losing wagers collected, then winning paid; or, without a result, all dealt with."""
 
@@ -598,14 +598,14 @@ class WagersSettled(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampsOffRequested(Event):
     person: Person
     round: int
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class FaultCleared(Event):
     """The technician has repaired what `kind` names. The inspection then has to prove it."""
 
@@ -614,13 +614,13 @@ class FaultCleared(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutOfServiceRequested(Event):
     person: Person
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReturnRequested(Event):
     """Return to service: on to a new opening inspection."""
 
@@ -628,7 +628,7 @@ class ReturnRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShakerRetired(Event):
     """The out-of-order procedure was done, so that a manual shaker may be used."""
 
@@ -637,7 +637,7 @@ class ShakerRetired(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShakerRestored(Event):
     """The automated shaker stands ready at the table again; its dice must be recorded anew."""
 
@@ -645,7 +645,7 @@ class ShakerRestored(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LidRequested(Event):
     """Release the latch of the compartment's lid, no round in hand. It counts as an opening."""
 
@@ -653,7 +653,7 @@ class LidRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class JogRequested(Event):
     """Turn the motor, table closed. `rpm` and `seconds` are bounded by motion's settings."""
 
@@ -663,13 +663,13 @@ class JogRequested(Event):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrialTossRequested(Event):
     person: Person
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampTrialRequested(Event):
     """Light these areas one after the other, table closed. Empty: every area of the layout."""
 

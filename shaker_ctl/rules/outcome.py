@@ -10,8 +10,9 @@ and total 18 have no area: no paytable lists them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
+
+from shaker_ctl.frozen import frozen
 
 Values = tuple[int, int, int]
 """Top faces of the three dice, each 1 to 6. Order carries no meaning."""
@@ -54,7 +55,7 @@ def areas_of(bits: int) -> frozenset[Area]:
     return frozenset(area for bit, area in enumerate(AREAS) if bits >> bit & 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Which wagers a table offers, and how the two questions about triples are answered.
 
@@ -73,7 +74,7 @@ class Layout:
         return AREAS if self.even_odd else tuple(a for a in AREAS if a not in (EVEN, ODD))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Toss:
     """The values of three dice lying flat on the bottom.
 

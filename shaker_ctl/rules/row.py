@@ -11,9 +11,9 @@ So the same table can be run, drawn, listed with its clauses, explored in every 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.commands import Command
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.rulebook import Citation, Rulebook
@@ -45,7 +45,7 @@ Act = Callable[[Context], Command | None]
 """A command, built from the state after the row; None where there is nothing to do."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Row:
     """One line of the table. The first row whose phase, event and guards fit is taken."""
 
@@ -62,7 +62,7 @@ class Row:
     do: tuple[Act, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why nothing happened. `code` is stable; `reason` is for people."""
 

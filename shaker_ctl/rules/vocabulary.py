@@ -7,11 +7,11 @@ Every Enum value is part of the journal's format.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Area, Values, is_values
 from shaker_ctl.rules.record import recorded
 
@@ -36,7 +36,7 @@ class Role(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Person:
     """Who did something: name and role as logged in, recorded with every action."""
 
@@ -59,7 +59,7 @@ class Purpose(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occasion:
     """One use of the devices: a round of play, a lamp entry or cycle of an inspection, a trial.
 
@@ -78,7 +78,7 @@ def play(number: int) -> Occasion:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossPlan:
     """One shake, drawn from the operating system's randomness inside the approved procedure."""
 
@@ -93,7 +93,7 @@ class TossPlan:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class TossProof:
     """What the tachometer says about a finished toss. Recorded; the decision is the event's."""
 
@@ -113,7 +113,7 @@ class NoRollKind(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verified:
     """Two independent readers agree on three flat dice over enough frames of this toss."""
 
@@ -126,7 +126,7 @@ class Verified:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoRoll:
     """At least one die is not flat on the bottom: a fact about the dice."""
 
@@ -137,7 +137,7 @@ class NoRoll:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreadable:
     """The reader could not decide, after its own retries: a fact about the reader."""
 
@@ -161,7 +161,7 @@ class Source(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Named:
     """Another result that the dealer names, while nobody has agreed yet. No values: no roll."""
 
@@ -170,7 +170,7 @@ class Named:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correction:
     """Two persons put another result in the place of the first, before wagers were settled."""
 
@@ -272,7 +272,7 @@ class TimeTrust(Word):
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiceSet:
     """The dice that are locked in."""
 
@@ -282,7 +282,7 @@ class DiceSet:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiceNamed:
     """Other dice that one of two persons has named; the second repeats them."""
 
@@ -291,7 +291,7 @@ class DiceNamed:
 
 
 @recorded
-@dataclass(frozen=True, slots=True)
+@frozen
 class Multiplied:
     """One betting position with a multiplier: the odds (to 1) that it pays this round."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.seal import manifest as listed
 from shaker_ctl.seal import signature
 from shaker_ctl.seal.fault import UNSEALED
@@ -19,7 +19,7 @@ from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.place import Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Examined:
     """What an examination of one seal gave."""
 

@@ -9,9 +9,9 @@ files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Entry, Record
 from shaker_ctl.seal.manifest import SealFinding
 
@@ -26,7 +26,7 @@ LONGEST = 20
 """Findings that one record names; a wrong medium makes hundreds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """What the journal says of the seal."""
 

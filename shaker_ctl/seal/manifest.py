@@ -17,13 +17,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 from shaker_ctl import libraries as installed_libraries
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import canonical
 from shaker_ctl.seal import environment
 
@@ -40,7 +40,7 @@ FORMAT = 2
 """2: the libraries are sealed too."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SealFinding:
     """One file that is not as it was sealed."""
 
@@ -52,7 +52,7 @@ class SealFinding:
         return f"{self.file} {self.what}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Manifest:
     """What was sealed, when and by whom, and where the table keeps its journal.
 

@@ -6,8 +6,9 @@ longer be read is still known to be the wrong one. Must not know what is inside.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from shaker_ctl.frozen import frozen
 
 INSTALLED = Path("/etc/shaker-ctl")
 """Where an installation puts settings and seal; belongs to root."""
@@ -16,7 +17,7 @@ PUBLIC_KEY = "seal.pub"
 MANIFEST = "seal.json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The files of one seal."""
 

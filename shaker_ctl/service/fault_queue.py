@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import FaultKind
 
 WORDS: dict[str, tuple[str, str]] = {
@@ -183,7 +183,7 @@ _KIND_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One entry."""
 

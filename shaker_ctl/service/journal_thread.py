@@ -14,12 +14,12 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
 from shaker_ctl.errors import JournalError, JournalWriteError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, checked, link
 from shaker_ctl.ports import Clock, JournalStore, Pictures, PictureStore
@@ -32,7 +32,7 @@ BATCH = 64
 """Most records that share one sync: more would make a sync after a jam longer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pending:
     entry: Entry | str
     """What to record; a gaming day where the next volume begins here."""
@@ -42,7 +42,7 @@ class _Pending:
     synced: Synced | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalHealth:
     """How the journal does, for screens."""
 

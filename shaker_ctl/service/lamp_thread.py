@@ -14,9 +14,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 
 from shaker_ctl.errors import LampAnchorError, LampError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.record import Anchor
 from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, Phase, State
@@ -63,7 +64,7 @@ LampCommand = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LampPicture:
     """What is known of the lamps, for screens."""
 
@@ -381,7 +382,7 @@ class LampThread:
 
     def _picture(self, **changes: object) -> None:
         old = self.picture
-        names = LampPicture.__slots__
+        names = [each.name for each in fields(LampPicture)]
         self.picture = LampPicture(**{n: changes.get(n, getattr(old, n)) for n in names})  # type: ignore[arg-type]
 
 

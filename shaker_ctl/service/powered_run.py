@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion import profile, proof
 from shaker_ctl.motion.controller import ControlState
 from shaker_ctl.motion.parameters import MotionParameters
@@ -15,7 +16,7 @@ from shaker_ctl.motion.watch import DriveWatch, RestWatch
 from shaker_ctl.rules.vocabulary import Occasion, TossProof
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """A run asked for by the state thread."""
 

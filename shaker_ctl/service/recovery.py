@@ -9,11 +9,11 @@ other rows, program or profile changed during an unfinished round, and a person 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import Event
@@ -25,7 +25,7 @@ from shaker_ctl.rules.vocabulary import Condition, FaultKind, Purpose
 from shaker_ctl.service.last_end import CLOSING
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recovered:
     """What the journal says."""
 
@@ -84,7 +84,7 @@ def changed_conditions(
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastPush:
     """The newest round of play whose values were sent to the lamps, and the lamps that they win."""
 

@@ -21,11 +21,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 from shaker_ctl.errors import JournalError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.record import to_record
@@ -96,7 +96,7 @@ class Performer(Protocol):
         """Length of a timer by the settings and the profile, counted from now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PostOutcome:
     """What became of a posted event; for whoever asked."""
 
@@ -107,7 +107,7 @@ class PostOutcome:
     """Of the journal record, once it is synced."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Input:
     event: events.Event
     at_s: float

@@ -11,13 +11,13 @@ import re
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
 
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
@@ -49,7 +49,7 @@ class Records(Protocol):
     def read_round(self, number: int) -> list[Record]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalState:
     """How the journal's writer does."""
 

@@ -13,11 +13,11 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures, ShakerOutputs
 from shaker_ctl.reading.messages import (
     DIRTY_DOME,
@@ -74,7 +74,7 @@ read: a cover on its way is no reason to lose the reader. A camera that was bump
 process says so only of pictures in which nothing moves."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastReading:
     """The newest reading, for screens."""
 

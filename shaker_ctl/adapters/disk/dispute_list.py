@@ -11,16 +11,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.quoting import require_words
 
 NAME = "disputes.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dispute:
     """One act."""
 

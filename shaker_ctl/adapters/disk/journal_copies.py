@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from shaker_ctl.errors import (
     JournalWriteError,
     RefusedError,
 )
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
 from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
@@ -29,7 +30,7 @@ from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, com
 _BATCH = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedJournal:
     """Both copies, sound, and what a person should know though it halts nothing."""
 

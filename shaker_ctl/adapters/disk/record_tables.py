@@ -21,12 +21,12 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.errors import JournalError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import tally as tallies
 from shaker_ctl.journal.day_sheet import METERS
 from shaker_ctl.journal.meters import CLEARED, NAMES, Meters, clears, moved
@@ -85,7 +85,7 @@ def _marked(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(columns)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kept:
     """The row of the cursor."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from shaker_ctl.adapters.disk.journal_copies import JournalLock, OpenedJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import MODE, Alive, sync_folder
 from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
 
@@ -26,7 +26,7 @@ KEPT_DAYS = 31
 """Gaming days that no removal touches."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Brought:
     """What was done with one volume."""
 
@@ -98,7 +98,7 @@ def _fetch_copy(path: Path, folder: Path, alive: Alive | None) -> Iterator[Broug
         journal.close()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """A volume that stays at the table."""
 

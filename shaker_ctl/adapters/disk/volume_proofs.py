@@ -11,12 +11,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_file import Alive, preserve
 from shaker_ctl.errors import JournalError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
 from shaker_ctl.journal.volume import Volume
 
@@ -55,7 +55,7 @@ def mark_of(path: Path) -> Mark:
     return (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """One closed volume of one copy."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import GpioLink, InterlockLines, Motor, ShakerOutputs, Tach
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class OpenableLink(GpioLink, Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GpioPins:
     """All adapters of the pins, on one link that is not open yet."""
 

@@ -16,7 +16,8 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from shaker_ctl.frozen import frozen
 
 WRITE, PIGPV, PROCP, EVT, PROCU = 4, 26, 45, 116, 117
 """Command numbers, from the daemon's socket interface."""
@@ -26,7 +27,7 @@ _REPLY = struct.Struct("<IIIi")
 _WITH_PAYLOAD = {PROCP}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """One answer: the command it answers, its result (negative: an error), and what follows."""
 

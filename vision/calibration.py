@@ -18,11 +18,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 
 MAX_PIXELS = 65_535
@@ -42,7 +42,7 @@ class CalibrationError(VisionError):
     """The calibration table is incomplete or cannot be true. The installer measures again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Calibration:
     """The installation's camera and compartment, as in the table `[camera.calibration]`."""
 

@@ -17,12 +17,12 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.frame import Frame, digest
 
@@ -87,7 +87,7 @@ class Capture(Protocol):
     def release(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StreamState:
     """How the stream is doing."""
 

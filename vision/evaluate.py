@@ -33,6 +33,7 @@ import cv2
 import numpy as np
 import typer
 
+from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
@@ -94,7 +95,7 @@ class Counts:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Error:
     weight: int
     title: str

@@ -6,7 +6,7 @@ read more tosses at the price of wrong values. The model's own score threshold i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shaker_ctl.frozen import frozen
 
 _NETWORK_WEIGHTS = (1.398, 0.518, -2.105, -4.861, 0.889, -1.919, -4.0)
 _OUTLINE_WEIGHTS = (
@@ -14,7 +14,7 @@ _OUTLINE_WEIGHTS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """What a frame needs before it may state a value or a no roll. Odds are log-odds of flat."""
 
@@ -148,7 +148,7 @@ class Limits:
 LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
 

@@ -7,8 +7,9 @@ OpenCV nor numpy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from shaker_ctl.frozen import frozen
 
 
 class Kind(StrEnum):
@@ -61,7 +62,7 @@ class Reason(StrEnum):
     """No fresh picture came."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verified:
     """Three values that both readers and the geometry agree on."""
 
@@ -73,7 +74,7 @@ class Verified:
     """0..1, the least of all votes that had to agree."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoRoll:
     """A die does not lie flat on the bottom: a fact about the dice, of two witnesses."""
 
@@ -88,7 +89,7 @@ class NoRoll:
     """What each witness says, in words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreadable:
     """A fact about the reader, not about the dice."""
 
@@ -100,7 +101,7 @@ class Unreadable:
 Verdict = Verified | NoRoll | Unreadable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quality:
     """What can be said about a picture before any die is looked for."""
 
@@ -118,7 +119,7 @@ class Quality:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelVote:
     """What the network said of one die."""
 
@@ -134,7 +135,7 @@ class ModelVote:
     """Its angle from upright, seen so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SecondVote:
     """What the second reader said of one die."""
 
@@ -172,7 +173,7 @@ class SecondVote:
     that faces where `turn_deg` points, the others follow clockwise. Empty: not measured."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measured:
     """The geometry of one top face under the calibration."""
 
@@ -189,7 +190,7 @@ class Measured:
     focus or a rounded edge makes all of them larger or smaller alike."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Witness:
     """One measurement, or a few that share their errors, on how a die lies."""
 
@@ -201,7 +202,7 @@ class Witness:
         return f"{self.name} {self.odds:+.1f}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DieEvidence:
     """All that is known of one die in one frame."""
 
@@ -234,7 +235,7 @@ class DieEvidence:
         return sum(witness.odds for witness in self.witnesses)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scene:
     """What a frame shows beside its dice, as the judgement needs it."""
 
@@ -251,7 +252,7 @@ class Scene:
     """Radius of the compartment; 0: not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """One frame with everything that speaks for or against a value."""
 

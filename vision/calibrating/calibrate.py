@@ -13,11 +13,12 @@ with the card raised by a known amount, replaces both by real ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibrating.target import MARKER_SHARE, Target
 from vision.calibration import Calibration, CalibrationError
 
@@ -56,7 +57,7 @@ _STEPS = 30
 _TINY = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """One picture with the card in it."""
 
@@ -66,7 +67,7 @@ class View:
     """Height of the printed side above the floor; a sheet of paper is 0.1, most cards 0.3-2."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fit:
     """What came out, and how well it is known."""
 

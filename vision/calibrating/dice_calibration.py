@@ -14,11 +14,12 @@ lens's height is a ruler's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibrating.calibrate import CAMERA, Expected, Fit, camera_of, least_squares, sigmas
 from vision.calibration import Calibration, CalibrationError
 from vision.networks.classifier import FoundDie
@@ -64,7 +65,7 @@ _FACE = 3
 """Unknowns of a face: its place in mm, and its turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Face:
     """The top face of one die in one picture."""
 

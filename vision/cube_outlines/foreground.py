@@ -7,11 +7,10 @@ what most of the compartment shows: three dice cover a tenth to a quarter of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 
 _MIN_STEP = 13.0
@@ -31,7 +30,7 @@ frames that show the same. Of 200 pairs of the rig the largest was 7. A pip is a
 and stands out by 20 at least."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Floor:
     """The floor's colour, as fitted to one frame."""
 
@@ -41,7 +40,7 @@ class Floor:
     """How far the floor's own pixels usually are from it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Foreground:
     """The compartment at reduced size: what stands on the floor."""
 

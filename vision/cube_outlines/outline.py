@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
 
@@ -54,7 +54,7 @@ _OUTWARD = np.arange(0.0, 14.0, 0.5)
 _GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pose:
     """An upright cube on the floor."""
 
@@ -64,7 +64,7 @@ class Pose:
     """Radians, mod π/2, clockwise in the picture."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Fit:
     """A pose, and how well the outline of an upright cube there agrees with the picture."""
 

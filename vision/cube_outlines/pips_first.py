@@ -13,10 +13,11 @@ a die lies flat, so a die that it finds has an outline that proves nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import PhotoDie, read_sized
@@ -27,7 +28,7 @@ _MIN_SURE = 0.35
 _MARGIN_PX = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PipFace:
     """A top face that its pips show."""
 

@@ -7,11 +7,12 @@ rounds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import FloorView, Foreground, shows_the_same
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
@@ -55,7 +56,7 @@ _MAX_MOVED = 0.12
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SecondDie:
     """A flat die that the second reader sees, or the nearest thing to one."""
 
@@ -77,7 +78,7 @@ class SecondDie:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SecondReading:
     """All that the second reader says of one frame."""
 
@@ -93,7 +94,7 @@ class SecondReading:
     ground: Foreground
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Piece:
     """One piece of foreground."""
 

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
 
@@ -92,7 +93,7 @@ _TOWARDS = ((0, -1), (1, -1), (0, 1), (1, 1))
 """Per side: the axis along which a lean changes it, and the sign of the lean that widens it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sides:
     """What the side faces of one die say."""
 
@@ -259,7 +260,7 @@ def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarr
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Ends:
     """Where each block's profile becomes floor."""
 

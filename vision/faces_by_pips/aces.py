@@ -7,11 +7,12 @@ other faces of a picture it must know only the places that they cover.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.proposals import (
     LIKE_INNER,
@@ -57,7 +58,7 @@ def _squares() -> tuple[np.ndarray, np.ndarray]:
 _SQUARES = _squares()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Ground:
     """What surrounds the pip of an ace up to an edge on all sides."""
 

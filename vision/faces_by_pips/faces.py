@@ -14,11 +14,12 @@ remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
@@ -93,7 +94,7 @@ _PROVES_SIZE = 3
 """Pips of a face that says how large the dice of its picture are."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PhotoDie:
     """A face that passed."""
 
@@ -122,7 +123,7 @@ class PhotoDie:
         return float(np.linalg.norm(sides, axis=1).mean())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PhotoReading:
     """All that the second reader sees in a photograph."""
 

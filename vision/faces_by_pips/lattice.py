@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
+
+from shaker_ctl.frozen import frozen
 
 _RADII = (0.046, 0.062, 0.084, 0.112)
 """Radii of pips, in edges."""
@@ -63,7 +64,7 @@ _INSIDE = 0.43
 """How far from the middle anything is looked at: bevels and seams are farther out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """A legal layout that fits a face."""
 
@@ -103,7 +104,7 @@ def _steps(lab: np.ndarray, radius: float) -> np.ndarray:
     return np.asarray(cv2.filter2D(lab, -1, kernel, borderType=cv2.BORDER_REPLICATE))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Fit:
     """A layout at one size of pip."""
 

@@ -10,11 +10,12 @@ Positions are shares of the face's edge, origin in its middle, x right and y dow
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.lattice import (
     MIDDLE_OFF,
     PLACES,
@@ -106,7 +107,7 @@ _RAMPS = np.stack(
 ).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Face:
     """What a rectified face shows."""
 
@@ -131,7 +132,7 @@ class Face:
     """Of a face with a value: what makes its middle look like a speck or a highlight."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Spot:
     x: float
     y: float

@@ -7,10 +7,10 @@ know other colours of the picture than those of its spots. `faces` examines whet
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.spots import Spots
 
@@ -35,7 +35,7 @@ they may be pips of one face on any surroundings. Large pips reach the edge of a
 glints and other pips are around them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Proposal:
     """A face that may be there: its value, its place, and the spots that would be its pips."""
 

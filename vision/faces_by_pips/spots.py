@@ -14,10 +14,11 @@ far the spot is from round.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
+
+from shaker_ctl.frozen import frozen
 
 _HALF_OCTAVE = 2.0**0.5
 _SIGMAS = (1.5, 2.7)
@@ -42,7 +43,7 @@ _ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
 _COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Spots:
     """N spots, best first."""
 
@@ -85,7 +86,7 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Bounds:
     """Where spots are looked for, and how many, in a picture whose dice have a known size."""
 

@@ -20,13 +20,13 @@ and the vector from the centre of the top face to that of the bottom face in uni
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.errors import ModelError, VisionError
 from vision.networks import probability
 from vision.networks.model_card import MANIFEST, ModelCard, read_model_card
@@ -45,7 +45,7 @@ touching faces are at least √2 radii apart."""
 _MAX_DICE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundDie:
     """One die as the network sees it in one picture, in that picture's pixels."""
 

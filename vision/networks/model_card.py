@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shaker_ctl.frozen import frozen
 from vision.errors import ModelError
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -22,7 +22,7 @@ CLASSES = (1, 2, 3, 4, 5, 6)
 order would read every die wrong with full confidence."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Thresholds:
     """Chosen on data by `models.training.evaluate`; the curves are in `models/figures/`."""
 
@@ -30,7 +30,7 @@ class Thresholds:
     """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelFile:
     """A file, and the digest that its manifest promises."""
 
@@ -38,7 +38,7 @@ class ModelFile:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelCard:
     """One model and what its manifest promises about it."""
 

@@ -13,11 +13,11 @@ picture end where those of the drawing do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
@@ -39,7 +39,7 @@ _FINE = 4
 """Binary digits of a pixel to which drawings are exact."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NearLook:
     """What a close look says of one die."""
 
@@ -51,7 +51,7 @@ class NearLook:
     """(8, 2) float64, frame pixels: top and bottom face of the upright die that was drawn."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Window:
     """Where a die is shown to the network, and the upright die drawn over it."""
 

@@ -12,10 +12,10 @@ have. What is left to say is whether that is a die, where its top face lies, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
 from vision.networks.session import WindowNetwork
@@ -30,7 +30,7 @@ _SCALES = (1.0, 0.82)
 """Each thing is seen at these sizes, and mirrored at both."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PhotoLook:
     """What a close look says of one thing."""
 

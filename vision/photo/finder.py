@@ -13,12 +13,13 @@ one finding at a time, says what the finding is (`networks.photo_look`). Both ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
@@ -91,7 +92,7 @@ class ScoredFinder(Protocol):
     def find(self, image: np.ndarray, min_score: float) -> Sequence[FoundDie]: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Candidate:
     die: FoundDie
     worth: float

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.pictures import shown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Label:
     """One labelled die."""
 
@@ -50,7 +50,7 @@ NO_DIE = "no die"
 """What a correction says instead of a value where nothing lies that could have one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correction:
     """One label that is wrong, as somebody saw who looked at the picture."""
 

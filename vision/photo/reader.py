@@ -11,12 +11,13 @@ the second reader sees. The verified reading needs both readers for each die.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 
 import cv2
 import numpy as np
 
+from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.faces import PhotoDie, PhotoReading, read_photo
 from vision.findings import Findings, Stopwatch, observe
 from vision.frame import Frame
@@ -69,7 +70,7 @@ _MIN_BELOW = 0.15
 picture, must lie below its top."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PhotoEvidence:
     """What both readers say of one photograph, before anything is concluded."""
 

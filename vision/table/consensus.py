@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
@@ -39,7 +40,7 @@ STILL_DEG = 2.5
 scatter. More is a die that still moves, however slowly."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consensus:
     """A verdict with the frames that carry it."""
 

@@ -7,9 +7,10 @@ Some were recorded near a limit and moved onto it, so that each limit decides at
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 
+from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
@@ -27,7 +28,7 @@ from vision.table.witnesses import heard
 FILE = Path(__file__).with_name("judged.json")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """One frame, and what is stated of it."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import gc
 import io
 import os
 import sys
@@ -50,8 +51,10 @@ def app(other: Callable[[], Any] | None = None) -> None:
     """
     _write_whatever_comes()
     try:
+        gc.disable()  # what imports make stays, and would be looked through again and again
         with quiet_interruption():
             from shaker_ctl.commands.program import program
+        gc.enable()
         try:
             (other or program)()
         except SystemExit:

@@ -19,7 +19,12 @@ from pydantic import BaseModel, ConfigDict, Field
 class Parameters(BaseModel):
     """Read once, handed over frozen. Unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(
+        defer_build=True,  # by `Settings`, once for all sections
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+    )
 
 
 def reasons(section: type[BaseModel]) -> dict[str, str]:

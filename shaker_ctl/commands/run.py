@@ -43,6 +43,7 @@ def run(
     consoles, in this order, and comes up with an inspection due. Whatever is missing ends the start
     with one line that says what, where, and what to do; the motor is off then.
     """
+    gc.disable()  # until READY: what a start makes stays
     from shaker_ctl.table import Table  # the whole service, which no help text needs
 
     allocator.return_large_blocks()
@@ -84,6 +85,7 @@ def set_start_aside() -> None:
     gc.collect()
     gc.freeze()
     gc.collect()
+    gc.enable()
 
 
 def _settings(config: Path, as_demonstration: bool) -> settings.Settings:

@@ -44,7 +44,7 @@ def among(*allowed: Enum) -> AfterValidator:
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Cited(Strict, Generic[T]):

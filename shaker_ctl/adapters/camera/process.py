@@ -7,6 +7,11 @@ it knows comes over the socket whose number is its argument, and it ends when th
 
 from __future__ import annotations
 
+import gc
+
+if __name__ == "__main__":
+    gc.disable()  # until the networks are loaded: what imports make stays
+
 import os
 import queue
 import random
@@ -431,6 +436,8 @@ def main(descriptor: int) -> int:
     except VisionError as error:
         send(link, CameraFault("model", str(error), "correct [camera.calibration]"))
         return _MODEL_STATUS
+    gc.freeze()
+    gc.enable()
     try:
         worker.run()
     except Exception:  # noqa: BLE001 - the parent reads the last line and starts a new process

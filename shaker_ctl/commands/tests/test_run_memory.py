@@ -17,6 +17,7 @@ class Knot:
 
 start = [[] for _ in range(300_000)]
 if sys.argv[1] == "aside":
+    gc.disable()  # as `run` does
     set_start_aside()
 else:
     gc.collect()

@@ -86,6 +86,10 @@ NOTICES = ("bets_open", "no_more_bets", "result")
 MAX_ROUNDS = 12
 """Rounds that are played until a volume changes."""
 
+TURN_S = 1.0
+"""Longest time from the end of a round to the change of volume that is due, which the main thread
+looks for twice a second."""
+
 MAX_APPENDS = 40
 """A round makes about twenty records; more than this is a round that does not end."""
 
@@ -177,12 +181,17 @@ class Crashes:
             killed_s = self._play_until_killed(point)
             rounds = 1
             while point.kind == "volume" and killed_s is None and rounds < MAX_ROUNDS:
+                time.sleep(TURN_S)  # the volume changes when the round is over
+                if self._is_killed(killer):
+                    break
                 self._bench.make_ready()
                 killed_s = self._play_until_killed(point)
                 rounds += 1
         finally:
             if killer is not None:
                 killer.release()
+        if killed_s is None and self._is_killed(killer):
+            killed_s = time.monotonic()
         if killed_s is None:
             crash.is_beyond = True
             self._bench.ask_rig("heal all")
@@ -191,6 +200,10 @@ class Crashes:
             killed_s = killer.killed_s
         self._come_back(crash, killed_s)
         return crash
+
+    @staticmethod
+    def _is_killed(killer: tracer.KilledAt | None) -> bool:
+        return killer is not None and killer.killed_s is not None
 
     def _arm(self, point: Point) -> tracer.KilledAt | None:
         pid = self._bench.session.service_pid

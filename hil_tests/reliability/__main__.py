@@ -175,6 +175,7 @@ def crash(
         console.print(f"crashes.jsonl, line {number}, is not whole: that kill counts as not run")
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
+    never_came: list[Point | None] = []
     begins = tuple(only or ("",))
     every = [p for p in crash_points(both_sides=both_sides) if p.name.startswith(begins)]
     wanted = [p for p in every if not kept.has(p)]
@@ -209,8 +210,10 @@ def crash(
                 done = Crash(name, wrong=[f"the table did not come back: {error}"])
                 is_back = False
             if done.is_beyond:
-                if point is not None:
-                    beyond.add(point.kind)
+                if point is not None and point.what[0].isdigit():
+                    beyond.add(point.kind)  # a round has no more of them
+                elif point is not None:
+                    never_came.append(point)
                 continue
             kept.add(done)
             console.print(_crash_line(done), highlight=False, soft_wrap=True)
@@ -219,7 +222,7 @@ def crash(
                 break  # to the next table
         if broken >= MAX_FAILURES:
             break
-    _report_crashes(kept, left, console, is_whole=not only)
+    _report_crashes(kept, [*never_came, *left], console, is_whole=not only)
 
 
 def _crash_line(done: Crash) -> str:
@@ -237,6 +240,8 @@ def _report_crashes(
     console.print(f"killed at the append of: {', '.join(kept.appends())}")
     if never:
         console.print(f"never killed at the append of: {', '.join(never)}", style="bold red")
+    for point in filter(None, left):
+        console.print(f"not run: {point.name}", highlight=False)
     off = sorted(one["motor_off_s"] for one in kept.all if one["motor_off_s"] is not None)
     console.print(
         f"{len(at_points)} points of a round, {kept.random} random moments; "

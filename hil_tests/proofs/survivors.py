@@ -17,10 +17,9 @@ _NOBODY_NAMED = tuple(
         "restart: the same multipliers are shown again",
         "restart: not drawn, or not shown before the dice could be seen: no multipliers",
         "restart: still to be revealed",
-        "restart: the dealer reads",
+        "restart: the dealer is to read: who is present?",
         "restart: verified, still to be confirmed",
         "restart: verified, still to be entered",
-        "restart: the dealer is still to read",
         "restart: the dealer is still to enter what the manual shaker shows",
         "restart: dealer and floorperson are asked",
         "restart: settled without a value: void",
@@ -45,9 +44,8 @@ EXPLAINED: dict[str, tuple[str, ...]] = {
     "another result is named once one stands, and here none does yet": _NOBODY_NAMED,
     "wagers are settled: what was named counts no more, and goes with the round": _SETTLED,
     "nothing was drawn, so that there is nothing to hide": _NOTHING_DRAWN,
-    "who said first that the compartment stayed in view is asked anew before it counts": (
-        "restart: the dealer reads: note `witness := None` left out",
-        "both say that it stayed in view: the dealer reads: note `witness := None` left out",
+    "who is present says so anew before the dealer reads": (
+        "restart: the dealer is to read: who is present?: note `witness := None` left out",
     ),
     "the lamps were told to change before, and are unknown since": (
         "restart: cleared again: note `lamps := unknown` left out",

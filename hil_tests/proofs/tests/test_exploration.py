@@ -229,7 +229,7 @@ def test_a_mutant_is_killed_by_the_property_that_it_breaks_and_the_rules_as_they
     killed_by = {
         "the walk is paused: deleted": "the inspecting person may pause the walk, go on, go back",
         "lamp entry seen: act `clear lamps` left out": "who waits for a device has asked it",
-        "open: in force, dice young enough: note `signed_at := None` left out": "a signature opens",
+        "open: in force, dice young enough: note `signature_used` left out": "a signature opens",
         "lamp entry seen: note `entry_seen` left out": "what a person is waited for is granted",
     }
     found = explore(TABLES[0], max_nodes=1500, keep=True, checked=False, scatter=True)

@@ -1,0 +1,281 @@
+"""`python -m hil_tests.proofs.row_cases`: one moment for each row and each of its guards.
+
+Owns the search for such moments and the file `row_cases.jsonl`. A line holds a table, a state, an
+event, and what comes of it. Without `guard`, the row is taken. With `guard`, this guard alone fails:
+the row is not taken, and would be if the guard were left out. `tests/test_row_cases.py` tries all
+of them; so a row that is deleted and a guard that is left out fail a test of that row's name.
+
+The states are those of a bounded walk from whole stories on every table that is proved. A guard
+that never fails alone there is listed with `never`: another guard or row stands in its way first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hil_tests.proofs.alphabet import OCCASIONS, PEOPLE, alphabet
+from hil_tests.proofs.explore import normal
+from hil_tests.proofs.posted import is_posted
+from hil_tests.proofs.tables import Table, tables
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, initial
+from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.row import Context, Guard, Row
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
+from shaker_ctl.rules.vocabulary import (
+    FaultKind,
+    Part,
+    Person,
+    RetireStep,
+    Timer,
+    Verified,
+)
+
+FILE = Path(__file__).with_name("row_cases.jsonl")
+STATES = 1000
+"""States that are tried on each table."""
+CANDIDATES = 30
+"""Moments of which the one most like the row's own is kept."""
+
+
+class Moment(NamedTuple):
+    table: Table
+    state: TableState
+    event: ev.Event
+
+
+Key = tuple[str, str]
+"""A row's name, and the guard that fails alone; "" where the row is taken."""
+
+
+def plain(moment: Moment) -> dict[str, Any]:
+    """Return a moment as the file has it: of the state, what differs from a new table's."""
+    fresh = to_record(initial(moment.table.rules))
+    state = {k: v for k, v in to_record(moment.state).items() if v != fresh[k]}
+    return {"table": moment.table.name, "state": state, "event": to_record(moment.event)}
+
+
+def outcome(moment: Moment) -> dict[str, Any]:
+    """Return what comes of a moment: rows, changed fields of the state, kinds of command."""
+    step = MACHINE.step(moment.state, moment.event, moment.table.rules)
+    if step.refused is not None:
+        return {"refused": step.refused.reason}
+    before, after = to_record(moment.state), to_record(step.state)
+    return {
+        "rows": [row.name for row in step.rows],
+        "changes": {name: value for name, value in after.items() if value != before[name]},
+        "commands": [type(command).__name__ for command in step.commands],
+    }
+
+
+def pairs() -> set[Key]:
+    """Return every row with each of its guards."""
+    guards = {(row.name, guard.name) for row in ROWS for guard in row.when}
+    return guards | {(row.name, "") for row in ROWS}
+
+
+def find() -> dict[Key, Moment]:
+    """Return a moment for each row and guard for which the walk has one."""
+    found: dict[Key, list[Moment]] = {}
+    for table in tables():
+        for moment in _moments(table, found):
+            for key in _shown(moment):
+                kept = found.setdefault(key, [])
+                if len(kept) < CANDIDATES:
+                    kept.append(moment)
+    chosen: dict[Key, Moment] = {}
+    for (row, guard), moments in found.items():
+        own = found.get((row, ""), moments)[0]
+        chosen[row, guard] = min(moments, key=lambda each: _distance(each, own))
+    return chosen
+
+
+def _distance(one: Moment, other: Moment) -> int:
+    """Return in how many fields two moments differ."""
+    first, second = plain(one), plain(other)
+    fields = [
+        {**first[part], "type": (part, first["event"]["type"])} for part in ("state", "event")
+    ]
+    others = [
+        {**second[part], "type": (part, second["event"]["type"])} for part in ("state", "event")
+    ]
+    differing = sum(
+        a.get(name) != b.get(name)
+        for a, b in zip(fields, others, strict=True)
+        for name in a.keys() | b.keys()
+    )
+    return differing + (one.table.name != other.table.name)
+
+
+def _moments(table: Table, found: dict[Key, list[Moment]]) -> Iterator[Moment]:
+    """Walk from the stories of a table: always on in the phase least visited so far."""
+    waiting: dict[Phase, list[TableState]] = {}
+    seen: set[TableState] = set()
+    visits: Counter[Phase] = Counter()
+
+    def put(state: TableState) -> None:
+        if state not in seen:
+            seen.add(state)
+            waiting.setdefault(state.phase, []).append(state)
+
+    put(normal(initial(table.rules)))
+    for state in _stories(table):
+        put(state)
+    for turn in range(STATES):
+        phases = [phase for phase, states in waiting.items() if states]
+        if not phases:
+            return
+        phase = min(phases, key=lambda each: (visits[each], each.value))
+        visits[phase] += 1
+        state = waiting[phase].pop(0 if turn % 2 else -1)
+        for event in _events(table, state):
+            yield Moment(table, state, event)
+            step = MACHINE.step(state, event, table.rules)
+            if step.refused is None:
+                put(normal(step.state))
+
+
+def _events(table: Table, state: TableState) -> Iterator[ev.Event]:
+    late = [ev.TimerExpired(timer, each) for timer in Timer for each in OCCASIONS]
+    for event in (*alphabet(table, state.purpose), *late):
+        if is_posted(event) and MACHINE.has_rows(state.phase, type(event)):
+            yield event
+
+
+def _shown(moment: Moment) -> Iterator[Key]:
+    """Yield the row that each stage of a step takes, and rows that one guard alone keeps out."""
+    state, event, table = moment.state, moment.event, moment.table
+    step = MACHINE.step(state, event, table.rules)
+    taken = {row.name for row in step.rows}
+    yield from ((name, "") for name in taken)
+    for machine_rows, context in _stages(moment, step.rows):
+        for row in machine_rows:
+            if row.name in taken:
+                break
+            failing = [guard for guard in row.when if not _holds(guard, context)]
+            if len(failing) == 1 and not _raises(row, failing[0], context):
+                yield row.name, failing[0].name
+
+
+def _stages(moment: Moment, taken: tuple[Row, ...]) -> Iterator[tuple[tuple[Row, ...], Context]]:
+    """Yield the rows looked through, and what they see: for the event, then those taken at once."""
+    state, event, rules = moment.state, moment.event, moment.table.rules
+    context = Context(state, event, rules.in_use(manual=state.manual))
+    yield _rows(state.phase, type(event)), context
+    for number in range(len(taken)):
+        partial = Machine([row for row in ROWS if row.on is not None or row in taken[: number + 1]])
+        after = partial.step(state, event, rules).state
+        context = Context(after, event, context.rules)
+        if found := _rows(after.phase, None):
+            yield found, context
+
+
+@cache
+def _rows(phase: Phase, kind: type[ev.Event] | None) -> tuple[Row, ...]:
+    return tuple(row for row in ROWS if row.on is kind and phase in row.phases)
+
+
+def _holds(guard: Guard, context: Context) -> bool:
+    with suppress(AttributeError, TypeError):  # an earlier guard sees to it that it can be asked
+        return guard.holds(context)
+    return False
+
+
+def _raises(row: Row, left_out: Guard, context: Context) -> bool:
+    """True where the guards after the one left out cannot be asked."""
+    try:
+        return not all(guard.holds(context) for guard in row.when if guard is not left_out)
+    except (AttributeError, TypeError):
+        return True
+
+
+# ── Stories ─────────────────────────────────────────────────────────────────
+
+
+def _stories(table: Table) -> Iterator[TableState]:
+    """Yield the states of whole rounds, inspections and repairs, as far as a table has them."""
+    for story in (_played, _no_roll, _unread, _disputed, _by_hand, _in_parts, _blind, _manual):
+        t = Playing()
+        t.rules, t.state, t.now = table.rules, initial(table.rules), table.day
+        with suppress(AssertionError):  # this table's story ends here
+            story(t)
+        yield from (_representative(step.state) for _, step in t.history)
+
+
+def _played(t: Playing) -> None:
+    t.open().lit().cleared()
+
+
+def _no_roll(t: Playing) -> None:
+    t.open().awaiting_dealer(TILTED)
+
+
+def _unread(t: Playing) -> None:
+    t.open().awaiting_dealer(UNREADABLE)
+
+
+def _disputed(t: Playing) -> None:
+    t.open().awaiting_dealer(Verified((1, 4, 4)))
+    t.do(ev.ValuesEntered(DEALER, t.state.round, (3, 3, 3)))
+
+
+def _by_hand(t: Playing) -> None:
+    t.open().lit().do(ev.LampFault(None, "bulb"))
+
+
+def _in_parts(t: Playing) -> None:
+    t.locked().lamps_inspected(part=Part.LAMPS).do(ev.InspectionRequested(FLOOR, Part.SHAKER))
+    t.cycled().cycled().cycled()
+    t.tell(ev.Restarted(False, False, False))
+    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER)).cycled().cycled().cycled()
+    t.lamps_inspected(part=Part.LAMPS)
+
+
+def _blind(t: Playing) -> None:
+    t.open().do(ev.ReaderFault(None, "camera"), ev.ReturnRequested(FLOOR)).lamps_inspected()
+    for _ in range(3):
+        t.do(ev.CycleRequested(FLOOR)).tossed()
+        t.do(ev.CycleJudged(FLOOR, tossed=True))
+    t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock().settled().revealed()
+
+
+def _manual(t: Playing) -> None:
+    t.open().do(ev.ShakerFault(None, "motor"), ev.CompartmentOpened(), ev.CompartmentClosed())
+    t.do(ev.ShakerRetired(FLOOR, t.rules.retire_steps or frozenset(RetireStep)))
+    t.do(ev.DiceChanged(FLOOR, ("7", "8", "9"), t.now)).lamps_inspected()
+    t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
+    t.do(ev.BetsRequested(DEALER)).clock().do(ev.NoMoreBetsCalled(DEALER, t.state.round))
+
+
+def _representative(state: TableState) -> TableState:
+    """Bring the people of a story to those of the proof, and the numbers to its own."""
+    of_role = {person.role: person for person in PEOPLE}
+    people = {
+        name: of_role[value.role]
+        for name, value in vars(state).items()
+        if isinstance(value, Person)
+    }
+    return normal(state.changed(people) if people else state)
+
+
+def main() -> None:
+    found = find()
+    lines = []
+    for row in ROWS:
+        for guard in ("", *dict.fromkeys(each.name for each in row.when)):
+            line: dict[str, Any] = {"row": row.name} | ({"guard": guard} if guard else {})
+            moment = found.get((row.name, guard))
+            line |= plain(moment) | {"then": outcome(moment)} if moment else {"never": True}
+            lines.append(json.dumps(line, ensure_ascii=False))
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Each row at one moment where it is taken, and at one for each guard that alone keeps it out.
+
+To try one row: `pytest hil_tests/proofs/tests/test_row_cases.py -k "NAME OF THE ROW"`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from hil_tests.proofs.row_cases import FILE, Moment, outcome, pairs
+from hil_tests.proofs.tables import Table, tables
+from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.machine import initial
+from shaker_ctl.rules.record import from_record, to_record
+from shaker_ctl.rules.state import TableState
+
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()
+]
+ROWS = list(dict.fromkeys(case["row"] for case in CASES))
+NEVER = 40
+"""Most guards that may be without a moment of their own."""
+
+
+@cache
+def table(name: str) -> Table:
+    return next(each for each in tables() if each.name == name)
+
+
+def moment(case: dict[str, Any]) -> Moment:
+    at = table(case["table"])
+    state = from_record(to_record(initial(at.rules)) | case["state"], TableState)
+    return Moment(at, state, from_record(case["event"], Event))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_is_taken_in_its_moment_and_kept_out_by_each_guard(row: str) -> None:
+    for case in CASES:
+        if case["row"] != row or "never" in case:
+            continue
+        came = outcome(moment(case))
+        assert came == case["then"], case.get("guard", "it is taken")
+        assert (row in came.get("rows", ())) == ("guard" not in case), case
+
+
+def test_every_row_and_guard_has_its_moment() -> None:
+    """After a row was changed: python -m hil_tests.proofs.row_cases, then look at what differs."""
+    assert {(case["row"], case.get("guard", "")) for case in CASES} == pairs()
+    never = [(case["row"], case.get("guard", "")) for case in CASES if "never" in case]
+    assert all(guard for _, guard in never), never
+    assert len(never) <= NEVER

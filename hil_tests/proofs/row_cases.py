@@ -1,9 +1,10 @@
 """`python -m hil_tests.proofs.row_cases`: one moment for each row and each of its guards.
 
 Owns the search for such moments and the file `row_cases.jsonl`. A line holds a table, a state, an
-event, and what comes of it. Without `guard`, the row is taken. With `guard`, this guard alone fails:
-the row is not taken, and would be if the guard were left out. `tests/test_row_cases.py` tries all
-of them; so a row that is deleted and a guard that is left out fail a test of that row's name.
+event, and what comes of it. Without `guard`, the row is taken. With `guard`, this guard alone
+fails: the row is not taken, and would be if the guard were left out. `tests/test_row_cases.py`
+tries all of them; so a row that is deleted and a guard that is left out fail a test of that row's
+name.
 
 The states are those of a bounded walk from whole stories on every table that is proved. A guard
 that never fails alone there is listed with `never`: another guard or row stands in its way first.
@@ -15,7 +16,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,13 +24,12 @@ from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.tables import Table, tables
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, initial
+from shaker_ctl.rules.machine import MACHINE, ROWS, initial, noted
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Context, Guard, Row
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
 from shaker_ctl.rules.vocabulary import (
-    FaultKind,
     Part,
     Person,
     RetireStep,
@@ -41,8 +40,10 @@ from shaker_ctl.rules.vocabulary import (
 FILE = Path(__file__).with_name("row_cases.jsonl")
 STATES = 1000
 """States that are tried on each table."""
-CANDIDATES = 30
+CANDIDATES = 8
 """Moments of which the one most like the row's own is kept."""
+
+AT_ONCE = tuple(row for row in ROWS if row.on is None)
 
 
 class Moment(NamedTuple):
@@ -85,7 +86,7 @@ def find() -> dict[Key, Moment]:
     """Return a moment for each row and guard for which the walk has one."""
     found: dict[Key, list[Moment]] = {}
     for table in tables():
-        for moment in _moments(table, found):
+        for moment in _moments(table):
             for key in _shown(moment):
                 kept = found.setdefault(key, [])
                 if len(kept) < CANDIDATES:
@@ -114,7 +115,7 @@ def _distance(one: Moment, other: Moment) -> int:
     return differing + (one.table.name != other.table.name)
 
 
-def _moments(table: Table, found: dict[Key, list[Moment]]) -> Iterator[Moment]:
+def _moments(table: Table) -> Iterator[Moment]:
     """Walk from the stories of a table: always on in the phase least visited so far."""
     waiting: dict[Phase, list[TableState]] = {}
     seen: set[TableState] = set()
@@ -151,8 +152,7 @@ def _events(table: Table, state: TableState) -> Iterator[ev.Event]:
 
 def _shown(moment: Moment) -> Iterator[Key]:
     """Yield the row that each stage of a step takes, and rows that one guard alone keeps out."""
-    state, event, table = moment.state, moment.event, moment.table
-    step = MACHINE.step(state, event, table.rules)
+    step = MACHINE.step(moment.state, moment.event, moment.table.rules)
     taken = {row.name for row in step.rows}
     yield from ((name, "") for name in taken)
     for machine_rows, context in _stages(moment, step.rows):
@@ -166,20 +166,15 @@ def _shown(moment: Moment) -> Iterator[Key]:
 
 def _stages(moment: Moment, taken: tuple[Row, ...]) -> Iterator[tuple[tuple[Row, ...], Context]]:
     """Yield the rows looked through, and what they see: for the event, then those taken at once."""
-    state, event, rules = moment.state, moment.event, moment.table.rules
-    context = Context(state, event, rules.in_use(manual=state.manual))
-    yield _rows(state.phase, type(event)), context
-    for number in range(len(taken)):
-        partial = Machine([row for row in ROWS if row.on is not None or row in taken[: number + 1]])
-        after = partial.step(state, event, rules).state
-        context = Context(after, event, context.rules)
-        if found := _rows(after.phase, None):
+    state = moment.state
+    context = Context(state, moment.event, moment.table.rules.in_use(manual=state.manual))
+    kind = type(moment.event)
+    yield tuple(r for r in ROWS if r.on is kind and state.phase in r.phases), context
+    for row in taken:
+        context = noted(row, context)
+        found = tuple(row for row in AT_ONCE if context.state.phase in row.phases)
+        if found:
             yield found, context
-
-
-@cache
-def _rows(phase: Phase, kind: type[ev.Event] | None) -> tuple[Row, ...]:
-    return tuple(row for row in ROWS if row.on is kind and phase in row.phases)
 
 
 def _holds(guard: Guard, context: Context) -> bool:
@@ -199,10 +194,29 @@ def _raises(row: Row, left_out: Guard, context: Context) -> bool:
 # ── Stories ─────────────────────────────────────────────────────────────────
 
 
+class _Teller(Playing):
+    """Tells a story on any table: where two persons name the dice, two do."""
+
+    def locked(self) -> Playing:
+        super().locked()
+        named = self.state.dice_named
+        return self.do(ev.DiceChanged(FLOOR, named.serials, self.now)) if named else self
+
+
 def _stories(table: Table) -> Iterator[TableState]:
     """Yield the states of whole rounds, inspections and repairs, as far as a table has them."""
-    for story in (_played, _no_roll, _unread, _disputed, _by_hand, _in_parts, _blind, _manual):
-        t = Playing()
+    for story in (
+        _played,
+        _no_roll,
+        _unread,
+        _disputed,
+        _by_hand,
+        _in_parts,
+        _blind,
+        _manual,
+        _bad_cycles,
+    ):
+        t = _Teller()
         t.rules, t.state, t.now = table.rules, initial(table.rules), table.day
         with suppress(AssertionError):  # this table's story ends here
             story(t)
@@ -246,6 +260,10 @@ def _blind(t: Playing) -> None:
     t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock().settled().revealed()
 
 
+def _doubted(t: Playing) -> None:
+    t.open().do(ev.CompartmentOpened(), ev.CompartmentClosed())
+
+
 def _manual(t: Playing) -> None:
     t.open().do(ev.ShakerFault(None, "motor"), ev.CompartmentOpened(), ev.CompartmentClosed())
     t.do(ev.ShakerRetired(FLOOR, t.rules.retire_steps or frozenset(RetireStep)))
@@ -254,10 +272,14 @@ def _manual(t: Playing) -> None:
     t.do(ev.BetsRequested(DEALER)).clock().do(ev.NoMoreBetsCalled(DEALER, t.state.round))
 
 
+def _bad_cycles(t: Playing) -> None:
+    t.locked().lamps_inspected().cycled(tossed=False).cycled(tossed=False).cycled(tossed=False)
+
+
 def _representative(state: TableState) -> TableState:
     """Bring the people of a story to those of the proof, and the numbers to its own."""
     of_role = {person.role: person for person in PEOPLE}
-    people = {
+    people: dict[str, object] = {
         name: of_role[value.role]
         for name, value in vars(state).items()
         if isinstance(value, Person)

@@ -72,7 +72,7 @@ class Machine:
         commands: list[Command] = []
         reentered = False
         while isinstance(row, Row):
-            context = _noted(row, context)
+            context = noted(row, context)
             commands += [each for act in row.do if (each := act(context)) is not None]
             taken.append(row)
             reentered = reentered or row.to is not None
@@ -115,7 +115,8 @@ def _refusal(state: TableState, event: Event, why: str) -> Refusal:
     return Refusal("not-now", f"{what}: not while the table is in phase `{where}`")
 
 
-def _noted(row: Row, context: Context) -> Context:
+def noted(row: Row, context: Context) -> Context:
+    """Return what the rows after this one see: its phase and its notes are in the state."""
     changes: dict[str, object] = {} if row.to is None else {"phase": row.to}
     for note in row.notes:
         changes.update(note(context))

@@ -1,6 +1,6 @@
 """Each row at one moment where it is taken, and at one for each guard that alone keeps it out.
 
-To try one row: `pytest hil_tests/proofs/tests/test_row_cases.py -k "NAME OF THE ROW"`.
+To try one row: `pytest "hil_tests/proofs/tests/test_row_cases.py::test_row[NAME OF THE ROW]"`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def moment(case: dict[str, Any]) -> Moment:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_row_is_taken_in_its_moment_and_kept_out_by_each_guard(row: str) -> None:
+def test_row(row: str) -> None:
+    """It is taken in its moment, and not where one of its guards alone fails."""
     for case in CASES:
         if case["row"] != row or "never" in case:
             continue
@@ -51,5 +52,5 @@ def test_every_row_and_guard_has_its_moment() -> None:
     """After a row was changed: python -m hil_tests.proofs.row_cases, then look at what differs."""
     assert {(case["row"], case.get("guard", "")) for case in CASES} == pairs()
     never = [(case["row"], case.get("guard", "")) for case in CASES if "never" in case]
-    assert all(guard for _, guard in never), never
+    assert all(guard for _, guard in never), "each row is taken"
     assert len(never) <= NEVER

@@ -95,9 +95,26 @@ def test_dice_that_are_first_recorded_after_an_inspection_make_another_one_due()
 @pytest.mark.parametrize(
     "serials", [(), ("4", "5"), ("4", "4", "5"), ("4", "5", "6", "7"), ("1", "5", "6")]
 )
-def test_only_three_different_dice_that_were_never_used_are_taken(serials):
-    t = opened_and_closed(Playing().locked())
-    assert t.tell(ev.DiceChanged(FLOOR, serials, t.now)).refused
+@pytest.mark.parametrize("stands", ["shut", "open", "two persons"])
+def test_only_three_different_dice_that_were_never_used_are_taken(serials, stands):
+    t = Playing(dice_by_two=stands == "two persons")
+    t.do(ev.Restarted(False, False, False))
+    t.do(ev.DiceChanged(FLOOR, ("1", "2", "3"), t.now))
+    t.tell(ev.DiceChanged(SUPERVISOR, ("1", "2", "3"), t.now))
+    if stands == "open":
+        t.lamps_inspected().cycled().cycled().cycled()
+        t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
+    opened_and_closed(t)
+    for person in (FLOOR, SUPERVISOR):
+        assert t.tell(ev.DiceChanged(person, serials, t.now)).refused
+    assert t.state.dice == DiceSet(("1", "2", "3"), t.now)
+
+
+@pytest.mark.parametrize("serials", [(), ("4", "5"), ("4", "4", "5"), ("4", "5", "6", "7")])
+def test_serials_are_put_right_to_three_different_ones_only(serials):
+    t = Playing().locked()
+    for person in (FLOOR, SUPERVISOR):
+        assert t.tell(ev.DiceCorrected(person, serials)).refused
 
 
 def test_dice_that_were_taken_out_stay_out_for_a_month_of_daily_changes():

@@ -84,6 +84,17 @@ def test_a_round_with_a_manual_shaker_is_entered_twice_lit_and_settled(profile, 
 
 
 @pytest.mark.parametrize(("profile", "settings", "steps"), EVERY)
+def test_a_manual_shaker_is_not_asked_for_again_before_all_is_paid(profile, settings, steps):
+    """That it stays uncovered is the dealer's word; no round begins meanwhile."""
+    t = bets_closed(opened(retired(steps, profile=profile, **settings)))
+    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))], ev.LampsShown(t.state.occasion, (1, 4, 4)))
+    assert t.tell(ev.BetsRequested(DEALER)).refused, "wagers are not settled"
+    assert t.tell(ev.LampsOffRequested(DEALER, 1)).refused, "wagers are not settled"
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.tell(ev.BetsRequested(DEALER)).refused, "the lamps are still lit"
+
+
+@pytest.mark.parametrize(("profile", "settings", "steps"), EVERY)
 def test_dice_of_a_manual_shaker_are_used_for_a_day(profile, settings, steps):
     t = opened(retired(steps, profile=profile, **settings))
     t.now = NOON + timedelta(hours=23, minutes=30)

@@ -68,3 +68,26 @@ def test_a_table_with_nobody_at_it_clears_by_its_own_pace():
     t = Playing(profile="house-auto", attended=False, autonomous=True).open().lit()
     t.do(ev.TimerExpired(Timer.SETTLING, t.state.occasion))
     assert do.ClearLamps in t.do(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).commands
+
+
+@pytest.mark.parametrize("profile", ["pa-625a", "ma", "pa-539", "md"])
+def test_losing_wagers_are_collected_before_winning_ones_are_paid_and_lamps_clear_last(profile):
+    cover = {"cover_fitted": True} if profile == "md" else {}
+    show = {"autonomous": True, "as_demonstration": True}
+    t = Playing(profile=profile, **show, **cover).open().lit()
+    assert t.phase is Phase.COLLECTING
+    assert t.tell(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).refused
+    t.do(ev.TimerExpired(Timer.SETTLING, t.state.occasion))
+    assert t.phase.value == "paying"
+    assert do.ClearLamps not in t.commands
+    assert do.ClearLamps in t.do(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).commands
+
+
+def test_a_dealer_s_table_stays_lit_and_begins_no_round_until_all_is_settled():
+    t = Playing().open().lit()
+    for act in (ev.LampsOffRequested(DEALER, 1), ev.BetsRequested(DEALER)):
+        assert t.tell(act).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.tell(ev.BetsRequested(DEALER)).refused
+    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
+    t.do(ev.TimerExpired(Timer.MIN_ROUND, t.state.occasion), ev.BetsRequested(DEALER))

@@ -465,6 +465,34 @@ def test_ma_settles_by_hand_only_before_the_casino_supervisor():
     t.do(ev.PresenceGiven(SUPERVISOR, 1))
 
 
+@pytest.mark.parametrize(
+    ("settings", "present", "absent"),
+    [
+        ({"profile": "pa-625a"}, FLOOR, DEALER),
+        ({"profile": "ma"}, SUPERVISOR, FLOOR),
+        ({"profile": "md", "cover_fitted": True}, SUPERVISOR, TECHNICIAN),
+    ],
+    ids=["pa-625a", "ma", "md"],
+)
+def test_a_lamp_fault_after_the_toss_is_settled_in_presence_and_then_gaming_ceases(
+    settings, present, absent
+):
+    t = Playing(**settings).open().lit()
+    t.do(ev.LampFault(None, "bulb"))
+    assert t.state.values == (1, 4, 4), "the result stands"
+    assert t.tell(ev.WagersSettled(DEALER, 1)).refused, "nobody is present yet"
+    assert t.tell(ev.PresenceGiven(absent, 1)).refused
+    t.do(ev.PresenceGiven(present, 1))
+    assert t.tell(ev.WagersSettled(present, 1)).refused, "the dealer settles, another is present"
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.last_of(do.RecordRound).ending is Ending.SETTLED_BY_HAND
+    assert t.phase is Phase.OUT_OF_SERVICE
+    for act in (ev.BetsRequested(DEALER), ev.OpenRequested(FLOOR), ev.ReturnRequested(FLOOR)):
+        assert t.tell(act).refused, "all gaming ceases until it is fixed"
+    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.LAMP), ev.ReturnRequested(FLOOR))
+    assert t.phase is Phase.INSPECTION_DUE
+
+
 def test_the_lamps_answer_may_be_asked_for_once_more_when_it_was_old():
     t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
     o = t.state.occasion

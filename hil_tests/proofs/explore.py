@@ -8,11 +8,10 @@ A *watch* (`watch`) rides along: what has happened to the table. It is kept from
 commands, and in a few places from the phase that the machine went to. The explored node is state
 and watch.
 
-Every event that some row of a phase is for meets every node of that phase. What comes of it is
-worked out once for all nodes that agree in what was looked at (`remembered`), which changes no
-figure and no verdict (`test_what_is_remembered_is_what_is_worked_out`). An event that no row of a
-phase is for is refused there whatever else holds. Properties judge it at the first node of the
-phase alone. A duty that rests on more than the phase could be missed there.
+Every event meets every node, and the properties judge what comes of it. This is worked out once
+for all nodes that agree in what was looked at (`remembered`), which changes no figure and no
+verdict (`test_what_is_remembered_is_what_is_worked_out`). Events that no row of a phase is for are
+worked out together, since each of them is refused and leaves the node as it is.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from typing import Any
 
 from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, alphabet
 from hil_tests.proofs.posted import is_posted
-from hil_tests.proofs.properties import Case, Violation, asked
+from hil_tests.proofs.properties import Case, Violation, asked, check
 from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
 from hil_tests.proofs.tables import Table
-from hil_tests.proofs.watch import Watch, watched
+from hil_tests.proofs.watch import WORLD, Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import Phase, TableState
@@ -183,15 +182,19 @@ def explore(
     waiting = _Waiting(scatter)
     waiting.put(start)
     visited = 0
+    reached = found.reached
     while (node := waiting.take()) is not None:
         if max_nodes is not None and visited >= max_nodes:
             found.complete = False
             break
         visited += 1
         here = index[node]
-        letters, refused = ways.letters(node)
-        found.transitions += refused
-        for event, letter in letters:
+        letters, rest = ways.letters(node)
+        verdict = rest(node)
+        verdict.times += 1
+        for name, event in verdict.broken:
+            found.violations.append(ways.violation(name, node, event))
+        for letter in letters:
             way = letter(node)
             way.times += 1
             if keep and way.times >= way.due:
@@ -199,9 +202,9 @@ def explore(
             for name, property_ in way.asked:
                 says = property_(node)
                 if says:
-                    found.reached[name] += 1
+                    reached[name] += 1
                 elif says is not None:
-                    found.violations.append(ways.violation(name, node, event))
+                    found.violations.append(ways.violation(name, node, way.event))
             if way.changes is None:
                 continue
             copy = bytearray(node)
@@ -223,6 +226,10 @@ def explore(
         found.rows.update(way.rows if way.posted else ())
         for name in way.holds:
             found.reached[name] += way.times
+    for verdict in ways.verdicts:
+        found.transitions += verdict.events * verdict.times
+        for name, times in verdict.held.items():
+            found.reached[name] += verdict.times * times
     nodes = [ways.nodes.node(code) for code in index]
     found.nodes = len(nodes)
     found.states = len({state for state, _ in nodes})
@@ -265,51 +272,68 @@ class Way:
         self.due = self.times + self._stride
 
 
+@dataclass(slots=True)
+class _Verdict:
+    """What the properties say of all events that no row of a phase is for, wherever they agree."""
+
+    events: int
+    held: Counter[str] = field(default_factory=Counter)
+    broken: list[tuple[str, ev.Event]] = field(default_factory=list)
+    times: int = 0
+
+
 class _Ways:
     """What each event leads to at each node of one table."""
 
     def __init__(self, table: Table, machine: Machine, checked: bool) -> None:
         self._table, self._machine, self._checked = table, machine, checked
-        self._letters: dict[tuple[int, int], tuple[list[_Letter], int]] = {}
+        self._letters: dict[tuple[int, int], _Letters] = {}
         self.nodes = Nodes()
         self.all: list[Way] = []
+        self.verdicts: list[_Verdict] = []
 
-    def letters(self, code: Code) -> tuple[list[_Letter], int]:
-        """Return the events to try at a node, and how many more are refused there.
+    def letters(self, code: Code) -> _Letters:
+        """Return the events to try at a node, and what the properties say of all others.
 
-        An event type without a row in a phase is refused whatever else the state holds; this is
-        the machine's own look-up. Such events are tried and judged in the first node of each phase
-        and counted in the others. A mutant is tried with all that the original has rows for.
+        The others are those whose type no row of the phase is for: a mutant is tried with all that
+        the original has rows for, and with what is true even if it is refused. They lead nowhere
+        (`_refused` makes sure), so that one look at a node decides what is said of all of them.
         """
         place = code[PHASE], code[PURPOSE]
-        if place in self._letters:
-            return self._letters[place]
-        state, _ = self.nodes.node(code)
-        machines = (self._machine, MACHINE)
-        live: list[_Letter] = []
-        dead: list[_Letter] = []
-        for event in alphabet(self._table, state.purpose):
-            has_rows = any(each.has_rows(state.phase, type(event)) for each in machines)
-            way = Remembered(self.nodes, partial(self._way, event), (PHASE, PURPOSE))
-            (live if has_rows else dead).append((event, way))
-        self._letters[place] = live, len(dead)
-        return [*live, *dead], 0
+        if place not in self._letters:
+            state, _ = self.nodes.node(code)
+            live: list[Remembered[Way]] = []
+            others: list[ev.Event] = []
+            for event in alphabet(self._table, state.purpose):
+                if type(event) in WORLD or any(
+                    each.has_rows(state.phase, type(event)) for each in (self._machine, MACHINE)
+                ):
+                    way = partial(self._way, event)
+                    live.append(Remembered(self.nodes, way, (PHASE, PURPOSE)))
+                else:
+                    others.append(event)
+            refused = partial(self._refused, others)
+            self._letters[place] = live, Remembered(self.nodes, refused, (PHASE, PURPOSE))
+        return self._letters[place]
 
-    def _way(self, event: ev.Event) -> Way:
+    def _case(self, event: ev.Event) -> Case:
         state, watch = self.nodes.state, self.nodes.watch
         step = self._machine.step(state, event, self._table.rules)
         seen = watched(self._table, watch, state, event, step)
-        accepted = step.refused is None
+        return Case(self._table, watch, seen, state, event, step)
+
+    def _way(self, event: ev.Event) -> Way:
+        case = self._case(event)
         changes: Any = None
-        if accepted or seen is not watch:
-            after: Any = step.state
+        if case.accepted or case.after is not case.before:
+            after: Any = case.next
             after = after.changed(_alike(after, after.changes))
-            changes = (*self.nodes.numbers(after), *self.nodes.numbers(normal_watch(seen)))
-        rows = tuple(row.name for row in step.rows)
-        way = Way(event, accepted, changes, rows, is_posted(event))
+            changes = (*self.nodes.numbers(after), *self.nodes.numbers(normal_watch(case.after)))
+        rows = tuple(row.name for row in case.step.rows)
+        way = Way(event, case.accepted, changes, rows, is_posted(event))
         self.all.append(way)
         if self._checked:
-            self._ask(way, Case(self._table, watch, seen, state, event, step))
+            self._ask(way, case)
         return way
 
     def _ask(self, way: Way, case: Case) -> None:
@@ -323,13 +347,28 @@ class _Ways:
             elif says:
                 way.holds.append(name)
 
+    def _refused(self, events: list[ev.Event]) -> _Verdict:
+        """Return what the properties say of events that lead nowhere."""
+        verdict = _Verdict(len(events))
+        self.verdicts.append(verdict)
+        for event in events if self._checked else ():
+            case = self._case(event)
+            if case.accepted or case.next is not case.state or case.after is not case.before:
+                raise AssertionError(f"without a row, and yet something comes of {event}")
+            for name, holds in check(case):
+                if holds:
+                    verdict.held[name] += 1
+                else:
+                    verdict.broken.append((name, event))
+        return verdict
+
     def violation(self, name: str, code: Code, event: ev.Event) -> Violation:
         state, _ = self.nodes.node(code)
         step = self._machine.step(state, event, self._table.rules)
         return Violation(name, self._table.name, state, event, step)
 
 
-_Letter = tuple[ev.Event, Remembered[Way]]
+_Letters = tuple[list[Remembered[Way]], Remembered[_Verdict]]
 
 
 class _Waiting:

@@ -38,6 +38,8 @@ class Expected:
     auto: bool = False
     reads_after_interruption: bool = True
     dice_by_two: bool = False
+    dice_removed: bool = True
+    """The dice leave the automated shaker before a manual one is used."""
 
 
 @dataclass(frozen=True)
@@ -146,13 +148,14 @@ def tables() -> tuple[Table, ...]:
                 presence=SUPERVISOR,
                 signs=FLOOR,
                 shift=SUPERVISOR,
+                dice_removed=False,
             ),
             TODAY,
         ),
         Table(
             "pa-539, dealer enters, in its time",
             _rules(profile="pa-539", entry_mode="dealer_entry"),
-            replace(PA, nmb_before_reveal=False),
+            replace(PA, nmb_before_reveal=False, dice_removed=False),
             datetime(2011, 3, 2, 12, 0, tzinfo=UTC),
             (datetime(2012, 4, 4, 0, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
         ),
@@ -249,6 +252,7 @@ def tables() -> tuple[Table, ...]:
                 presence=SUPERVISOR,
                 signs=FLOOR,
                 shift=SUPERVISOR,
+                dice_removed=False,
                 auto=True,
             ),
             TODAY,

@@ -111,6 +111,8 @@ class Watch(NamedTuple):
     """The table came back to service with the reader broken, and it is not mended yet."""
     manual: bool = False
     """The automated shaker was retired, and did not come back yet."""
+    dice: bool = False
+    """Somebody recorded which dice are in the shaker in use."""
     doubt: bool = False
     """The compartment was opened since a person said which dice are in it; or it may have been,
     without power and with no flag that stands."""
@@ -460,12 +462,12 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.DiceCorrected():
             w = w._replace(dice_by=None)
         case ev.DiceChanged():
-            w = _disturbed(w)._replace(doubt=False, dice_by=None, untried=True)
+            w = _disturbed(w)._replace(dice=True, doubt=False, dice_by=None, untried=True)
         case ev.ShakerRetired():
             w = w._replace(doubt=False, dice_by=None, manual=True, camera_off=False)
-            w = w._replace(shift_due=False, untried=False)
+            w = w._replace(shift_due=False, dice=False, untried=False)
         case ev.ShakerRestored():
-            w = w._replace(doubt=False, dice_by=None, manual=False, untried=False)
+            w = w._replace(dice=False, doubt=False, dice_by=None, manual=False, untried=False)
         case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():

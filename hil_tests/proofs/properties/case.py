@@ -119,6 +119,12 @@ class Case:
         return next(each for each in self.commands if type(each) is kind)
 
 
+def came_out(case: Case) -> bool:
+    """Before a manual shaker is used the dice may be out, or the text does not ask for it."""
+    may_be_out = case.before.doubt or not case.before.dice
+    return may_be_out or not case.expected.dice_removed
+
+
 ASIDE = (
     *(ev.CompartmentOpened, ev.CompartmentClosed, ev.EstopPressed, ev.EstopReleased),
     *(ev.CoverOpened, ev.CoverClosed, ev.ShakerFault, ev.ReaderFault),

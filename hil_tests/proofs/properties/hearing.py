@@ -65,11 +65,8 @@ def _contacts(case: Case) -> bool | None:
 def _contacts_known(case: Case) -> bool | None:
     y = case.next
     known = (y.compartment_open, y.estop_pressed, y.cover_closed)
-    return (
-        known == (case.after.compartment, case.after.estop, case.after.cover)
-        if any(known) or case.after.cover
-        else None
-    )
+    told = (case.after.compartment, case.after.estop, case.after.cover)
+    return known == told if any(known) or any(told) else None
 
 
 @proves(

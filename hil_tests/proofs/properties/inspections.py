@@ -319,7 +319,7 @@ def _clock_admits(case: Case) -> bool | None:
     trusted = case.event.trust is not TimeTrust.NONE and not case.event.behind_last_record
     if case.to is P.INSPECTION_DUE:
         return trusted and case.phase is P.OPENING and case.tells(Notice.INSPECTION_DUE)
-    known = case.state.dice is not None and not case.before.doubt
+    known = case.before.dice and not case.before.doubt
     good = trusted and case.event.now == case.table.day and known
     denied = (case.before.estop and not case.before.manual) or case.before.shift_due
     if good and case.phase is P.ADMITTING and denied:

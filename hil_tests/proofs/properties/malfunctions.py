@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hil_tests.proofs.alphabet import DICE_AT
-from hil_tests.proofs.properties.case import ASIDE, Case, proves
+from hil_tests.proofs.properties.case import ASIDE, Case, came_out, proves
 from hil_tests.proofs.properties.rounds import to_enter
 from hil_tests.proofs.watch import FAULTS, is_one
 from shaker_ctl.rules import commands as do
@@ -17,7 +17,6 @@ from shaker_ctl.rules.vocabulary import (
     FaultKind,
     Notice,
     Purpose,
-    RetireStep,
     Role,
     Verified,
 )
@@ -61,9 +60,7 @@ def _queued(case: Case) -> bool | None:
 def _retired(case: Case) -> bool | None:
     if not case.on(ev.ShakerRetired):
         return None
-    steps = case.table.rules.retire_steps
-    out = RetireStep.DICE_REMOVED not in steps or case.before.doubt or case.state.dice is None
-    done = bool(case.event.steps) and out and case.expected.attended
+    done = bool(case.event.steps) and came_out(case) and case.expected.attended
     y = case.next
     asked = y.dice is not None or y.dice_in_doubt or y.dice_named is not None
     return done and not asked and case.tells(Notice.MANUAL_SHAKER)

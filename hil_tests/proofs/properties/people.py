@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
+from hil_tests.proofs.properties.case import IN_CHARGE, Case, came_out, proves
 from hil_tests.proofs.watch import is_one, kept_alone, seconds_dice
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -16,7 +16,6 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Person,
     Purpose,
-    RetireStep,
     Role,
     ShownPhase,
 )
@@ -54,12 +53,6 @@ def _told_what(case: Case) -> bool | None:
         return None
     if phase is P.READY and case.phase is not P.OPENING:
         return case.tells(Notice.INSPECTED) if case.phase is P.TO_BE_SIGNED else None
-    if (
-        case.state.purpose is Purpose.TRIAL
-        and phase is P.INSPECTION_DUE
-        and case.next.serial == case.state.serial
-    ):
-        return None
     notice = MUST_BE_TOLD.get(phase)
     if phase is P.INTERRUPTED:
         notice = Notice.IN_VIEW if case.after.doubt else Notice.READ_IN_PRESENCE
@@ -151,12 +144,6 @@ ENDABLE = frozenset(
 """Work that a person may give up while it goes on, where it is no round."""
 
 
-def _came_out(case: Case) -> bool:
-    """The dice may have left the automated shaker, or nobody said that there were any."""
-    asked = RetireStep.DICE_REMOVED in case.rules.retire_steps
-    return not asked or case.before.doubt or case.state.dice is None
-
-
 def _is_free(case: Case) -> bool:
     """No contact of the shaker in use stands in the way of a round or a cycle."""
     return case.before.manual or not (
@@ -224,7 +211,7 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
             }
             if by_hand:
                 out |= {ev.ShakerRestored: tech}
-            elif case.expected.attended and _came_out(case):
+            elif case.expected.attended and came_out(case):
                 out |= {ev.ShakerRetired: tech}
             alone = case.expected.attended and case.before.faults == {FaultKind.READER}
             if alone or not case.broken:
@@ -424,7 +411,7 @@ def _dice(case: Case) -> bool | None:
     w, who = case.before, case.event.person
     opened = w.doubt and not w.compartment
     if case.on(ev.DiceKept):
-        may = case.phase in DOUBTED and case.state.dice is not None and opened
+        may = case.phase in DOUBTED and w.dice and opened
         if not may or who.role is Role.DEALER:
             return case.refused
         if case.next.dice != case.state.dice or case.to is not case.phase:
@@ -444,7 +431,7 @@ def _dice(case: Case) -> bool | None:
         seconded = seconds_dice(w, case.event)
         asked = case.tells(Notice.DICE_NAMED) and dice == before
         return case.accepted and kept and (_named_no_more(case) if seconded else asked)
-    opened = opened or (case.state.dice is None and not w.compartment) or w.manual
+    opened = opened or not (w.dice or w.compartment) or w.manual
     if not (case.phase in RECORDABLE and who.role is not Role.DEALER and right and opened):
         return case.refused
     if case.expected.dice_by_two and not seconds_dice(w, case.event):

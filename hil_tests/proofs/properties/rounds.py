@@ -136,7 +136,7 @@ def _corrected(case: Case) -> bool | None:
     made = case.next.correction
     if not case.tells(Notice.CORRECTED) or made is None:
         return False
-    if (made.first, made.agreed_by) != (w.stands, who):
+    if (made.first, made.agreed_by) != (w.stands, who) or made.named_by.role is not Role.DEALER:
         return False
     if not values:
         return case.accepted and case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
@@ -148,8 +148,7 @@ def _first_kept(case: Case) -> bool | None:
     correction = case.first(do.RecordRound).correction
     if case.before.first is None:
         return correction is None
-    kept = correction is not None and bool(correction.first) == bool(case.before.first)
-    return kept and not is_one(correction.named_by.name, correction.agreed_by.name)
+    return correction is not None and bool(correction.first) == bool(case.before.first)
 
 
 def _wagers(case: Case, ending: Ending) -> WagersDo:

@@ -93,9 +93,7 @@ def _nothing_seen_early(case: Case) -> bool | None:
         and (case.before.tossed or case.before.hidden)
     ):
         return None
-    return case.before.bets_closed or (
-        case.before.tossed and not case.orders(do.StartReading, do.LightOn, do.NotePoses)
-    )
+    return case.before.bets_closed
 
 
 @proves("light off before a covered toss, on again before reading", accepted=True)

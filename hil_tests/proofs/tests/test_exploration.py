@@ -184,24 +184,19 @@ def _worked_out(
     """What an exploration has to find that visits these of its nodes."""
     found = Exploration(table.name, kept_before=[[] for _ in nodes])
     known = {node: number for number, node in enumerate(nodes)}
-    judged: set[tuple[Purpose, Phase, int]] = set()
     for here in visited:
         state, watch = nodes[here]
-        for letter, event in enumerate(LETTERS[TABLES.index(table), state.purpose]):
+        for event in LETTERS[TABLES.index(table), state.purpose]:
             taken = machine.step(state, event, table.rules)
             after = watched(table, watch, state, event, taken)
             found.transitions += 1
             found.accepted += taken.refused is None
-            place = (state.purpose, state.phase, letter)
-            has_rows = any(each.has_rows(state.phase, type(event)) for each in (machine, MACHINE))
-            if has_rows or place not in judged:  # what has no row is judged once in each phase
-                judged.add(place)
-                for name, holds in check(Case(table, watch, after, state, event, taken)):
-                    if holds:
-                        found.reached[name] += 1
-                    else:
-                        broken = Violation(name, table.name, state, event, taken)
-                        found.violations.append(broken)
+            for name, holds in check(Case(table, watch, after, state, event, taken)):
+                if holds:
+                    found.reached[name] += 1
+                else:
+                    broken = Violation(name, table.name, state, event, taken)
+                    found.violations.append(broken)
             if taken.refused is None or after is not watch:
                 there = known[normal(taken.state), normal_watch(after)]
                 found.kept_before[there].append(here)

@@ -25,8 +25,8 @@ from rich.table import Table
 
 from hil_tests.demo.play import Patience
 from hil_tests.processes import BenchError, cpu_s
-from hil_tests.table_under_test import report
 from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.rounds import Round, Tally, check, rounds_of
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.service.status_socket import read_status
 from vision.table.consensus import FRAMES
@@ -132,8 +132,8 @@ def main(
             people.stop()
             ready_s = session.ready_after_s
             session.stop_service()
-        found = report.rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
-        tally = report.check(found, even_odd=False)
+        found = rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
+        tally = check(found, even_odd=False)
         console.print(_times(tally, found, list(readings.values()), ready_s))
         console.print(_stages(found, readings.values(), asked))
         console.print(_loads(load))
@@ -167,8 +167,8 @@ def _what(view: dict[str, Any]) -> str:
 
 
 def _times(
-    tally: report.Tally,
-    rounds: Sequence[report.Round],
+    tally: Tally,
+    rounds: Sequence[Round],
     readings: Sequence[dict[str, Any]],
     ready_s: float,
 ) -> Table:
@@ -202,7 +202,7 @@ def _times(
 
 
 def stages_of(
-    one: report.Round, reading: dict[str, Any] | None, asked_s: float | None
+    one: Round, reading: dict[str, Any] | None, asked_s: float | None
 ) -> dict[str, float]:
     """When each stage of a round's result was over, ms after true rest; nothing where one is
     missing."""
@@ -220,7 +220,7 @@ def stages_of(
 
 
 def _stages(
-    rounds: Sequence[report.Round], readings: Iterable[dict[str, Any]], asked: dict[int, float]
+    rounds: Sequence[Round], readings: Iterable[dict[str, Any]], asked: dict[int, float]
 ) -> Group:
     """When each stage was over, as medians and of the slowest rounds; and the same as bars."""
     by_number = {r["occasion"]["number"]: r for r in readings if r["occasion"]["purpose"] == "play"}

@@ -1,7 +1,7 @@
 """What a demonstration leaves for people: one page that opens without a network.
 
 Owns its order: the verdict, what was injected, then every round with its picture, its stages and
-its lamps, the newest first. Must not know how the figures come about: `report` joins them.
+its lamps, the newest first. Must not know how the figures come about.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.report.html import filled
-from hil_tests.table_under_test.report import Round, Tally
+from hil_tests.table_under_test.rounds import Round, Tally
 
 NAME = "index.html"
 

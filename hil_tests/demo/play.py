@@ -25,8 +25,8 @@ from hil_tests.demo import page
 from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.plant.looks import STYLES
-from hil_tests.table_under_test import report as reporting
 from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.rounds import Tally, check, rounds_of, write
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
@@ -339,14 +339,12 @@ class _News:
         self._console.print(line, highlight=False, soft_wrap=True)
 
 
-def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally:
+def _finish(session: Session, folder: Path, console: Console) -> Tally:
     """Write the report, show its sum, and return it."""
-    found = reporting.rounds_of(
-        folder / "journal.sqlite", session.rig, folder, session.plan.profile
-    )
-    reporting.write(found, folder / "rounds.jsonl")
+    found = rounds_of(folder / "journal.sqlite", session.rig, folder, session.plan.profile)
+    write(found, folder / "rounds.jsonl")
     plan = session.plan
-    tally = reporting.check(found, even_odd=plan.profile == "pa-625b")
+    tally = check(found, even_odd=plan.profile == "pa-625b")
     events = lines_of(session.rig["events"])
     words = f"{plan.profile} · {plan.compartment} compartment · {plan.dice} dice · seed {plan.seed}"
     page.write(folder, words, found, tally, events)
@@ -356,7 +354,7 @@ def _finish(session: Session, folder: Path, console: Console) -> reporting.Tally
     return tally
 
 
-def _summary(tally: reporting.Tally) -> Table:
+def _summary(tally: Tally) -> Table:
     table = Table(title="Report", show_header=False)
     table.add_row("rounds", str(tally.rounds))
     table.add_row("flat tosses read without help", f"{tally.read_without_help} of {tally.flat}")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.witness import EVEN_ODD, Witness
-from hil_tests.table_under_test import report
+from hil_tests.table_under_test.rounds import check, rounds_of
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
@@ -215,10 +215,8 @@ class Soak:
     def verdict(self) -> list[str]:
         """Everything that was wrong: lamps and values against the truth, rounds, growth."""
         session = self.bench.session
-        found = report.rounds_of(session.journal, session.rig, session.folder, session.plan.profile)
-        tally = report.check(
-            [r for r in found if r.verdict in ("verified", "entered")], even_odd=EVEN_ODD
-        )
+        found = rounds_of(session.journal, session.rig, session.folder, session.plan.profile)
+        tally = check([r for r in found if r.verdict in ("verified", "entered")], even_odd=EVEN_ODD)
         return [*self.wrong, *tally.differences, *too_much(growth(self.uses))]
 
     # ── One turn ────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.people import entry
-from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.rounds import winning_areas
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Reply

@@ -8,7 +8,7 @@ fails:
 - the motor moves again in a round;
 - the chain of the journal is broken, or its copies tell different stories.
 
-The winning areas come from the oracle of `hil_tests.table_under_test.report`. Must not know what
+The winning areas come from the oracle of `hil_tests.table_under_test.rounds`. Must not know what
 was required.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.reliability.required import Lamps, Motor, Seen, matches
-from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.rounds import winning_areas
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.record import Damage, Head, walk

@@ -26,7 +26,7 @@ from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
 from hil_tests.table_under_test.people import SERIALS, seen
-from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.rounds import winning_areas
 from hil_tests.table_under_test.session import Plan
 from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply

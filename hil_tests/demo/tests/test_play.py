@@ -27,7 +27,7 @@ from hil_tests.demo.play import (
     play,
 )
 from hil_tests.processes import BenchError
-from hil_tests.table_under_test.report import check
+from hil_tests.table_under_test.rounds import check
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.main import program
 

@@ -10,7 +10,7 @@ import pytest
 
 from hil_tests.reliability.required import Lamps, Motor
 from hil_tests.reliability.witness import Evidence, Step, Witness, describe, judge
-from hil_tests.table_under_test.report import winning_areas
+from hil_tests.table_under_test.rounds import winning_areas
 
 VALUES = (1, 2, 4)
 WINNING = sorted(winning_areas(VALUES, even_odd=False))

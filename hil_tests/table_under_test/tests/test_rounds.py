@@ -10,7 +10,7 @@ import pytest
 
 from hil_tests import bench
 from hil_tests.demo import page
-from hil_tests.table_under_test.report import Round, check, winning_areas
+from hil_tests.table_under_test.rounds import Round, check, winning_areas
 
 GOOD = Round(
     round=1,

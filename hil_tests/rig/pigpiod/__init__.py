@@ -11,7 +11,7 @@ drives it from outside. Behaviour follows the daemon's protocol notes; where the
     scripts/   stored scripts: text, machine, slots
     reports/   what clients are told unasked
     buses/     devices behind I2C, SPI and serial ports
-    traces/    recorded pins, as a picture and as VCD
+    traces/    recorded pins, as VCD
 
 Not here: files, shell, custom functions, bit-banged I2C and SPI: unknown commands (-88).
 """

@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +23,6 @@ from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.rig.pigpiod.traces.vcd import write_vcd
 from hil_tests.rig.timely import answer_in_time
 
-Writer = Callable[[Trace, Path], None]
 MODELS = {"3b": Chip(), "4b": PI_4B}
 
 
@@ -50,9 +48,6 @@ def pigpiod(
     vcd: Annotated[
         Path | None, typer.Option(help="Write the recorded pins here at the end (GTKWave).")
     ] = None,
-    png: Annotated[
-        Path | None, typer.Option(help="Draw the recorded pins here at the end.")
-    ] = None,
     seconds: Annotated[
         float | None, typer.Option(help="End by itself after this time.", min=0.01)
     ] = None,
@@ -76,11 +71,12 @@ def pigpiod(
     """
     if model not in MODELS:
         raise typer.BadParameter(f"{model} is not known here; use one of {', '.join(MODELS)}")
-    if pins and vcd is None and png is None:
-        raise typer.BadParameter("say where to write the recorded pins: --vcd FILE or --png FILE")
-    if (vcd or png) and not pins:
-        raise typer.BadParameter("say which pins to record, e.g. --pins 18,23")
-    writers = _writers(vcd, png)
+    if pins and vcd is None:
+        raise typer.BadParameter("say where to write the recorded pins: --vcd FILE")
+    if vcd is not None:
+        if not pins:
+            raise typer.BadParameter("say which pins to record, e.g. --pins 18,23")
+        _require_writable(vcd)
     recorded = [_gpio(text) for text in pins.split(",") if text]
     board = Board()
     for pair in wire or []:
@@ -103,47 +99,24 @@ def pigpiod(
         )
         ended.wait(seconds)
     daemon.terminate()
-    written = [_write(trace, path, write) for path, write in writers]  # each, whatever the others
-    if not all(written):
+    if vcd is not None and not _write(trace, vcd):
         raise typer.Exit(1)
 
 
-def _writers(vcd: Path | None, png: Path | None) -> list[tuple[Path, Writer]]:
-    """What will write which file. Refuses now what could not be written at the end: a recording is
-    lost with it."""
-    if vcd is not None and vcd == png:
-        raise typer.BadParameter("--vcd and --png name the same file; name two")
-    writers: list[tuple[Path, Writer]] = []
-    if vcd is not None:
-        writers.append((_writable(vcd), write_vcd))
-    if png is not None:
-        from hil_tests.rig.pigpiod.traces.png import (  # OpenCV takes its time to load
-            is_drawn,
-            write_png,
-        )
-
-        if not is_drawn(png):
-            raise typer.BadParameter(
-                f"{png}: no picture is written under this name; end it in .png"
-            )
-        writers.append((_writable(png), write_png))
-    return writers
-
-
-def _writable(path: Path) -> Path:
+def _require_writable(path: Path) -> None:
+    """Refuse now what could not be written at the end: a recording is lost with it."""
     if path.is_dir():
         raise typer.BadParameter(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {path.parent}; make it, or name another file")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise typer.BadParameter(f"{path} may not be written by you; name another file")
-    return path
 
 
-def _write(trace: Trace, path: Path, write: Writer) -> bool:
+def _write(trace: Trace, path: Path) -> bool:
     """Whether it could be written: a disk may have filled up, or a folder gone, meanwhile."""
     try:
-        write(trace, path)
+        write_vcd(trace, path)
     except OSError as error:
         typer.echo(f"Cannot write {path}: {error.strerror or error}.", err=True)
         return False

@@ -8,7 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import cv2
 import pigpio
 import pytest
 import typer
@@ -17,7 +16,6 @@ from typer.testing import CliRunner
 from hil_tests.rig.pigpiod.command import _write, pigpiod
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.traces.png import write_png
 from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.rig.pigpiod.traces.vcd import write_vcd
 
@@ -39,23 +37,6 @@ def test_a_vcd_tells_every_edge_with_its_microsecond(board: Board, tmp_path: Pat
     assert f'#{start - trace.start_us}\n1"\n#{start + 33 - trace.start_us}\n0"\n' in text
 
 
-def test_a_picture_shows_levels_edges_and_duty(board: Board, pi: pigpio.pi, tmp_path: Path) -> None:
-    pi.hardware_PWM(18, 20_000, 250_000)
-    with Trace(board, [18, 23, 24]) as trace:
-        time.sleep(0.03)
-        board.output(23, 1)
-        time.sleep(0.03)
-    path = tmp_path / "pins.png"
-    write_png(trace, path)
-    picture = cv2.imread(str(path))
-    assert picture is not None
-    middle = picture[20 + 27, 190:1590]
-    assert (middle != 255).any(axis=1).mean() > 0.9, "PWM too fast to draw is a shaded band"
-    high, low = picture[20 + 56 + 12, 190:1590], picture[20 + 56 + 42, 190:1590]
-    assert 0.3 < (high[:, 0] < 100).mean() < 0.7, "EN is high for about half of the time"
-    assert 0.3 < (low[:, 0] < 100).mean() < 0.7
-
-
 def test_a_trace_goes_on_when_the_daemon_is_killed(board: Board) -> None:
     with VirtualPigpiod(board) as daemon, Trace(board, [24]) as trace:
         daemon.kill()
@@ -65,9 +46,9 @@ def test_a_trace_goes_on_when_the_daemon_is_killed(board: Board) -> None:
 
 
 def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
-    vcd, png = tmp_path / "pins.vcd", tmp_path / "pins.png"
+    vcd = tmp_path / "pins.vcd"
     options = ["--port", "0", "--wire", "17:24", "--pins", "17,24", "--seconds", "4"]
-    command = [sys.executable, "-u", "-c", SERVE, *options, "--vcd", str(vcd), "--png", str(png)]
+    command = [sys.executable, "-u", "-c", SERVE, *options, "--vcd", str(vcd)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         match = re.search(r"port (\d+)", process.stdout.readline())
@@ -81,7 +62,6 @@ def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
         assert process.wait(10) == 0
     edges = re.findall(r"^[01][!\"]$", vcd.read_text(), re.MULTILINE)
     assert edges[2:] == ["1!", '1"', "0!", '0"']
-    assert png.stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
@@ -94,10 +74,7 @@ def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
         (["--model", "2z"], "3b, 4b"),
         (["--pins", "²", "--vcd", "x.vcd"], "no GPIO"),
         (["--pins", "18", "--vcd", "nowhere/x.vcd"], "no folder nowhere"),
-        (["--pins", "18", "--png", "nowhere/x.png"], "no folder nowhere"),
         (["--pins", "18", "--vcd", "."], "is a folder"),
-        (["--pins", "18", "--png", "x.nope"], "end it in .png"),
-        (["--pins", "18", "--vcd", "x.png", "--png", "x.png"], "the same file"),
         (["--fifo-folder", "nowhere"], "does not exist"),
         (["--fifo-folder", __file__], "is a file"),
     ],
@@ -126,7 +103,7 @@ def test_a_recording_that_cannot_be_written_in_the_end_is_said(
     """The folder was there at the start and is not any more."""
     with Trace(board, [23]) as trace:
         pass
-    assert not _write(trace, tmp_path / "gone" / "pins.vcd", write_vcd)
+    assert not _write(trace, tmp_path / "gone" / "pins.vcd")
     assert "Cannot write" in capsys.readouterr().err
 
 

@@ -14,6 +14,8 @@ from hil_tests.waiting import until
 
 SLEEPS = "import time; print('READY at', {}, flush=True); time.sleep(600)"
 """Says that it is ready, and goes on."""
+WORKS = "import time\nwhile time.process_time() < 0.03: pass\n" + SLEEPS
+"""Takes more processor time than the kernel counts at once (0.01 s), before it is ready."""
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPS
 
 
@@ -25,7 +27,7 @@ def part(folder: Path, text: str, **more: object) -> Part:
 
 
 def test_it_is_waited_for_anew_at_each_start(tmp_path: Path) -> None:
-    one = part(tmp_path, SLEEPS.format(1))
+    one = part(tmp_path, WORKS.format(1))
     one.start()
     assert one.wait_for("READY at ") == "1"
     assert one.is_running

@@ -6,15 +6,18 @@ To try one row: `pytest "hil_tests/proofs/tests/test_row_cases.py::test_row[NAME
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
+from hil_tests.proofs import row_cases
 from hil_tests.proofs.row_cases import FILE, Moment, outcome, pairs
 from hil_tests.proofs.tables import Table, tables
 from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.machine import initial
+from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.record import from_record, to_record
 from shaker_ctl.rules.state import TableState
 
@@ -54,3 +57,23 @@ def test_every_row_and_guard_has_its_moment() -> None:
     never = [(case["row"], case.get("guard", "")) for case in CASES if "never" in case]
     assert all(guard for _, guard in never), "each row is taken"
     assert len(never) <= NEVER
+
+
+def test_a_row_that_is_deleted_or_loses_a_guard_fails_its_test(monkeypatch) -> None:
+    """Every such mutant of the table, but for guards that never fail alone."""
+    never = {(case["row"], case.get("guard", "")) for case in CASES if "never" in case}
+    survivors = []
+    for row in MACHINE.rows:
+        left_out = [
+            (guard.name, replace(row, when=tuple(g for g in row.when if g is not guard)))
+            for guard in row.when
+            if (row.name, guard.name) not in never
+        ]
+        for name, instead in [("", None), *left_out]:
+            rows = [instead if each is row else each for each in MACHINE.rows]
+            mutant = Machine(each for each in rows if each is not None)
+            monkeypatch.setattr(row_cases, "MACHINE", mutant)
+            with suppress(Exception):  # a crash of any kind is a failure
+                test_row(row.name)
+                survivors.append((row.name, name))
+    assert not survivors

@@ -89,5 +89,8 @@ def test_a_dealer_s_table_stays_lit_and_begins_no_round_until_all_is_settled():
         assert t.tell(act).refused
     t.do(ev.WagersSettled(DEALER, 1))
     assert t.tell(ev.BetsRequested(DEALER)).refused
-    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
+    assert do.ClearLamps not in t.commands
+    assert do.ClearLamps in t.do(ev.LampsOffRequested(DEALER, 1)).commands
+    assert t.tell(ev.BetsRequested(DEALER)).refused, "they are not proved dark"
+    t.do(ev.LampsDark(t.state.occasion))
     t.do(ev.TimerExpired(Timer.MIN_ROUND, t.state.occasion), ev.BetsRequested(DEALER))

@@ -2,12 +2,13 @@
 
 Prints medians and 99th percentiles of the times from dice truly at rest to all lamps read back lit,
 the same stage by stage, the time from start to ready, and CPU share and memory of the service and
-of its camera process while idle, betting and tossing. Nothing here is a test: the machine's own
-load is in every figure.
+of its camera process while idle, betting and tossing. The program is compiled before it is started,
+as an installed one is. Nothing here is a test: the machine's own load is in every figure.
 """
 
 from __future__ import annotations
 
+import compileall
 import itertools
 import statistics
 import tempfile
@@ -28,6 +29,7 @@ from hil_tests.processes import BenchError, cpu_s
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.rounds import Round, Tally, check, rounds_of
 from hil_tests.table_under_test.session import Plan, Session
+from shaker_ctl.seal.manifest import PACKAGES, ROOT
 from shaker_ctl.service.status_socket import read_status
 from vision.table.consensus import FRAMES
 
@@ -97,6 +99,8 @@ def main(
 ) -> None:
     """Play, measure, print."""
     console = Console()
+    for package in PACKAGES:
+        compileall.compile_dir(ROOT / package, quiet=1)
     with tempfile.TemporaryDirectory(prefix="shaker-bench-") as name:
         folder = Path(name)
         plan = Plan(seed=seed, pace="brisk")

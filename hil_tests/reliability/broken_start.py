@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import BenchError
+from shaker_ctl.adapters.disk.sqlite_journal import volume_numbers, volume_path
 
 SUFFIXES = ("", "-wal", "-shm")
 
@@ -31,34 +32,42 @@ def _copies(bench: Bench) -> tuple[Path, Path]:
     return bench.session.journal, bench.session.second
 
 
-def _files(path: Path) -> list[Path]:
-    return [path.with_name(path.name + suffix) for suffix in SUFFIXES]
+def _files(copy: Path) -> list[Path]:
+    """All volumes of a copy: the table has more than one where its day ended behind it."""
+    volumes = [volume_path(copy, number) for number in volume_numbers(copy)]
+    return [path.with_name(path.name + suffix) for path in volumes for suffix in SUFFIXES]
 
 
-def _away(path: Path) -> None:
-    for file in _files(path):
-        if file.exists():
-            file.rename(file.with_name(file.name + ".kept"))
+def _kept(copy: Path) -> Path:
+    """The folder that the files of a copy stand in while something else has their place."""
+    return copy.with_name(copy.name + ".kept")
 
 
-def _back(path: Path) -> None:
-    for file in _files(path):
+def _away(copy: Path) -> None:
+    _keep(copy)
+    for file in _files(copy):
         file.unlink(missing_ok=True)
-        kept = file.with_name(file.name + ".kept")
-        if kept.exists():
-            kept.rename(file)
 
 
-def _keep(path: Path) -> None:
-    for file in _files(path):
+def _keep(copy: Path) -> None:
+    _kept(copy).mkdir()
+    for file in _files(copy):
         if file.exists():
-            shutil.copy2(file, file.with_name(file.name + ".kept"))
+            shutil.copy2(file, _kept(copy))
 
 
-def _edit(path: Path, statement: str) -> None:
-    """Change rows behind the service's back, as somebody with a database tool would."""
-    _keep(path)
-    with closing(sqlite3.connect(path)) as db:
+def _back(copy: Path) -> None:
+    for file in _files(copy):
+        file.unlink(missing_ok=True)
+    for file in _kept(copy).iterdir():
+        file.rename(copy.with_name(file.name))
+    _kept(copy).rmdir()
+
+
+def _edit(copy: Path, statement: str) -> None:
+    """Change rows of the open volume behind the service's back, as with a database tool."""
+    _keep(copy)
+    with closing(sqlite3.connect(volume_path(copy, volume_numbers(copy)[-1]))) as db:
         db.execute("DROP TRIGGER IF EXISTS no_update")
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
             db.execute(f'DROP TRIGGER "{name}"')
@@ -96,7 +105,7 @@ def _plant_at_the_second(bench: Bench) -> None:
     """Both copies, on their own media to all appearance, end in one file of somebody's choice."""
     second = _copies(bench)[1]
     _away(second)
-    _link(second, second.with_name(second.name + ".kept"))
+    _link(second, _kept(second) / second.name)
 
 
 BYSTANDER = "not the table's\n"

@@ -60,9 +60,9 @@ RIG = Sample(
 """The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
 
 
-def second_look() -> Sample:
-    """What the stories of `hil_tests/rigs/second_look.toml` are seen with."""
-    rig = load(Path(__file__).parents[1] / "rigs" / "second_look.toml")
+def seen_by(file: Path) -> Sample:
+    """The same compartments and dice, seen as the stories of this rig file see them."""
+    rig = load(file)
     lights = (LightRig(dead=rig.machine.dead_lamps),)
     return replace(RIG, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)
 

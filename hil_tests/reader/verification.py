@@ -25,7 +25,7 @@ import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, bounds, examine
-from hil_tests.reader.samples import BLIND, RIG, second_look
+from hil_tests.reader.samples import BLIND, RIG, seen_by
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
 from vision.table.consensus import FRAMES
@@ -140,9 +140,16 @@ def main(
         list[Path] | None, typer.Argument(help="Sets of calibrated shots.", show_default=False)
     ] = None,
     rig: Annotated[int, typer.Option(min=0, help="Pictures of the rig's tosses.")] = 0,
-    look: Annotated[
-        int, typer.Option("--second-look", min=0, help="The same with rigs/second_look.toml.")
-    ] = 0,
+    camera: Annotated[
+        Path | None,
+        typer.Option(
+            "--seen-by",
+            exists=True,
+            dir_okay=False,
+            show_default=False,
+            help="Of --rig: as a rig file's camera shows them, see hil_tests/rigs.",
+        ),
+    ] = None,
     blind: Annotated[int, typer.Option(min=0, help="Pictures of the set kept blind.")] = 0,
     seed: Seed = 31,
     frames: Annotated[int, typer.Option(min=1, max=FRAMES, help="Frames that must agree.")] = 1,
@@ -155,18 +162,13 @@ def main(
     sets: list[tuple[str, Callable[[set[int]], Iterator[Case]]]] = [
         (folder.name, partial(scene_cases, folder)) for folder in folders or []
     ]
-    for sample, count, leaning, which in (
-        (RIG, rig, False, "rig"),
-        (second_look(), look, False, "second-look"),
-        (BLIND, blind, True, "blind"),
-    ):
+    shown = (RIG, "rig") if camera is None else (seen_by(camera), camera.stem)
+    for (sample, which), count, leaning in ((shown, rig, False), ((BLIND, "blind"), blind, True)):
         if count:
             made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
             sets.append((f"{which}-{seed}", made))
     if not sets:
-        raise typer.BadParameter(
-            "name sets of shots, or give --rig, --second-look or --blind a number"
-        )
+        raise typer.BadParameter("name sets of shots, or give --rig or --blind a number")
     wrong = 0
     table = []
     for name, cases in sets:

@@ -135,7 +135,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
         *("disk", "second disk", "journal", "people", "digests", "libraries"),
         *("calibration",),
         *("lamp box", "lamps", "technician's console", "dealer's console"),
-        *("GPIO", "camera", "picture", "ring light"),
+        *("GPIO", "camera", "picture", "ring light", "exposure"),
         *("e-stop", "compartment", "cover", "driver fault", "player's button"),
         *("tach at rest", "shaker"),
     ]
@@ -236,6 +236,9 @@ TROUBLES = {
     ),
     "camera over-exposed": Trouble(
         on_the_rig("inject camera_over_exposed"), ("picture",), "lower the camera's exposure"
+    ),
+    "camera exposes by itself": Trouble(
+        on_the_rig("inject camera_auto_exposure"), ("exposure",), "[camera.controls]"
     ),
     "camera knocked": Trouble(
         on_the_rig("inject camera_shifted x_px=8 y_px=-5"), ("picture",), "calibrate it again"

@@ -1,4 +1,5 @@
-"""The camera as the service would use it: its process, its picture, and the ring light seen in it.
+"""The camera as the service would use it: its process, its picture, the ring light seen in it, and
+whether it keeps its exposure meanwhile.
 
 Owns how long to look and what counts as seen. The judgement of pictures is vision's, made in the
 camera's own process; this only asks.
@@ -9,9 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
+from shaker_ctl.adapters.camera.small_picture import brightness
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
@@ -25,12 +29,26 @@ busy machine that takes as long."""
 DIMMED = 0.35
 """Level of the ring light for the test: low enough to be seen in any room."""
 
-DIMMED_S = 1.2
-"""How long it stays dimmed: two judgements of a picture."""
+DIMMED_S = 1.5
+"""How long it stays dimmed, and is watched when it is lit again: exposure that moves by itself
+takes 0.1 to some seconds."""
 
 DARKER = 0.85
-"""The compartment's median must fall to this share of what it was. The reading's own dip asks for
+"""The picture must become so much darker than it was, as a share. The reading's own dip asks for
 less; this says that light and camera belong together at all."""
+
+MOVES = 1.12
+"""Where exposure moves by itself, the dimmed picture becomes brighter by this factor and more, or
+the one that is lit again is brighter than it was before. One that is fixed stays within 0.02."""
+
+SHORT_S = 0.3
+SAMPLE_S = 0.04
+
+CONTROLS = "camera-controls"
+FIX = (
+    "Fix exposure, gain and white balance under [camera.controls]; those of a camera in the "
+    "network in its own menu"
+)
 
 STREAM = frozenset({"camera-open", "camera-silent", "camera-slow", "camera-process", "frozen"})
 """Faults of the camera itself; all others are of its picture."""
@@ -86,12 +104,64 @@ def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iter
         standing = faults.standing()
         yield _stream(camera, faults, standing)
         yield _picture(camera, standing)
-        yield _ring_light(camera, outputs, lit)
+        seen = _dim(camera, outputs) if outputs is not None and not lit else None
+        yield _ring_light(outputs, lit, seen)
+        yield from _exposure(standing, seen)
     except CameraError as error:
         yield fail("camera", str(error), error.remedy or _FIND)
     finally:
         camera.stop()
         _set_light(outputs, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimming:
+    """Brightness of the picture, sample after sample, while the ring light is dimmed and lit."""
+
+    before: list[float]
+    dimmed: list[float]
+    lit_again: list[float]
+    refused: str = ""
+    """Why the light could not be set."""
+
+    @property
+    def darkest(self) -> float:
+        return min(self.dimmed, default=0.0)
+
+    @property
+    def answers(self) -> bool:
+        """Whether the picture became darker at all."""
+        usual = median(self.before or [0.0])
+        return not self.refused and 0.0 < self.darkest < DARKER * usual
+
+    @property
+    def moved(self) -> str:
+        """How exposure moved by itself; empty where it did not."""
+        usual, settled = median(self.before), median(self.dimmed[-5:])
+        if settled > MOVES * self.darkest:
+            return f"dimmed, the picture falls to {self.darkest:.0f} and rises to {settled:.0f}"
+        brightest = max(self.lit_again)
+        if brightest > MOVES * usual:
+            return f"lit again, the picture rises to {brightest:.0f} from {usual:.0f} before"
+        return ""
+
+
+def _dim(camera: DiceCamera, outputs: ShakerOutputs) -> Dimming:
+    before = _levels(camera, SHORT_S)
+    refused = _set_light(outputs, DIMMED)
+    dimmed = _levels(camera, DIMMED_S)
+    refused = _set_light(outputs, 1.0) or refused
+    return Dimming(before, dimmed, _levels(camera, DIMMED_S), refused)
+
+
+def _levels(camera: DiceCamera, seconds: float) -> list[float]:
+    """Raises CameraError where no picture comes."""
+    levels = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        levels.append(brightness(camera.snap()))
+        time.sleep(SAMPLE_S)
+    return levels
 
 
 _FIND = "Look for it: ls /dev/v4l/by-id; set [camera] device; its user is in the group video"
@@ -109,7 +179,7 @@ def _stream(camera: DiceCamera, faults: _Faults, standing: list[CameraFault]) ->
 
 def _picture(camera: DiceCamera, standing: list[CameraFault]) -> Finding:
     for fault in standing:
-        if fault.code not in STREAM:
+        if fault.code not in STREAM | {CONTROLS}:
             return fail("picture", f"{fault.code}: {fault.text}", fault.remedy)
     health = camera.health
     if health is None or health.sharpness == 0.0:
@@ -120,28 +190,32 @@ def _picture(camera: DiceCamera, standing: list[CameraFault]) -> Finding:
     )
 
 
-def _ring_light(camera: DiceCamera, outputs: ShakerOutputs | None, lit: str) -> Finding:
-    """The median of the compartment must follow the light."""
+def _ring_light(outputs: ShakerOutputs | None, lit: str, seen: Dimming | None) -> Finding:
+    """The picture must follow the light."""
     name = "ring light"
     check = "Check its supply and its wire to GPIO {ring_light}"
     if outputs is None:
         return fail(name, "not tried: the pins cannot be reached", "Mend the GPIO daemon first")
-    if lit:
-        return fail(name, lit, check)
-    before = _median(camera)
-    refused = _set_light(outputs, DIMMED)
-    if refused:
-        return fail(name, refused, check)
-    time.sleep(DIMMED_S)
-    after = _median(camera)
-    said = f"the compartment's median goes from {before:.0f} to {after:.0f} when it is dimmed"
-    if before <= 0.0 or after > DARKER * before:
-        return fail(name, said, check)
-    return ok(name, said)
+    if seen is None or seen.refused:
+        return fail(name, lit if seen is None else seen.refused, check)
+    before = median(seen.before or [0.0])
+    said = f"the picture goes from {before:.0f} to {seen.darkest:.0f} when it is dimmed"
+    return ok(name, said) if seen.answers else fail(name, said, check)
 
 
-def _median(camera: DiceCamera) -> float:
-    return camera.health.median if camera.health is not None else 0.0
+def _exposure(standing: list[CameraFault], seen: Dimming | None) -> Iterator[Finding]:
+    """Nothing in the picture may change but what is seen: by the camera's own word, and by the
+    pictures themselves. No line where neither says anything."""
+    name = "exposure"
+    fault = next((each for each in standing if each.code == CONTROLS), None)
+    if fault is not None:
+        yield fail(name, fault.text, FIX)
+    elif seen is not None and seen.answers:
+        moved = seen.moved
+        if moved:
+            yield fail(name, f"the camera's exposure moves by itself: {moved}", FIX)
+        else:
+            yield ok(name, "stays as it is while the ring light is dimmed and lit")
 
 
 def _set_light(outputs: ShakerOutputs | None, level: float) -> str:

@@ -13,6 +13,9 @@ AUTOMATIC = "exposure is left automatic (exposure_ms is not set)"
 """A camera with this warning changes its exposure after a dip of the ring light or a passing
 hand."""
 
+TINTED = "white balance is left automatic (neither white_balance_k nor colour_gains is set)"
+"""A camera with this warning changes the colours of all dice when a hand or other dice come."""
+
 EXPOSURE_SHARE = 0.1
 """Largest relative difference of the exposure. A camera sets it in steps of a row's time or 0.1
 ms."""

@@ -1,7 +1,9 @@
 """What is kept blind shares nothing with what limits are chosen on."""
 
+from pathlib import Path
+
 from hil_tests.reader.cases import rig_cases
-from hil_tests.reader.samples import BLIND, RIG, second_look
+from hil_tests.reader.samples import BLIND, RIG, seen_by
 from hil_tests.rig.plant.looks import STYLES
 
 
@@ -20,9 +22,16 @@ def test_a_blind_case_is_a_picture_with_its_truth():
     assert len(case.values) == 3
 
 
-def test_the_second_look_is_that_of_the_stories_and_no_two_frames_of_it_are_alike():
-    case = next(rig_cases(2, 5, set(), sample=second_look()))
+RIGS = Path(__file__).parents[2] / "rigs"
+
+
+def test_a_rig_file_s_look_is_that_of_its_stories_and_no_two_frames_of_it_are_alike():
+    case = next(rig_cases(2, 5, set(), sample=seen_by(RIGS / "second_look.toml")))
     assert case.calibration.image_size == (800, 600)
     before, after = case.shoot(), case.shoot()
     assert abs(before.astype(int) - after).mean() > 1.0
-    assert abs(before.mean() - 75.0) < 10.0, "exposure has followed what is seen"
+
+
+def test_a_neglected_camera_s_exposure_has_followed_what_is_seen():
+    case = next(rig_cases(2, 5, set(), sample=seen_by(RIGS / "neglected.toml")))
+    assert abs(case.shoot().mean() - 75.0) < 10.0

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from shaker_ctl.reading.controls import AUTOMATIC, Controls, compare
+from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
 
 log = logging.getLogger(__name__)
 
@@ -122,8 +122,12 @@ class PicameraCapture:
             return False
         self._frames += 1
         if self._frames == READ_BACK_FRAMES:
-            wrong = [] if self._asked.exposure_ms is not None else [AUTOMATIC]
-            self._on_controls(wrong + compare(self._asked, _said(self._request.get_metadata())))
+            asked, said = self._asked, _said(self._request.get_metadata())
+            wrong = [] if asked.exposure_ms is not None else [AUTOMATIC]
+            # A camera without colour has no gains of colours.
+            if said.colour_gains is not None and not (asked.colour_gains or asked.white_balance_k):
+                wrong.append(TINTED)
+            self._on_controls(wrong + compare(asked, said))
         return True
 
     def retrieve(self) -> tuple[bool, np.ndarray | None]:

@@ -345,7 +345,7 @@ class CameraWorker:
             f"the camera does not hold what [camera.controls] asks for: {'; '.join(wrong)}"
             if wrong
             else None,
-            "correct [camera.controls], or leave out what this camera does not have",
+            "set under [camera.controls] what it names, and leave out what this camera has not",
         )
 
     def _check_quality(self, frame: Frame) -> None:

@@ -13,13 +13,14 @@ from collections.abc import Callable
 
 import cv2
 
-from shaker_ctl.reading.controls import AUTOMATIC, Controls, compare
+from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
 from vision.camera import Capture, open_capture
 
 CSI = "csi:"
 """Beginning of a device that is a CSI camera: `csi:0`."""
 
 _MANUAL_EXPOSURE = 1
+_AUTOMATIC_WB = 1
 _EXPOSURE_STEP_MS = 0.1
 
 OnControls = Callable[[list[str]], None]
@@ -83,6 +84,8 @@ def hold_still(capture: Capture, asked: Controls) -> list[str]:
         capture.set(cv2.CAP_PROP_FOCUS, asked.focus)
     exposure = _known(capture, cv2.CAP_PROP_EXPOSURE)
     wrong = [] if asked.exposure_ms is not None else [AUTOMATIC]
+    if asked.white_balance_k is None and _known(capture, cv2.CAP_PROP_AUTO_WB) == _AUTOMATIC_WB:
+        wrong.append(TINTED)
     wrong += compare(
         asked,
         Controls(

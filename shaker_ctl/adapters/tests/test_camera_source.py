@@ -67,12 +67,19 @@ def test_a_v4l2_camera_takes_what_it_is_asked_for() -> None:
     assert camera.values[cv2.CAP_PROP_FOCUS] == 30
 
 
-def test_what_is_not_asked_for_is_left_alone_and_an_automatic_exposure_said() -> None:
+def test_what_is_not_asked_for_is_left_alone_and_what_is_automatic_said() -> None:
     camera = V4l2()
     before = dict(camera.values)
-    (said,) = hold_still(camera, Controls())
-    assert "exposure is left automatic" in said
+    exposure, balance = hold_still(camera, Controls())
+    assert "exposure is left automatic" in exposure
+    assert "white balance is left automatic" in balance
     assert camera.values == before
+
+
+@pytest.mark.parametrize("has", [0.0, -1.0])
+def test_white_balance_that_is_fixed_or_no_control_is_not_called_automatic(has: float) -> None:
+    camera = V4l2({cv2.CAP_PROP_AUTO_WB: has})
+    assert hold_still(camera, Controls(exposure_ms=8.0)) == []
 
 
 @pytest.mark.parametrize(

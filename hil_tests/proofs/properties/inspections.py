@@ -155,6 +155,17 @@ def _begins(case: Case) -> bool | None:
     return case.to is to and case.next.part is part
 
 
+@proves(
+    "an inspection knows when its oldest part was begun, and keeps none that is too old",
+    granted=(ev.InspectionRequested,),
+)
+def _begun(case: Case) -> bool | None:
+    kept = {Part.LAMPS: case.after.seen, Part.SHAKER: case.after.cycles == 3}
+    return case.next.inspected_since == case.after.begun and case.next.passed == {
+        part for part, still in kept.items() if still
+    }
+
+
 STEERED: dict[Phase, dict[WalkStep, Phase]] = {
     P.EACH_LAMP: {
         WalkStep.PAUSE: P.WALK_PAUSED,

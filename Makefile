@@ -99,8 +99,7 @@ floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without netw
 	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
 
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
-	$(BIN)/python -m hil_tests.proofs $(PROVE)
-	$(if $(PROVE),,$(BIN)/python -m hil_tests.proofs mutants)
+	$(BIN)/python -m hil_tests.proofs $(or $(PROVE),--mutants)
 
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
 	$(BIN)/python -m models.training recipe $(addprefix --photos ,$(PHOTOS)) $(MODEL)

@@ -1,9 +1,9 @@
 """`python -m hil_tests.proofs`: explore every table; beside it `merge`, `mutants`, `walk`, `speed`.
 
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
-table ever puts to the test, any row that no table takes by an event that the product posts, or any
-mutant that survives without an explanation. One process works on one core; `--shard 2/4` does the
-second quarter of the work.
+table ever puts to the test, any row that no table takes by an event that the product posts, any
+mutant that survives without an explanation, or any that is killed although one explains it. One
+process works on one core; `--shard 2/4` does the second quarter of the work.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, track
+from rich.progress import Progress
 from rich.table import Table as Grid
 
 from hil_tests.proofs import survivors
@@ -24,7 +24,7 @@ from hil_tests.proofs.explore import explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.summary import Summary, read, write
-from hil_tests.proofs.tables import tables
+from hil_tests.proofs.tables import Table, tables
 from hil_tests.proofs.walk import walk
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.machine import MACHINE, ROWS
@@ -60,6 +60,9 @@ def prove(
     only: Annotated[str, typer.Option(help="Only tables whose name contains this.")] = "",
     shard: Shard = "",
     out: Annotated[Path | None, typer.Option(help="Write the result here, for `merge`.")] = None,
+    with_mutants: Annotated[
+        bool, typer.Option("--mutants", help="Try every mutant, too, on the same explorations.")
+    ] = False,
 ) -> None:
     """Explore every table exhaustively and print every property with its non-vacuous count.
 
@@ -74,17 +77,26 @@ def prove(
         raise typer.BadParameter(
             f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
         )
+    if with_mutants and (only or shard):
+        raise typer.BadParameter("mutants want every table", param_hint="--mutants")
+    trying = _Trying(list(mutants()) if with_mutants else [])
+    if with_mutants:
+        chosen = _for_mutants()
     found: list[Summary] = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("exploring", total=len(chosen))
         for table in chosen:
             progress.update(task, description=table.name)
-            found.append(Summary.of(explore(table)))
-            progress.advance(task)
+            explored = explore(table, keep=with_mutants)
+            found.append(Summary.of(explored))
             _print_table(found[-1])
             if out is not None:
                 write(out, found)
-    raise typer.Exit(0 if _report(found, whole=not (only or shard)) else 1)
+            if with_mutants:
+                trying.on(Ground.of(table, explored))
+            progress.advance(task)
+    good = _report(found, whole=not (only or shard))
+    raise typer.Exit(0 if all([good, trying.report() if with_mutants else True]) else 1)
 
 
 @app.command()
@@ -179,23 +191,51 @@ def try_mutants(
     shard: Shard = "",
 ) -> None:
     """Change every row in every mechanical way, and count how many changes are caught."""
-    began = time.process_time()
-    tried = _part(shard, list(mutants())[::every])
-    alive, killers = tried, Counter[str]()
-    for number in MUTANT_TABLES:
-        table = tables()[number]
-        ground = Ground.of(table, explore(table, keep=True, checked=False))
-        reasons = [judge(mutant, ground) for mutant in track(alive, table.name, console=console)]
-        killers.update(filter(None, reasons))
-        alive = [mutant for mutant, reason in zip(alive, reasons, strict=True) if not reason]
-        console.print(f"{len(alive)} alive after {table.name}")
-    _print_killed(killers, alive)
-    killed, left = killers.total(), sum(not survivors.why(mutant.name) for mutant in alive)
-    console.print(
-        f"{killed} of {len(tried)} mutants killed, {len(alive) - left} explained, {left} not, "
-        f"{time.process_time() - began:.0f} s of one core"
-    )
-    raise typer.Exit(0 if not left else 1)
+    trying = _Trying(_part(shard, list(mutants())[::every]))
+    for table in _for_mutants():
+        trying.on(Ground.of(table, explore(table, keep=True, checked=False)))
+    raise typer.Exit(0 if trying.report() else 1)
+
+
+def _for_mutants() -> list[Table]:
+    """All tables, in the order in which mutants meet them."""
+    return [tables()[number] for number in MUTANT_TABLES]
+
+
+class _Trying:
+    """The mutants that are tried: who is alive still, and what killed the others."""
+
+    def __init__(self, tried: list[Mutant]) -> None:
+        self._tried = self._alive = tried
+        self._killers: Counter[str] = Counter()
+        self._seconds = 0.0
+
+    def on(self, ground: Ground) -> None:
+        """Try all that are alive on one table."""
+        began = time.process_time()
+        name = ground.table.name
+        alive = self._alive
+        reasons = [judge(mutant, ground) for mutant in alive]
+        self._killers.update(filter(None, reasons))
+        self._alive = [each for each, reason in zip(alive, reasons, strict=True) if not reason]
+        self._seconds += time.process_time() - began
+        console.print(f"{len(self._alive)} mutants alive after {name}")
+
+    def report(self) -> bool:
+        """Print what killed them and who survives; return whether all that do are explained."""
+        alive = {mutant.name for mutant in self._alive}
+        left = sum(not survivors.why(name) for name in alive)
+        stale = [
+            each.name for each in self._tried if survivors.why(each.name) and each.name not in alive
+        ]
+        _print_killed(self._killers, self._alive)
+        for name in stale:
+            console.print(f"[yellow]explained as a survivor, and killed:[/] {name}")
+        console.print(
+            f"{self._killers.total()} of {len(self._tried)} mutants killed, "
+            f"{len(alive) - left} explained, {left} not, {self._seconds:.0f} s of one core"
+        )
+        return not left and not stale
 
 
 @app.command("walk")

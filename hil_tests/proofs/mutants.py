@@ -12,7 +12,7 @@ A mutant is judged by the properties of `properties` and nothing else. It is run
 original exploration at which the changed row is taken, in each way that it is taken, or might be
 taken now; and from there on through nodes that the original does not have, up to a bound. It is
 killed by the first property that does not hold, by a crash, or by a node from which no path leads
-home any more.
+home any more: one where the changed row was met, or one that the original does not have.
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ MAX_NEW_NODES = 300
 """How far a mutant is followed into nodes that the original never reaches."""
 
 MAX_TRIALS = 1500
-"""Original transitions that a mutant is tried on, per table, spread evenly."""
+"""Original transitions that a mutant is tried on, per table: at least one of each way in which its
+row was taken or might be taken now, the others spread evenly over these ways."""
+
+MAX_STEPS_HOME = 400
+"""Nodes that are looked at for a path home; where something leads there, fewer than ten are."""
 
 Trial = tuple[int, ev.Event]
 """A node's number, and an event that it meets."""
@@ -125,18 +129,20 @@ class Ground:
     table: Table
     nodes: list[Node]
     known: set[Node]
-    taken: dict[str, list[Trial]] = field(default_factory=lambda: defaultdict(list))
-    """By the name of a row that was taken."""
-    tried: dict[type[ev.Event], list[Trial]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[str, list[list[Trial]]] = field(default_factory=lambda: defaultdict(list))
+    """By the name of a row that was taken: each way in which it was, with some of its nodes."""
+    tried: dict[type[ev.Event], list[list[Trial]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     @classmethod
     def of(cls, table: Table, found: Exploration) -> Ground:
         ground = cls(table, found.kept_nodes, set(found.kept_nodes))
         for way in found.kept_ways:
             trials = [(at, way.event) for at in way.at]
-            ground.tried[type(way.event)] += trials
+            ground.tried[type(way.event)].append(trials)
             for row in way.rows:
-                ground.taken[row] += trials
+                ground.taken[row].append(trials)
         return ground
 
 
@@ -144,28 +150,47 @@ def judge(mutant: Mutant, ground: Ground) -> str:
     """Return what kills a mutant on one table: a property, a crash, a dead end; "" if nothing."""
     machine, table = mutant.machine(), ground.table
     fresh = _Fresh(ground.known)
+    met: dict[Phase, Node] = {}
     for number, event in _trials(mutant, ground):
         reason, after = _try(machine, table, ground.nodes[number], event)
         if reason:
             return reason
         fresh.put(after)
+        met.setdefault(ground.nodes[number][0].phase, ground.nodes[number])
     for _ in range(MAX_NEW_NODES):
         node = fresh.take()
         if node is None:
             break
-        leaves = False
-        for event in alphabet(table, node[0].purpose):
-            if not MACHINE.has_rows(node[0].phase, type(event)):
-                continue
-            reason, after = _try(machine, table, node, event)
+        for reason, after in _tries(machine, table, node):
             if reason:
                 return reason
-            if after is not None and after[0].phase is not node[0].phase:
-                leaves = True
             fresh.put(after)
-        if not leaves and node[0].phase not in HOME:
-            return "stuck: some path leads home from everywhere"
-    return ""
+        met.setdefault(node[0].phase, node)
+    if all(_leads_home(machine, table, node) for node in met.values()):
+        return ""
+    return "stuck: some path leads home from everywhere"
+
+
+def _leads_home(machine: Machine, table: Table, node: Node) -> bool:
+    """True where events lead from a node to an open table or out of service."""
+    waiting = _Fresh(set())
+    waiting.put(node)
+    for _ in range(MAX_STEPS_HOME):
+        here = waiting.take()
+        if here is None or here[0].phase in HOME:
+            return here is not None
+        for _, after in _tries(machine, table, here):
+            if after is not None and after[0].phase in HOME:
+                return True
+            waiting.put(after)
+    return False
+
+
+def _tries(machine: Machine, table: Table, node: Node) -> Iterator[tuple[str, Node | None]]:
+    """Yield what comes of each event that the original has a row for."""
+    for event in alphabet(table, node[0].purpose):
+        if MACHINE.has_rows(node[0].phase, type(event)):
+            yield _try(machine, table, node, event)
 
 
 class _Fresh:
@@ -216,14 +241,22 @@ def _trials(mutant: Mutant, ground: Ground) -> Iterator[Trial]:
         return
     if row.on is None:
         leads_there = [each.name for each in ROWS if each.to in row.phases]
-        yield from _spread([each for name in leads_there for each in ground.taken.get(name, ())])
+        yield from _spread([way for name in leads_there for way in ground.taken.get(name, ())])
         return
     tried = ground.tried.get(row.on, [])
-    yield from _spread([each for each in tried if ground.nodes[each[0]][0].phase in row.phases])
+    at_row = [[each for each in way if _phase(ground, each) in row.phases] for way in tried]
+    yield from _spread([way for way in at_row if way])
 
 
-def _spread(trials: list[Trial]) -> list[Trial]:
-    return trials[:: len(trials) // MAX_TRIALS + 1]
+def _phase(ground: Ground, trial: Trial) -> Phase:
+    return ground.nodes[trial[0]][0].phase
+
+
+def _spread(ways: list[list[Trial]]) -> Iterator[Trial]:
+    """Yield some trials of each way: one at least, however many ways there are."""
+    each = max(1, MAX_TRIALS // max(1, len(ways)))
+    for way in ways:
+        yield from way[:: -(-len(way) // each)]
 
 
 __all__ = ["Ground", "Mutant", "judge", "mutants"]

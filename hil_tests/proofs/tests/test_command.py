@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hil_tests.proofs import __main__ as prove
+from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import Exploration
+from hil_tests.proofs.mutants import mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.tables import Table, tables
 from shaker_ctl.rules.machine import ROWS
@@ -116,3 +118,46 @@ def test_a_merge_of_good_shards_holds_and_of_too_few_is_refused(
 @pytest.mark.parametrize("shard", ["3/2", "0/2", "half", "1/"])
 def test_a_shard_that_there_is_not_is_refused(found: Exploration, shard: str) -> None:
     assert run("--shard", shard).exit_code == 2
+
+
+def two_mutants(monkeypatch: pytest.MonkeyPatch, explained: str, alive: str) -> None:
+    """Two mutants to try; the one is explained, and of both those survive that are `alive`."""
+    two = list(mutants())[:2]
+    of = {"first": two[:1], "second": two[1:], "": []}
+    survive = {mutant.name for mutant in of[alive]}
+    monkeypatch.setattr(prove, "mutants", lambda: two)
+    monkeypatch.setattr(
+        prove, "judge", lambda mutant, _: "" if mutant.name in survive else "a property"
+    )
+    monkeypatch.setattr(survivors, "EXPLAINED", {"why": tuple(each.name for each in of[explained])})
+
+
+@pytest.mark.parametrize("how", [("mutants",), ("--mutants",)])
+@pytest.mark.parametrize(
+    ("explained", "alive", "status", "says"),
+    [
+        ("", "", 0, "2 of 2 mutants killed, 0 explained, 0 not"),
+        ("first", "first", 0, "1 of 2 mutants killed, 1 explained, 0 not"),
+        ("", "second", 1, "1 of 2 mutants killed, 0 explained, 1 not"),
+        ("first", "second", 1, "explained as a survivor, and killed"),
+        ("first", "", 1, "explained as a survivor, and killed"),
+    ],
+)
+def test_mutants_fail_where_one_survives_unexplained_or_an_explained_one_is_killed(
+    found: Exploration,
+    monkeypatch: pytest.MonkeyPatch,
+    how: tuple[str, ...],
+    explained: str,
+    alive: str,
+    status: int,
+    says: str,
+) -> None:
+    two_mutants(monkeypatch, explained, alive)
+    result = run(*how)
+    assert says in " ".join(result.output.split())
+    assert result.exit_code == status
+
+
+def test_mutants_beside_a_part_of_the_tables_are_refused(found: Exploration) -> None:
+    assert run("--mutants", "--only", NAMES[0]).exit_code == 2
+    assert run("--mutants", "--shard", "1/2").exit_code == 2

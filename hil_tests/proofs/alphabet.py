@@ -193,6 +193,9 @@ def _acts(day: datetime) -> list[ev.Event]:
         *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
         *(ev.CorrectionAgreed(BOTH_TRADES, NOW, values) for values in (OTHER, None)),
         *(ev.PresenceGiven(BOTH_TRADES, NOW), ev.WagersSettled(BOTH_TRADES, NOW)),
+        ev.RevealRequested(BOTH_TRADES, NOW),
+        *(ev.ValuesEntered(ANOTHER, NOW, values) for values in (READ, OTHER)),
+        ev.NoRollCalled(ANOTHER, NOW),
     ]
     for who in PEOPLE:
         found += [

@@ -108,6 +108,8 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             yield replace(state, reading=Unreadable("glare"))
         if phase is Phase.DISPUTED:
             yield replace(state, reading=Verified(READ), entered=(1, 1, 1))
+        if phase is Phase.REVEALING:
+            yield replace(state, reveal_overdue=True)
         if phase in CORRECTABLE:
             typed = replace(state, source=Source.ENTERED, values=READ)
             yield typed

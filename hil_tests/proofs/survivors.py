@@ -45,7 +45,7 @@ EXPLAINED: dict[str, tuple[str, ...]] = {
     "wagers are settled: what was named counts no more, and goes with the round": _SETTLED,
     "nothing was drawn, so that there is nothing to hide": _NOTHING_DRAWN,
     "who is present says so anew before the dealer reads": (
-        "restart: the dealer is to read: who is present?: note `witness := None` left out",
+        "restart: the dealer is to read: who is present?: note `reveal_over` left out",
     ),
     "the lamps were told to change before, and are unknown since": (
         "restart: cleared again: note `lamps := unknown` left out",

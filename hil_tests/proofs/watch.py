@@ -88,7 +88,10 @@ class Watch(NamedTuple):
     present: Person | None = None
     """In whose presence the dealer reads after an interruption, and settles, or by hand."""
     in_view: frozenset[Person] = frozenset()
-    """Who has said, since the newest restart, that the locked compartment stayed in view."""
+    """Who has said, in this phase and since the newest restart, that the locked compartment stayed
+    in view, or that the cover is off."""
+    overdue: bool = False
+    """The reveal in hand has had its time."""
     # inspections
     entries: int = 0
     """Lamp entries that their inspector said to have seen lit; three are enough."""
@@ -196,6 +199,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes differ."""
     phase = step.state.phase
     w = w._replace(in_view=frozenset()) if w.in_view else w
+    w = w._replace(overdue=False) if w.overdue and phase is not P.REVEALING else w
     if w.enterer and phase is not P.DISPUTED:
         w = w._replace(enterer=None, named=frozenset())
     if w.typed and (phase is not P.AWAITING_DEALER or isinstance(event, ev.Restarted)):
@@ -230,7 +234,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
     elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
-        w = w if left is phase else w._replace(verdict="unreadable")
+        w = w if left is phase or w.verdict == "no_roll" else w._replace(verdict="unreadable")
     elif w.stands is not None:
         w = w._replace(verdict="", hidden=True)
     return w
@@ -383,7 +387,10 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
                 w = w._replace(verdict="unreadable")
             elif event.timer is Timer.LOOK:
                 w = w._replace(looked=True)
-            w = _silence(w, state, event.timer)
+            if state.phase is P.REVEALING:
+                w = w._replace(overdue=True)
+            if event.timer is not Timer.COVER or table.rules.cover_driven:
+                w = _silence(w, state, event.timer)
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
@@ -391,14 +398,14 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.NoRollCalled(person=person) if step.state.phase is P.DISPUTED:
             w = w._replace(enterer=person, named=_named(state, None))
         case ev.NoRollCalled():
-            w = w._replace(by_person=w.verdict == "unreadable")
+            w = w._replace(by_person=True)
         case ev.ValuesEntered(values=values) if step.state.phase is P.AWAITING_DEALER:
             w = w._replace(typed=tuple(sorted(values)))
         case ev.CompartmentWatched(person=person, stayed=True):
-            w = w._replace(in_view=w.in_view | {person}, verdict="")
+            w = w._replace(in_view=w.in_view | {person}, verdict=_no_roll(w))
             if step.state.phase is P.AWAITING_DEALER:
                 above = (each for each in w.in_view if each.role in table.expected.presence)
-                w = w._replace(verdict="unreadable", doubt=False, dice_by=None)
+                w = w._replace(verdict=_no_roll(w) or "unreadable", doubt=False, dice_by=None)
                 w = w._replace(present=next(above, None))
         case ev.ValuesConfirmed() | ev.ValuesEntered():
             agreed = step.state.phase is not P.DISPUTED
@@ -444,6 +451,8 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(dice_by=(event.person.name, frozenset(state.dice.serials)))
         case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
+        case ev.RevealRequested(person=person) if step.state.phase is P.REVEALING is state.phase:
+            w = w._replace(in_view=w.in_view | {person})
         case ev.RevealRequested() if state.phase is P.REVEALING:
             w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
         case ev.DiceKept():
@@ -484,6 +493,11 @@ BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
 def last_look(table: Table) -> Phase:
     """What a person looks at last before the shaker: the lamps, or the multipliers' displays."""
     return P.ODDS_TO_BE_SEEN if table.expected.multipliers else P.LAMPS_TO_BE_SEEN
+
+
+def _no_roll(w: Watch) -> str:
+    """A no roll that the reader saw stands beside what the dealer says, through a power cut."""
+    return w.verdict if w.verdict == "no_roll" else ""
 
 
 def _sorted(values: tuple[int, int, int] | None) -> tuple[int, ...]:

@@ -62,7 +62,8 @@ class Request:
         area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
         steer the walk over every lamp
         `dice changed` · `dice corrected`, each with serials: tuple[str, str, str] · `dice same`
-        `cover off` round: int, at the reveal, where its contact is stuck
+        `cover off` round: int, at a reveal that is overdue, where its contact is stuck: the dealer
+        says so by `reveal`, and a floorperson or supervisor by this
         `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
         else what was done so that a manual shaker may be used); the technician, too
     technician, floorperson, supervisor

@@ -173,7 +173,7 @@ FORMS: tuple[Form, ...] = (
     _act(
         _FLOOR,
         "cover off",
-        "at the reveal: the cover is off, and its contact stuck",
+        "overdue reveal: the cover is off, its contact stuck; the dealer says so by `reveal`",
         "[ROUND]",
         args.maybe_round,
     ),

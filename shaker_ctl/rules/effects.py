@@ -133,6 +133,7 @@ def nothing_passed(_: Context) -> Changes:
         "shown": frozenset(),
         "good": 0,
         "bad": 0,
+        "reveal_overdue": False,
         "reading": None,
         "values": None,
         "plan": None,
@@ -469,6 +470,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "entered": None,
             "enterer": None,
             "witness": None,
+            "reveal_overdue": False,
             "plan": None,
             "retried": False,
         }
@@ -492,7 +494,14 @@ def witness_present(c: Context) -> Changes:
     return {"witness": first if first.role in c.rules.presence else second}
 
 
-no_witness = sets("witness", None)
+overdue = sets("reveal_overdue", True)
+
+
+def reveal_over(_: Context) -> Changes:
+    """Uncovered, or said to be: the next reveal has its own time."""
+    return {"reveal_overdue": False, "witness": None}
+
+
 lamps_lit = sets("lamps", Lamps.LIT)
 lamps_dark = sets("lamps", Lamps.DARK)
 lamps_unknown = sets("lamps", Lamps.UNKNOWN)

@@ -506,7 +506,8 @@ class PlayerPressed(Event):
 @recorded
 @frozen
 class RevealRequested(Event):
-    """The dealer has the cover opened."""
+    """The dealer has the cover opened. Once that has had its time: the cover is off, says this
+    person, and its contact is stuck; it takes the dealer and a second person."""
 
     person: Person
     round: int

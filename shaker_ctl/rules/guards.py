@@ -258,6 +258,24 @@ def another_witness(c: Context) -> bool:
     return (Role.DEALER in roles) and any(role in others for role in roles)
 
 
+@guard("the reveal has its time: a contact may be called stuck once that is over")
+def reveal_overdue(c: Context) -> bool:
+    return c.state.reveal_overdue
+
+
+@guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
+def another_says_uncovered(c: Context) -> bool:
+    """The dealer removes the cover; that its contact fails is no word of one person alone."""
+    if not c.rules.attended:
+        return c.event.person.role in IN_CHARGE  # nobody deals there, and nobody reads by eye
+    return another_witness.holds(c)
+
+
+@guard("a person moves the cover")
+def cover_driven(c: Context) -> bool:
+    return c.rules.cover_driven
+
+
 # ── What is the shaker in use for? ──────────────────────────────────────────
 
 
@@ -560,6 +578,21 @@ def another_decides(c: Context) -> bool:
     """One person is never both sides of a duty."""
     enterer = c.state.enterer
     return not c.event.person.is_same(enterer)
+
+
+@guard("another person entered against the reading: that one may put it right, or it is decided")
+def own_entry(c: Context) -> bool:
+    """A typing error is put right before it is decided, and so before anything is lit."""
+    enterer = c.state.enterer
+    return enterer is None or enterer.is_same(c.event.person)
+
+
+@guard(
+    "the compartment was opened since the toss: what the readers verified is decided, or no roll"
+)
+def shown_as_they_fell(c: Context) -> bool:
+    """Nobody can look any more; the picture was taken before, and what was only typed was not."""
+    return not c.state.dice_in_doubt or repeats_reading.holds(c)
 
 
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")

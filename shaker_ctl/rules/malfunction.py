@@ -346,14 +346,30 @@ DEADLINES: tuple[Row, ...] = (
         Cause.COVER,
         "out_of_order.steps",
     ),
+    # the dealer removes the cover: who is slow is told once more, and a stuck contact may be said
+    Row(
+        "not uncovered by hand in time: is its contact stuck?",
+        phases(P.REVEALING),
+        ev.TimerExpired,
+        "entry.announce",
+        (
+            *IN_TIME,
+            g.negated(g.cover_driven, "a drive moves the cover"),
+            g.negated(g.reveal_overdue, "the time of the reveal is over"),
+        ),
+        None,
+        (fx.overdue,),
+        (fx.announce(Notice.REVEAL, "entry.announce"),),
+    ),
+    # a shaker that cannot be used: dice out, covered or signed, or removed, before a manual one
     Row(
         "cover-stuck at the reveal: a person opens it, then the table stops",
         phases(P.REVEALING),
         ev.TimerExpired,
         "out_of_order.steps",
-        (*IN_TIME, g.in_play),
+        (*IN_TIME, g.cover_driven, g.in_play),
         P.REVEALING,
-        (fx.broken(FaultKind.SHAKER),),
+        (fx.broken(FaultKind.SHAKER), fx.overdue),
         (
             fx.raise_fault(FaultKind.SHAKER, "cover-stuck"),
             fx.announce(Notice.REVEAL, "entry.announce"),
@@ -364,7 +380,7 @@ DEADLINES: tuple[Row, ...] = (
         phases(P.REVEALING),
         ev.TimerExpired,
         "out_of_order.steps",
-        IN_TIME,
+        (*IN_TIME, g.cover_driven),
         P.OUT_OF_SERVICE,
         (fx.nothing_passed, fx.broken(FaultKind.SHAKER)),
         (fx.raise_fault(FaultKind.SHAKER, "cover-stuck"), *STOP_GAMING),

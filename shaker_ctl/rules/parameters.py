@@ -110,7 +110,9 @@ class TableParameters(Parameters):
     """Seconds for a random draw. It answers at once; longer means that the controller is stuck."""
 
     cover_s: float = bounded(5.0, at_least=0.5, at_most=30.0)
-    """Seconds for a driven cover to close or open. Depends on the drive; estimate."""
+    """Seconds for a driven cover to close or open. Depends on the drive; estimate. No cover's
+    contact is taken for stuck before the reveal has had this time, be it driven or moved by hand.
+    """
 
     lamps_s: float = bounded(3.0, at_least=0.5, at_most=10.0)
     """Seconds for a lamp command before the lamps count as failed.

@@ -128,6 +128,6 @@ def timer_of(phase: Phase, rules: Rulebook) -> Timer | None:
         return Timer.BETTING
     if phase is P.NO_MORE_BETS and rules.autonomous and rules.player_activated:
         return Timer.ACTIVATION
-    if phase in (P.COVERING, P.REVEALING) and rules.cover_driven:
+    if phase is P.REVEALING or (phase is P.COVERING and rules.cover_driven):
         return Timer.COVER
     return _TIMERS.get(phase)

@@ -201,7 +201,7 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         (g.dealer_may_read_after_interruption,),
         P.INTERRUPTED,
-        (*INSPECT_THEN, fx.unread, fx.no_witness),
+        (*INSPECT_THEN, fx.unread, fx.reveal_over),
         (
             fx.clear_lamps,
             AWAIT_DEALER,
@@ -217,7 +217,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.persons_may_say,),
         P.INTERRUPTED,
-        (*INSPECT_THEN, fx.unreadable("interrupted"), fx.no_witness),
+        (*INSPECT_THEN, fx.unread, fx.reveal_over),
         (
             fx.clear_lamps,
             fx.multipliers_as_proved,

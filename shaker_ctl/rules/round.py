@@ -41,6 +41,9 @@ CLOSE_BETS = (
     fx.announce(Notice.NO_MORE_BETS, "order.nmb_before"),
 )
 
+ENTERING = phases(P.AWAITING_DEALER, P.DISPUTED)
+"""The dealer enters; until it is decided, who entered against the reading may put it right."""
+
 AWAIT_DEALER = fx.show(ShownPhase.AWAITING_DEALER)
 
 before_activation = g.bets_close_before_activation
@@ -422,10 +425,10 @@ ROWS: tuple[Row, ...] = (
     # the dealer removes the cover, announces each value and enters it
     Row(
         "entered as read",
-        phases(P.AWAITING_DEALER),
+        ENTERING,
         ev.ValuesEntered,
         "entry.announce",
-        when=(g.who_enters, g.of_this_round, g.repeats_reading),
+        when=(g.who_enters, g.of_this_round, g.own_entry, g.repeats_reading),
         to=P.DECIDED,
         notes=(fx.values_from(Source.CONFIRMED),),
     ),
@@ -448,46 +451,37 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.typed_once,),
         do=(fx.announce_typed,),
     ),
-    # no clause says who decides where dealer and reader differ: the person above the dealer does
+    # no clause says who decides where dealer and reader differ: the person above the dealer does;
+    # until then the dealer, whose duty the entry is, may put it right
     Row(
         "entered otherwise than read: the floorperson decides",
-        phases(P.AWAITING_DEALER),
+        ENTERING,
         ev.ValuesEntered,
         "entry.dispute",
-        when=(g.who_enters, g.of_this_round, g.possible_values),
+        when=(g.who_enters, g.of_this_round, g.own_entry, g.possible_values),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "entry.announce"),),
     ),
     Row(
         "no roll called against a verified reading: the floorperson decides",
-        phases(P.AWAITING_DEALER),
+        ENTERING,
         ev.NoRollCalled,
         "entry.dispute",
-        when=(g.who_enters, g.of_this_round, g.read_verified),
+        when=(g.who_enters, g.of_this_round, g.own_entry, g.read_verified),
         to=P.DISPUTED,
         notes=(fx.entry_disputed,),
         do=(fx.announce(Notice.DISPUTE, "no_roll.wagers"),),
     ),
     # not all three dice flat: the dealer calls "no roll", wagers are returned (ma: silent)
     Row(
-        "no roll called where nothing was read",
-        phases(P.AWAITING_DEALER),
+        "no roll called",
+        ENTERING,
         ev.NoRollCalled,
         "no_roll.wagers",
-        when=(g.who_enters, g.of_this_round, g.read_nothing),
+        when=(g.who_enters, g.of_this_round, g.own_entry),
         to=P.WITHOUT_RESULT,
         notes=(fx.no_roll_from(Source.ENTERED),),
-        do=END,
-    ),
-    Row(
-        "no roll called",
-        phases(P.AWAITING_DEALER),
-        ev.NoRollCalled,
-        "no_roll.wagers",
-        when=(g.who_enters, g.of_this_round),
-        to=P.WITHOUT_RESULT,
-        notes=(fx.ends(Ending.NO_ROLL, Cause.NOT_FLAT),),
         do=END,
     ),
     Row(
@@ -497,7 +491,7 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         when=(
             *(g.in_charge, g.of_this_round, g.another_decides),
-            *(g.decides_values, g.was_named),
+            *(g.decides_values, g.was_named, g.shown_as_they_fell),
         ),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),

@@ -175,7 +175,10 @@ class TableState:
     """In a dispute: who entered against the reading, and so may not decide."""
     witness: Person | None = None
     """Interrupted: who said first that the locked compartment stayed in their view. Read after an
-    interruption, or settled by hand: in whose presence, and so not by them."""
+    interruption, or settled by hand: in whose presence, and so not by them. At a reveal that is
+    overdue: who said first that the cover is off, and its contact stuck."""
+    reveal_overdue: bool = False
+    """The time of the reveal has passed, and the contact still says that the cover is closed."""
     ending: Ending | None = None
     cause: Cause | None = None
     named: Named | None = None

@@ -40,6 +40,17 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.sets("cover_closed", False),),
         do=(fx.close_cover, fx.announce(Notice.COVER, "cover.interlock")),
     ),
+    # stopped before the shaker was activated: nothing was played, wagers go back
+    Row(
+        "the cover's contact does not close: the round does not start, then the table stops",
+        phases(P.COVERING),
+        ev.OutOfServiceRequested,
+        "not_started.wagers",
+        when=(g.technician_or_in_charge, g.in_play),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NOT_STARTED, Cause.COVER), fx.broken(FaultKind.SHAKER)),
+        do=(fx.raise_fault(FaultKind.SHAKER, "cover-stuck"), *END),
+    ),
     # the dealer activates the shaker, to cause a random mixture of the dice
     Row(
         "shake drawn",
@@ -160,18 +171,38 @@ ROWS: tuple[Row, ...] = (
         "entry.announce",
         when=(g.cover_is_open,),
         to=P.COMING_TO_REST,
+        notes=(fx.reveal_over,),
         do=START_READING,
     ),
-    # the device fails after the toss: a stuck contact is no dead end, the dice lie to be read
+    # the dealer removes the cover: a stuck contact is no dead end, on two persons' word, in time
     Row(
-        "the cover is off, says the floorperson, and its contact stuck: the dealer reads",
+        "the cover is off, say two persons, and its contact stuck: the dealer reads",
         phases(P.REVEALING),
         ev.RevealRequested,
         "reader_fault.attended",
-        when=(g.in_charge, g.of_this_round, g.in_play),
+        when=(
+            *(g.of_this_round, g.in_play, g.reveal_overdue),
+            *(g.may_say_in_view, g.another_says_uncovered),
+        ),
         to=P.READ,
-        notes=(fx.broken(FaultKind.SHAKER), fx.unreadable("the cover's contact is stuck")),
+        notes=(
+            fx.broken(FaultKind.SHAKER),
+            fx.unreadable("the cover's contact is stuck"),
+            fx.reveal_over,
+        ),
         do=(fx.light_on, fx.raise_fault(FaultKind.SHAKER, "cover-stuck")),
+    ),
+    Row(
+        "one says that the cover is off, and its contact stuck",
+        phases(P.REVEALING),
+        ev.RevealRequested,
+        "reader_fault.attended",
+        when=(
+            *(g.of_this_round, g.in_play, g.reveal_overdue, g.may_say_in_view),
+            g.negated(g.said_before, "one person has said so: it takes the dealer and another"),
+        ),
+        notes=(fx.witness_named,),
+        do=(fx.announce(Notice.REVEAL, "entry.announce"),),
     ),
     Row(
         "covered again before it was read: reveal",

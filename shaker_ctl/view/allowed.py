@@ -49,8 +49,9 @@ def allowed_verbs(
     tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
     actors = [Actor("somebody", role, "trial") for role in Role]
-    if (inspector := state.inspector) is not None:  # only they go on with it
-        actors.append(Actor(inspector.name, inspector.role, "trial"))
+    for one in (state.inspector, state.enterer):  # only they go on with it, or put it right
+        if one is not None:
+            actors.append(Actor(one.name, one.role, "trial"))
     for request in tried:
         if request.verb in allowed:
             continue

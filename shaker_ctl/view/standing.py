@@ -131,10 +131,13 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
     if state.inspector is not None and state.phase in ph.INSPECTION:
         roles = frozenset({state.inspector.role})
     if state.phase is Phase.DISPUTED:
-        named = [v for v in (state.entered, read_values(state.reading)) if v is not None]
+        entered = None if state.dice_in_doubt else state.entered
+        named = [v for v in (entered, read_values(state.reading)) if v is not None]
         lines = [*(f"decide {_seen(values)}" for values in named), "decide no-roll"]
         text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; "
         text += f"say: {' or '.join(lines)}"
+        if state.enterer is not None:
+            text += f"; until then {state.enterer.name} may put a typing error right: such as 346"
     return PendingView(
         kind=kind,
         round_id=state.round or None,
@@ -237,11 +240,13 @@ def next_step(
             return then
     if state.phase is Phase.COVERING and state.purpose is Purpose.PLAY:
         return (
-            "close the cover; if its contact is stuck, press the emergency stop: the round does "
-            "not start, and wagers are returned"
+            "close the cover; if its contact is stuck, the floorperson: out-of-order; the round "
+            "does not start, and wagers are returned"
         )
-    if state.phase is Phase.REVEALING and "cover off" in may:
-        return "take the cover off; if its contact is stuck, the floorperson: cover off"
+    if state.phase is Phase.REVEALING and state.purpose is Purpose.PLAY:
+        said = f"; {state.witness.name} has said so" if state.witness else ""
+        stuck = f"; if its contact is stuck, dealer: reveal, and floorperson: cover off{said}"
+        return "take the cover off" + stuck * state.reveal_overdue
     # The order matters where a profile lets both be done: toss first, then no more bets.
     for verb in ("reveal", "activate", "nmb", "bets"):
         if verb in may:

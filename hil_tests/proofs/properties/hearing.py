@@ -7,7 +7,7 @@ from hil_tests.proofs.watch import ANSWERS, SUPERVISED
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Unreadable
+from shaker_ctl.rules.vocabulary import Timer, Unreadable
 
 P = Phase
 
@@ -130,6 +130,13 @@ def _deadline(case: Case) -> bool | None:
     if phase not in SUPERVISED and not self_paced and not driven:
         return None
     return case.after.timer is not None
+
+
+@proves("every reveal has a time", accepted=True)
+def _reveal_timed(case: Case) -> bool | None:
+    if case.to is not P.REVEALING or case.phase is P.REVEALING:
+        return None
+    return case.after.timer is Timer.COVER
 
 
 ASKED: dict[Phase, type[do.Command]] = {

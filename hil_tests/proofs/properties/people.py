@@ -18,6 +18,7 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     ShownPhase,
+    Verified,
 )
 
 P = Phase
@@ -252,12 +253,18 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.INTERRUPTED:
             dealer_said = any(person.role is d for person in case.before.in_view)
             return {ev.CompartmentWatched: Role.SUPERVISOR if dealer_said else d}
-        case P.REVEALING:
-            return {ev.RevealRequested: f}
+        case P.REVEALING if case.before.overdue:
+            dealer_said = any(person.role is d for person in case.before.in_view)
+            seconds = dealer_said or not case.expected.attended
+            return {ev.RevealRequested: Role.SUPERVISOR if seconds else d}
+        case P.COVERING:
+            return {ev.OutOfServiceRequested: f}
         case P.AWAITING_DEALER:
             return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
         case P.DISPUTED:
-            return {ev.DisputeDecided: f}
+            by_dealer = case.before.enterer is not None and case.before.enterer.role is d
+            again: dict[type[ev.Event], Role] = {ev.ValuesEntered: d, ev.NoRollCalled: d}
+            return {ev.DisputeDecided: f} | (again if by_dealer else {})
         case P.COLLECTING if dealt:
             return {ev.WagersSettled: d}
         case P.SETTLED_LIT:
@@ -276,14 +283,24 @@ ACTS = (
 )
 
 
+def _decidable(case: Case) -> frozenset[tuple[int, ...]]:
+    """What dealer and reader named; after an opening only what the reader's picture shows."""
+    if not case.before.doubt:
+        return case.before.named
+    read = case.state.reading
+    return frozenset({tuple(sorted(read.values))} if isinstance(read, Verified) else ())
+
+
 def _is_both_sides(case: Case, person: Person) -> bool:
     """True where another person has to do this, or where it is no decision between the two."""
+    if case.on(ev.RevealRequested) and case.phase is P.REVEALING:
+        return any(is_one(person.name, each.name) for each in case.before.in_view)
     if case.on(ev.CompartmentWatched):
         said = case.before.in_view
         return case.event.stayed and any(is_one(person.name, each.name) for each in said)
     if case.on(ev.DisputeDecided):
         values, enterer = case.event.values, case.before.enterer
-        named = values is None or tuple(sorted(values)) in case.before.named
+        named = values is None or tuple(sorted(values)) in _decidable(case)
         return not named or (enterer is not None and is_one(enterer.name, person.name))
     present = case.before.present
     if present is None or not case.on(*IN_PRESENCE) or not case.expected.attended:
@@ -322,7 +339,7 @@ OF_THE_INSPECTOR = (
 
 GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.OpenRequested: frozenset({P.INSPECTION_DUE, P.OPENING}),
-    ev.OutOfServiceRequested: frozenset({P.OUT_OF_SERVICE}),
+    ev.OutOfServiceRequested: frozenset({P.OUT_OF_SERVICE, P.WITHOUT_RESULT}),
     ev.ReturnRequested: frozenset({P.INSPECTION_DUE}),
     ev.ShakerRetired: frozenset({P.INSPECTION_DUE, P.OUT_OF_SERVICE}),
     ev.ShakerRestored: frozenset({P.OUT_OF_SERVICE}),
@@ -386,7 +403,7 @@ def _released(case: Case) -> bool | None:
 )
 def _decided(case: Case) -> bool | None:
     values, enterer = case.event.values, case.before.enterer
-    named = values is None or tuple(sorted(values)) in case.before.named
+    named = values is None or tuple(sorted(values)) in _decidable(case)
     return named and enterer is not None and not is_one(enterer.name, case.event.person.name)
 
 

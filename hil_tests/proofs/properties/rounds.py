@@ -70,12 +70,17 @@ DEALERS = (ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled)
 
 @proves("dealer and reader agree, or the floorperson decides", events=DEALERS)
 def _dealer_and_reader(case: Case) -> bool | None:
-    if case.phase is not P.AWAITING_DEALER or not case.is_current:
+    if case.phase not in (P.AWAITING_DEALER, P.DISPUTED) or not case.is_current:
         return None
     present, who = case.before.present, case.event.person
     if present is not None and (who.role is not Role.DEALER or is_one(who.name, present.name)):
         return case.refused  # interrupted: the dealer reads, and not who is present
     if who.role not in SPEAKING_ROLES:
+        return case.refused
+    enterer = case.before.enterer
+    if enterer is not None and (
+        not is_one(enterer.name, case.event.person.name) or case.on(ev.ValuesConfirmed)
+    ):
         return case.refused
     read = case.state.reading.values if isinstance(case.state.reading, Verified) else None
     if case.on(ev.ValuesConfirmed):
@@ -217,7 +222,7 @@ def _forgotten(case: Case) -> bool | None:
     y = case.next
     left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named)
     clean = (
-        not any((*left, y.correction))
+        not any((*left, y.correction, y.reveal_overdue, y.enterer, y.witness))
         and not y.multipliers
         and not y.multipliers_shown
         and not y.retried

@@ -6,7 +6,7 @@ from hil_tests.proofs.properties.case import Case, proves
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Notice, Purpose, Unreadable
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Purpose, Role, Unreadable
 
 P = Phase
 
@@ -107,7 +107,7 @@ def _light(case: Case) -> bool | None:
         return do.LightOn in kinds and kinds.index(do.LightOn) < kinds.index(do.StartReading)
     if case.before.manual:
         return not case.orders(do.LightOn)
-    if case.to is P.AWAITING_DEALER and case.after.verdict == "unreadable":
+    if case.to is P.AWAITING_DEALER and case.after.verdict in ("unreadable", "no_roll"):
         return not case.after.hidden
     return not case.before.hidden or do.LightOn in kinds if do.NotePoses in kinds else None
 
@@ -137,6 +137,39 @@ def _cover_driven(case: Case) -> bool | None:
         return None
     opening = case.to is P.REVEALING
     return any(isinstance(each, do.DriveCover) and each.open == opening for each in case.commands)
+
+
+@proves(
+    "a cover's contact counts as stuck only after the reveal's time, on two persons' word",
+    events=(ev.RevealRequested,),
+)
+def _stuck(case: Case) -> bool | None:
+    if case.phase is not P.REVEALING or not case.is_current:
+        return None
+    before, who = case.before.in_view, case.event.person
+    if not (case.before.overdue and case.before.playing):
+        return case.refused
+    names = {each.name.strip().lower() for each in (*before, who)}
+    roles = {each.role for each in (*before, who)}
+    may = who.role is Role.DEALER or who.role in case.expected.presence
+    both = len(names) == 2 and Role.DEALER in roles and bool(roles & case.expected.presence)
+    alone = not case.expected.attended and who.role is not Role.DEALER
+    if may and (both or alone):
+        raised = do.RaiseFault(FaultKind.SHAKER, "cover-stuck") in case.commands
+        return raised and case.to in (P.AWAITING_DEALER, P.WITHOUT_RESULT)
+    if may and not before:
+        return case.to is P.REVEALING and case.tells(Notice.REVEAL)
+    return case.refused
+
+
+@proves(
+    "a cover that cannot be closed: the round does not start", granted=(ev.OutOfServiceRequested,)
+)
+def _cannot_cover(case: Case) -> bool | None:
+    if not case.before.playing:
+        return None
+    raised = do.RaiseFault(FaultKind.SHAKER, "cover-stuck") in case.commands
+    return raised and case.phase is P.COVERING and case.ends(Ending.NOT_STARTED, Cause.COVER)
 
 
 @proves("what is asked for in a cover's table happens under it", commands=(do.DrawTossPlan,))

@@ -146,9 +146,57 @@ def test_a_no_roll_that_was_called_by_mistake_is_corrected_to_values():
     assert do.ClearLamps not in t.commands
 
 
-def test_a_no_roll_that_the_reader_saw_is_not_corrected():
+def test_a_no_roll_called_by_mistake_after_the_reader_saw_one_is_corrected_by_two():
     t = Playing().open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
+    assert named(t).tell(ev.CorrectionAgreed(DEALER, 1, TRUE)).refused
+    t.do(ev.CorrectionAgreed(FLOOR, 1, TRUE), ev.LampsShown(t.state.occasion, TRUE))
+    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
+    record = t.do(ev.LampsDark(t.state.occasion)).last_of(do.RecordRound)
+    assert (record.values, record.correction) == (TRUE, Correction(None, DEALER, FLOOR))
+
+
+def test_a_no_roll_that_the_table_called_itself_is_not_corrected():
+    t = Playing(entry_mode="auto", approval="letter of 2026-01-15").open().awaiting_dealer(TILTED)
+    assert t.phase is Phase.WITHOUT_RESULT
     assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+
+
+# ── Before it is decided: whoever entered against the reading puts it right ──
+
+
+def test_a_typing_error_against_a_no_roll_is_righted_before_anything_is_lit():
+    t = Playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, TYPED))
+    t.do(ev.ValuesEntered(DEALER, 1, TRUE))
+    assert (t.phase, t.state.entered) == (Phase.DISPUTED, TRUE)
+    assert t.tell(ev.DisputeDecided(FLOOR, 1, TYPED)).refused, "nobody names it any more"
+    push = t.do(ev.DisputeDecided(FLOOR, 1, TRUE)).last_of(do.PushLamps)
+    assert (push.values, push.corrects) == (TRUE, False)
+    pushed = [c for _, s in t.history for c in s.commands if isinstance(c, do.PushLamps)]
+    assert [c.values for c in pushed if c.occasion == push.occasion] == [TRUE]
+
+
+def test_values_entered_by_mistake_against_a_no_roll_are_taken_back():
+    t = Playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, TYPED))
+    t.do(ev.NoRollCalled(DEALER, 1))
+    assert (t.phase, t.state.ending) == (Phase.WITHOUT_RESULT, Ending.NO_ROLL)
+
+
+@pytest.mark.parametrize("wrong", [TYPED, None])
+def test_an_error_against_a_verified_reading_is_taken_back_by_entering_as_read(wrong):
+    t = Playing().open().awaiting_dealer(Verified(TRUE))
+    t.do(ev.ValuesEntered(DEALER, 1, wrong) if wrong else ev.NoRollCalled(DEALER, 1))
+    t.do(ev.ValuesEntered(DEALER, 1, (4, 1, 4)))
+    assert (t.phase, t.state.values, t.state.source) == (Phase.PUSHING, TRUE, Source.CONFIRMED)
+    assert t.state.enterer is None
+
+
+def test_only_who_entered_against_the_reading_puts_it_right():
+    t = Playing().open().awaiting_dealer(Verified(TRUE)).do(ev.ValuesEntered(DEALER, 1, TYPED))
+    other = Person("Dora", Role.DEALER)
+    for who in (FLOOR, other):
+        assert t.tell(ev.ValuesEntered(who, 1, TRUE)).refused
+        assert t.tell(ev.ValuesEntered(who, 1, (2, 2, 2))).refused
+        assert t.tell(ev.NoRollCalled(who, 1)).refused
 
 
 def test_what_is_settled_by_hand_is_corrected_before_it_is_settled():

@@ -295,7 +295,7 @@ def test_who_says_that_the_same_dice_are_in_it_takes_back_the_others_that_were_n
     assert t.state.dice == DiceSet(("1", "2", "3"), t.now), "one person has named them"
 
 
-# ── Shifts, and a contact that is stuck ─────────────────────────────────────
+# ── Shifts ─────────────────────────────────────
 
 
 def test_each_opening_begins_a_shift():
@@ -340,14 +340,3 @@ def test_a_shift_begins_at_its_time_of_day_with_nobody_saying_so():
     t = Playing(profile="ma").open().do(ev.ShiftBegan(None))
     assert t.state.shift_due
     assert Playing().open().tell(ev.ShiftBegan(None)).refused
-
-
-def test_a_stuck_cover_contact_is_no_dead_end():
-    t = Playing(profile="md", cover_fitted=True).open().settled()
-    t.no_more_bets().do(ev.RevealRequested(DEALER, 1))
-    assert t.tell(ev.RevealRequested(DEALER, 1)).refused, "the dealer has said so already"
-    t.do(ev.RevealRequested(FLOOR, 1))
-    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
-    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4))).do(ev.WagersSettled(DEALER, 1))
-    t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
-    assert t.phase is Phase.OUT_OF_SERVICE

@@ -159,8 +159,14 @@ def test_a_dealer_is_shown_the_act_that_comes_next_with_its_key() -> None:
 
 def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
     state = TableState(Phase.REVEALING, round=3)
-    shown = standing.next_step(state, [], may=verbs(state))
-    assert shown.endswith("the floorperson: cover off")
+    assert not {"reveal", "cover off"} & verbs(state)
+    assert standing.next_step(state, [], may=verbs(state)) == "take the cover off"
+    late = replace(state, reveal_overdue=True)
+    assert {"reveal", "cover off"} <= verbs(late)
+    shown = standing.next_step(late, [], may=verbs(late))
+    assert shown.endswith("dealer: reveal, and floorperson: cover off")
+    said = replace(late, witness=Person("fay", Role.FLOORPERSON))
+    assert standing.next_step(said, []).endswith("cover off; fay has said so")
 
 
 @pytest.mark.parametrize(
@@ -273,4 +279,24 @@ def test_a_table_with_a_manual_shaker_offers_what_it_can_do() -> None:
 
 def test_a_cover_whose_contact_is_stuck_before_the_toss_has_a_way_out() -> None:
     state = TableState(Phase.COVERING, round=3)
-    assert "press the emergency stop" in standing.next_step(state, [])
+    assert "the floorperson: out-of-order" in standing.next_step(state, [])
+
+
+def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decided() -> None:
+    state = TableState(
+        Phase.DISPUTED,
+        round=4,
+        entered=(1, 4, 5),
+        reading=Verified((1, 4, 4)),
+        enterer=Person("dan", Role.DEALER),
+    )
+    waits = standing.pending(state)
+    assert waits is not None
+    assert "decide 1 4 5" in waits.text
+    assert "dan may put a typing error right" in waits.text
+    assert {"enter", "no-roll", "decide"} <= verbs(state)
+    assert "enter" not in verbs(replace(state, enterer=Person("fay", Role.TECHNICIAN)))
+    opened = standing.pending(replace(state, dice_in_doubt=True))
+    assert opened is not None
+    assert "decide 1 4 5" not in opened.text
+    assert "decide 1 4 4" in opened.text

@@ -34,16 +34,9 @@ _SETTLED = (
     "restart: cleared again: note `named := None` left out",
 )
 
-_NOTHING_DRAWN = tuple(
-    f"{row}: act `hide_multipliers` {how}"
-    for row in ("no position was drawn", "nothing drawn in time: none in force")
-    for how in ("left out", "misdirected")
-)
-
 EXPLAINED: dict[str, tuple[str, ...]] = {
     "another result is named once one stands, and here none does yet": _NOBODY_NAMED,
     "wagers are settled: what was named counts no more, and goes with the round": _SETTLED,
-    "nothing was drawn, so that there is nothing to hide": _NOTHING_DRAWN,
     "who is present says so anew before the dealer reads": (
         "restart: the dealer is to read: who is present?: note `reveal_over` left out",
     ),

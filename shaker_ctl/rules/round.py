@@ -111,7 +111,7 @@ def _no_multipliers(
     on: type[ev.Event],
     when: tuple[Guard, ...],
     notes: tuple[Note, ...] = (),
-    raised: tuple[Act, ...] = (),
+    first: tuple[Act, ...] = (),
 ) -> Row:
     told = fx.announce(Notice.NO_MULTIPLIERS, "multipliers.when")
     return Row(
@@ -122,7 +122,7 @@ def _no_multipliers(
         when,
         P.NO_MORE_BETS,
         notes,
-        (fx.hide_multipliers, *raised, told),
+        (*first, told),
     )
 
 
@@ -134,7 +134,7 @@ def _not_proved(name: str, on: type[ev.Event], when: tuple[Guard, ...]) -> Row:
         on,
         when,
         (fx.broken(FaultKind.CONTROLLER),),
-        (fx.raise_fault(FaultKind.CONTROLLER, ODDS_NOT_SHOWN),),
+        (fx.hide_multipliers, fx.raise_fault(FaultKind.CONTROLLER, ODDS_NOT_SHOWN)),
     )
 
 

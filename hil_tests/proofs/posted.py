@@ -16,7 +16,11 @@ from pathlib import Path
 import shaker_ctl
 from shaker_ctl.rules import events as ev
 
-EVENTS = {kind.__name__: kind for kind in ev.Event.__subclasses__()}
+EVENTS = {
+    name: kind
+    for name, kind in vars(ev).items()
+    if isinstance(kind, type) and issubclass(kind, ev.Event) and kind is not ev.Event
+}
 
 _PRODUCT = Path(shaker_ctl.__file__).parent
 

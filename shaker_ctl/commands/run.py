@@ -54,6 +54,7 @@ def run(
         sealed_start.check_required(sealed, found.seal, config)
         _run(Table(found, config, sealed))
     finally:
+        gc.enable()  # a start that failed, too, leaves its caller as it was
         waitless_log.end(written)
 
 

@@ -15,6 +15,9 @@ from shaker_ctl.seal import manifest, place, watch
 from shaker_ctl.seal.examine import NOTHING, examine
 from shaker_ctl.seal.watch import SealWatch
 
+IDLE_S = 150.0
+"""The examination has only the processor time that nothing else wants."""
+
 
 def run(*words: str) -> None:
     result = CliRunner().invoke(app, [*words], catch_exceptions=False)
@@ -66,7 +69,7 @@ def test_the_table_opens_only_after_the_examination_that_was_asked_for(running: 
     running.ask()
     with pytest.raises(RefusedError, match="being examined"):
         running.require_verified()
-    until(lambda: is_verified(running), every_s=0.05)
+    until(lambda: is_verified(running), IDLE_S, every_s=0.05)
     assert running.findings == ()
 
 
@@ -77,7 +80,7 @@ def test_a_file_that_changes_in_play_is_found_and_stays_found(
     before = own.read_text()
     own.write_text(before + "# other words\n")
     running.ask()
-    until(lambda: is_broken(running), every_s=0.05)
+    until(lambda: is_broken(running), IDLE_S, every_s=0.05)
     assert running.findings[0].file == str(own)
     own.write_text(before)
     running.ask()
@@ -94,7 +97,7 @@ def test_another_key_in_play_is_found_although_everything_verifies(
     seal(settings, settings.with_name("other.key"))
     assert examine(place.beside(settings)).is_verified
     running.ask()
-    until(lambda: is_broken(running), every_s=0.05)
+    until(lambda: is_broken(running), IDLE_S, every_s=0.05)
     assert "another key" in running.findings[0].what
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,15 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         pytest.skip("mosquitto is not installed: apt install mosquitto")
     with House(tmp_path_factory.mktemp("house")) as running:
         yield running
+
+
+numbers = itertools.count(100)
+
+
+@pytest.fixture
+def name() -> str:
+    """Of a table that the module's house does not know yet, in a test's second run neither."""
+    return f"pit-{next(numbers)}"
 
 
 @pytest.fixture

@@ -61,21 +61,21 @@ def got(address: str) -> tuple[int, str]:
 
 
 def test_every_view_shows_what_is_stored_and_what_tables_say(
-    house: House, floor_page: str, tmp_path: Path
+    house: House, floor_page: str, tmp_path: Path, name: str
 ) -> None:
-    table = RecordedTable(tmp_path, "pit-5")
+    table = RecordedTable(tmp_path, name)
     table.play(2)
     with closing(house.store()) as store:
-        store.name_version(SITE, "pit-5", "9.9.9", "ab" * 32, "Ann Floor")
-        with RunningLink(house.link_parameters("pit-5", table.settings)):
+        store.name_version(SITE, name, "9.9.9", "ab" * 32, "Ann Floor")
+        with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
-            until(lambda: "pit-5" in got(f"{floor_page}/")[1], every_s=0.1)
-            until(lambda: "pit-5" in json.loads(got(f"{floor_page}/results.json")[1]), every_s=0.1)
+            until(lambda: name in got(f"{floor_page}/")[1], every_s=0.1)
+            until(lambda: name in json.loads(got(f"{floor_page}/results.json")[1]), every_s=0.1)
             for path, wanted in {
-                "/tables/pit-5": table.identity,
-                "/tables/pit-5/rounds/2": table.head().hash.hex()[:16],
-                "/day": "pit-5",
-                "/day.csv": "pit-5,2,2,0,0,0,0,0",
+                f"/tables/{name}": table.identity,
+                f"/tables/{name}/rounds/2": table.head().hash.hex()[:16],
+                "/day": name,
+                "/day.csv": f"{name},2,2,0,0,0,0,0",
                 "/software": "9.9.9",
             }.items():
                 status, text = got(floor_page + path)
@@ -156,10 +156,10 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
 
 
 def test_a_day_of_the_house_begins_when_its_gaming_day_does(
-    house: House, floor_page: str, tmp_path: Path
+    house: House, floor_page: str, tmp_path: Path, name: str
 ) -> None:
     """At six by the machine's clock, not at midnight in UTC; a day that no calendar has is 400."""
-    table = RecordedTable(tmp_path, "pit-day")
+    table = RecordedTable(tmp_path, name)
     before, after = (
         datetime(2026, 3, 2, 5 + n, 59 - 58 * n).astimezone(UTC).isoformat(timespec="milliseconds")
         for n in (0, 1)
@@ -168,11 +168,11 @@ def test_a_day_of_the_house_begins_when_its_gaming_day_does(
     for number, wall in ((1, before), (2, after), (3, after)):
         table.append(a_round(number, chance), wall=wall)
     with closing(house.store()) as store:
-        with RunningLink(house.link_parameters("pit-day", table.settings)):
+        with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
         for day, rounds in (("2026-03-01", 1), ("2026-03-02", 2), ("2026-03-03", None)):
             _, text = got(f"{floor_page}/day.csv?day={day}")
-            counted = [line.split(",")[1] for line in text.splitlines() if "pit-day" in line]
+            counted = [line.split(",")[1] for line in text.splitlines() if name in line]
             assert counted == ([] if rounds is None else [str(rounds)]), day
     for day in ("9999-12-31", "0001-01-01", "2026-02-30", "x"):
         assert got(f"{floor_page}/day?day={day}")[0] in (200, 400), day

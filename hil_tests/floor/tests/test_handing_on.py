@@ -46,27 +46,29 @@ def metrics(house: House) -> str:
     return text
 
 
-def test_what_a_table_records_is_committed_and_acknowledged(house: House, tmp_path: Path) -> None:
-    table = RecordedTable(tmp_path, "pit-1")
+def test_what_a_table_records_is_committed_and_acknowledged(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    table = RecordedTable(tmp_path, name)
     table.play(3)
     with closing(house.store()) as store:
-        parameters = house.link_parameters("pit-1", table.settings)
+        parameters = house.link_parameters(name, table.settings)
         with RunningLink(parameters):
             until(lambda: stored_as(store, table))
             table.play(1)
             table.turn_volume()
             table.play(2)
             until(lambda: stored_as(store, table))
-            until(lambda: 'shaker_table_online{table="pit-1"} 1.0' in metrics(house))
+            until(lambda: f'shaker_table_online{{table="{name}"}} 1.0' in metrics(house))
             said = parameters.runtime_dir / "floor.json"
             head = table.head().sequence
             until(lambda: json.loads(said.read_text())["acknowledged"] == head)
         assert equal(store, table)
-        assert [r["number"] for r in store.rounds(SITE, "pit-1")] == [6, 5, 4, 3, 2, 1]
-        (line,) = [one for one in store.lines(SITE) if one["table_name"] == "pit-1"]
+        assert [r["number"] for r in store.rounds(SITE, name)] == [6, 5, 4, 3, 2, 1]
+        (line,) = [one for one in store.lines(SITE) if one["table_name"] == name]
         assert proof.broken(store, line) == ""
         # The link in order gone is said so at once.
-        until(lambda: 'shaker_table_online{table="pit-1"} 0.0' in metrics(house))
+        until(lambda: f'shaker_table_online{{table="{name}"}} 0.0' in metrics(house))
         table.play(1)
         with RunningLink(parameters):
             until(lambda: stored_as(store, table))
@@ -102,9 +104,8 @@ def test_postgresql_keeps_months_apart_and_two_collectors_share_the_tables(
 
 @pytest.mark.parametrize("how", ["rewritten", "rolled back", "replaced"])
 def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
-    house: House, tmp_path: Path, how: str
+    house: House, tmp_path: Path, how: str, name: str
 ) -> None:
-    name = f"pit-{how.replace(' ', '-')}"
     table = RecordedTable(tmp_path / "table", name)
     table.play(2)
     older = tmp_path / "older.sqlite"
@@ -149,13 +150,15 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
             store.accept(SITE, name, by="Ann Floor", reason="again")
 
 
-def test_the_table_pulls_back_a_volume_or_all_of_its_journal(house: House, tmp_path: Path) -> None:
-    table = RecordedTable(tmp_path / "table", "pit-8")
+def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    table = RecordedTable(tmp_path / "table", name)
     for _ in range(3):
         table.play(2)
         table.turn_volume()
     table.play(1)
-    parameters = house.link_parameters("pit-8", table.settings)
+    parameters = house.link_parameters(name, table.settings)
     with closing(house.store()) as store:
         with RunningLink(parameters):
             until(lambda: stored_as(store, table))
@@ -178,8 +181,10 @@ def test_the_table_pulls_back_a_volume_or_all_of_its_journal(house: House, tmp_p
             assert len(book.closed) == 3
 
 
-def test_pictures_of_a_disputed_round_come_by_themselves(house: House, tmp_path: Path) -> None:
-    table = RecordedTable(tmp_path, "pit-9")
+def test_pictures_of_a_disputed_round_come_by_themselves(
+    house: House, tmp_path: Path, name: str
+) -> None:
+    table = RecordedTable(tmp_path, name)
     picture = b"\xff\xd8 not really a JPEG" * 30_000
     digest = hashlib.sha256(picture).hexdigest()
     pictures = tmp_path / "pictures"
@@ -194,6 +199,6 @@ def test_pictures_of_a_disputed_round_come_by_themselves(house: House, tmp_path:
         )
     act = Dispute(1, is_open=True, by="Fay", reason="the player says five", wall=wall)
     DisputeList(pictures).add(act)
-    link = RunningLink(house.link_parameters("pit-9", table.settings))
+    link = RunningLink(house.link_parameters(name, table.settings))
     with closing(house.store()) as store, link:
         until(lambda: store.picture(digest) == picture)

@@ -80,10 +80,10 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
             }.items():
                 status, text = got(floor_page + path)
                 assert (status, wanted in text) == (200, True), path
-        until(lambda: "no link" in got(f"{floor_page}/tables/pit-5")[1], every_s=0.2)
-    for path in ("/tables/nobody", "/tables/pit-5/rounds/99", "/tables/..%2f..%2fetc", "/x"):
+        until(lambda: "no link" in got(f"{floor_page}/tables/{name}")[1], every_s=0.2)
+    for path in ("/tables/nobody", f"/tables/{name}/rounds/99", "/tables/..%2f..%2fetc", "/x"):
         assert got(floor_page + path)[0] == 404, path
-    assert got(f"{floor_page}/picture/pit-5/1/{'0' * 64}")[0] in (404, 410, 504)
+    assert got(f"{floor_page}/picture/{name}/1/{'0' * 64}")[0] in (404, 410, 504)
 
 
 def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(

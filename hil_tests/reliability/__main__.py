@@ -164,8 +164,12 @@ def crash(
     ] = False,
     minutes: MinutesOption = 40.0,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Points, or beginnings of points.")
+        list[str] | None,
+        typer.Option("--only", help="Points, or beginnings of points, `random` among them."),
     ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Of the random moments: another one for each --results.")
+    ] = SEED,
 ) -> None:
     """SIGKILL at every append and output of a round and of a change of volume, then at random."""
     with _place_for(folder):
@@ -179,7 +183,7 @@ def crash(
     begins = tuple(only or ("",))
     every = [p for p in crash_points(both_sides=both_sides) if p.name.startswith(begins)]
     wanted = [p for p in every if not kept.has(p)]
-    further = 0 if only else max(0, randoms - kept.random)
+    further = max(0, randoms - kept.random) if "random".startswith(begins) else 0
     left: list[Point | None] = [*wanted, *[None] * further]
 
     tried = [str(one["point"]) for one in kept.all]
@@ -192,7 +196,7 @@ def crash(
     broken = 0
     tables = _tables(folder, console, until_s, more, volume_records=CHANGE_RECORDS)
     for bench, witness in tables:
-        crashes = Crashes(bench, witness, SEED + len(kept.all))
+        crashes = Crashes(bench, witness, seed + len(kept.all))
         while more() and time.monotonic() < until_s:
             point = left.pop(0)
             if point is not None and point.kind in beyond and point.what.isdigit():

@@ -97,8 +97,10 @@ OFF_S = 0.15
 LOOK_S = 0.05
 MAX_S = 30.0
 RANDOM_S = 14.0
-"""Random kills fall within so long: after a start that is an inspection and the first of a round,
-in play two rounds."""
+"""Random kills in play fall within so long: two rounds."""
+START_S = 54.0
+"""Random kills after a start fall within so long: an inspection, whose walk over 52 lamps takes
+half a minute, and the first of a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +267,7 @@ class Crashes:
 
     def at_random(self, *, in_play: bool) -> Crash:
         """Kill at a random moment: of play, or from the start on, whatever the table is at then."""
-        after_s = self._chance.uniform(0.0, RANDOM_S)
+        after_s = self._chance.uniform(0.0, RANDOM_S if in_play else START_S)
         crash = Crash(f"random {after_s:.2f} s {'into play' if in_play else 'after the start'}")
         if in_play:
             self._bench.make_ready()

@@ -9,7 +9,8 @@ Owns the points at which it is killed, and what must hold when it has been start
   the winning areas of a settled round, none of a void one.
 
 Appends are counted from outside, in the journal's own thread, at the end of each sync: recorded,
-and not acted on. Outputs are counted on the rig's wires: done, and perhaps not recorded as done.
+and not acted on; or at the first write after the sync before it: decided, and not recorded. Outputs
+are counted on the rig's wires: done, and perhaps not recorded as done.
 """
 
 from __future__ import annotations
@@ -217,9 +218,14 @@ class Crashes:
             call, count, before = next(at[1:] for at in CHANGE if at[0] == point.what)
             since = None if call == "rename" else "rename"
             killer = tracer.KilledAt(pid, "journal", call, count, before=before, since=since)
-        elif point.kind in ("append", "write"):
-            call, before = ("fsync", False) if point.kind == "append" else ("pwrite", True)
-            killer = tracer.KilledAt(pid, "journal", call, self._count(point), before=before)
+        elif point.kind == "append":
+            killer = tracer.KilledAt(pid, "journal", "fsync", self._count(point))
+        elif point.kind == "write":
+            synced = self._count(point) - 1
+            since = "fsync" if synced else None
+            killer = tracer.KilledAt(
+                pid, "journal", "pwrite", 1, before=True, since=since, since_count=synced
+            )
         else:
             return None
         killer.start()

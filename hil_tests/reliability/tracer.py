@@ -208,7 +208,7 @@ class Watched(_Tracing):
 
 class KilledAt(_Tracing):
     """The whole process is killed when this thread has finished its n-th call of a kind, of those
-    after its first call `since` where that is given.
+    after its `since_count`-th call `since` where that is given.
 
     At the end of a journal's n-th sync the record is on the medium, and nothing that it releases
     has been done; at the beginning of a write nothing has been recorded of what was decided.
@@ -223,11 +223,13 @@ class KilledAt(_Tracing):
         *,
         before: bool = False,
         since: str | None = None,
+        since_count: int = 1,
     ) -> None:
         super().__init__(pid, name)
         self._pid = pid
         self._numbers = set(NUMBERS[call])
         self._since = set(NUMBERS[since]) if since else set()
+        self._since_left = since_count if since else 0
         self._left = count
         self._before = before
         self.killed_s: float | None = None
@@ -238,9 +240,8 @@ class KilledAt(_Tracing):
         self._ask(SYSCALL)
         while self._wait_for_stop():
             operation, number = self._call()
-            if self._since:
-                if operation == ENTRY and number in self._since:
-                    self._since = set()
+            if self._since_left:
+                self._since_left -= operation == ENTRY and number in self._since
                 self._ask(SYSCALL)
                 continue
             is_entry = operation == ENTRY and number in self._numbers

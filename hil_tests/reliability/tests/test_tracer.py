@@ -133,3 +133,20 @@ def test_a_process_is_killed_at_the_nth_call(tmp_path: Path, writer: Writer, bef
     assert killer.killed_s is not None
     assert writer.process.wait(5.0) == -signal.SIGKILL
     assert (tmp_path / "file").stat().st_size >= 2
+
+
+def test_a_process_is_killed_before_the_write_that_follows_the_nth_sync(
+    tmp_path: Path, writer: Writer
+) -> None:
+    said, _, _ = writer.next()
+    killer = KilledAt(
+        writer.process.pid, "journal", "pwrite", 1, before=True, since="fsync", since_count=30
+    )
+    killer.start()
+    killer.join(20.0)
+    assert writer.process.wait(5.0) == -signal.SIGKILL
+    while line := writer.process.stdout and writer.process.stdout.readline():
+        said = int(line.split()[0])
+    written = (tmp_path / "file").stat().st_size
+    assert written == said
+    assert written >= 30

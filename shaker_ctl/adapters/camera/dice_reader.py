@@ -287,7 +287,7 @@ class CameraReader:
                     self._expect_recovery(message.code)
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)
-                if not LOST & self._camera.faults.keys():
+                if self._well_since_s is None and not LOST & self._camera.faults.keys():
                     self._well_since_s = time.monotonic()
             case _:
                 pass

@@ -119,6 +119,18 @@ def test_a_later_fault_has_its_own_time(heard: Heard) -> None:
     assert heard.posted == []
 
 
+def test_the_end_of_a_lesser_fault_does_not_begin_the_cameras_return_anew(heard: Heard) -> None:
+    heard.say(SILENT)
+    heard.say(CameraRecovered("camera-silent"))
+    heard.say(SLOW)
+    time.sleep(0.6 * SOON_S)
+    heard.say(CameraRecovered("camera-slow"))
+    heard.say(SILENT)
+    time.sleep(0.6 * SOON_S)
+    assert heard.posted == []
+    heard.say(CameraRecovered("camera-silent"))
+
+
 def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: Heard) -> None:
     heard.outputs.is_lost = True
     heard.say(DipLight(1, 0.6))

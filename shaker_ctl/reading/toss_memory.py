@@ -43,13 +43,14 @@ class TossMemory:
         self._sums = np.full(_KEPT, np.inf)
         """Of the three lengths: one comparison of it leaves one toss of fifty."""
         self._count = 0
-        self._newest: tuple[DiePose, ...] = ()
 
-    def seen_before(self, toss_id: int, poses: Sequence[DiePose]) -> int | None:
+    def seen_before(
+        self, toss_id: int, poses: Sequence[DiePose], before: Sequence[DiePose] = ()
+    ) -> int | None:
         """The earlier toss that had these poses, up to a motion of all three dice as one; None if
-        none had. Dice that have not moved at all since the newest toss are another matter
+        none had. Dice that lie as `before` this toss are another matter
         (`toss_session.is_unchanged`), and so is the same toss read again."""
-        if not _are_known(poses) or _are_same(poses, self._newest):
+        if not _are_known(poses) or _are_same(poses, before):
             return None
         total = _shape(poses, False)[:3].sum()
         within = np.sqrt(3.0) * _FARTHEST * _SCATTER_MM
@@ -75,7 +76,6 @@ class TossMemory:
         self._sums[at] = self._shapes[at, :3].sum()
         self._rounds[at] = toss_id
         self._count += 1
-        self._newest = tuple(poses)
 
 
 def _are_known(poses: Sequence[DiePose]) -> bool:

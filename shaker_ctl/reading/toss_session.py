@@ -377,12 +377,16 @@ class TossSession:
             work.at_rest.popleft()
         return bool(work.at_rest)
 
+    def _lay_before(self, work: _Work) -> tuple[DiePose, ...] | None:
+        """How the dice lay before this toss; None where nobody knows."""
+        return self._before[1] if self._before and self._before[0] == work.toss_id else None
+
     def _tell(self, work: _Work) -> None:
         """Say that the dice rest, and whether they lie otherwise than before the toss."""
         work.is_told = True
         seen = self._look(work, work.at_rest.popleft())
         dice = seen.observation.dice
-        known = self._before[1] if self._before and self._before[0] == work.toss_id else None
+        known = self._lay_before(work)
         changed = is_proved = None
         if known is not None:
             poses = poses_of(dice)
@@ -472,7 +476,8 @@ class TossSession:
                 ),
                 now(),
             )
-        earlier = self._memory.seen_before(work.toss_id, poses_of(consensus.frames[-1].dice))
+        poses = poses_of(consensus.frames[-1].dice)
+        earlier = self._memory.seen_before(work.toss_id, poses, self._lay_before(work) or ())
         if earlier is not None:
             return self._finish(
                 Unreadable(
@@ -513,7 +518,7 @@ class TossSession:
         self._restore_light()
         poses = poses_of(work.last[1].observation.dice) if work.last is not None else None
         newest = None if self._previous is None else self._previous[0]
-        before = self._before[1] if self._before and self._before[0] == work.toss_id else None
+        before = self._lay_before(work)
         finished = Finished(
             toss_id=work.toss_id,
             verdict=verdict,

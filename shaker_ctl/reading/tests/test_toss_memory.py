@@ -75,9 +75,18 @@ def test_the_same_toss_read_again_and_dice_that_never_moved_are_no_recording():
     memory.keep(1, first)
     memory.keep(2, second)
     assert memory.seen_before(2, shown(second, random)) is None
-    assert memory.seen_before(3, shown(second, random)) is None
-    assert memory.seen_before(3, shown(second, random, turned=True)) == 2
-    assert memory.seen_before(3, shown(first, random)) == 1
+    assert memory.seen_before(3, shown(second, random), second) is None
+    assert memory.seen_before(3, shown(second, random, turned=True), second) == 2
+    assert memory.seen_before(3, shown(first, random), second) == 1
+
+
+def test_the_newest_toss_is_known_again_when_another_lay_between():
+    random = np.random.default_rng(5)
+    memory = TossMemory()
+    read, entered = toss(random), toss(random)
+    memory.keep(1, read)  # the next toss was entered by a dealer
+    assert memory.seen_before(3, shown(read, random), entered) == 1
+    assert memory.seen_before(3, shown(read, random)) == 1
 
 
 def test_dice_that_are_not_all_read_say_nothing():

@@ -280,6 +280,20 @@ def test_dice_that_lie_as_in_an_earlier_toss_are_a_recording():
     assert finished.verdict.reason is Reason.LOOPED
 
 
+def test_the_last_toss_that_was_read_is_a_recording_when_another_was_entered_since():
+    entered = [Die(-d.x, -d.y, d.turn_deg, 7 - d.value) for d in AFTER]
+    table = Table()
+    for toss_id, before, after in ((1, BEFORE, AFTER), (2, AFTER, entered), (3, entered, AFTER)):
+        table.obeys = toss_id != 2
+        table.begin(toss_id, before)
+        table.read(toss_id)
+        finished = table.watch([*tumbling(2), *[after] * 40])
+        assert finished is not None
+        assert isinstance(finished.verdict, Verified) == (toss_id == 1)
+        table.now += 3.0
+    assert finished.verdict.reason is Reason.LOOPED
+
+
 def test_one_die_that_never_moved_is_no_proof_of_a_toss():
     table = Table()
     table.begin()
@@ -402,8 +416,9 @@ def test_an_ended_reading_gives_the_light_back_and_no_verdict():
 def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     table = Table()
     for toss in range(4):
+        lying = [Die(d.x, d.y, d.turn_deg + 11 * toss, d.value) for d in AFTER]
         table.session.read(toss, table.now)
-        assert isinstance(table.watch([AFTER] * 14).verdict, Verified)
+        assert isinstance(table.watch([lying] * 14).verdict, Verified)
     table.obeys = False
     table.session.read(9, table.now)
     finished = None

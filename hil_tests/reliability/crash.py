@@ -40,14 +40,16 @@ OUTPUTS: tuple[tuple[str, str], ...] = (
     ("phase: bets open", "1 phase"),
     ("phase: no more bets", "2 phase"),
     ("EN rises", "1 enable"),
+    ("phase: tossing", "3 phase"),
     ("motor turns", "1 edges"),
     ("motor at speed", "150 edges"),
     ("EN falls", "1 disable"),
     ("ring light dips", "1 light"),
     ("ring light is back", "2 light"),
-    ("phase: result", "3 phase"),
+    ("phase: reading", "4 phase"),
     ("stage", "1 stage"),
     ("commit", "1 commit"),
+    ("phase: result", "5 phase"),
     ("clear", "1 clear"),
 )
 """Every output of a round on the rig's wires, in their order, and how the rig waits for it."""

@@ -299,6 +299,8 @@ class Table:
             log.warning("%s", notice.line())
         self._build_on(journal)
         self._stops.append(self._close_journal)
+        for copy in copies:
+            copy.begin_log()
         self._keeper.start()
         self._stops.append(self._records.stop)
         self._records.start()

@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -249,6 +251,42 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
 
 
 # ── The change ──────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def one_who_reads(path: Path) -> Iterator[None]:
+    """Somebody amid a reading: at idle priority, on a busy computer, this can take seconds."""
+    with closing(volume_file.reader(path)) as db:
+        rows = db.execute("SELECT * FROM record")
+        assert rows.fetchone() is not None
+        yield
+        del rows
+
+
+def test_who_reads_the_open_volume_keeps_nothing_from_being_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    store = SqliteJournal(path)
+    store.write(records_after(store.head(), EACH))
+    store.close()  # the log is folded in: a reader now holds the whole file
+    store = SqliteJournal(path)
+    store.begin_log()
+    with one_who_reads(path):
+        store.write(records_after(store.head(), 1))
+    first = volume_after(store, "2026-11-22")
+    store.write([first, *records_after(Head(first.sequence, first.hash), EACH)])
+    with one_who_reads(volume_path(path, 2)):
+        store.write(records_after(store.head(), 1))
+    store.close()
+
+
+def test_a_volume_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    store = SqliteJournal(path)
+    store.write(records_after(store.head(), EACH))
+    store.close()
+    before = path.read_bytes()
+    SqliteJournal(path).close()
+    assert path.read_bytes() == before
 
 
 def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(

@@ -10,6 +10,8 @@ import pytest
 
 from shaker_ctl import sealed_start, table
 from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import GpioLinkError, JournalCorruptError, SealError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.seal import fault
@@ -48,6 +50,9 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(table, "open_copies", note("journal", open_copies))
     check = sealed_start.check_journal
     monkeypatch.setattr(sealed_start, "check_journal", note("standing seal fault", check))
+    begin_log = SqliteJournal.begin_log
+    monkeypatch.setattr(SqliteJournal, "begin_log", note("log", begin_log))
+    monkeypatch.setattr(RecordsWatch, "start", note("reader of records"))
     monkeypatch.setattr("shaker_ctl.table.CameraReader.start", note("camera"))
     monkeypatch.setattr("shaker_ctl.table.CameraReader.stop", note("camera stopped"))
     monkeypatch.setattr(
@@ -72,7 +77,11 @@ def test_journal_and_seal_are_proved_before_camera_pins_lamps_and_consoles(
 ) -> None:
     with pytest.raises(GpioLinkError):
         started(load(config), config)
-    assert touched == ["journal", "standing seal fault", "camera", "pins", "camera stopped"]
+    assert touched == [
+        *("journal", "standing seal fault", "camera"),
+        *("log", "log", "reader of records"),  # both copies: nobody may be at them then
+        *("pins", "camera stopped"),
+    ]
 
 
 def test_under_a_standing_seal_fault_nothing_outside_is_touched(

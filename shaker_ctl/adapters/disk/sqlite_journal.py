@@ -165,6 +165,10 @@ class SqliteJournal:
             else:
                 self._file.append(part)
 
+    def begin_log(self) -> None:
+        """See `VolumeFile.begin_log`: for whoever will append, before there are readers."""
+        self._file.begin_log()
+
     def _begin(self, records: Sequence[Record]) -> None:
         """Close the open volume and found the next one with its first records in it.
 
@@ -177,6 +181,7 @@ class SqliteJournal:
         path = volume_path(self.path, len(closed) + 1)
         volume_file.found(path, self.identity, closed, records)
         before, self._file = self._file, VolumeFile(path)
+        self._file.begin_log()
         before.close_for_good()
 
     # ── Reading ─────────────────────────────────────────────────────────────

@@ -261,9 +261,7 @@ class VolumeFile:
 
     def _append(self, records: Sequence[Record]) -> None:
         rows = _rows_of(records)
-        if not self._is_written:  # and not before: what is only looked at stays as it is
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._is_written = True
+        self._begin_log()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             self._db.executemany("INSERT INTO record VALUES (?, ?, ?, ?)", rows)
@@ -272,6 +270,20 @@ class VolumeFile:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
+
+    def begin_log(self) -> None:
+        """Begin the log before anybody else opens the file, or have the first append do it.
+
+        No reader may be at the file in that moment, and one at idle priority may stay for long.
+        Not done by opening: what is only looked at stays as it is.
+        """
+        with contextlib.suppress(sqlite3.Error):
+            self._begin_log()
+
+    def _begin_log(self) -> None:
+        if not self._is_written:
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._is_written = True
 
     def as_closed(self) -> Volume:
         """Return what the list of closed volumes will say of this one. It must hold records."""

@@ -137,11 +137,18 @@ class Bench(TableUnderTest):
             return self.act("dealer", f"{kind} {status['round']}")
         return False
 
-    def make_ready(self, *, deadline_s: float = READY_S) -> None:
-        """From wherever the table stands to open and between rounds. Raises `BenchError`."""
+    def make_ready(
+        self, *, deadline_s: float = READY_S, unless: Callable[[], bool] = lambda: False
+    ) -> None:
+        """From wherever the table stands to open and between rounds, or until `unless` is so.
+
+        Raises `BenchError`.
+        """
         self.mend_everything()
         until_s = time.monotonic() + deadline_s
         while time.monotonic() < until_s:
+            if unless():
+                return
             try:
                 if not self.session.is_serving:
                     self.restart_service()

@@ -187,9 +187,9 @@ class Crashes:
             rounds = 1
             while point.kind == "volume" and killed_s is None and rounds < MAX_ROUNDS:
                 time.sleep(TURN_S)  # the volume changes when the round is over
+                self._bench.make_ready(unless=lambda: self._is_killed(killer))
                 if self._is_killed(killer):
                     break
-                self._bench.make_ready()
                 killed_s = self._play_until_killed(point)
                 rounds += 1
         finally:

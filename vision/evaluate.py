@@ -43,6 +43,7 @@ from vision.photo.reader import PhotoReader
 from vision.pictures import load, save
 from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified
+from vision.shares import bounds
 
 _SHEETS = Path(tempfile.gettempdir()) / "dice-evaluation"
 _WORST = 24
@@ -228,18 +229,6 @@ def evaluate(name: str, results: Iterator[Result], of: int) -> tuple[Counts, lis
     return counts, errors
 
 
-def upper_bound(errors: int, of: int) -> float:
-    """Upper end of the 95 % interval of a share (Wilson; zero of N gives 3/N), 0..1."""
-    if of == 0:
-        return 1.0
-    if errors == 0:
-        return min(1.0, 3.0 / of)
-    z, p = 1.96, errors / of
-    middle = p + z * z / (2 * of)
-    spread = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return min(1.0, (middle + spread) / (1 + z * z / of))
-
-
 def report(name: str, counts: Counts) -> str:
     """One set in words, each figure as a count with its 95 % bound."""
 
@@ -247,7 +236,7 @@ def report(name: str, counts: Counts) -> str:
         if not of:
             return f"  {what:<34} –"
         bad = part if is_error else of - part
-        bound = upper_bound(bad, of)
+        bound = bounds(bad, of)[1]
         side = f"≤ {bound:.2%}" if is_error else f"≥ {1 - bound:.2%}"
         return f"  {what:<34} {part:>5} of {of:<5} {part / of:>8.2%}   95 %: {side}"
 

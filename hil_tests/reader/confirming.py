@@ -19,7 +19,6 @@ import typer
 
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import bounds
 from hil_tests.reader.picture_damage import disc, lay_thing
 from hil_tests.reader.refusals import STYLES, Stage
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
@@ -29,6 +28,7 @@ from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import Unreadable, Verified
+from vision.shares import bounds
 from vision.table.consensus import FRAMES, agree
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
@@ -107,13 +107,8 @@ def _coin(stage: Stage) -> Callable[[], np.ndarray] | None:
 
 
 def _fourth_die(stage: Stage) -> Callable[[], np.ndarray] | None:
-    other = stage.other()
-    for die in range(3):
-        gaps = stage.toss.position_mm[:, :2] - other.position_mm[die, :2]
-        if np.linalg.norm(gaps, axis=1).min() > 1.45 * stage.geometry.die_mm:
-            four = stage.toss.plus(other.only([die]))
-            return lambda: stage.camera.picture(four)
-    return None
+    four = stage.with_a_fourth()
+    return None if four is None else lambda: stage.camera.picture(four)
 
 
 def _topples(stage: Stage) -> Callable[[], np.ndarray]:

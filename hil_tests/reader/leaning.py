@@ -21,7 +21,7 @@ import typer
 
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, bounds, said
+from hil_tests.reader.outcomes import MAX_FRAMES, said
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
@@ -29,6 +29,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS, Limits
 from vision.reading import DieEvidence, Observation
+from vision.shares import bounds
 from vision.table.consensus import agree, refuse
 from vision.table.judgement import judge
 from vision.table.reader import TableReader

@@ -1,15 +1,17 @@
-"""What the reader made of a case, beside the truth, and how sure a counted share is."""
+"""What the reader made of a case, beside the truth."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from hil_tests.reader.cases import Case
 from vision.findings import Findings
 from vision.frame import Frame
 from vision.reading import NoRoll, Verdict, Verified
-from vision.table.consensus import agree, refuse
+from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
 
@@ -45,21 +47,10 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
     With `frames` = 1 the verdict is what one picture says alone. With more it is what so many
     frames in a row agree on, out of at most `MAX_FRAMES`, read as at a table.
     """
-    first: Findings | None = None
-    scene = StillScene(reader)
-    seen = scene.observations
-    verdict: Verdict | None = None
-    for number in range(1 if frames == 1 else MAX_FRAMES):
-        looked = scene.look(Frame(case.shoot(), number / 30, number))
-        first = first or looked
-        if frames == 1:
-            verdict = looked.observation.opinion
-        else:
-            consensus = agree(seen, frames)
-            verdict = consensus.verdict if consensus is not None else None
-        if verdict is not None:
-            break
-    assert first is not None
+    shots = (case.shoot() for _ in range(1 if frames == 1 else MAX_FRAMES))
+    first, verdict = read_still(reader, shots, frames)
+    if frames == 1:
+        verdict = first.observation.opinion or verdict
     model = tuple(sorted(die.value for die in first.model))
     votes = [die.face.value for die in first.second.dice] if first.second is not None else []
     second = tuple(sorted(value for value in votes if value is not None))
@@ -70,11 +61,28 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
         is_visible=case.is_visible,
         tilt_deg=case.tilt_deg,
         look=case.look,
-        said=said(verdict or refuse(seen), case.values),
+        said=said(verdict, case.values),
         model=_alone(model, case.values, True),
         second=_alone(second, case.values, is_second_whole),
         same_error=is_second_whole and len(model) == 3 and model == second != case.values,
     )
+
+
+def read_still(
+    reader: TableReader, pictures: Iterable[np.ndarray], frames: int = FRAMES
+) -> tuple[Findings, Verdict]:
+    """Read pictures of dice at rest, in order, until `frames` in a row agree.
+
+    Returns what was found on the first, and the verdict: a refusal if no frames agree.
+    """
+    scene = StillScene(reader)
+    found = []
+    for number, picture in enumerate(pictures):
+        found.append(scene.look(Frame(picture, number / 30, number)))
+        consensus = agree(scene.observations, frames)
+        if consensus is not None:
+            return found[0], consensus.verdict
+    return found[0], refuse(scene.observations)
 
 
 def said(verdict: Verdict, values: tuple[int, ...]) -> str:
@@ -88,19 +96,3 @@ def _alone(read: tuple[int, ...], values: tuple[int, ...], is_whole: bool) -> st
     if read == values and is_whole:
         return "right"
     return "wrong" if len(read) == 3 and is_whole else "unsure"
-
-
-def bounds(part: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson; at the ends the rule of three), 0 to 1."""
-    if of == 0:
-        return 0.0, 1.0
-    z, p = 1.96, part / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    reach = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    low = middle - reach if part else 0.0
-    high = middle + reach if part < of else 1.0
-    if part == 0:
-        high = 3 / of
-    if part == of:
-        low = 1 - 3 / of
-    return max(0.0, low), min(1.0, high)

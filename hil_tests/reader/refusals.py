@@ -69,6 +69,15 @@ class Stage:
             if toss is not self.toss:
                 return toss
 
+    def with_a_fourth(self) -> Toss | None:
+        """The toss and a die of another one; None if that one's dice have no room here."""
+        other = self.other()
+        for die in range(3):
+            gaps = self.toss.position_mm[:, :2] - other.position_mm[die, :2]
+            if np.linalg.norm(gaps, axis=1).min() > 1.45 * self.geometry.die_mm:
+                return self.toss.plus(other.only([die]))
+        return None
+
     def free_place(self, radius_mm: float) -> np.ndarray | None:
         """(2,) mm, x right and y up: where a thing of that radius fits between the dice."""
         for _ in range(200):
@@ -87,14 +96,9 @@ def _two_dice(stage: Stage) -> Frames:
 
 
 def _four_dice(stage: Stage) -> Frames:
-    while True:
-        other = stage.other()
-        for die in range(3):
-            place = other.position_mm[die, :2]
-            gap = np.linalg.norm(stage.toss.position_mm[:, :2] - place, axis=1).min()
-            if gap > 1.45 * stage.geometry.die_mm:
-                return stage.shots(stage.toss.plus(other.only([die])))
+    while (four := stage.with_a_fourth()) is None:
         stage.toss = stage.other()
+    return stage.shots(four)
 
 
 def _thing(kind: str, radii_mm: tuple[float, float]) -> Maker:

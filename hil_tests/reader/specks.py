@@ -19,22 +19,19 @@ import typer
 
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import bounds, said
+from hil_tests.reader.outcomes import MAX_FRAMES, read_still, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.looks import pip_places
-from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.table.consensus import FRAMES, agree, refuse
+from vision.shares import bounds
 from vision.table.reader import TableReader
-from vision.table.still_scene import StillScene
 
 RADII_MM = (0.3, 2.0)
 PLACES = ("centre", "empty place", "pip", "random", "dome")
 _POOL = 12
 """Tosses of each compartment that the cases show in turn."""
-_MAX_FRAMES = 6
 
 
 def place_mm(kind: str, toss: Toss, die_mm: float, random: np.random.Generator) -> np.ndarray:
@@ -90,7 +87,7 @@ def _case(
     grey = float(random.uniform(5, 70) if is_dark else random.uniform(190, 255))
     soft_px = float(random.choice([0.5, 1.0, 1.5, 3.0, 5.0]))
     style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
-    clean = [camera.picture(toss, style=style) for _ in range(_MAX_FRAMES)]
+    clean = [camera.picture(toss, style=style) for _ in range(MAX_FRAMES)]
     specked = [with_grain(disc(p, at, radius_px, grey, soft_px), random, 1.0) for p in clean]
     return {
         "kind": f"{'dark' if is_dark else 'bright'}, {kind}",
@@ -98,19 +95,9 @@ def _case(
         "radius_mm": radius_mm,
         "soft_px": soft_px,
         "grey": grey,
-        "clean": _read(reader, clean, toss),
-        "specked": _read(reader, specked, toss),
+        "clean": said(read_still(reader, clean)[1], toss.values),
+        "specked": said(read_still(reader, specked)[1], toss.values),
     }
-
-
-def _read(reader: TableReader, pictures: list[np.ndarray], toss: Toss) -> str:
-    scene = StillScene(reader)
-    for number, picture in enumerate(pictures):
-        scene.look(Frame(picture, number / 30, number))
-        consensus = agree(scene.observations, FRAMES)
-        if consensus is not None:
-            return said(consensus.verdict, toss.values)
-    return said(refuse(scene.observations), toss.values)
 
 
 def _report(done: list[dict[str, Any]]) -> bool:

@@ -24,10 +24,11 @@ import typer
 import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import Outcome, bounds, examine
+from hil_tests.reader.outcomes import Outcome, examine
 from hil_tests.reader.samples import BLIND, RIG, seen_by
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
+from vision.shares import bounds
 from vision.table.consensus import FRAMES
 from vision.table.reader import TableReader
 

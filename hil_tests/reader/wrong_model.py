@@ -18,7 +18,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import bounds
+from hil_tests.reader.refusals import STYLES
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.calibration import Calibration
@@ -26,10 +26,9 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.networks.near_look import NearReader
 from vision.reading import NoRoll, Verified
+from vision.shares import bounds
 from vision.table.model_view import ModelView
 from vision.table.reader import Finder, TableReader
-
-STYLES = ("white", "red", "asian", "ivory", "blue")
 
 _DICE = 3
 

@@ -41,6 +41,12 @@ MAX_RAISED = 0.5
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file of the table.", show_default=False)
 ]
+ChangedConfig = Annotated[Path, typer.Option("--config", help="Settings file, which is changed.")]
+Height = Annotated[
+    float | None,
+    typer.Option(help="Lens above the floor by a ruler, mm (±3); else as in the settings."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask, neither to lay nor to write.")]
 
 
 @app.command()
@@ -81,11 +87,8 @@ def target(
 
 @app.command()
 def camera(
-    config: Annotated[Path, typer.Option("--config", help="Settings file, which is changed.")],
-    height: Annotated[
-        float | None,
-        typer.Option(help="Lens above the floor by a ruler, mm (±3); else as in the settings."),
-    ] = None,
+    config: ChangedConfig,
+    height: Height = None,
     raised: Annotated[
         float | None,
         typer.Option(help="Take a second picture, with the card raised by so many mm: no ruler."),
@@ -101,9 +104,7 @@ def camera(
     picture: Annotated[
         Path | None, typer.Option(help="Where the picture is kept; else beside the settings.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, neither to lay nor to write.")] = (
-        False
-    ),
+    yes: Yes = False,
 ) -> None:
     """Measure the camera by the printed target and write the table camera.calibration.
 
@@ -127,22 +128,15 @@ def camera(
         words = ["Lay the card flat on the floor", f"Lay it level, raised by {raised or 0:g} mm"]
         taken = _take(found, words[: len(heights)], yes)
         views = [View(image, z) for image, z in zip(taken, heights, strict=True)]
-    try:
+    with _to_be_mended():
         fit = measure(views, Target(start.compartment_radius_mm, rule / RULE_MM), start)
-    except CalibrationError as error:
-        raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
-    typer.echo(fit.line)
-    _compare(fit, start)
-    _keep(fit, views, config, kept, yes)
+    _keep(fit, start, views, config, kept, yes)
 
 
 @app.command()
 def dice(
-    config: Annotated[Path, typer.Option("--config", help="Settings file, which is changed.")],
-    height: Annotated[
-        float | None,
-        typer.Option(help="Lens above the floor by a ruler, mm (±3); else as in the settings."),
-    ] = None,
+    config: ChangedConfig,
+    height: Height = None,
     pictures: Annotated[
         int, typer.Option(help="How many to take, of dice in other places.", min=1)
     ] = 10,
@@ -153,9 +147,7 @@ def dice(
     picture: Annotated[
         Path | None, typer.Option(help="Where the first picture is kept; else beside the settings.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, neither to lay nor to write.")] = (
-        False
-    ),
+    yes: Yes = False,
 ) -> None:
     """Measure the camera by dice that lie flat, and write the table camera.calibration.
 
@@ -178,13 +170,18 @@ def dice(
             for n in range(pictures)
         ]
         images = _take(found, words, yes)
-    try:
+    with _to_be_mended():
         fit = calibrate_by_dice(images, DieFinder(), start)
+    _keep(fit, start, [View(images[0])], config, kept, yes)
+
+
+@contextlib.contextmanager
+def _to_be_mended() -> Iterator[None]:
+    """Pictures that no calibration can be made of are an error that names the remedy."""
+    try:
+        yield
     except CalibrationError as error:
         raise CameraError(str(error), remedy="Mend that and take the pictures again") from error
-    typer.echo(fit.line)
-    _compare(fit, start)
-    _keep(fit, [View(images[0])], config, kept, yes)
 
 
 def _require_within(option: str, value: float, least: float, most: float) -> None:
@@ -319,8 +316,14 @@ def _compare(fit: Fit, before: Calibration) -> None:
     typer.echo(f"compared with the settings, the tops of the dice move by up to {off.max():.1f} px")
 
 
-def _keep(fit: Fit, views: list[View], config: Path, picture: Path, yes: bool) -> None:
+def _keep(
+    fit: Fit, before: Calibration, views: list[View], config: Path, picture: Path, yes: bool
+) -> None:
+    """Show what was measured beside what stood there `before`, ask, and write both files."""
     from shaker_ctl.adapters.camera import calibration as kept
+
+    typer.echo(fit.line)
+    _compare(fit, before)
 
     def check(text: str) -> settings.Settings:
         return settings.parse_text(text, source=str(config))

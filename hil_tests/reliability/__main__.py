@@ -47,6 +47,9 @@ ResumeOption = Annotated[
         "--resume/--anew", help="Leave out what has a result that is as required, or begin anew."
     ),
 ]
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", help="Names, or beginnings of names.")
+]
 MinutesOption = Annotated[
     float, typer.Option("--minutes", help="Begin no row after so long; what is left, is named.")
 ]
@@ -57,9 +60,7 @@ def faults(
     folder: ResultsOption = DEFAULT / "faults",
     resume: ResumeOption = False,
     minutes: MinutesOption = 30.0,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Names, or beginnings of names.")
-    ] = None,
+    only: OnlyOption = None,
 ) -> None:
     """Every fault at its worst moment."""
     whole = catalogue.rows(every_moment=False)
@@ -72,9 +73,7 @@ def faults_all(
     shard: Annotated[str, typer.Option(help="Which part: i/n.")] = "1/1",
     resume: ResumeOption = True,
     minutes: MinutesOption = 600.0,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Names, or beginnings of names.")
-    ] = None,
+    only: OnlyOption = None,
 ) -> None:
     """The whole matrix of faults and moments, or one part of it."""
     whole = catalogue.rows(every_moment=True)
@@ -92,9 +91,7 @@ def play_mutations(
     folder: ResultsOption = DEFAULT / "mutations",
     resume: ResumeOption = True,
     minutes: MinutesOption = 90.0,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", help="Names, or beginnings of names.")
-    ] = None,
+    only: OnlyOption = None,
 ) -> None:
     """Protections taken away one by one: does the row that is meant for each notice it?"""
     console = Console(soft_wrap=True, highlight=False)
@@ -359,7 +356,7 @@ def _tables(
 def _chosen(rows: list[Row], only: list[str] | None) -> list[Row]:
     if not only:
         return rows
-    chosen = [row for row in rows if any(row[0].name.startswith(name) for name in only)]
+    chosen = [row for row in rows if row[0].name.startswith(tuple(only))]
     if not chosen:
         raise typer.BadParameter(f"no fault is called {', '.join(only)}")
     return chosen
@@ -376,7 +373,8 @@ def _play(rows: list[Row], whole: list[Row], folder: Path, resume: bool, minutes
             console.print(f"{name} is damaged: that row counts as not played", highlight=False)
     wanted = kept.open_rows(rows)
     until_s = time.monotonic() + 60.0 * minutes
-    with _progress(console) as progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("faults", total=len(rows), completed=len(rows) - len(wanted))
         for row, result in _results(wanted, until_s, kept, console):
             kept.keep(row, result)
@@ -389,16 +387,6 @@ def _play(rows: list[Row], whole: list[Row], folder: Path, resume: bool, minutes
             )
             progress.advance(task)
     _report(rows, whole, kept, console)
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-    )
 
 
 def _results(

@@ -1,9 +1,9 @@
-"""Rounds of play on record in seconds each: `python -m hil_tests.recorded FOLDER --rounds 200`.
+"""A journal of many rounds, some seconds each: `python -m hil_tests.recorded FOLDER --rounds 200`.
 
 Owns a table without a rig's clock. The product's own state thread, rules, journal, pictures and
 reader work as they do at a table; the dice are tossed by the rig's physics and seen by its camera.
-Motor, lamps and people answer at once and rightly, so what is on record is a journal like any
-other, for `shaker-ctl journal replay` and for whatever else needs many rounds.
+Motor, lamps and people answer at once and without errors. The journal has the form of any other,
+for `shaker-ctl journal replay` and for other tools that need many rounds.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """What was seen of one round from outside: pins, lamps, dice, and the journal read-only.
 
-Owns the joining of the rig's logs and the journal into one `Seen`, and what may never be, whatever
-fails:
+Owns the joining of the rig's logs and the journal into one `Seen`, and what must never happen,
+whichever part fails:
 
-- a value is committed to the lamps that is not the dice's truth;
+- the lamps are told a value that the dice do not show;
 - a round ends twice, or never, or a number is left out;
 - the motor moves again in a round;
-- the chain of the journal is broken, or its copies tell different stories.
+- the chain of the journal is broken, or its two copies differ.
 
 The winning areas come from the oracle of `hil_tests.table_under_test.rounds`. Must not know what
 was required.

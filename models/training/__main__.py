@@ -1,7 +1,7 @@
 """`python -m models.training COMMAND`: from seeds to the files that ship, whole or by steps.
 
-Owns: the command line. A command imports what it needs when it runs: PyTorch, Mitsuba and
-matplotlib take seconds each, and nobody draws scenes with any of the three but the path tracer.
+Owns: the command line. A command imports what it needs when it runs, because PyTorch,
+Mitsuba and matplotlib take seconds each; the fast renderer needs none of the three.
 """
 
 from __future__ import annotations

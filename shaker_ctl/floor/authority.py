@@ -1,7 +1,7 @@
 """The house's own small authority: it signs who may speak on the broker.
 
-Owns the files of certificates and keys. A house that has an authority of its own uses that one; all
-that counts is the common name: the table's name, `collector`, `page`, or a display's name.
+Owns the files of certificates and keys. A house that has an authority of its own uses that one.
+Only the common name decides who speaks: a table's name, `collector`, `page`, or a display's name.
 """
 
 from __future__ import annotations

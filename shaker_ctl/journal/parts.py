@@ -1,7 +1,7 @@
-"""How worn motor, cam and dice are against the life that the house gives them.
+"""The wear of motor, cam and dice, beside the lifetime that the house sets for each.
 
 Owns the section `[parts]` of the settings file and the notice on the day sheet. It stops nothing:
-what a worn part does to a toss is found by the toss's own proof. Must not know where the counts
+the proof of each toss finds the effect of a worn part. Must not know where the counts
 come from.
 """
 

@@ -1,7 +1,7 @@
 """The journal as outbox: what the floor has not committed yet, a batch at a time.
 
-Owns the place in the journal at which the link sends. That place is what the floor acknowledged,
-and nothing is kept of it here: a link that starts anew asks the floor where it stands.
+Owns the place in the journal at which the link sends. That place follows from what the floor
+acknowledged. The link keeps no copy of it: a link that starts anew asks the floor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Profile files: found by name or path, read, merged, and refused with the reason.
 
-Owns the names that a file may have: the names of shipped profiles are reserved, and a file that
-makes a text less strict needs a name of the house. Must not know what the table does with a value.
+Owns the names that a file may have: the names of shipped profiles are reserved, and the name
+of a file that makes a text less strict must begin with `house`. Must not know what the table does
+with a value.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Owns finding the target, and the least squares over everything that is not known. Must not know
 files, cameras or people.
 
-One picture of a card that lies flat says nothing about the lens's height and little about where its
-axis meets the picture: a longer lens, higher up, sees the same. So what a person knows by a ruler
-(the height, to some millimetres) and what cameras are like (the axis near the middle of picture and
-compartment, and nearly plumb) enter as measurements with their own uncertainty. A second picture,
-with the card raised by a known amount, replaces both by real ones.
+One picture of a card that lies flat says nothing about the lens's height, and little about where
+its axis meets the picture: a lens with a longer focal length, higher up, sees the same. So two
+more measurements enter, each with its own uncertainty: the height by a ruler (to some millimetres),
+and how cameras are mounted (axis nearly plumb, near the middle of picture and compartment). A
+second picture, with the card raised by a known amount, replaces both by real ones.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ Owns: how much each place of the compartment changes during tosses, and the spot
 less than the places around them. Must not know readings, nor when a toss is on.
 
 Dice that move change every place of the floor that they pass, marks of the floor itself included.
-A blot on the dome or the lens hides that: a place as large as a pip that changes little on the mean
-and never much, amid places that change a lot. A mark of the floor that is as bright as a die also
-changes little, but when a pip passes it changes much. A saturated highlight looks like a blot and
-does the same harm.
+A blot on the dome or the lens hides this change. Such a place is as large as a pip; it changes
+little on average and never much, while the places around it change a lot. A mark of the floor that
+is as bright as a die also changes little, but when a pip passes it changes much. A saturated
+highlight looks like a blot and does the same harm.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The closed volumes of both copies: which still want verifying, and the verifying itself.
+"""The closed volumes of both copies: which are not verified yet, and how each is verified.
 
 Owns the file of proofs beside the journal, `journal.proved.json`. It may be lost at any time: then
-every volume is verified anew. Used by the process that verifies, and by the service, which reads
-what that process found.
+every volume is verified anew. One process verifies and writes the file; the service reads it.
 """
 
 from __future__ import annotations

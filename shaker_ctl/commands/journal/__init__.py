@@ -1,12 +1,12 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-Reads the files themselves; the service may run or not. Six commands write: `rebuild` a copy of
-the journal, `fetch` and `remove` volumes of it, which they refuse while a service runs; `archive`
-files of its folder; `dispute` a line of `disputes.jsonl`, beside the pictures; `export` the
-three files of its folder.
+The commands read the files themselves, whether the service runs or not. Six commands write:
+`rebuild` writes a copy of the journal, `fetch` and `remove` change its volumes (all three refuse
+while a service runs); `archive` writes files into its folder; `dispute` adds a line to
+`disputes.jsonl`, beside the pictures; `export` writes three files into its folder.
 
-What is read is held against the chain on the way: a record that does not fit is shown as far as it
-can be, and named in the error with which the command ends (status 65).
+Every record that is read is checked against the chain. A record that does not fit is shown as far
+as possible, and the command ends with an error that names it (status 65).
 """
 
 from __future__ import annotations

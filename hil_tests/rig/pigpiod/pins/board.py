@@ -1,11 +1,11 @@
 """The pins as the outside world meets them: the joint between the plant and the virtual pigpiod.
 
 The plant (or a bench, or a second board) asks what drives a pin and drives inputs itself; the
-daemon switches modes and writes latches. Both may do so from their own threads: every method takes
-the board's lock for a moment and none waits for anything else.
+daemon switches modes and writes latches. Each does so from a thread of its own: every method takes
+the board's lock for a moment, and none waits for anything else.
 
-The board outlives its daemon, as silicon does: a daemon that is stopped leaves levels, modes and
-hardware PWM as they are.
+The board outlives its daemon, as a real chip does: when the daemon stops, levels, modes and
+hardware PWM stay as they are.
 
 Must not know: clients, the protocol, what a motor is.
 """

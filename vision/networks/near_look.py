@@ -35,6 +35,12 @@ SURELY_FLAT = 2.0
 """Log-odds of flat from which one look is enough. Of 820 pictures of the rig, 420 of them with dice
 that something holds up (seeds 7101, 8104), none has another verdict than with two looks at each
 die; with 1.0 one more of those dice is verified. Of flat tosses' dice 62 % are looked at once."""
+_PLAIN = 7
+"""Side, window pixels, of the median through which a second look is seen: a sixth of an edge.
+Streaks of light and the grain of a floor are narrower than half of it and vanish; the other edges
+stay. Source: of 351 flat dice and 80 at 6° to 10° (seeds 11001, 11002) the mean of both looks has
+97.6 % of pairs in the right order, without the median 96.7 %, with 5 and 9 pixels 97.4 and
+96.9 %."""
 _FINE = 4
 """Binary digits of a pixel to which drawings are exact."""
 
@@ -129,9 +135,8 @@ class NearReader:
         """One answer for each top face, (4, 2) corners clockwise, of a uint8 BGR frame.
 
         A die that the first look does not show surely flat is seen twice, the second time with rows
-        and columns exchanged. The mean of both errs less: by the first weights of this network, of
-        path-traced flat dice and others at 8-10° 94.1 % of pairs came in the right order instead of
-        93.5, on the rig 97.0 instead of 95.6. `is_turned`: every die is seen once, so.
+        and columns exchanged and without what is narrow (`_PLAIN`). The mean of both errs less.
+        `is_turned`: every die is seen once, so.
         """
         if not faces:
             return []
@@ -158,5 +163,7 @@ class NearReader:
     def _told(self, shown: np.ndarray, is_turned: bool) -> np.ndarray:
         """(N, 3) what the network says of (N, SIDE, SIDE, CHANNELS) windows."""
         if is_turned:
-            return self._tell(shown.swapaxes(1, 2))[:, (0, 2, 1)]
+            plain = [np.dstack((cv2.medianBlur(each[..., :3].copy(), _PLAIN), each[..., 3:]))
+                     for each in shown]  # fmt: skip
+            return self._tell(np.stack(plain).swapaxes(1, 2))[:, (0, 2, 1)]
         return self._tell(shown)

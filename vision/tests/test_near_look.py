@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks.near_look import CHANNELS, FACE, SIDE, Window, cut, window
+from vision.networks.near_look import CHANNELS, FACE, SIDE, NearReader, Window, cut, window
 from vision.tests.drawing import TABLE
 
 DIE = TABLE.die_mm
@@ -64,3 +64,23 @@ def test_what_is_shown_is_the_picture_and_both_drawings():
     sides = (cv2.contourArea(whole) - cv2.contourArea(seen.top.astype(np.float32))) / FACE**2
     assert sides > 0.03
     assert (outline & ~face).sum() / FACE**2 == pytest.approx(sides, abs=0.03)
+
+
+def test_a_second_look_sees_the_same_without_streaks():
+    top, _ = faces((20.0, 10.0), 0.2)
+    plain = np.full((*TABLE.image_size[::-1], 3), 90, np.uint8)
+    streaked = plain.copy()
+    streaked[::12] = 200
+    shown = []
+
+    def tell(windows):
+        shown.append(windows)
+        return np.zeros((len(windows), 3), np.float32)
+
+    reader = NearReader.__new__(NearReader)
+    reader._tell = tell
+    reader.look(streaked, [top], TABLE)
+    first, second = shown
+    assert first[..., :3].max() > 150
+    assert np.abs(second[..., :3].astype(int) - 90).max() < 10
+    assert (second[0, ..., 3:] == first[0, ..., 3:].swapaxes(0, 1)).all()

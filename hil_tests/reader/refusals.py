@@ -3,9 +3,9 @@
 Owns: seeded cases of everything that is no three readable dice, made from the rig's tosses and its
 camera, and the table of what was accepted and of which reasons were given. Must not know how the
 reader works: it judges a short stream of pictures as the camera process does
-(`vision.table.stream`, `vision.table.motion`, `vision.table.consensus`), but without the dip of the
-light and without the proof of the toss, so that nothing is refused here for another reason than the
-picture.
+(`shaker_ctl.reading.stream`, `vision.table.motion`, `vision.table.consensus`), but without the dip
+of the light and without the proof of the toss, so that nothing is refused here for another reason
+than the picture.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from hil_tests.reader.picture_damage import (
 )
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
+from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verdict, Verified
@@ -40,7 +41,6 @@ from vision.table.consensus import agree, refuse
 from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
-from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 FRAMES = 4
 """Pictures of a case that does not move: one more than a consensus needs."""

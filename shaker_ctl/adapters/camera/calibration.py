@@ -21,12 +21,12 @@ import cv2
 import numpy as np
 from tomlkit.exceptions import TOMLKitError
 
+from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.settings_text import with_table
 from vision.calibrating.calibrate import Fit, View
-from vision.camera import CameraLostError, Grabber
 
 log = logging.getLogger(__name__)
 
@@ -51,16 +51,11 @@ def take_picture(p: CameraParameters) -> np.ndarray:
 
     Raises CameraError where the camera does not open or gives no frames: the service may hold it.
     """
-    trouble: list[CameraLostError] = []
+    trouble: list[str] = []
     wrong: list[str] = []
     grabber = Grabber(
         p.device,
-        image_size=p.calibration.image_size,
-        frames_per_s=p.frames_per_s,
-        open_timeout_s=p.open_timeout_s,
-        silent_after_s=p.silent_after_s,
-        on_trouble=lambda error: trouble.append(error) if error is not None else None,
-        opener=make_opener(
+        make_opener(
             p.device,
             image_size=p.calibration.image_size,
             frames_per_s=p.frames_per_s,
@@ -69,6 +64,8 @@ def take_picture(p: CameraParameters) -> np.ndarray:
             controls=p.controls.plain(),
             on_controls=wrong.extend,
         ),
+        frames_per_s=p.frames_per_s,
+        on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )
     grabber.start()
     try:
@@ -77,7 +74,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
             shot = grabber.next(number, p.open_timeout_s + p.silent_after_s)
             frame = None if shot is None else shot.frame()
             if frame is None:
-                why = str(trouble[-1]) if trouble else f"the camera {p.device!r} gives no frames"
+                why = trouble[-1] if trouble else f"the camera {p.device!r} gives no frames"
                 raise CameraError(
                     why, remedy="Stop the service first: systemctl stop shaker-ctl; check the cable"
                 )

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import cv2
 
+from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.reading.kept_picture import encoded, kept
@@ -48,10 +49,10 @@ from shaker_ctl.reading.messages import (
     StopCamera,
     TakePicture,
 )
+from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from shaker_ctl.reading.toss_session import Finished, TossSession
 from shaker_ctl.reading.wire import WireError, receive, send
 from vision.calibration import Calibration
-from vision.camera import CameraLostError, Grabber, Shot
 from vision.errors import ModelError, VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -62,7 +63,6 @@ from vision.table.motion import StillnessDetector
 from vision.table.place import RimSearch
 from vision.table.quality import QualityGate
 from vision.table.reader import TableReader
-from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 _HEARTBEAT_S = 0.2
 _LOOK_AFTER_S = 0.5
@@ -117,12 +117,7 @@ class CameraWorker:
         )
         self._grabber = Grabber(
             setup.device,
-            image_size=calibration.image_size,
-            frames_per_s=setup.frames_per_s,
-            open_timeout_s=setup.open_timeout_s,
-            silent_after_s=setup.silent_after_s,
-            on_trouble=self._stream_changed,
-            opener=make_opener(
+            make_opener(
                 setup.device,
                 image_size=calibration.image_size,
                 frames_per_s=setup.frames_per_s,
@@ -131,6 +126,8 @@ class CameraWorker:
                 controls=setup.controls,
                 on_controls=self._controls_set,
             ),
+            frames_per_s=setup.frames_per_s,
+            on_trouble=self._stream_changed,
         )
         self._faults: set[str] = set()
         self._fault_lock = threading.Lock()
@@ -329,14 +326,14 @@ class CameraWorker:
                 self._faults.discard(code)
                 self._send(CameraRecovered(code))
 
-    def _stream_changed(self, trouble: CameraLostError | None) -> None:
+    def _stream_changed(self, trouble: str | None) -> None:
         """Called by the grabber's thread."""
         code = "camera-silent" if self._is_ready else "camera-open"
         if trouble is None:
             for known in ("camera-open", "camera-silent"):
                 self._set_fault(known, None, "")
         else:
-            self._set_fault(code, str(trouble), "check its cable, its power and [camera] device")
+            self._set_fault(code, trouble, "check its cable, its power and [camera] device")
 
     def _controls_set(self, wrong: list[str]) -> None:
         """Called by the grabber's thread after each opening."""

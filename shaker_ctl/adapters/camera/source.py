@@ -9,16 +9,18 @@ exposure is mode 1, exposure counts 0.1 ms.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import cv2
 
+from shaker_ctl.adapters.camera.grabber import Capture
 from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
-from vision.camera import Capture, open_capture
 
 CSI = "csi:"
 """Beginning of a device that is a CSI camera: `csi:0`."""
 
+_MJPEG = cv2.VideoWriter.fourcc(*"MJPG")
 _MANUAL_EXPOSURE = 1
 _AUTOMATIC_WB = 1
 _EXPOSURE_STEP_MS = 0.1
@@ -38,6 +40,7 @@ def make_opener(
 ) -> Callable[[], Capture | None]:
     """Return a function that opens the device, or returns None where it does not open.
 
+    Where the device sends JPEG files, `retrieve` hands these over as they are (`grabber.Shot`).
     After each opening `on_controls` is told which controls did not take: none, if all is well.
     """
 
@@ -54,19 +57,50 @@ def make_opener(
                 controls=controls,
                 on_controls=on_controls,
             )
-        capture = open_capture(
-            device,
-            image_size=image_size,
-            frames_per_s=frames_per_s,
-            open_timeout_s=open_timeout_s,
-            silent_after_s=silent_after_s,
-        )
-        is_stream = isinstance(device, str) and "://" in device
-        if capture is not None and not is_stream:
+        # OpenCV's and FFmpeg's own complaints are silenced: one line says what failed.
+        os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+        cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+        if isinstance(device, str) and "://" in device:
+            return _if_open(_stream(device, open_timeout_s, silent_after_s))
+        capture = _if_open(_v4l2(device, image_size, frames_per_s))
+        if capture is not None:
             on_controls(hold_still(capture, controls))
         return capture
 
     return open_device
+
+
+def _stream(device: str, open_timeout_s: float, silent_after_s: float) -> cv2.VideoCapture:
+    limits = [
+        cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
+        int(open_timeout_s * 1000),
+        cv2.CAP_PROP_READ_TIMEOUT_MSEC,
+        int(silent_after_s * 1000),
+    ]
+    capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, [*limits, cv2.CAP_PROP_FORMAT, -1])
+    if capture.isOpened() and int(capture.get(cv2.CAP_PROP_FOURCC)) != _MJPEG:
+        capture.release()
+        capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
+    return capture
+
+
+def _v4l2(device: int | str, image_size: tuple[int, int], frames_per_s: float) -> cv2.VideoCapture:
+    capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
+    # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
+    capture.set(cv2.CAP_PROP_FOURCC, float(_MJPEG))
+    capture.set(cv2.CAP_PROP_FRAME_WIDTH, image_size[0])
+    capture.set(cv2.CAP_PROP_FRAME_HEIGHT, image_size[1])
+    capture.set(cv2.CAP_PROP_FPS, frames_per_s)
+    if int(capture.get(cv2.CAP_PROP_FOURCC)) == _MJPEG:
+        capture.set(cv2.CAP_PROP_CONVERT_RGB, 0)
+    return capture
+
+
+def _if_open(capture: cv2.VideoCapture) -> Capture | None:
+    if capture.isOpened():
+        return capture
+    capture.release()
+    return None
 
 
 def hold_still(capture: Capture, asked: Controls) -> list[str]:

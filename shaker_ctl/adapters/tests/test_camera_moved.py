@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from shaker_ctl.adapters.camera.dice_reader import LOST
+from shaker_ctl.adapters.camera.grabber import Shot
 from shaker_ctl.adapters.camera.process import CameraWorker, _shows_no_rim
 from shaker_ctl.reading.messages import CameraFault, CameraRecovered, CameraSetup
 from shaker_ctl.reading.wire import receive
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
-from vision.camera import Shot
 from vision.frame import Frame
 from vision.tests.drawing import TABLE, draw, toss
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vision.table.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
+from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 
 def test_a_live_stream_is_neither_frozen_nor_looped():

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.camera import Grabber, Shot
+from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from vision.tests.drawing import Die, draw
 
 PICTURE = draw([Die(-20, -10, 15, 6)])
@@ -104,15 +104,7 @@ def test_a_stream_that_nobody_looks_at_is_not_decoded(monkeypatch) -> None:
         return decode(*arguments)
 
     monkeypatch.setattr(cv2, "imdecode", counted)
-    grabber = Grabber(
-        0,
-        image_size=(640, 480),
-        frames_per_s=30.0,
-        open_timeout_s=1.0,
-        silent_after_s=1.0,
-        on_trouble=lambda _: None,
-        opener=Capture,
-    )
+    grabber = Grabber(0, Capture, frames_per_s=30.0, on_trouble=lambda _: None)
     grabber.start()
     try:
         assert grabber.next(5, 10.0) is not None

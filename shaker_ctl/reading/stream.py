@@ -1,7 +1,7 @@
 """Whether a stream of pictures is alive: the grain of a live sensor never repeats.
 
-Owns: the memory of fingerprints (`vision.camera.Shot`) that detects a frozen or looped stream.
-Must not know cameras, tosses or what is in a picture.
+Owns: the memory of fingerprints (of `adapters.camera.grabber.Shot`) that detects a frozen or looped
+stream. Must not know cameras, tosses or what is in a picture.
 """
 
 from __future__ import annotations

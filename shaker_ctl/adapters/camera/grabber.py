@@ -1,6 +1,7 @@
-"""The camera: opened, read all the time, and only the newest frame kept.
+"""The camera: read all the time, and only the newest frame kept.
 
-Owns: the device, its deadlines, and the statistics of the stream. Must not know dice.
+Owns: the thread that grabs, and the statistics of the stream. Must not know dice, nor how a device
+is opened (`source`).
 
 A reader that pauses is given old frames afterwards: after 3 s of idling, `cv2.VideoCapture` on an
 HTTP stream hands out 3 s old pictures and needs up to 90 reads to catch up, and refuses
@@ -11,7 +12,6 @@ the rate is measured.
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 import zlib
@@ -23,19 +23,12 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.errors import VisionError
 from vision.frame import Frame, digest
 
-_MJPEG = cv2.VideoWriter.fourcc(*"MJPG")
 _START_OF_SCAN = b"\xff\xda"
 """Marks the picture's own data in a JPEG file (ITU-T T.81, B.1.1.3)."""
 _RATE_FRAMES = 60
 _REOPEN_WAITS_S = (0.1, 0.3, 1.0, 2.0)
-
-
-class CameraLostError(VisionError):
-    """The camera does not open, or gives no frames. The stream is closed when this is reported;
-    the grabber opens it again by itself, a person checks cable and address."""
 
 
 class Shot:
@@ -106,24 +99,18 @@ class Grabber:
     def __init__(
         self,
         device: int | str,
+        open_device: Callable[[], Capture | None],
         *,
-        image_size: tuple[int, int],
         frames_per_s: float,
-        open_timeout_s: float,
-        silent_after_s: float,
-        on_trouble: Callable[[CameraLostError | None], None],
-        opener: Callable[[], Capture | None] | None = None,
+        on_trouble: Callable[[str | None], None],
     ) -> None:
-        """`on_trouble` is called from the grabber's thread: with an error when the stream is
-        lost, with None when it is back. `opener` opens a device that OpenCV does not know, or
-        opens it with more care."""
+        """`device` is for messages; `source.make_opener` gives what opens it. `on_trouble` is
+        called from the grabber's thread: with what is wrong when the stream is lost, with None
+        when it is back. The grabber opens a lost stream again by itself."""
         self._device = device
-        self._size = image_size
+        self._open = open_device
         self._period_s = 1.0 / frames_per_s
-        self._open_timeout_s = open_timeout_s
-        self._silent_after_s = silent_after_s
         self._on_trouble = on_trouble
-        self._opener = opener
         self._is_stopping = threading.Event()
         self._is_blind = threading.Event()
         self._fresh = threading.Condition()
@@ -185,7 +172,8 @@ class Grabber:
             before = self._frames
             if capture is not None:
                 reason = "gives no frames"
-                with contextlib.closing(_Released(capture)):
+                with contextlib.ExitStack() as held:
+                    held.callback(capture.release)
                     while not self._is_stopping.is_set() and self._grab(capture):
                         if is_lost:
                             is_lost = False
@@ -198,20 +186,9 @@ class Grabber:
             if self._frames > before:
                 reason = "stopped giving frames"
             is_lost = True
-            self._on_trouble(CameraLostError(f"the camera {self._device!r} {reason}"))
+            self._on_trouble(f"the camera {self._device!r} {reason}")
             self._is_stopping.wait(_REOPEN_WAITS_S[min(failures, len(_REOPEN_WAITS_S) - 1)])
             failures += 1
-
-    def _open(self) -> Capture | None:
-        if self._opener is not None:
-            return self._opener()
-        return open_capture(
-            self._device,
-            image_size=self._size,
-            frames_per_s=1.0 / self._period_s,
-            open_timeout_s=self._open_timeout_s,
-            silent_after_s=self._silent_after_s,
-        )
 
     def _grab(self, capture: Capture) -> bool:
         """Take one frame off the stream; False when the stream is lost."""
@@ -234,54 +211,3 @@ class Grabber:
             )
             self._fresh.notify_all()
         return True
-
-
-def open_capture(
-    device: int | str,
-    *,
-    image_size: tuple[int, int],
-    frames_per_s: float,
-    open_timeout_s: float,
-    silent_after_s: float,
-) -> Capture | None:
-    """Open a V4L2 device or a stream; None where it does not open.
-
-    Where it sends JPEG files, `retrieve` hands these over as they are (see `Shot`). OpenCV's and
-    FFmpeg's own complaints are silenced: whoever opens a camera says in one line what failed.
-    """
-    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
-    if isinstance(device, str) and "://" in device:
-        limits = [
-            cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
-            int(open_timeout_s * 1000),
-            cv2.CAP_PROP_READ_TIMEOUT_MSEC,
-            int(silent_after_s * 1000),
-        ]
-        capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, [*limits, cv2.CAP_PROP_FORMAT, -1])
-        if capture.isOpened() and int(capture.get(cv2.CAP_PROP_FOURCC)) != _MJPEG:
-            capture.release()
-            capture = cv2.VideoCapture(device, cv2.CAP_FFMPEG, limits)
-    else:
-        capture = cv2.VideoCapture(device, cv2.CAP_V4L2)
-        # Uncompressed 640×480 at 30/s fills half of a USB 2 bus; most cameras offer MJPEG.
-        capture.set(cv2.CAP_PROP_FOURCC, float(_MJPEG))
-        capture.set(cv2.CAP_PROP_FRAME_WIDTH, image_size[0])
-        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, image_size[1])
-        capture.set(cv2.CAP_PROP_FPS, frames_per_s)
-        if int(capture.get(cv2.CAP_PROP_FOURCC)) == _MJPEG:
-            capture.set(cv2.CAP_PROP_CONVERT_RGB, 0)
-    if capture.isOpened():
-        return capture
-    capture.release()
-    return None
-
-
-class _Released:
-    """`close` for a VideoCapture."""
-
-    def __init__(self, capture: Capture) -> None:
-        self._capture = capture
-
-    def close(self) -> None:
-        self._capture.release()

@@ -9,11 +9,11 @@ Every folder that has a `labels.jsonl`, searched recursively, is a set.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
-import numpy as np
+from pydantic import BaseModel, Field, FiniteFloat, StrictBool, ValidationError
 
 from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
@@ -46,40 +46,51 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
             yield labels.parent.name, labels.parent
 
 
-NO_DIE = "no die"
-"""What a correction says instead of a value where nothing lies that could have one."""
+Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+"""x0, y0, x1, y1 in pixels."""
+Value = Annotated[int, Field(strict=True, ge=1, le=6)]
 
 
-@frozen
-class Correction:
+class _Die(BaseModel):
+    bbox: Box | None = None
+    value: Value | None = None
+    flat: StrictBool | None = None
+
+
+class _Row(BaseModel):
+    image: str
+    dice: list[_Die]
+
+
+class Correction(BaseModel):
     """One label that is wrong, as somebody saw who looked at the picture."""
 
-    old: int | None
-    new: int | str | None
-    """None: no value that anybody could tell. `NO_DIE`: nothing that could have one is there."""
-    bbox: tuple[float, float, float, float] | None = None
-    """Of a die that nobody had labelled: x0, y0, x1, y1 in pixels."""
+    set: str
+    image: str
+    """As its labels name it."""
+    die: int
+    """The die's index in its row; of a die that nobody had labelled, the next free number."""
+    old: Value | None
+    new: Value | Literal["no die"] | None
+    """None: no value that anybody could tell. `no die`: nothing that could have one is there."""
+    bbox: Box | None = None
+    """Of a die that nobody had labelled."""
 
 
-Corrections = dict[tuple[str, str], dict[int, Correction]]
-"""By set and picture, as its labels name it: corrections by the die's index in its row."""
+Corrections = Mapping[tuple[str, str], list[Correction]]
+"""By set and picture."""
 
 
 def read_corrections(path: Path) -> Corrections:
     """Rows `{set, image, die, old, new, why}`; `"new": "no die"` takes a label away, a row with a
     `bbox` and the next free number of `die` adds one. Raises VisionError, naming file and line."""
-    found: Corrections = {}
+    found: dict[tuple[str, str], list[Correction]] = {}
     for number, line in _lines(path):
         try:
-            row = json.loads(line)
-            if row["new"] != NO_DIE:
-                _check_value(row["new"])
-            dice = found.setdefault((row["set"], row["image"]), {})
-            dice[int(row["die"])] = Correction(
-                row["old"], row["new"], tuple(row["bbox"]) if "bbox" in row else None
-            )
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise VisionError(f"{path}, line {number}: not a correction ({error})") from error
+            row = Correction.model_validate_json(line)
+        except ValidationError as error:
+            raise _no_row(path, number, error) from error
+        found.setdefault((row.set, row.image), []).append(row)
     return found
 
 
@@ -90,47 +101,47 @@ def read_labels(
     path = folder / "labels.jsonl"
     for number, line in _lines(path):
         try:
-            row = json.loads(line)
-            corrected = (corrections or {}).get((folder.name, row["image"]), {})
-            labels = []
-            added = {i: one for i, one in sorted(corrected.items()) if one.bbox is not None}
-            free = range(len(row["dice"]), len(row["dice"]) + len(added))
-            if list(added) != list(free):
+            row = _Row.model_validate_json(line)
+            labels = _corrected(row.dice, (corrections or {}).get((folder.name, row.image), ()))
+        except ValueError as error:
+            raise _no_row(path, number, error) from error
+        picture = folder / row.image
+        if not picture.is_file():
+            raise VisionError(f"{path}, line {number}: there is no picture {shown(picture)}")
+        yield picture, labels
+
+
+def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[Label]:
+    """Raises ValueError where the corrections are of other labels."""
+    added = sorted((row for row in corrections if row.bbox is not None), key=lambda row: row.die)
+    numbers = [row.die for row in added]
+    free = list(range(len(dice), len(dice) + len(added)))
+    if numbers != free:
+        raise ValueError(f"corrections add dice {numbers}, the next free numbers are {free}")
+    by_die = {row.die: row for row in corrections}
+    labels = []
+    for index, die in enumerate([*dice, *(_Die(bbox=row.bbox, value=row.old) for row in added)]):
+        value: int | str | None = die.value
+        if (row := by_die.get(index)) is not None:
+            if value != row.old:
                 raise ValueError(
-                    f"corrections add dice {list(added)}, the next free numbers are {list(free)}"
+                    f"die {index} is labelled {value}, the correction expects {row.old}"
                 )
-            more = [{"bbox": one.bbox, "value": one.old} for one in added.values()]
-            for index, die in enumerate(row["dice"] + more):
-                box, value = _box(die.get("bbox")), die.get("value")
-                _check_value(value)
-                is_flat = die.get("flat")
-                if is_flat not in (True, False, None):
-                    raise ValueError(f"flat {is_flat!r} is neither true, false nor null")
-                centre = None if box is None else ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
-                size = 0.0 if box is None else max(box[2] - box[0], box[3] - box[1])
-                if index in corrected:
-                    if value != corrected[index].old:
-                        raise ValueError(
-                            f"die {index} is labelled {value}, the correction expects "
-                            f"{corrected[index].old}"
-                        )
-                    if corrected[index].new == NO_DIE:
-                        continue
-                    value = corrected[index].new
-                labels.append(Label(centre, size, value, is_flat))
-            picture = folder / row["image"]
-            if not picture.is_file():
-                raise ValueError(f"there is no picture {shown(picture)}")
-            yield picture, labels
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            OverflowError,
-        ) as error:
-            raise VisionError(f"{path}, line {number}: not a row of labels ({error})") from error
+            value = row.new
+        if isinstance(value, str):
+            continue
+        x0, y0, x1, y1 = die.bbox or (0.0, 0.0, 0.0, 0.0)
+        centre = None if die.bbox is None else ((x0 + x1) / 2, (y0 + y1) / 2)
+        labels.append(Label(centre, max(x1 - x0, y1 - y0), value, die.flat))
+    return labels
+
+
+def _no_row(path: Path, number: int, error: ValueError) -> VisionError:
+    why = str(error)
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        why = ": ".join([*map(str, first["loc"]), first["msg"]])
+    return VisionError(f"{path}, line {number}: not a row of labels ({why})")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -142,19 +153,3 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         raise VisionError(f"{path} is no text: byte {error.start} is not UTF-8") from error
     yield from ((n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip())
-
-
-def _box(box: object) -> tuple[float, ...] | None:
-    """Two corners in pixels, or none. Raises ValueError where they cannot be."""
-    if box is None:
-        return None
-    sides = tuple(float(side) for side in box) if isinstance(box, list | tuple) else ()
-    if len(sides) != 4 or not np.isfinite(sides).all():
-        raise ValueError(f"bbox {box} is not x0, y0, x1, y1 in pixels")
-    return sides
-
-
-def _check_value(value: object) -> None:
-    """Raise ValueError for what no face shows and nobody may have meant by `null`."""
-    if value is not None and (type(value) is not int or not 1 <= value <= 6):
-        raise ValueError(f"value {value!r} is neither 1 to 6 nor null")

@@ -71,23 +71,35 @@ picture, must lie below its top."""
 
 
 @frozen(eq=False)
+class _Die:
+    """One of the model's dice."""
+
+    found: FoundDie
+    evidence: DieEvidence
+    """With the second reader's vote."""
+    is_below_pips: bool
+    """The second reader sees pips above this face that are on no face."""
+    is_cut_off: bool
+    """The top face goes on beyond the picture's border."""
+
+
+@frozen(eq=False)
 class PhotoEvidence:
     """What both readers say of one photograph, before anything is concluded."""
 
-    dice: tuple[DieEvidence, ...]
-    """Of the model's dice, from left to right, each with the second reader's vote on it."""
-    found: tuple[FoundDie, ...]
-    """The same dice, as the model found them."""
-    below_pips: tuple[bool, ...]
-    """Of the same dice: if the second reader sees pips above this face that are on no face."""
+    dice: tuple[_Die, ...]
+    """From left to right."""
     faint: tuple[FoundDie, ...]
     """What else the model takes for a die, though not surely."""
     alone: tuple[PhotoDie, ...]
     """Faces that the second reader alone sees."""
-    is_cut_off: tuple[bool, ...]
-    """Of the model's dice: if the top face goes on beyond the picture's border."""
     spots: np.ndarray
     """(N, 4) The second reader's round spots, as `PhotoReading` has them."""
+
+    @property
+    def found(self) -> tuple[FoundDie, ...]:
+        """The dice as the model found them."""
+        return tuple(die.found for die in self.dice)
 
 
 class PhotoReader:
@@ -103,7 +115,8 @@ class PhotoReader:
         evidence = settle(self._gather(frame.image, clock), self.thresholds)
         opinion = judge(evidence, self.thresholds, dice)
         clock.lap("verdict")
-        return Findings(observe(frame, None, evidence.dice, opinion, clock), evidence.found, None)
+        both = tuple(die.evidence for die in evidence.dice)
+        return Findings(observe(frame, None, both, opinion, clock), evidence.found, None)
 
     def gather(self, image: np.ndarray) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
@@ -137,32 +150,22 @@ def compare(
     dice = []
     for i, die in enumerate(found):
         other = second.dice[pairs[i]] if i in pairs else None
-        dice.append(
-            DieEvidence(
-                corners=tuple((float(x), float(y)) for x, y in die.corners),
-                x_mm=0.0,
-                y_mm=0.0,
-                turn_deg=turn_deg(die.corners),
-                model=ModelVote(
-                    die.value, float(die.value_p.max()), float(die.flat_p), float(die.score)
-                ),
-                second=None
-                if other is None
-                else SecondVote(other.face.value, other.face.confidence, other.face.note),
-                measured=None,
-            )
+        vote = ModelVote(die.value, float(die.value_p.max()), float(die.flat_p), float(die.score))
+        evidence = DieEvidence(
+            corners=tuple((float(x), float(y)) for x, y in die.corners),
+            x_mm=0.0,
+            y_mm=0.0,
+            turn_deg=turn_deg(die.corners),
+            model=vote,
+            second=None
+            if other is None
+            else SecondVote(other.face.value, other.face.confidence, other.face.note),
+            measured=None,
         )
-    return PhotoEvidence(
-        dice=tuple(dice),
-        found=tuple(found),
-        below_pips=tuple(
-            i in pairs and second.dice[pairs[i]].has_pips_above for i in range(len(found))
-        ),
-        faint=tuple(faint),
-        alone=tuple(die for j, die in enumerate(second.dice) if j not in pairs.values()),
-        is_cut_off=tuple(_is_cut_off(die, size) for die in found),
-        spots=second.spots,
-    )
+        is_below_pips = other is not None and other.has_pips_above
+        dice.append(_Die(die, evidence, is_below_pips, _is_cut_off(die, size)))
+    alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
+    return PhotoEvidence(tuple(dice), tuple(faint), alone, second.spots)
 
 
 def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
@@ -171,26 +174,20 @@ def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
     picture's sure dice: the key of a keyboard, a mesh in a net, a letter on a label."""
     usual = _usual_edge(evidence.found, t)
     keep = [
-        worth(die) >= t.sure
+        worth(die.found) >= t.sure
         or (
-            _is_of_size(die, usual, t.size_ratio)
+            _is_of_size(die.found, usual, t.size_ratio)
             and (
-                worth(die) >= t.alone
-                or (die.edge_px < _MIN_SEEN_PX and worth(die) >= t.small)
-                or (vote.second is not None and vote.second.value is not None)
+                worth(die.found) >= t.alone
+                or (die.found.edge_px < _MIN_SEEN_PX and worth(die.found) >= t.small)
+                or (die.evidence.second is not None and die.evidence.second.value is not None)
             )
         )
-        for die, vote in zip(evidence.found, evidence.dice, strict=True)
+        for die in evidence.dice
     ]
-    unseen = [die for die, is_kept in zip(evidence.found, keep, strict=True) if not is_kept]
-    return replace(
-        evidence,
-        dice=tuple(compress(evidence.dice, keep)),
-        found=tuple(compress(evidence.found, keep)),
-        below_pips=tuple(compress(evidence.below_pips, keep)),
-        is_cut_off=tuple(compress(evidence.is_cut_off, keep)),
-        faint=(*evidence.faint, *unseen),
-    )
+    unseen = [die.found for die, is_kept in zip(evidence.dice, keep, strict=True) if not is_kept]
+    dice = tuple(compress(evidence.dice, keep))
+    return replace(evidence, dice=dice, faint=(*evidence.faint, *unseen))
 
 
 def _usual_edge(found: Sequence[FoundDie], t: PhotoThresholds) -> float | None:
@@ -245,47 +242,23 @@ def _are_one(die: FoundDie, face: PhotoDie) -> bool:
 
 def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:
     """What the evidence proves under these thresholds. `wanted`: how many dice there must be."""
-    dice = evidence.dice
+    dice = [die.evidence for die in evidence.dice]
     if not dice:
         return Unreadable(Reason.COUNT, "no dice")
     if wanted is not None and len(dice) != wanted:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice")
-    for number, is_cut_off in enumerate(evidence.is_cut_off, 1):
-        if is_cut_off:
+    for number, die in enumerate(evidence.dice, 1):
+        if die.is_cut_off:
             return Unreadable(
                 Reason.COUNT,
                 f"the border cuts off die {number} from the left, and there may be more behind it",
             )
-    for number, die in enumerate(dice, 1):
+    for number, die in enumerate(evidence.dice, 1):
         doubt = _doubt(die, t, f"die {number} from the left")
         if doubt is not None:
             return doubt
-        if evidence.below_pips[number - 1]:
-            return Unreadable(
-                Reason.DOUBTFUL,
-                f"die {number} from the left may be seen from the side: it has pips above",
-            )
-    slants = is_slanted(evidence.found)
-    if not slants and _may_be_at_eye_level(evidence.found):
-        return Unreadable(
-            Reason.DOUBTFUL,
-            "the dice may be seen from the side, at eye level: all stand upright in one row",
-        )
-    if slants and _may_be_upside_down(evidence.found):
-        return Unreadable(
-            Reason.DOUBTFUL,
-            "the picture may be upside down: of most dice a lower face looks more like the top",
-        )
-    for number, found in enumerate(evidence.found, 1):
-        if any(_are_too_near(found, other) for other in evidence.found[: number - 1]):
-            return Unreadable(
-                Reason.DOUBTFUL, f"die {number} from the left may be the side of another"
-            )
-        others = [other for other in evidence.found if other is not found]
-        if slants and any(_may_be_front_of(found, other) for other in others):
-            return Unreadable(
-                Reason.DOUBTFUL, f"die {number} from the left may be the front of another"
-            )
+    if view := _doubtful_view(evidence.found):
+        return Unreadable(Reason.DOUBTFUL, view)
     missed = _missed(evidence, t)
     if missed:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
@@ -295,6 +268,22 @@ def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Ve
         if die.model and die.second
     )
     return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _doubtful_view(found: Sequence[FoundDie]) -> str:
+    """Why the faces may not be tops, by how they stand in the picture; empty: they may."""
+    slants = is_slanted(found)
+    if not slants and _may_be_at_eye_level(found):
+        return "the dice may be seen from the side, at eye level: all stand upright in one row"
+    if slants and _may_be_upside_down(found):
+        return "the picture may be upside down: of most dice a lower face looks more like the top"
+    for number, die in enumerate(found, 1):
+        if any(_are_too_near(die, other) for other in found[: number - 1]):
+            return f"die {number} from the left may be the side of another"
+        others = [other for other in found if other is not die]
+        if slants and any(_may_be_front_of(die, other) for other in others):
+            return f"die {number} from the left may be the front of another"
+    return ""
 
 
 def _size(image: np.ndarray) -> tuple[int, int]:
@@ -310,9 +299,9 @@ def _is_cut_off(die: FoundDie, size: tuple[int, int]) -> bool:
     return bool(beyond > _WHOLE * die.edge_px)
 
 
-def _doubt(die: DieEvidence, t: PhotoThresholds, place: str) -> Unreadable | None:
+def _doubt(die: _Die, t: PhotoThresholds, place: str) -> Unreadable | None:
     """Why one die proves nothing, if so."""
-    model, second = die.model, die.second
+    model, second = die.evidence.model, die.evidence.second
     assert model is not None
     if model.flat_p < t.flat_p:
         return Unreadable(
@@ -331,6 +320,8 @@ def _doubt(die: DieEvidence, t: PhotoThresholds, place: str) -> Unreadable | Non
         return Unreadable(
             Reason.DOUBTFUL, f"{place}: pips stand out by {second.confidence:.2f} only"
         )
+    if die.is_below_pips:
+        return Unreadable(Reason.DOUBTFUL, f"{place} may be seen from the side: it has pips above")
     return None
 
 

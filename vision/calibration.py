@@ -157,6 +157,19 @@ class Calibration:
         depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
         return np.asarray(rays[:, :2] / rays[:, 2:3] * depth - self.compartment_mm)
 
+    def circle_px(self, radius_mm: float, z_mm: float = 0.0, points: int = 61) -> np.ndarray:
+        """(N, 2) pixels: a level circle around the middle of the compartment; it ends where it
+        begins."""
+        turn = np.linspace(0, 2 * np.pi, points)
+        level = np.full(points, z_mm)
+        return self.to_px(np.c_[radius_mm * np.cos(turn), radius_mm * np.sin(turn), level])
+
+    def box_of(self, points_px: np.ndarray) -> tuple[slice, slice]:
+        """The rows and columns of the picture that hold all of these (N, 2) pixels that it has."""
+        x0, y0 = np.maximum(np.floor(points_px.min(axis=0)), 0).astype(int)
+        x1, y1 = np.minimum(np.ceil(points_px.max(axis=0)), self.image_size).astype(int)
+        return slice(int(y0), int(y1)), slice(int(x0), int(x1))
+
     def _turn(self) -> np.ndarray:
         """(3, 3) from plumb directions (x, y, down) to the camera's."""
         return _turn(self.tilt_deg)

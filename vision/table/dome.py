@@ -60,15 +60,11 @@ class DomeWatch:
     def __init__(self, calibration: Calibration) -> None:
         self._calibration = calibration
         radius = calibration.compartment_radius_mm - 0.5 * calibration.die_mm
-        turn = np.linspace(0, 2 * np.pi, 61)
-        ring = np.c_[radius * np.cos(turn), radius * np.sin(turn), np.full(61, calibration.die_mm)]
-        outline = calibration.to_px(ring)
-        low = np.maximum(np.floor(outline.min(axis=0)), 0).astype(int)
-        high = np.minimum(np.ceil(outline.max(axis=0)), calibration.image_size).astype(int)
-        self._low = low
-        self._crop = (slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0])))
-        inside = np.zeros((high[1] - low[1], high[0] - low[0]), np.uint8)
-        cv2.fillPoly(inside, [np.round(outline - low).astype(np.int32)], 1)
+        outline = calibration.circle_px(radius, calibration.die_mm)
+        self._crop = rows, columns = calibration.box_of(outline)
+        self._low = np.array((columns.start, rows.start))
+        inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
+        cv2.fillPoly(inside, [np.round(outline - self._low).astype(np.int32)], 1)
         self._inside = inside > 0
         self._change = np.zeros(inside.shape, np.float32)
         self._darkest = np.full(inside.shape, 255, np.uint8)

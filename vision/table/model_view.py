@@ -29,18 +29,14 @@ class ModelView:
     """One calibrated camera's view for the model."""
 
     def __init__(self, calibration: Calibration, die_px: float = DIE_PX) -> None:
-        turn = np.linspace(0, 2 * np.pi, 61)
-        ring = np.stack([np.cos(turn), np.sin(turn)], axis=1) * calibration.compartment_radius_mm
-        height = np.full((61, 1), _TALLEST_DICE * calibration.die_mm)
-        reach = calibration.to_px(np.concatenate([ring, height], axis=1))
-        low = np.maximum(np.floor(reach.min(axis=0)), 0).astype(int)
-        high = np.minimum(np.ceil(reach.max(axis=0)), calibration.image_size).astype(int)
-        self.rows, self.columns = slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
-        width, height_px = int(high[0] - low[0]), int(high[1] - low[1])
+        top_mm = _TALLEST_DICE * calibration.die_mm
+        reach = calibration.circle_px(calibration.compartment_radius_mm, top_mm)
+        self.rows, self.columns = calibration.box_of(reach)
+        width, height = (side.stop - side.start for side in (self.columns, self.rows))
         share = min(1.0, die_px / calibration.die_px)
-        self.size = (round(width * share), round(height_px * share))
+        self.size = (round(width * share), round(height * share))
         self._close = CLOSE_DIE_PX / calibration.die_px
-        self._scale = np.array((width / self.size[0], height_px / self.size[1]), np.float32)
+        self._scale = np.array((width / self.size[0], height / self.size[1]), np.float32)
         # The network counts from a pixel's corner, a calibration from its middle.
         self._shift = np.array((self.columns.start, self.rows.start), np.float32) - 0.5
 

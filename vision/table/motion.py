@@ -40,23 +40,17 @@ class StillnessDetector:
     """Compares frames with earlier ones; one per camera."""
 
     def __init__(self, calibration: Calibration) -> None:
-        turn = np.linspace(0, 2 * np.pi, 61)
-        circle = np.stack([np.cos(turn), np.sin(turn)], axis=1) * calibration.compartment_radius_mm
-        rim = calibration.to_px(np.concatenate([circle, np.zeros((61, 1))], axis=1))
-        x0, y0 = np.maximum(np.floor(rim.min(axis=0)), 0).astype(int)
-        x1, y1 = np.minimum(np.ceil(rim.max(axis=0)), calibration.image_size).astype(int)
-        self._crop = (slice(int(y0), int(y1)), slice(int(x0), int(x1)))
-        self._size = (max(1, int(x1 - x0) // _SHRINK), max(1, int(y1 - y0) // _SHRINK))
-        self._surround = self._around(calibration, np.array([x0, y0]), np.array([x1, y1]))
-
-    def _around(self, calibration: Calibration, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """(h, w) bool: places of a thumbnail that show the wall, where no die can be."""
-        width, height = self._size
-        u = low[0] + (np.arange(width) + 0.5) / width * (high[0] - low[0])
-        v = low[1] + (np.arange(height) + 0.5) / height * (high[1] - low[1])
+        rim = calibration.circle_px(calibration.compartment_radius_mm)
+        self._crop = rows, columns = calibration.box_of(rim)
+        spans = [side.stop - side.start for side in (columns, rows)]
+        self._size = width, height = max(1, spans[0] // _SHRINK), max(1, spans[1] // _SHRINK)
+        # (h, w) bool: places of a thumbnail that show the wall, where no die can be.
+        u = columns.start + (np.arange(width) + 0.5) / width * spans[0]
+        v = rows.start + (np.arange(height) + 0.5) / height * spans[1]
         places = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
         reached = calibration.to_mm(places, calibration.die_mm)[:, :2]
-        return (np.hypot(*reached.T) > calibration.compartment_radius_mm).reshape(height, width)
+        is_wall = np.hypot(*reached.T) > calibration.compartment_radius_mm
+        self._surround = is_wall.reshape(height, width)
 
     def thumbnail(self, image: np.ndarray) -> np.ndarray:
         """(h, w) float32 grey of the compartment, small enough that grain averages out."""

@@ -33,6 +33,11 @@ def turn_deg(corners: np.ndarray) -> float:
     return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
 
 
+def apart_deg(a: float, b: float) -> float:
+    """Angle between two squares that are turned by so many degrees, 0..45."""
+    return abs((a - b + 45.0) % 90.0 - 45.0)
+
+
 def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
     """Least distance between two quadrilaterals, pixels; 0 where they overlap."""
     first, second = np.asarray(a, np.float32), np.asarray(b, np.float32)

@@ -24,7 +24,7 @@ from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import PhotoThresholds
 from vision.photo.finder import PhotoFinder, ScoredFinder, is_slanted, worth
-from vision.quads import match, turn_deg
+from vision.quads import apart_deg, match, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
@@ -366,7 +366,7 @@ def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
     seen from the height of the table. Of one die nothing says so."""
     edge = float(np.median([die.edge_px for die in found]))
     feet = [float(die.corners[:, 1].max()) for die in found]
-    turns = [abs((turn_deg(die.corners) + 45.0) % 90.0 - 45.0) for die in found]
+    turns = [apart_deg(turn_deg(die.corners), 0.0) for die in found]
     is_row = max(feet) - min(feet) < _IN_ROW * edge
     return len(found) > 1 and is_row and max(turns) < _UPRIGHT_DEG
 

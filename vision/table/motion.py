@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.quads import apart_deg
 
 _SHRINK = 4
 _SOFTEN = 24.0
@@ -98,5 +99,5 @@ def poses_changed(
 
 
 def is_same_pose(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool:
-    turn = abs((a[2] - b[2] + 45.0) % 90.0 - 45.0)
-    return bool(np.hypot(a[0] - b[0], a[1] - b[1]) < SAME_PLACE_MM and turn < SAME_TURN_DEG)
+    is_near = np.hypot(a[0] - b[0], a[1] - b[1]) < SAME_PLACE_MM
+    return bool(is_near and apart_deg(a[2], b[2]) < SAME_TURN_DEG)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.parameters import Limits
+from vision.quads import apart_deg
 from vision.reading import DieEvidence, Scene, SecondVote
 
 _SQUARE = np.array([(1, -1), (1, 1), (-1, 1), (-1, -1)], float) / 2
@@ -33,7 +34,7 @@ def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, lim
     own = _top_mm(vote, scene.die_mm)
     low, high = limits.lean_gap_mm
     for other in (each.second for each in dice if each is not die):
-        if other is None or _apart_deg(vote.turn_deg, other.turn_deg) > limits.lean_gap_deg:
+        if other is None or apart_deg(vote.turn_deg, other.turn_deg) > limits.lean_gap_deg:
             continue
         gaps = _gaps(own, _top_mm(other, scene.die_mm))
         for (gap_mm, share), floor_mm in zip(gaps, vote.floor_mm, strict=True):
@@ -67,15 +68,10 @@ def _rests_on_wall(vote: SecondVote, own: np.ndarray, scene: Scene, limits: Limi
     """True if a side of the die faces the wall from as far away as a lean leaves it, and the far
     side does not show what an upright die's does."""
     heading_deg = float(np.degrees(np.arctan2(vote.y_mm, vote.x_mm)))
-    if not scene.wall_mm or _apart_deg(heading_deg, vote.turn_deg) > limits.lean_gap_deg:
+    if not scene.wall_mm or apart_deg(heading_deg, vote.turn_deg) > limits.lean_gap_deg:
         return False
     low, high = limits.lean_wall_mm
     if not low < scene.wall_mm - float(np.hypot(*own.T).max()) < high:
         return False
     far = (round((heading_deg - vote.turn_deg) / 90.0) + 2) % 4
     return vote.floor_mm[far] < min(vote.floor_mm) + limits.bare_far_mm
-
-
-def _apart_deg(a: float, b: float) -> float:
-    """Angle between two squares, degrees, 0..45."""
-    return abs((a - b + 45.0) % 90.0 - 45.0)

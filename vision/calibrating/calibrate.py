@@ -34,6 +34,9 @@ CORNER_PX = 0.12
 MAX_ERROR_PX = 0.6
 """Root mean square of what is left over, above which something is wrong with the card or focus."""
 
+HEIGHT_MM = 3.0
+"""How far a lens's height is from what a ruler says (one sigma)."""
+
 AXIS_SHARE = 0.02
 """How far a lens's axis is from the middle of the picture, as a share of its width (one sigma)."""
 
@@ -145,13 +148,11 @@ _Found = Sequence[tuple[np.ndarray, np.ndarray]]
 """Of each view, the places on its card (N, 2) mm and the corners seen (N, 2) pixels."""
 
 
-def calibrate(
-    views: Sequence[View], target: Target, start: Calibration, height_sigma_mm: float = 3.0
-) -> Fit:
+def calibrate(views: Sequence[View], target: Target, start: Calibration) -> Fit:
     """Measure the camera by the card in `views`; the first must show it on the floor.
 
     `start` gives the picture's size, the compartment's and the dice's sizes, and the height that a
-    person measured, known to `height_sigma_mm`. Raises CalibrationError with what to do.
+    person measured. Raises CalibrationError with what to do.
     """
     _require_possible(views, start)
     height, width = views[0].image.shape[:2]
@@ -161,11 +162,10 @@ def calibrate(
     heights = [view.raised_mm for view in views]
     base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
     first = _first_guess(base, found, heights)
-    expect = Expected(base, height_sigma_mm)
 
     def residuals(x: np.ndarray) -> np.ndarray:
         left = _misses(x, base, found, heights).ravel() / CORNER_PX
-        return np.concatenate([left, expect(x), x[CAMERA : CAMERA + 2] / BESIDE_MM])
+        return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / BESIDE_MM])
 
     x, covariance = least_squares(residuals, first)
     kept = _without_strays(_misses(x, base, found, heights), found)
@@ -266,17 +266,13 @@ def _misses(
     return np.concatenate(missed)
 
 
-class Expected:
-    """What is known without the picture, as residuals in sigmas."""
-
-    def __init__(self, base: Calibration, height_sigma_mm: float) -> None:
-        width, height = base.image_size
-        self._at = np.array([base.height_mm, width / 2 - 0.5, height / 2 - 0.5, 0.0, 0.0, 0.0])
-        axis = AXIS_SHARE * width
-        self._sigma = np.array([height_sigma_mm, axis, axis, DISTORTION, TILT_DEG, TILT_DEG])
-
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        return np.asarray((x[1:CAMERA] - self._at) / self._sigma)
+def unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
+    """(6,) How far a camera is from what is known without the picture, in sigmas."""
+    width, height = base.image_size
+    usual = np.array([base.height_mm, width / 2 - 0.5, height / 2 - 0.5, 0.0, 0.0, 0.0])
+    axis = AXIS_SHARE * width
+    sigma = np.array([HEIGHT_MM, axis, axis, DISTORTION, TILT_DEG, TILT_DEG])
+    return np.asarray((x[1:CAMERA] - usual) / sigma)
 
 
 def _first_guess(

@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.calibrating.calibrate import CAMERA, Expected, Fit, camera_of, least_squares, sigmas
+from vision.calibrating.calibrate import CAMERA, Fit, camera_of, least_squares, sigmas, unexpected
 from vision.calibration import Calibration, CalibrationError
 from vision.networks.classifier import FoundDie
 from vision.table.edges import refine
@@ -105,16 +105,11 @@ def _refined(image: np.ndarray, die: FoundDie) -> np.ndarray | None:
     return moved[0] if shares[0] == 1.0 and is_square else None
 
 
-def calibrate_by_dice(
-    pictures: Sequence[np.ndarray],
-    finder: Finder,
-    start: Calibration,
-    height_sigma_mm: float = 3.0,
-) -> Fit:
+def calibrate_by_dice(pictures: Sequence[np.ndarray], finder: Finder, start: Calibration) -> Fit:
     """Measure the camera by the dice that lie flat in `pictures`, in different places in each.
 
-    `start` gives the dice's and the compartment's sizes and the lens's height, known to
-    `height_sigma_mm`. Raises CalibrationError with what to do.
+    `start` gives the dice's and the compartment's sizes and the lens's height. Raises
+    CalibrationError with what to do.
     """
     height, width = pictures[0].shape[:2]
     if any(image.shape[:2] != (height, width) for image in pictures):
@@ -124,7 +119,7 @@ def calibrate_by_dice(
     _require(faces, base)
     edge_mm = base.die_mm + SPILL_MM
     for _ in range(_SCALE_ROUNDS):
-        x, covariance, faces = _fitted(faces, base, edge_mm, height_sigma_mm)
+        x, covariance, faces = _fitted(faces, base, edge_mm)
         fitted, larger = _placed(_camera(x, base), pictures)
         edge_mm /= larger
     misses = _misses(x, faces, base, edge_mm * larger)
@@ -165,15 +160,14 @@ def _require(faces: Sequence[Face], base: Calibration) -> None:
 
 
 def _fitted(
-    faces: list[Face], base: Calibration, edge_mm: float, height_sigma_mm: float
+    faces: list[Face], base: Calibration, edge_mm: float
 ) -> tuple[np.ndarray, np.ndarray, list[Face]]:
     """The unknowns, their covariance, and the faces that agree."""
-    expect = Expected(base, height_sigma_mm)
     for is_last in (False, True):
 
         def residuals(x: np.ndarray, kept: list[Face] = faces) -> np.ndarray:
             left = _misses(x, kept, base, edge_mm).ravel() / CORNER_PX
-            return np.concatenate([left, expect(x)])
+            return np.concatenate([left, unexpected(x, base)])
 
         x, covariance = least_squares(residuals, _first_guess(faces, base))
         if is_last:

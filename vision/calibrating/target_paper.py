@@ -18,6 +18,7 @@ RULE_MM = 50.0
 """Length of the printed line that shows whether the printer kept the scale."""
 
 _POINT_MM = 25.4 / 72.0
+_DOTS_PER_INCH = 600
 _ROUND = 0.5522847498
 """Control points of a quarter circle's curve."""
 
@@ -85,11 +86,11 @@ def _document(content: bytes) -> bytes:
     return bytes(file)
 
 
-def png(target: Target, dots_per_inch: int = 600) -> bytes:
+def png(target: Target) -> bytes:
     """The card alone, as wide as the compartment, with its resolution for the printer."""
-    picture = target.picture(dots_per_inch / 25.4)
+    picture = target.picture(_DOTS_PER_INCH / 25.4)
     data = bytes(np.asarray(cv2.imencode(".png", picture)[1]))
-    per_metre = round(dots_per_inch / 0.0254)
+    per_metre = round(_DOTS_PER_INCH / 0.0254)
     body = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
     chunk = struct.pack(">I", 9) + body + struct.pack(">I", zlib.crc32(body))
     header_end = 8 + 25

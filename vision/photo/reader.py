@@ -35,6 +35,7 @@ from vision.reading import (
     Verified,
 )
 
+_THRESHOLDS = PhotoThresholds()
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
 _NEAREST = 0.95
@@ -105,15 +106,14 @@ class PhotoEvidence:
 class PhotoReader:
     """Reads photographs. One instance per thread."""
 
-    def __init__(self, finder: ScoredFinder, thresholds: PhotoThresholds | None = None) -> None:
+    def __init__(self, finder: ScoredFinder) -> None:
         self._finder = PhotoFinder(finder)
-        self.thresholds = thresholds or PhotoThresholds()
 
     def look(self, frame: Frame, dice: int | None = None) -> Findings:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
         clock = Stopwatch()
-        evidence = settle(self._gather(frame.image, clock), self.thresholds)
-        opinion = judge(evidence, self.thresholds, dice)
+        evidence = settle(self._gather(frame.image, clock), _THRESHOLDS)
+        opinion = judge(evidence, _THRESHOLDS, dice)
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
         return Findings(observe(frame, None, both, opinion, clock), evidence.found, None)
@@ -125,7 +125,7 @@ class PhotoReader:
     def _gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _LONGEST):
             return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
-        found, faint = self._finder.find(image, self.thresholds.found)
+        found, faint = self._finder.find(image, _THRESHOLDS.found)
         clock.lap("model")
         second = read_photo(image)
         clock.lap("second reader")

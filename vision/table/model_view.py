@@ -28,12 +28,12 @@ _TALLEST_DICE = 2.2
 class ModelView:
     """One calibrated camera's view for the model."""
 
-    def __init__(self, calibration: Calibration, die_px: float = DIE_PX) -> None:
+    def __init__(self, calibration: Calibration) -> None:
         top_mm = _TALLEST_DICE * calibration.die_mm
         reach = calibration.circle_px(calibration.compartment_radius_mm, top_mm)
         self.rows, self.columns = calibration.box_of(reach)
         width, height = (side.stop - side.start for side in (self.columns, self.rows))
-        share = min(1.0, die_px / calibration.die_px)
+        share = min(1.0, DIE_PX / calibration.die_px)
         self.size = (round(width * share), round(height * share))
         self._close = CLOSE_DIE_PX / calibration.die_px
         self._scale = np.array((width / self.size[0], height / self.size[1]), np.float32)

@@ -20,23 +20,18 @@ from vision.table.reader import TableReader
 class StillScene:
     """Reads frames of one scene in which nothing moves."""
 
-    def __init__(self, reader: TableReader, dice: int | None = 3) -> None:
+    def __init__(self, reader: TableReader) -> None:
         self.observations: list[Observation] = []
         """Of every frame, oldest first."""
         self._reader = reader
-        self._dice = dice
         self._in_full: Findings | None = None
 
     def look(self, frame: Frame) -> Findings:
         """Read the next frame."""
         newest = [each.is_confirming for each in self.observations[1 - FRAMES :]]
         is_due = newest == [True] * (FRAMES - 1)
-        found = self._reader.look(
-            frame,
-            self._dice,
-            None if is_due else self._in_full,
-            is_turned=newest[-1:] == [True],
-        )
+        after = None if is_due else self._in_full
+        found = self._reader.look(frame, after=after, is_turned=newest[-1:] == [True])
         if not found.observation.is_confirming:
             self._in_full = found
         self.observations.append(found.observation)

@@ -1,9 +1,8 @@
 """The lamp box's register map: values to registers and back, and nothing else.
 
-REGISTERS.md is the same map for people who build a box; its tables are drawn from `BLOCKS` here
-(`python -m shaker_ctl.lamp.document`), so neither can drift from the other. This module owns
-addresses, widths and codes. It must not know serial lines, time, or which areas win. Framing and
-checksums are pymodbus's.
+REGISTERS.md is the same map for people who build a box, and says what each register means; a test
+holds its tables to the blocks and codes here. This module owns addresses, widths and codes. It must
+not know serial lines, time, or which areas win. Framing and checksums are pymodbus's.
 
 Every number wider than 16 bits is sent most significant word first, as Modbus sends the bytes of a
 word: one rule, and a mask printed in hex reads as it lies in the registers.
@@ -165,7 +164,6 @@ class Register:
     words: int
     name: str
     kind: str
-    meaning: str
 
 
 @frozen
@@ -187,12 +185,12 @@ class Block:
         return last.address + last.words - self.address
 
 
-def _block(name: str, address: int, *lines: tuple[str, str, str], written: int = 0) -> Block:
-    """Lay registers one after the other; each line is (name, kind, meaning)."""
+def _block(name: str, address: int, *lines: tuple[str, str], written: int = 0) -> Block:
+    """Lay registers one after the other; each line is (name, kind)."""
     registers = []
-    for register_name, kind, meaning in lines:
+    for register_name, kind in lines:
         words = _WIDTH.get(kind) or int(kind.removeprefix("u16 x "))
-        registers.append(Register(address, words, register_name, kind, meaning))
+        registers.append(Register(address, words, register_name, kind))
         address += words
     return Block(name, tuple(registers), written)
 
@@ -202,111 +200,85 @@ _WIDTH = {"u16": 1, "s16": 1, "bits": 1, "u32": 2, "mask": 4}
 IDENTITY = _block(
     "identity",
     0x0000,
-    ("magic", "u16", "always 51B0: this is a Sic Bo lamp box"),
-    (
-        "map version",
-        "u16",
-        f"high byte major, low byte minor; this page is {MAP_MAJOR:02x}{MAP_MINOR:02x}",
-    ),
-    ("firmware", "u16", "high byte major, low byte minor; the maker's"),
-    ("serial number", "u32", "the maker's"),
-    ("areas fitted", "u16", "50, or 52 with Even and Odd"),
-    ("capabilities", "bits", "see capabilities"),
-    ("warm-up", "u16", "ms from switching a lamp until its measurement is true; at most 50"),
-    ("stage life", "u16", "ms until an uncommitted stage expires; always 1000"),
-    ("test life", "u16", "ms until an area test that is not renewed ends; always 10000"),
-    ("rated current", "u16", "mA of one good lamp: 100 in the currents block"),
-    ("reply delay", "u16", "ms, the longest time the box takes to begin its reply; at most 10"),
-    ("reserved", "u16 x 4", "0"),
+    ("magic", "u16"),
+    ("map version", "u16"),
+    ("firmware", "u16"),
+    ("serial number", "u32"),
+    ("areas fitted", "u16"),
+    ("capabilities", "bits"),
+    ("warm-up", "u16"),
+    ("stage life", "u16"),
+    ("test life", "u16"),
+    ("rated current", "u16"),
+    ("reply delay", "u16"),
+    ("reserved", "u16 x 4"),
 )
 
 STATUS = _block(
     "status",
     0x0010,
-    ("state", "u16", "0 dark, 1 result lit, 2 area test, 3 fault (dark, refuses to light)"),
-    ("flags", "bits", "see flags"),
-    ("last refusal", "u16", "why the last refused write was refused; 0 once one is accepted"),
-    ("restarts", "u16", "retained; counts every start of the box, wraps"),
-    ("uptime", "u32", "ms since the box started, wraps; it proves that a reply is fresh"),
-    ("sequence", "u16", "sequence of the last accepted command"),
-    ("phase", "u16", "as commanded, demonstration mark included"),
-    ("phase round", "u32", "round number that came with the phase"),
-    ("result round", "u32", "round of the result that is lit; 0 when none is"),
-    ("last committed round", "u32", "retained; see the policy"),
-    ("driven", "mask", "lamps that the box drives now"),
-    ("glowing", "mask", "lamps whose measured current is at least half the rated one"),
-    (
-        "open",
-        "mask",
-        "lamps found burnt out: driven and warm, yet not glowing; kept until they glow",
-    ),
-    ("stuck", "mask", "lamps that are not driven, cold for the warm-up time, and yet draw current"),
-    ("supply", "u16", "lamp supply in 10 mV"),
-    ("temperature", "s16", "of the box in 0.1 °C"),
+    ("state", "u16"),
+    ("flags", "bits"),
+    ("last refusal", "u16"),
+    ("restarts", "u16"),
+    ("uptime", "u32"),
+    ("sequence", "u16"),
+    ("phase", "u16"),
+    ("phase round", "u32"),
+    ("result round", "u32"),
+    ("last committed round", "u32"),
+    ("driven", "mask"),
+    ("glowing", "mask"),
+    ("open", "mask"),
+    ("stuck", "mask"),
+    ("supply", "u16"),
+    ("temperature", "s16"),
 )
 
 STAGE = _block(
     "stage",
     0x0040,
-    ("sequence", "u16", "any number, a new one for each attempt; read back unchanged"),
-    ("round", "u32", "round number; 0 for a lamp entry that belongs to no round"),
-    ("first value", "u16", "1 to 6"),
-    ("second value", "u16", "1 to 6"),
-    ("third value", "u16", "1 to 6"),
-    ("layout", "u16", "50 or 52, and not more than the areas fitted"),
-    ("layout options", "bits", "see layout options"),
-    ("expected mask", "mask", "the lamps that the controller says win"),
-    ("verdict", "u16", "read only: 0 ready to commit, otherwise a refusal code"),
-    ("own mask", "mask", "read only: the lamps that the box computed; 0 where it could not"),
+    ("sequence", "u16"),
+    ("round", "u32"),
+    ("first value", "u16"),
+    ("second value", "u16"),
+    ("third value", "u16"),
+    ("layout", "u16"),
+    ("layout options", "bits"),
+    ("expected mask", "mask"),
+    ("verdict", "u16"),
+    ("own mask", "mask"),
     written=12,
 )
 
 COMMAND = _block(
     "command",
     0x0060,
-    ("sequence", "u16", "any number, a new one for each attempt; echoed in the status"),
-    ("command", "u16", "see commands"),
-    ("round", "u32", "round number that the command belongs to"),
-    ("argument", "u16", "see commands; 0 where none is named"),
+    ("sequence", "u16"),
+    ("command", "u16"),
+    ("round", "u32"),
+    ("argument", "u16"),
     written=5,
 )
 
 ODDS = len(AREAS) + 12
 """Places of odds: one for each area, then `one-N` on two dice, then `one-N` on three."""
 
-MULTIPLIERS = _block(
-    "multipliers",
-    0x0080,
-    ("round", "u32", "round that the odds belong to"),
-    ("odds", f"u16 x {ODDS}", "X of 'X to 1' for each place; 0: no multiplier there"),
-    written=2 + ODDS,
-)
+_SHOWN = ("round", "u32"), ("odds", f"u16 x {ODDS}")
 
-MULTIPLIERS_SHOWN = _block(
-    "multipliers shown",
-    0x00D0,
-    ("round", "u32", "round shown; 0 when all displays are blank"),
-    ("odds", f"u16 x {ODDS}", "read back from the display drivers, not from the write above"),
-)
+MULTIPLIERS = _block("multipliers", 0x0080, *_SHOWN, written=2 + ODDS)
 
-CURRENTS = _block(
-    "currents",
-    0x0120,
-    (
-        "currents",
-        f"u16 x {len(AREAS) // 2}",
-        "lamp 0 in the high byte of the first register, lamp 1 in its low byte, and so on; "
-        "percent of the rated current, 255 for more",
-    ),
-)
+MULTIPLIERS_SHOWN = _block("multipliers shown", 0x00D0, *_SHOWN)
+
+CURRENTS = _block("currents", 0x0120, ("currents", f"u16 x {len(AREAS) // 2}"))
 
 COMMITTED = _block(
     "committed",
     0x0140,
-    ("round", "u32", "retained; the last committed round"),
-    ("first mask", "mask", "retained; the lamps that this round was committed with first"),
-    ("mask", "mask", "retained; the lamps that stand for it: another mask only after `correct`"),
-    ("corrections", "u16", "retained; 1 once the round was corrected, else 0"),
+    ("round", "u32"),
+    ("first mask", "mask"),
+    ("mask", "mask"),
+    ("corrections", "u16"),
 )
 
 TABLE_BYTES = 8
@@ -315,11 +287,11 @@ HEAD_BYTES = 32
 ANCHOR = _block(
     "anchor",
     0x0150,
-    ("table", "u16 x 4", "retained; the mark of the journal, the same for all its records"),
-    ("round", "u32", "retained; the round after whose record the head was taken; 0: no anchor"),
-    ("record", "u32", "retained; the number of that record"),
-    ("head", "u16 x 16", "retained; SHA-256 of the journal up to and including that record"),
-    ("erasures", "u16", "read only, retained; how often the memory was erased by hand, wraps"),
+    ("table", "u16 x 4"),
+    ("round", "u32"),
+    ("record", "u32"),
+    ("head", "u16 x 16"),
+    ("erasures", "u16"),
     written=24,
 )
 

@@ -1,15 +1,17 @@
-"""The register map: published vectors, widths, and the document that is drawn from it."""
+"""The register map: published vectors, widths, and the page that says what registers mean."""
 
 from __future__ import annotations
 
+import re
+from enum import IntFlag
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shaker_ctl.errors import LampReplyError
-from shaker_ctl.lamp import document
 from shaker_ctl.lamp import registers as r
 from shaker_ctl.rules.outcome import AREAS, Layout, Toss, areas_of, mask
 from shaker_ctl.rules.vocabulary import ShownPhase
@@ -26,15 +28,57 @@ def status_words(**changes: int) -> list[int]:
     return words
 
 
-def test_the_document_is_as_the_code_draws_it():
-    text = document.DOCUMENT.read_text(encoding="utf-8")
-    assert document.render(text) == text, "run: python -m shaker_ctl.lamp.document"
+PAGE = Path(r.__file__).with_name("REGISTERS.md").read_text("utf-8")
+TABLE = re.compile(r"<!-- table: ([a-z ]+) -->\n.*?\n\| --- .*?\n(.*?)\n<!-- end -->", re.DOTALL)
+TABLES = {
+    name: [
+        [cell.strip(" `") for cell in line.strip("|").split(" | ")] for line in rows.splitlines()
+    ]
+    for name, rows in TABLE.findall(PAGE)
+}
+"""The cells of each table of the page, by its mark."""
 
 
-def test_every_block_stands_in_the_document():
-    text = document.DOCUMENT.read_text(encoding="utf-8")
-    for block in r.BLOCKS:
-        assert f"<!-- table: {block.name} -->" in text
+@pytest.mark.parametrize("block", r.BLOCKS, ids=lambda block: block.name)
+def test_the_page_has_every_register_of_a_block_at_its_address(block):
+    registers = [(f"{each.address:04X}", each.name, each.kind) for each in block.registers]
+    assert [tuple(cells[:3]) for cells in TABLES[block.name]] == registers
+
+
+def test_the_page_has_every_block_with_its_length():
+    blocks = [(b.name, f"{b.address:04X}", str(b.words), str(b.written or "-")) for b in r.BLOCKS]
+    assert [tuple(cells) for cells in TABLES["blocks"]] == blocks
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        *(("flags", r.Flag), ("capabilities", r.Capability), ("layout options", r.LayoutOption)),
+        *(("commands", r.CommandCode), ("phases", r.Phase), ("refusals", r.Refusal)),
+    ],
+)
+def test_the_page_has_every_code_by_its_number_or_bit(name, codes):
+    is_bits = issubclass(codes, IntFlag)
+    numbers = [(int(code).bit_length() - 1 if is_bits else int(code), code.name) for code in codes]
+    found = [(int(cells[0]), cells[1].upper().replace(" ", "_")) for cells in TABLES[name]]
+    assert found == numbers
+
+
+def test_the_page_says_of_a_refusal_what_a_person_is_told():
+    assert [cells[2] for cells in TABLES["refusals"]] == [
+        r.REFUSAL_TEXT[code] for code in r.Refusal
+    ]
+
+
+def test_the_page_has_every_area_at_its_bit():
+    areas = [area.strip(" `") for cells in TABLES["lamps"] for area in cells[1].split(",")]
+    assert tuple(areas) == AREAS
+    spans = [tuple(map(int, cells[0].split("-"))) for cells in TABLES["lamps"]]
+    assert [bit for first, last in spans for bit in range(first, last + 1)] == [*range(len(AREAS))]
+
+
+def test_the_page_is_of_this_version_of_the_map():
+    assert f"this page is {r.MAP_MAJOR:02x}{r.MAP_MINOR:02x}" in PAGE
 
 
 def test_blocks_do_not_overlap_and_fit_one_modbus_request():

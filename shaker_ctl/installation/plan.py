@@ -29,7 +29,6 @@ from shaker_ctl.installation.acts import (
 )
 from shaker_ctl.installation.certificate import MakeCertificate
 from shaker_ctl.installation.places import LINK_USER, PAGE_USER, PREFIX, USER, Places, shipped
-from shaker_ctl.installation.skeleton import SKELETON
 
 UNITS = (
     "shaker-ctl.service",
@@ -54,6 +53,9 @@ UDEV = Path("/run/udev/control")
 """Where udev listens. In a container it does not run; it reads its rules when it starts."""
 
 SCRIPTS = ("motor-off", "await-pigpiod")
+
+SETTINGS = "settings.toml"
+"""The settings file as a new table gets it: the keys of `settings_page.FIRST`, and no others."""
 
 REAL_TABLE = """\
 This computer is a real table. No demonstration and no virtual rig runs here.
@@ -235,7 +237,7 @@ def _told(wishes: Wishes) -> list[Act]:
     places = wishes.places
     group = None if places.is_staged else USER
     return [
-        Write(places.settings, SKELETON, 0o640, group=group, keep=True),
+        Write(places.settings, _text(SETTINGS), 0o640, group=group, keep=True),
         Write(places.pins, pins_file.environment(wishes.pins)),
         Write(places.real_table, REAL_TABLE),
     ]

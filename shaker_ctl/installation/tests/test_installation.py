@@ -25,7 +25,6 @@ from shaker_ctl.installation.plan import (
     to_install,
     to_uninstall,
 )
-from shaker_ctl.installation.skeleton import SKELETON
 from shaker_ctl.main import program
 
 PREFIX = Path("/opt/shaker-ctl")
@@ -234,7 +233,9 @@ def test_a_device_in_no_socket_is_refused_with_what_to_write_instead():
     assert "/dev/ttyAMA0" in refused.value.remedy
 
 
-# ── Settings skeleton ───────────────────────────────────────────────────────
+# ── A new table's settings ──────────────────────────────────────────────────
+
+NEW = (shipped() / "settings.toml").read_text("utf-8")
 
 
 def test_a_new_tables_settings_are_valid_as_they_are(places: Places):
@@ -251,11 +252,11 @@ def switched_on(text: str) -> str:
 
 
 def test_every_key_that_a_new_tables_settings_suggest_exists():
-    assert settings.parse_text(switched_on(SKELETON), source="it").journal.second is not None
+    assert settings.parse_text(switched_on(NEW), source="it").journal.second is not None
 
 
 def test_what_a_first_table_sets_is_one_list_in_the_page_in_its_file_and_in_a_new_one():
-    keys = [*_keys(tomllib.loads(switched_on(SKELETON)))]
+    keys = [*_keys(tomllib.loads(switched_on(NEW)))]
     keys = [re.sub(r"(?<=calibration)\..*", "", key) for key in keys]
     assert set(keys) == set(settings_page.FIRST)
     page = (shipped() / "README.md").read_text("utf-8")

@@ -7,6 +7,9 @@ An expected outcome (a cocked die, a reading refused) is a value, never an excep
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 
 class ShakerError(Exception):
     """Root of the tree. Catch it only where every error becomes an event (`service`)."""
@@ -134,3 +137,15 @@ class SealError(ShakerError):
     """
 
     code = "seal"
+
+
+@contextlib.contextmanager
+def told_as(kind: type[ShakerError], what: str, *, remedy: str) -> Iterator[None]:
+    """Raise what the system refuses in this block (OSError) as an error of that kind.
+
+    Its line says what could not be done, the system's reason, and what to do.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}", remedy=remedy) from error

@@ -18,7 +18,7 @@ from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
-from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError
+from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, told_as
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from vision.calibrating.calibrate import Fit, View
 from vision.calibrating.calibrate import calibrate as measure
@@ -73,12 +73,8 @@ def target(
     makers = {".pdf": pdf, ".png": png}
     if out.suffix not in makers:
         raise RefusedError(f"{out} is neither .pdf nor .png", remedy="Name a file of one of them")
-    try:
+    with told_as(RefusedError, f"cannot write {out}", remedy="Name another --out"):
         out.write_bytes(makers[out.suffix](design))
-    except OSError as error:
-        raise RefusedError(
-            f"cannot write {out}: {error.strerror}", remedy="Name another --out"
-        ) from error
     typer.echo(
         f"{out}: a card of {2 * design.radius_mm:g} mm for a compartment of {radius:g} mm radius, "
         f"{design.squares} squares of {design.square_mm:g} mm along its board"

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.errors import told_as
 from shaker_ctl.installation.acts import Act, InstallError
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, kept, to_install, to_uninstall
@@ -116,13 +117,9 @@ def _places(root: Path) -> Places:
 
 
 def _is_there(path: Path) -> bool:
-    try:
+    remedy = "Run it as root: sudo shaker-ctl install"
+    with told_as(InstallError, f"{path} may not be looked at", remedy=remedy):
         return path.exists()
-    except OSError as error:
-        raise InstallError(
-            f"{path} may not be looked at: {error.strerror}",
-            remedy="Run it as root: sudo shaker-ctl install",
-        ) from error
 
 
 def _carry_out(acts: list[Act], *, check: bool, yes: bool, done: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shaker_ctl import settings
-from shaker_ctl.errors import PhotoError, RefusedError, SettingsError
+from shaker_ctl.errors import PhotoError, RefusedError, SettingsError, told_as
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
     from vision.findings import Findings
@@ -183,9 +183,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    with told_as(RefusedError, f"cannot make the folder {folder}", remedy="Name another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RefusedError(
-            f"cannot make the folder {folder}: {error.strerror}", remedy="Name another folder"
-        ) from error

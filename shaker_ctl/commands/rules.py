@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from shaker_ctl.errors import RefusedError, SettingsError
+from shaker_ctl.errors import RefusedError, SettingsError, told_as
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
@@ -64,9 +64,9 @@ def cited(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
             yield from cited(value, key)
 
 
-def standing(profile: Profile, moment: datetime | None = None) -> str:
-    """Say whether a profile is in force now (or then), and since when or until when."""
-    day = profile.day(moment or datetime.now(UTC))
+def standing(profile: Profile) -> str:
+    """Say whether a profile is in force now, and since when or until when."""
+    day = profile.day(datetime.now(UTC))
     first, last = profile.in_force.effective_from.value, profile.in_force.last_day.value
     match out_of_force(profile, day):
         case Barrier.EXPIRED:
@@ -182,13 +182,9 @@ def _files(place: Path | None) -> Iterator[str]:
     """Yield what the files with the rule texts hold."""
     if place is None:
         return
-    try:
+    with told_as(RefusedError, f"{place} cannot be read", remedy="Name another --from"):
         for path in sorted(place.glob("*.txt")) if place.is_dir() else [place]:
             yield path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise RefusedError(
-            f"{place} cannot be read: {error.strerror}", remedy="Name another --from"
-        ) from error
 
 
 def _head(one: Profile) -> None:
@@ -290,12 +286,8 @@ def diagram(
     if out.suffix not in {".svg", ".dot"}:
         raise RefusedError(f"{out} ends neither in .svg nor in .dot", remedy="Name another --out")
     drawn = drawing.svg() if out.suffix == ".svg" else drawing.dot()
-    try:
+    with told_as(RefusedError, f"{out} cannot be written", remedy="Name another --out"):
         out.write_text(drawn, encoding="utf-8")
-    except OSError as error:
-        raise RefusedError(
-            f"{out} cannot be written: {error.strerror}", remedy="Name another --out"
-        ) from error
     screen.print(escape(f"{out}: {drawing.summary()}"))
 
 

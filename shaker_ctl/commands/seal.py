@@ -8,8 +8,6 @@ break under their own name and passphrase.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -23,11 +21,12 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
-from shaker_ctl.errors import RefusedError, SealError
+from shaker_ctl.errors import RefusedError, SealError, told_as
 from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, manifest, place, signature
+from shaker_ctl.whole_file import mode, put
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -109,29 +108,15 @@ def write(
         journal_second=str(chosen.journal.second.absolute()) if chosen.journal.second else "",
     )
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
-    _replace(out or where.manifest, text)
+    file = out or where.manifest
+    remedy = "Run as the user who owns that folder"
+    with told_as(RefusedError, f"the seal {file} cannot be written", remedy=remedy):
+        put(file, text, mode(0o644))
     count = len(sealed.packages) + len(sealed.elsewhere)
     _say(
-        f"{out or where.manifest}: {count} files and {len(sealed.libraries)} libraries sealed "
+        f"{file}: {count} files and {len(sealed.libraries)} libraries sealed "
         f"by {by}, key {signature.fingerprint(trusted)}"
     )
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a whole file in place in one step."""
-    try:
-        number, aside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), 0o644)
-        os.replace(aside, path)
-    except OSError as error:
-        raise RefusedError(
-            f"the seal {path} cannot be written: {error.strerror}",
-            remedy="Run as the user who owns that folder",
-        ) from error
 
 
 @app.command()

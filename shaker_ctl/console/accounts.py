@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from enum import Enum
@@ -24,9 +23,10 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.errors import SettingsError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.whole_file import put
 
 
 class Looker(Enum):
@@ -252,24 +252,14 @@ def _write(path: Path, accounts: list[Account]) -> None:
             f'role = "{account.role.value}"',
             f'hash = "{account.hash}"',
         ]
-    try:
+    remedy = "Run as the user who owns it, or name another with --users"
+    with told_as(SettingsError, f"cannot write the users file {path}", remedy=remedy):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # mkstemp creates it with mode 0600; the rename keeps that.
-        number, written = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            _let_the_folders_group_read(number, path.parent)
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(written, path)
-    except OSError as error:
-        raise SettingsError(
-            f"cannot write the users file {path}: {error.strerror}",
-            remedy="Run as the user who owns it, or name another with --users",
-        ) from error
+        folder = path.parent
+        put(path, "\n".join(lines) + "\n", lambda file: _let_group_read(file, folder))
 
 
-def _let_the_folders_group_read(number: int, folder: Path) -> None:
+def _let_group_read(number: int, folder: Path) -> None:
     """On an installed table root writes the file, and the service reads it by the folder's group.
 
     Elsewhere, and in a folder of root's own, it stays readable by its writer alone.

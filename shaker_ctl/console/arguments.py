@@ -102,10 +102,8 @@ def _maybe_round_before(words: Sequence[str]) -> tuple[Arguments, Sequence[str]]
     return {"round": round_number(words[0])}, words[1:]
 
 
-def one_of(name: str, *choices: str, default: str | None = None) -> Reader:
+def one_of(name: str, *choices: str) -> Reader:
     def read(words: Sequence[str]) -> Arguments:
-        if not words and default is not None:
-            return {name: default}
         word = _only(words, " or ".join(choices)).lower()
         if word not in choices:
             raise ArgumentsError(f"one of {', '.join(choices)} is needed")

@@ -375,16 +375,13 @@ class Store:
         table: str | None = None,
         *,
         count: int = 50,
-        since: str = "",
-        until: str = "9",
     ) -> list[Mapping[str, Any]]:
-        """Return ended rounds, newest first, of one table or of all; `since`, `until`: ISO 8601.
+        """Return ended rounds, newest first, of one table or of all.
 
         Rounds of one millisecond stand by their place in the record.
         """
         wanted = select(ended_round, line.c.table_name).join(line, line.c.id == ended_round.c.line)
         wanted = wanted.where(line.c.site == site, *_is_newest_line())
-        wanted = wanted.where(ended_round.c.wall >= since, ended_round.c.wall < until)
         if table is not None:
             wanted = wanted.where(line.c.table_name == table)
         with self.committing() as db:

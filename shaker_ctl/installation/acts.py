@@ -6,18 +6,22 @@ that is done does nothing when asked again; an act that cannot be done raises `I
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import os
 import pwd
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from shaker_ctl.errors import ShakerError
+from shaker_ctl.errors import ShakerError, told_as
 from shaker_ctl.frozen import frozen
+from shaker_ctl.whole_file import put
+
+MEND = "Mend that and run it again"
 
 
 class InstallError(ShakerError):
@@ -75,20 +79,13 @@ class Write:
         return is_same and is_owned and there.st_mode & 0o7777 == self.mode
 
     def do(self) -> None:
-        try:
+        with _changing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if not (self.keep and self.path.exists()):
-                written = self.path.with_name(f".{self.path.name}.new")
-                with written.open("w", encoding="utf-8") as file:
-                    file.write(self.content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(written, self.path)
+                put(self.path, self.content)
             self.path.chmod(self.mode)
             if self.group is not None:
                 shutil.chown(self.path, group=self.group)
-        except (OSError, LookupError) as error:
-            raise _refused(self.path, error) from error
 
 
 @frozen
@@ -118,15 +115,13 @@ class Folder:
         )
 
     def do(self) -> None:
-        try:
+        with _changing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             self.path.chmod(self.mode)
             if self.owner is not None:
                 shutil.chown(self.path, user=self.owner)
             if self.group is not None:
                 shutil.chown(self.path, group=self.group)
-        except (OSError, LookupError) as error:
-            raise _refused(self.path, error) from error
 
 
 @frozen
@@ -141,12 +136,10 @@ class Link:
         return self.path.is_symlink() and os.readlink(self.path) == self.target
 
     def do(self) -> None:
-        try:
+        with _changing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.unlink(missing_ok=True)
             self.path.symlink_to(self.target)
-        except OSError as error:
-            raise _refused(self.path, error) from error
 
 
 @frozen
@@ -169,13 +162,11 @@ class Remove:
         return False
 
     def do(self) -> None:
-        try:
+        with _changing(self.path):
             if self.path.is_dir() and not self.path.is_symlink():
                 shutil.rmtree(self.path)
             else:
                 self.path.unlink(missing_ok=True)
-        except OSError as error:
-            raise _refused(self.path, error) from error
 
 
 @frozen
@@ -191,30 +182,28 @@ class Command:
         return self.is_needless()
 
     def do(self) -> None:
-        try:
+        remedy = self.remedy or "Run it on Raspberry Pi OS or Debian with systemd"
+        with told_as(InstallError, f"cannot run {self.words[0]}", remedy=remedy):
             ran = subprocess.run(self.words, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise InstallError(
-                f"cannot run {self.words[0]}: {error.strerror}",
-                remedy=self.remedy or "Run it on Raspberry Pi OS or Debian with systemd",
-            ) from error
         if ran.returncode != 0:
             said = (ran.stderr or ran.stdout).strip().splitlines()
             raise InstallError(
                 f"`{' '.join(self.words)}` ended with status {ran.returncode}"
                 + (f": {said[-1]}" if said else ""),
-                remedy=self.remedy or "Mend that and run it again",
+                remedy=self.remedy or MEND,
             )
 
 
-def _refused(path: Path, error: OSError | LookupError) -> InstallError:
-    remedy = (
-        "Run it as root: sudo shaker-ctl install"
-        if isinstance(error, PermissionError)
-        else "Mend that and run it again"
-    )
-    reason = error.strerror if isinstance(error, OSError) else error
-    return InstallError(f"cannot change {path}: {reason}", remedy=remedy)
+@contextlib.contextmanager
+def _changing(path: Path) -> Iterator[None]:
+    """Raise what stands in the way of a change as `InstallError`."""
+    try:
+        yield
+    except (OSError, LookupError) as error:
+        is_denied = isinstance(error, PermissionError)
+        remedy = "Run it as root: sudo shaker-ctl install" if is_denied else MEND
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InstallError(f"cannot change {path}: {reason}", remedy=remedy) from error
 
 
 def user_number(name: str) -> int | None:

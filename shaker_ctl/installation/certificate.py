@@ -6,7 +6,6 @@ authority can sign. What is there already stays: a house puts its own certificat
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from cryptography.x509.oid import NameOID
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation.acts import InstallError, group_number
+from shaker_ctl.whole_file import mode, put
 
 CERTIFICATE, KEY, REQUEST = "certificate.pem", "key.pem", "request.pem"
 
@@ -89,17 +89,6 @@ class MakeCertificate:
         secret = key.private_bytes(
             pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        _write(self.folder / KEY, secret, 0o600)
-        _write(self.folder / CERTIFICATE, certificate.public_bytes(pem), 0o644)
-        _write(self.folder / REQUEST, request.public_bytes(pem), 0o644)
-
-
-def _write(path: Path, content: bytes, mode: int) -> None:
-    """With its mode from the first byte on."""
-    aside = path.with_name(f".{path.name}.new")
-    aside.unlink(missing_ok=True)
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, path)
+        put(self.folder / KEY, secret)
+        put(self.folder / CERTIFICATE, certificate.public_bytes(pem), mode(0o644))
+        put(self.folder / REQUEST, request.public_bytes(pem), mode(0o644))

@@ -14,6 +14,7 @@ from dataclasses import field
 from pathlib import Path
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.errors import told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
@@ -341,10 +342,6 @@ def _pending(acts: Iterable[Act]) -> list[Act]:
 
 def _text(name: str) -> str:
     """Return a shipped file. Raises `InstallError` where the package is not whole."""
-    try:
+    remedy = "Install it again from its wheel"
+    with told_as(InstallError, f"the installed package lacks {name}", remedy=remedy):
         return (shipped() / name).read_text("utf-8")
-    except OSError as error:
-        raise InstallError(
-            f"the installed package lacks {name}: {error.strerror}",
-            remedy="Install it again from its wheel",
-        ) from error

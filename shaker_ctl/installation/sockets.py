@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from shaker_ctl.errors import told_as
 from shaker_ctl.installation.acts import InstallError
 
 NAMES = {
@@ -26,12 +27,8 @@ HEADER = "# Written by `shaker-ctl install`: the USB sockets of this table's dev
 def properties(device: Path) -> dict[str, str]:
     """Return what udev knows of `device`. Raises `InstallError`."""
     words = ["udevadm", "info", "--query=property", f"--name={device}"]
-    try:
+    with told_as(InstallError, "cannot run udevadm", remedy="apt install udev"):
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise InstallError(
-            f"cannot run udevadm: {error.strerror}", remedy="apt install udev"
-        ) from error
     if ran.returncode != 0:
         raise InstallError(
             f"udev knows no device {device}",

@@ -46,8 +46,8 @@ class FaceRetentionTest:
     without three values is left out by calling `forget_last`, since then nothing was kept or lost.
     """
 
-    def __init__(self, tosses: int = RETENTION_TOSSES) -> None:
-        self._counts: deque[int] = deque(maxlen=tosses)
+    def __init__(self) -> None:
+        self._counts: deque[int] = deque(maxlen=RETENTION_TOSSES)
         self._last: tuple[int, int, int] | None = None
 
     def add(self, values: tuple[int, int, int]) -> Retention:

@@ -24,15 +24,15 @@ from shaker_ctl.motion.parameters import WatchParameters
 
 
 class Trouble(Enum):
-    """What can be wrong with the motor."""
+    """What can be wrong with the motor, each by the code of its fault."""
 
-    DRIVER_FAULT = "driver fault"
-    TACH_SILENT = "tach silent"
-    TACH_UNRELIABLE = "tach unreliable"
-    SLOW_START = "slow start"
-    STALL = "stall"
-    OVERSPEED = "overspeed"
-    NO_STOP = "no stop"
+    DRIVER_FAULT = "motor-driver"
+    TACH_SILENT = "tach-silent"
+    TACH_UNRELIABLE = "tach-unreliable"
+    SLOW_START = "motor-slow-start"
+    STALL = "motor-stall"
+    OVERSPEED = "motor-overspeed"
+    NO_STOP = "motor-no-stop"
 
 
 @frozen

@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -102,14 +102,12 @@ class People:
         accounts: Accounts,
         idle_s: float,
         *,
-        rights: Mapping[str, frozenset[Any]] = RIGHTS,
         is_open: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`rights`: what each role may see. `is_open`: nobody logs in, everybody sees all."""
+        """`is_open`: nobody logs in, everybody sees all."""
         self.is_open = is_open
-        self._rights = rights
-        everything = frozenset[Any]().union(*rights.values())
+        everything = frozenset[Any]().union(*RIGHTS.values())
         self._everybody = Session("everybody", "", "", 0.0, rights=everything)
         self._checking = threading.Lock()
         self._accounts = accounts
@@ -178,7 +176,7 @@ class People:
                 if wait := self._wait_s(name, client):
                     return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
-                role in self._rights
+                role in RIGHTS
                 and 0 < len(passphrase) <= LONGEST
                 and self._accounts.verify(name, ROLES[role], passphrase)
             )
@@ -211,7 +209,7 @@ class People:
         self._together.right(name)
         secret = secrets.token_urlsafe(32)
         session = Session(name, role, _key(secret), now, now, self._stored_of(name, role))
-        session.rights = self._rights[role]
+        session.rights = RIGHTS[role]
         while len(self._sessions) >= MAX_SESSIONS:
             self._end(next(iter(self._sessions.values())))
         self._sessions[session.key] = session

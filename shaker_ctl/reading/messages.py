@@ -32,8 +32,6 @@ class CameraSetup:
     dip_delay_s: float
     dip_seen_within_s: float
     controls: Controls = field(default_factory=Controls)
-    model: str | None = None
-    """Folder of the model's manifest; None: the one installed with the package."""
 
 
 @frozen

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from shaker_ctl.errors import RefusedError
+from shaker_ctl.errors import RefusedError, told_as
 
 _RAW = serialization.Encoding.Raw, serialization.PublicFormat.Raw
 
@@ -96,13 +96,9 @@ def _no_public(path: Path) -> RefusedError:
 
 
 def _read(path: Path) -> bytes:
-    try:
+    remedy = "shaker-ctl seal keys makes a pair; seal.pub belongs beside the settings file"
+    with told_as(RefusedError, f"the key {path} cannot be read", remedy=remedy):
         return path.read_bytes()
-    except OSError as error:
-        raise RefusedError(
-            f"the key {path} cannot be read: {error.strerror}",
-            remedy="shaker-ctl seal keys makes a pair; seal.pub belongs beside the settings file",
-        ) from error
 
 
 def sign(key: Ed25519PrivateKey, content: bytes) -> str:

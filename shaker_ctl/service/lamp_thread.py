@@ -35,22 +35,6 @@ test that is not renewed for 10 s (REGISTERS.md, test life)."""
 WATCH_S = 0.2
 """Time between looks at the box: two of them lie within the 500 ms after which an answer is old."""
 
-PHASES = {
-    ShownPhase.CLOSED: Phase.CLOSED,
-    ShownPhase.INSPECTION: Phase.INSPECTION,
-    ShownPhase.BETS_OPEN: Phase.BETS_OPEN,
-    ShownPhase.NO_MORE_BETS: Phase.NO_MORE_BETS,
-    ShownPhase.TOSSING: Phase.TOSSING,
-    ShownPhase.READING: Phase.READING,
-    ShownPhase.AWAITING_DEALER: Phase.AWAITING_DEALER,
-    ShownPhase.RESULT: Phase.RESULT,
-    ShownPhase.NO_ROLL: Phase.NO_ROLL,
-    ShownPhase.VOID: Phase.VOID,
-    ShownPhase.SETTLE_BY_HAND: Phase.SETTLE_BY_HAND,
-    ShownPhase.FAULT: Phase.FAULT,
-    ShownPhase.OUT_OF_SERVICE: Phase.OUT_OF_SERVICE,
-}
-
 LampCommand = (
     commands.ProveLampsDark
     | commands.PushLamps
@@ -89,12 +73,9 @@ class LampThread:
         self,
         box: LampBox,
         post: Callable[[events.Event], None],
-        *,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._box = box
         self._post = post
-        self._now = now
         self._work: deque[LampCommand] = deque()
         self._wake = threading.Condition()
         self._anchor: Anchor | None = None
@@ -138,7 +119,7 @@ class LampThread:
         clearing ends a trial of lamps.
         """
         if isinstance(command, commands.PushLamps):
-            self.asked = command.occasion, self._now()
+            self.asked = command.occasion, time.monotonic()
         with self._wake:
             if isinstance(command, commands.SteerWalk):
                 self._steer(command.step)
@@ -205,7 +186,7 @@ class LampThread:
         match command:
             case commands.ProveLampsDark(occasion):
                 status = box.prove_dark()
-                answered_at_s = self._now()
+                answered_at_s = time.monotonic()
                 self._note(status, answered_at_s)
                 self._post(events.LampsProvedDark(occasion, answered_at_s))
             case commands.PushLamps(occasion, values, areas, corrects):
@@ -219,25 +200,25 @@ class LampThread:
                         remedy="layout of profile and lamp box differ: check both",
                     )
                 self._post(events.LampsShown(occasion, values))
-                self._note(box.status(), self._now())
+                self._note(box.status(), time.monotonic())
             case commands.ClearLamps(occasion):
                 self._picture(commanded=frozenset())
                 self._shown = None
                 box.clear(_round(occasion))
                 self._post(events.LampsDark(occasion))
-                self._note(box.status(), self._now())
+                self._note(box.status(), time.monotonic())
             case commands.DarkenLamps(occasion):
                 self._picture(commanded=frozenset())
                 self._shown = None
                 self._to_darken = command
                 box.darken()
                 self._to_darken = None
-                self._note(box.prove_dark(), self._now())
+                self._note(box.prove_dark(), time.monotonic())
                 self._post(events.LampsDark(occasion))
             case commands.ProveEachLamp(occasion, areas, dwell_s):
                 self._prove_each(occasion, areas, dwell_s)
             case commands.ShowPhase(phase, demonstration):
-                word = PHASES[phase] | (DEMONSTRATION if demonstration else 0)
+                word = Phase[phase.name] | (DEMONSTRATION if demonstration else 0)
                 self._picture(phase=phase)
                 box.show_phase(word, 0)
             case commands.ShowMultipliers(occasion, multipliers):
@@ -289,19 +270,19 @@ class LampThread:
 
         Returns by how many lamps a person wants to go back, 0 for this one again; None: go on.
         """
-        ends_at, renew_at = self._now() + dwell_s, self._now() + RENEW_S
+        ends_at, renew_at = time.monotonic() + dwell_s, time.monotonic() + RENEW_S
         while True:
             with self._wake:
                 again, self._again_from = self._again_from, None
                 if self._stop_trial or again is not None:
                     return again
-                if self._now() >= ends_at and not self._is_paused:
+                if time.monotonic() >= ends_at and not self._is_paused:
                     return None
                 until = renew_at if self._is_paused else min(ends_at, renew_at)
-                self._wake.wait(timeout=max(0.0, until - self._now()))
-            if self._now() >= renew_at:
+                self._wake.wait(timeout=max(0.0, until - time.monotonic()))
+            if time.monotonic() >= renew_at:
                 self._light_alone(area, area)
-                renew_at = self._now() + RENEW_S
+                renew_at = time.monotonic() + RENEW_S
 
     def _steer(self, step: WalkStep) -> None:
         """In the caller's thread, with the lock held: what `_dwell` looks at."""
@@ -346,11 +327,11 @@ class LampThread:
             self._do(self._to_darken)
         try:
             if self._shown is not None:
-                self._note(self._box.status(), self._now())
+                self._note(self._box.status(), time.monotonic())
                 self._box.prove_lit(*self._shown)
             else:
                 status = self._box.status()
-                self._note(status, self._now())
+                self._note(status, time.monotonic())
                 if status.state is State.DARK and status.is_measured:
                     self._box.prove_dark()
                 elif not status.is_healthy:

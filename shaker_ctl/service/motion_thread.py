@@ -59,16 +59,6 @@ IDLE_LOOP_S = 0.02
 CONTACTS_EVERY = 5
 """Idle turns between two looks at the contacts, which also report their changes by themselves."""
 
-CODES = {
-    Trouble.DRIVER_FAULT: "motor-driver",
-    Trouble.TACH_SILENT: "tach-silent",
-    Trouble.TACH_UNRELIABLE: "tach-unreliable",
-    Trouble.SLOW_START: "motor-slow-start",
-    Trouble.STALL: "motor-stall",
-    Trouble.OVERSPEED: "motor-overspeed",
-    Trouble.NO_STOP: "motor-no-stop",
-}
-
 
 class MotionThread:
     """Drives the shaker. `start`, then orders from the state thread; `stop` from any thread."""
@@ -284,7 +274,7 @@ class MotionThread:
         is_due = self._run is not None or self._ticks % CONTACTS_EVERY == 0
         is_driving = self._run is not None and self._run.ended_s is None
         if self._contacts.look(read=is_due) and not is_driving:  # while driving it ends the run
-            self._trouble(CODES[Trouble.DRIVER_FAULT], "the motor driver reports a fault", now_s)
+            self._trouble(Trouble.DRIVER_FAULT.value, "the motor driver reports a fault", now_s)
 
     # ── At rest ─────────────────────────────────────────────────────────────
 
@@ -294,7 +284,7 @@ class MotionThread:
             return
         self._resting_is_faulted = True
         self._motor.stop()
-        self._trouble(CODES[verdict.trouble], verdict.reason, now_s)
+        self._trouble(verdict.trouble.value, verdict.reason, now_s)
 
     def _take_order(self, now_s: float, alive: bool) -> None:
         if not self._orders:
@@ -357,7 +347,7 @@ class MotionThread:
             return
         if denied := self._contacts.denial():
             if self._contacts.is_driver_faulted:
-                self._fail(CODES[Trouble.DRIVER_FAULT], denied)
+                self._fail(Trouble.DRIVER_FAULT.value, denied)
             else:
                 self._end_early(run, "interlock", denied, now_s)
             return
@@ -373,7 +363,7 @@ class MotionThread:
             return
         sample = self._sample(now_s, run.plan.speed_rpm(at_s), run.started_s)
         if verdict := run.watch.judge(sample):
-            self._fail(CODES[verdict.trouble], verdict.reason, verdict)
+            self._fail(verdict.trouble.value, verdict.reason, verdict)
             return
         self._motor.refresh()
         run.control, self._duty = controller.step(
@@ -452,13 +442,13 @@ class MotionThread:
             if braking_s > 2 * CONFIRM_S:
                 self._close_run(run)
                 self._resting_is_faulted = True
-                self._trouble(CODES[Trouble.NO_STOP], "EN does not go low", now_s)
+                self._trouble(Trouble.NO_STOP.value, "EN does not go low", now_s)
             return
         sample = self._sample(now_s, 0.0, run.ended_s)
         if verdict := run.rest.judge(sample):
             self._close_run(run)
             self._resting_is_faulted = True
-            self._trouble(CODES[verdict.trouble], verdict.reason, now_s)
+            self._trouble(verdict.trouble.value, verdict.reason, now_s)
         elif run.rest.is_quiet(sample):
             self._close_run(run)
             self._settle(run, now_s)

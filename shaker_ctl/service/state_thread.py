@@ -127,7 +127,6 @@ class StateThread:
         performer: Performer,
         heartbeat: Heartbeat,
         observers: Iterable[Callable[[Step, events.Event], None]] = (),
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`observers` are told of every step, in the state thread; they must be quick."""
         self.state = state
@@ -138,7 +137,6 @@ class StateThread:
         self._performer = performer
         self._heartbeat = heartbeat
         self._observers = tuple(observers)
-        self._now = now
         self._inbox: queue.SimpleQueue[_Input | Callable[[], None]] = queue.SimpleQueue()
         self._timers: Timers[str, events.Event] = Timers()
         self._since_snapshot = SNAPSHOT_EVERY
@@ -171,7 +169,7 @@ class StateThread:
         answer: Callable[[PostOutcome], None] | None = None,
     ) -> None:
         """Leave an event. `answer` is called once, when it is refused or its record is synced."""
-        self._inbox.put(_Input(event, self._now(), pictures, answer))
+        self._inbox.put(_Input(event, time.monotonic(), pictures, answer))
 
     def between_events(self, look: Callable[[], None]) -> None:
         """Have `look` called in the state thread, between two events. It must be quick."""
@@ -191,7 +189,7 @@ class StateThread:
             raise
 
     def _turn(self) -> None:
-        now = self._now()
+        now = time.monotonic()
         found = [_Input(event, now, None, None) for event in self._timers.due(now)]
         found += self._arrived(0.0 if found else self._patience())
         for item in machine.gravest_first(found, lambda item: item.event):
@@ -214,7 +212,7 @@ class StateThread:
 
     def _patience(self) -> float:
         due_s = self._timers.next_due()
-        return TURN_S if due_s is None else min(TURN_S, max(0.0, due_s - self._now()))
+        return TURN_S if due_s is None else min(TURN_S, max(0.0, due_s - time.monotonic()))
 
     def _take(self, item: _Input) -> None:
         if self.journal_failure is not None:
@@ -297,7 +295,7 @@ class StateThread:
             match command:
                 case commands.StartTimer(timer, occasion):
                     expired = events.TimerExpired(timer, occasion)
-                    due_s = self._now() + self._performer.timer_length_s(timer)
+                    due_s = time.monotonic() + self._performer.timer_length_s(timer)
                     self._inbox.put(partial(self._timers.start, TIMER, due_s, expired))
                 case commands.CancelTimer():
                     self._inbox.put(lambda: self._timers.cancel(TIMER))

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.errors import RefusedError, SettingsError, ShakerError
+from shaker_ctl.errors import RefusedError, SettingsError, ShakerError, told_as
 
 SOCKET_NAME = "status.sock"
 MAX_ADDRESS = 107
@@ -58,7 +58,11 @@ class StatusSocket:
 
         Raises SettingsError where the folder cannot hold it.
         """
-        try:
+        with told_as(
+            SettingsError,
+            f"the status socket {self._path} cannot be made",
+            remedy="Give service.runtime_dir a folder that the service may write",
+        ):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 self._path.unlink()
@@ -66,11 +70,6 @@ class StatusSocket:
                 self._listener.bind(address)
             os.chmod(self._path, 0o660)
             self._listener.listen(MAX_CLIENTS)
-        except OSError as error:
-            raise SettingsError(
-                f"the status socket {self._path} cannot be made: {error.strerror or error}",
-                remedy="Give service.runtime_dir a folder that the service may write",
-            ) from error
         self._listener.settimeout(0.2)
         self._thread.start()
 

@@ -8,10 +8,8 @@ whole of the settings: whether a changed file can still be read is asked of its 
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import tempfile
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -26,6 +24,7 @@ from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.settings_text import with_table
+from shaker_ctl.whole_file import put
 from vision.calibrating.calibrate import Fit, View
 
 log = logging.getLogger(__name__)
@@ -167,23 +166,17 @@ def write_table(file: Path, table: dict[str, Any], note: str, check: Check) -> N
     does, and where the file cannot be written.
     """
     after = with_calibration(file, table, note, check)
-    aside = ""
     try:
         real = file.resolve(strict=True)
         old = real.stat()
-        number, aside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-        with os.fdopen(number, "w", encoding="utf-8", newline="") as opened:
-            opened.write(after)
-            opened.flush()
-            os.fsync(opened.fileno())
+
+        def as_before(number: int) -> None:
             if os.geteuid() == 0:
-                os.fchown(opened.fileno(), old.st_uid, old.st_gid)
-            os.fchmod(opened.fileno(), old.st_mode & 0o7777)
-        os.replace(aside, real)
+                os.fchown(number, old.st_uid, old.st_gid)
+            os.fchmod(number, old.st_mode & 0o7777)
+
+        put(real, after, as_before)
     except OSError as error:
-        if aside:
-            with contextlib.suppress(OSError):
-                os.unlink(aside)
         raise _not_written(file, error) from error
 
 

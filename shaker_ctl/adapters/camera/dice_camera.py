@@ -86,7 +86,6 @@ class DiceCamera:
         parameters: CameraParameters,
         listener: Callable[[Message], None],
         *,
-        model: Path | None = None,
         check_files: Callable[[], None] = lambda: None,
     ) -> None:
         """Prepare; `start` starts. `listener` is called from the adapter's own thread, must not
@@ -94,7 +93,6 @@ class DiceCamera:
         it raises SealError, none is."""
         self._parameters = parameters
         self._hear = listener
-        self._model = model
         self._check_files = check_files
         self._lock = threading.Lock()
         self._link: Connection | None = None
@@ -307,7 +305,6 @@ class DiceCamera:
             dip_delay_s=p.dip_delay_s,
             dip_seen_within_s=p.dip_seen_within_s,
             controls=p.controls.plain(),
-            model=None if self._model is None else str(self._model),
         )
 
     def _attend(self, started: float) -> CameraFault | None:

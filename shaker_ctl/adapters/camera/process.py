@@ -21,7 +21,6 @@ import time
 import traceback
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 import cv2
 
@@ -103,7 +102,7 @@ class CameraWorker:
         self._started = time.monotonic()
         calibration = Calibration.from_table(setup.calibration)
         self._gate = QualityGate(calibration)
-        self._finder = DieFinder(None if setup.model is None else Path(setup.model))
+        self._finder = DieFinder()
         self._reader = TableReader(self._finder, calibration, threads=2)
         self._session = TossSession(
             self._reader,

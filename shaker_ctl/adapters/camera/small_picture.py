@@ -15,8 +15,8 @@ QUALITIES = (70, 50, 35, 20)
 """Of the JPEG, the best first. Pips are distinct at 20; the rig's frames fit at 50."""
 
 
-def small_jpeg(image: cv2.typing.MatLike, largest: int = LARGEST) -> bytes:
-    """Return `image` as the best JPEG of at most `largest` bytes, halved in size if it must be.
+def small_jpeg(image: cv2.typing.MatLike) -> bytes:
+    """Return `image` as the best JPEG of at most `LARGEST` bytes, halved in size if it must be.
 
     The smallest that there is, where not even that fits (noise from edge to edge).
     """
@@ -25,7 +25,7 @@ def small_jpeg(image: cv2.typing.MatLike, largest: int = LARGEST) -> bytes:
         smaller = image if size == 1.0 else cv2.resize(image, None, fx=size, fy=size)
         for quality in QUALITIES:
             encoded = bytes(cv2.imencode(".jpg", smaller, [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
-            if len(encoded) <= largest:
+            if len(encoded) <= LARGEST:
                 return encoded
     return encoded
 

@@ -14,7 +14,7 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.errors import JournalWriteError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.quoting import require_words
 
@@ -45,7 +45,11 @@ class DisputeList:
         require_words("the dispute's --by", act.by)
         require_words("the dispute's --reason", act.reason)
         line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
-        try:
+        with told_as(
+            JournalWriteError,
+            f"the dispute cannot be kept in {self._path}",
+            remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
+        ):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self._path, flags, 0o640), "r+b") as file:
@@ -54,11 +58,6 @@ class DisputeList:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise JournalWriteError(
-                f"the dispute cannot be kept in {self._path}: {error.strerror}",
-                remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
-            ) from error
 
     def acts(self) -> tuple[Dispute, ...]:
         """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""

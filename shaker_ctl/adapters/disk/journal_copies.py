@@ -21,6 +21,7 @@ from shaker_ctl.errors import (
     JournalError,
     JournalWriteError,
     RefusedError,
+    told_as,
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
@@ -54,14 +55,10 @@ class JournalLock:
         place for it.
         """
         path = parameters.path.with_name(parameters.path.name + ".lock")
-        try:
+        remedy = "Create that folder, or mount its medium writable"
+        with told_as(JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy):
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.fdopen(os.open(path, flags, 0o640), "r+")
-        except OSError as error:
-            raise JournalWriteError(
-                f"the journal cannot be locked at {path}: {error.strerror}",
-                remedy="Create that folder, or mount its medium writable",
-            ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

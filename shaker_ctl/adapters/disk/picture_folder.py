@@ -12,11 +12,12 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
-from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.errors import JournalWriteError, told_as
 from shaker_ctl.journal.pictures import Kept, to_drop
 from shaker_ctl.ports import Pictures
 
@@ -52,11 +53,9 @@ class PictureFolder:
         self._quota_bytes = int(quota_mb * 1e6)
         self._disputed = disputed
         self._disputes = DisputeList(folder)
-        try:
+        with self._keeping():
             folder.mkdir(parents=True, exist_ok=True)
             self._kept = {kept.name: kept for kept in self._found()}
-        except OSError as error:
-            raise self._refused(error) from error
         self._unsynced: list[Path] = []
 
     def _found(self) -> list[Kept]:
@@ -72,10 +71,8 @@ class PictureFolder:
         for role, data in (("frame", pictures.frame), ("overlay", pictures.overlay)):
             name = f"{round_number:08d}-{sequence:010d}-{role}.jpg"
             path = self._folder / name
-            try:
+            with self._keeping():
                 path.write_bytes(data)
-            except OSError as error:
-                raise self._refused(error) from error
             self._kept[name] = Kept(name, round_number, len(data))
             self._unsynced.append(path)
             saved[role] = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
@@ -83,7 +80,7 @@ class PictureFolder:
 
     def settle(self) -> None:
         """Sync what was saved, then make room. Raises JournalWriteError."""
-        try:
+        with self._keeping():
             while self._unsynced:
                 with self._unsynced[0].open("rb") as file:
                     os.fsync(file.fileno())
@@ -95,11 +92,10 @@ class PictureFolder:
             ):
                 (self._folder / picture.name).unlink(missing_ok=True)
                 del self._kept[picture.name]
-        except OSError as error:
-            raise self._refused(error) from error
 
-    def _refused(self, error: OSError) -> JournalWriteError:
-        return JournalWriteError(
-            f"a picture cannot be kept in {self._folder}: {error.strerror or error}",
-            remedy="Free space there, or lower journal.pictures_mb",
+    def _keeping(self) -> AbstractContextManager[None]:
+        """Say what the system refuses as `JournalWriteError`."""
+        remedy = "Free space there, or lower journal.pictures_mb"
+        return told_as(
+            JournalWriteError, f"a picture cannot be kept in {self._folder}", remedy=remedy
         )

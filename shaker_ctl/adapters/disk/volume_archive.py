@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.journal_copies import JournalLock, OpenedJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import MODE, Alive, sync_folder
-from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.adapters.disk.volume_file import MODE, sync_folder
+from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
@@ -36,7 +37,7 @@ class Brought:
     """False where the file was there already, and is whole."""
 
 
-def archive(path: Path, folder: Path, alive: Alive | None = None) -> Iterator[Brought]:
+def archive(path: Path, folder: Path) -> Iterator[Brought]:
     """Bring every closed volume of the copy at `path` to `folder`; yield each as it is done.
 
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
@@ -49,17 +50,15 @@ def archive(path: Path, folder: Path, alive: Alive | None = None) -> Iterator[Br
             target = folder / volume_path(path, one.number).name
             is_new = not target.exists()
             if is_new:
-                _copy(journal.file_of(one), target, journal, one, alive)
+                _copy(journal.file_of(one), target, journal, one)
             else:
-                _require_whole(target, journal, one, alive)
+                _require_whole(target, journal, one)
             yield Brought(one.number, target, is_new)
     finally:
         journal.close()
 
 
-def fetch(
-    parameters: JournalParameters, folder: Path, alive: Alive | None = None
-) -> Iterator[Brought]:
+def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
     """Put whole volumes from `folder` where one of a copy is missing or broken; yield each.
 
     The table must be stopped. A broken file is moved aside. Raises RefusedError while a service
@@ -70,16 +69,16 @@ def fetch(
     try:
         for path in (parameters.path, parameters.second):
             if path is not None and volume_numbers(path):
-                yield from _fetch_copy(path, folder, alive)
+                yield from _fetch_copy(path, folder)
     finally:
         lock.release()
 
 
-def _fetch_copy(path: Path, folder: Path, alive: Alive | None) -> Iterator[Brought]:
+def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
     journal = SqliteJournal(path, read_only=True)
     try:
         for one in journal.closed:
-            if journal.verify_closed(one, alive)[1] is None:
+            if journal.verify_closed(one)[1] is None:
                 continue
             here = volume_path(path, one.number)
             source = folder / here.name
@@ -88,11 +87,11 @@ def _fetch_copy(path: Path, folder: Path, alive: Alive | None) -> Iterator[Broug
                     f"volume {one.number} is wanted at {here}, and {folder} has none",
                     remedy="Give the folder of an archive that holds it",
                 )
-            _require_whole(source, journal, one, alive)
+            _require_whole(source, journal, one)
             if here.exists():
                 stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
                 os.replace(here, here.with_name(f"{here.name}.replaced-{stamp}"))
-            _copy(source, here, journal, one, alive)
+            _copy(source, here, journal, one)
             yield Brought(one.number, here, is_new=True)
     finally:
         journal.close()
@@ -144,7 +143,7 @@ def require_archived(main: SqliteJournal, going: list[Volume], folder: Path) -> 
                 f"volume {one.number} is not in {folder}",
                 remedy=f"shaker-ctl journal archive {folder}",
             )
-        _require_whole(file, main, one, None)
+        _require_whole(file, main, one)
 
 
 def delete(opened: OpenedJournal, going: list[Volume]) -> None:
@@ -155,19 +154,15 @@ def delete(opened: OpenedJournal, going: list[Volume]) -> None:
     for copy in filter(None, (opened.second, opened.main)):
         for one in going:
             path = volume_path(copy.path, one.number)
-            try:
+            with _writing(path):
                 path.unlink(missing_ok=True)
                 sync_folder(path.parent)
-            except OSError as error:
-                raise _cannot_write(path, error) from error
 
 
 def _require_folder(folder: Path, path: Path) -> None:
-    try:
+    with _writing(folder):
         _make_lasting(folder)
         is_own = folder.samefile(path.parent)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
     if is_own:
         raise RefusedError(
             f"{folder} is the folder of the journal itself",
@@ -183,35 +178,30 @@ def _make_lasting(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _copy(
-    source: Path, target: Path, journal: SqliteJournal, one: Volume, alive: Alive | None
-) -> None:
+def _copy(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> None:
     """Copy aside, sync, read back and verify, then move into place."""
     aside = target.with_name(target.name + ".part")
-    try:
+    with _writing(target):
         aside.unlink(missing_ok=True)
         with source.open("rb") as old, aside.open("xb") as new:
             shutil.copyfileobj(old, new, 1 << 20)
             new.flush()
             os.fchmod(new.fileno(), MODE)  # and not of what a link in its place names
             os.fsync(new.fileno())
-        _require_whole(aside, journal, one, alive)
+        _require_whole(aside, journal, one)
         os.replace(aside, target)
         sync_folder(target.parent)
-    except OSError as error:
-        raise _cannot_write(target, error) from error
 
 
-def _require_whole(file: Path, journal: SqliteJournal, one: Volume, alive: Alive | None) -> None:
-    _, damage = journal.verify_closed(one, alive, file=file)
+def _require_whole(file: Path, journal: SqliteJournal, one: Volume) -> None:
+    _, damage = journal.verify_closed(one, file=file)
     if damage is not None:
         raise JournalCorruptError(
             damage.line(), remedy="Move that file away; another copy or archive has the volume"
         )
 
 
-def _cannot_write(where: Path, error: OSError) -> RefusedError:
-    return RefusedError(
-        f"cannot write {where}: {error.strerror or error}",
-        remedy="Mount the medium writable, with room for the volumes",
-    )
+def _writing(where: Path) -> AbstractContextManager[None]:
+    """Say what the system refuses as `RefusedError`."""
+    remedy = "Mount the medium writable, with room for the volumes"
+    return told_as(RefusedError, f"cannot write {where}", remedy=remedy)

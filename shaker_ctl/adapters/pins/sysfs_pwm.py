@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from shaker_ctl.errors import GpioLinkError
+from shaker_ctl.errors import GpioLinkError, told_as
 
 CLASS = Path("/sys/class/pwm")
 RP1_PWM0 = "1f00098000.pwm"
@@ -56,15 +56,11 @@ class SysfsPwm:
         self._period_ns = round(1e9 / hz)
         self.folder = _exported(chip, CHANNEL_OF[gpio])
         self.duty_file = self.folder / "duty_cycle"
-        try:
+        with told_as(GpioLinkError, f"the PWM channel {self.folder} refuses", remedy=_GROUP):
             self._duty = os.open(self.duty_file, os.O_WRONLY)
             self.write(0.0)  # First: a period shorter than the duty would be refused.
             (self.folder / "period").write_text(f"{self._period_ns}\n")
             (self.folder / "enable").write_text("1\n")
-        except OSError as error:
-            raise GpioLinkError(
-                f"the PWM channel {self.folder} refuses: {error.strerror}", remedy=_GROUP
-            ) from error
 
     def write(self, duty: float) -> None:
         """Set the duty, 0.0-1.0. Raises OSError."""
@@ -83,12 +79,10 @@ def _exported(chip: Path, channel: int) -> Path:
     """Have the channel's folder, and the right to write there. Raises GpioLinkError."""
     folder = chip / f"pwm{channel}"
     if not folder.exists():
-        try:
+        with told_as(
+            GpioLinkError, f"PWM channel {channel} of {chip} cannot be had", remedy=_GROUP
+        ):
             (chip / "export").write_text(f"{channel}\n")
-        except OSError as error:
-            raise GpioLinkError(
-                f"PWM channel {channel} of {chip} cannot be had: {error.strerror}", remedy=_GROUP
-            ) from error
     until_s = time.monotonic() + EXPORT_S
     while not os.access(folder / "duty_cycle", os.W_OK):
         if time.monotonic() > until_s:

@@ -9,7 +9,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import date, datetime, time, tzinfo
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -108,29 +108,19 @@ def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
     return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
-def sheet(
-    day: str,
-    table: str,
-    found: DaySheet,
-    worn: Sequence[str] = (),
-    zone: tzinfo | None = None,
-) -> str:
-    """Return the sheet. `worn`: lines on the life of parts; `zone`: of the times, None for the
-    machine's own.
-    """
+def sheet(day: str, table: str, found: DaySheet, worn: Sequence[str] = ()) -> str:
+    """Return the sheet, its times in the machine's own zone. `worn`: lines on the life of parts."""
     parts = [
         f"DAY SHEET  {table}",
         f"day {day}, printed for signature",
         *(f"** {mark} **" for mark in sorted(found.marks)),
         "",
-        *_head(found, zone),
+        *_head(found),
         "",
         *_rounds(found),
-        *_list(
-            "Rounds without a result, settled by hand, decided or corrected", found.exceptions, zone
-        ),
-        *_list("Compartment opened (sign beside it where nobody is named)", found.openings, zone),
-        *_list("Who did what", found.acts, zone),
+        *_list("Rounds without a result, settled by hand, decided or corrected", found.exceptions),
+        *_list("Compartment opened (sign beside it where nobody is named)", found.openings),
+        *_list("Who did what", found.acts),
         *_counted("Counters", {**found.meters}),
         *_counted("Faults raised", {**found.faults}),
         *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
@@ -148,12 +138,12 @@ def _fitted(line: str) -> list[str]:
     return textwrap.wrap(line, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False) or [""]
 
 
-def _head(found: DaySheet, zone: tzinfo | None) -> Iterator[str]:
+def _head(found: DaySheet) -> Iterator[str]:
     if not found.last:
         yield "No record of this day."
         return
     yield f"records {found.first} to {found.last}"
-    yield f"from {_time(found.began, zone)} to {_time(found.ended, zone)}"
+    yield f"from {_time(found.began)} to {_time(found.ended)}"
     yield f"head  {found.head}"
 
 
@@ -176,18 +166,18 @@ def _counted(title: str, counts: dict[str, int]) -> Iterator[str]:
     yield ""
 
 
-def _list(title: str, lines: Iterable[Line], zone: tzinfo | None) -> Iterator[str]:
+def _list(title: str, lines: Iterable[Line]) -> Iterator[str]:
     yield title
     empty = True
     for line in lines:
         empty = False
         who = ", ".join(line.persons) or (LINE if line.what == "CompartmentOpened" else "")
         words = "  ".join(part for part in (words_of(line.what), who, line.detail) if part)
-        yield f"  {_time(line.wall, zone)[11:19]}  {words}"
+        yield f"  {_time(line.wall)[11:19]}  {words}"
     if empty:
         yield "  none"
     yield ""
 
 
-def _time(wall: str, zone: tzinfo | None) -> str:
-    return datetime.fromisoformat(wall).astimezone(zone).isoformat(" ", "seconds")
+def _time(wall: str) -> str:
+    return datetime.fromisoformat(wall).astimezone().isoformat(" ", "seconds")

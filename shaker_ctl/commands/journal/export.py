@@ -23,7 +23,7 @@ import typer
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.commands.plain_text import cell
-from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.journal.record import Head, Record, chain_hash
 
 RECORDS = "records.jsonl"
@@ -55,7 +55,8 @@ def write_export(
     whatever `records` raises passes through. The folder then holds what it held before.
     """
     targets = (folder / RECORDS, folder / CHAIN, folder / ROUNDS)
-    try:
+    remedy = "Give a folder that can be made and written, with space for the records"
+    with told_as(RefusedError, f"the export cannot be written in {folder}", remedy=remedy):
         folder.mkdir(parents=True, exist_ok=True)
         for target in targets:
             if target.is_dir():
@@ -67,11 +68,6 @@ def write_export(
                     f"no record lies in that time; nothing is written, {folder} stays as it was",
                     remedy="Give another time with --from and --to, or another folder",
                 )
-    except OSError as error:
-        raise RefusedError(
-            f"the export cannot be written in {folder}: {error.strerror or error}",
-            remedy="Give a folder that can be made and written, with space for the records",
-        ) from error
     return counts
 
 

@@ -2,57 +2,74 @@
 
     python -m hil_tests.contracts.remote_pins ADDRESS PARAMETERS
 
-Owns the protocol: calls go to this process; results, errors and changes of contacts come back. The
-process holds the shipped adapters on the real libgpiod; the substitute for the kernel is outside.
+Owns that process. It holds the shipped adapters on the real libgpiod; the substitute for the kernel
+is outside. A manager of `multiprocessing` carries calls there; results and errors come back.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Client, Connection, Listener
+from functools import partial
+from multiprocessing.managers import BaseManager
 from pathlib import Path
 from typing import Any
 
+from hil_tests.waiting import until
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import Interlocks, Motor
 
 START_S = 20.0
-NEWS = "news of contacts"
+KEY = b"pins"
+PARTS = ("link", "motor", "tach", "lines", "outputs", "bench")
+
+
+class _Manager(BaseManager):
+    """Hands out the parts of the process: adapters, and what only a bench asks (`_Bench`)."""
+
+
+for _name in PARTS:
+    _Manager.register(_name)
 
 
 class RemotePins:
-    """The proxy. Usable from any thread; each has a connection of its own."""
+    """The controller's side, used from here. Usable from any thread."""
 
     def __init__(self, door: Path, parameters: GpioParameters) -> None:
         """Start the process; nothing is open yet."""
         self._folder = tempfile.TemporaryDirectory(prefix="pins-")
-        self._address = str(Path(self._folder.name) / "calls")
-        self._local = threading.local()
-        self.link: Any = _Part(self, "link")
-        self.motor: Any = _Part(self, "motor")
-        self.tach: Any = _Part(self, "tach")
-        self.lines: Any = _Lines(self, "lines")
-        self.outputs: Any = _Part(self, "outputs")
+        address = str(Path(self._folder.name) / "calls")
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "hil_tests.rig.gpiochip.enter", str(door)),
                 *(sys.executable, "-m", "hil_tests.contracts.remote_pins"),
-                *(self._address, parameters.model_dump_json()),
+                *(address, parameters.model_dump_json()),
             ]
         )
-        until_s = time.monotonic() + START_S
-        while not Path(self._address).exists():
+        manager: Any = _Manager(address, KEY)
+
+        def is_there() -> bool:
             assert self.process.poll() is None, "the controller's process ended at its start"
-            assert time.monotonic() < until_s, "the controller's process did not start"
-            time.sleep(0.005)
+            with contextlib.suppress(OSError):  # not bound yet, or bound and not listening yet
+                manager.connect()
+                return True
+            return False
+
+        until(is_there, START_S)
+        self._bench = manager.bench()
+        self.link: Any = manager.link()
+        self.motor: Any = manager.motor()
+        self.tach: Any = manager.tach()
+        self.lines: Any = _Lines(manager.lines(), self._bench)
+        self.outputs: Any = manager.outputs()
 
     def __enter__(self) -> RemotePins:
         try:
@@ -76,88 +93,33 @@ class RemotePins:
 
     def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
         """Do there what the control loop does: refresh and drive every 8 ms."""
-        self.call("keep_driving", "", (seconds, duty))
+        self._bench.keep_driving(seconds, duty)
 
     def dead_man(self) -> int:
         """Process number of the dead-man."""
-        return int(self.call("dead_man", "", ()))
-
-    def call(self, part: str, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Call there. Raises what the call raised."""
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect()
-        connection.send((part, method, arguments))
-        is_error, value = connection.recv()
-        if is_error:
-            raise value
-        return value
-
-    def _connect(self) -> Connection[Any, Any]:
-        until_s = time.monotonic() + START_S
-        while True:
-            try:
-                return Client(self._address)
-            except ConnectionRefusedError:  # Bound, and not listening yet.
-                if self.process.poll() is not None or time.monotonic() > until_s:
-                    raise
-                time.sleep(0.005)
-
-    def news(self, callback: Callable[[Interlocks], None]) -> None:
-        """Have `callback` called with every change of a contact, from a thread of its own."""
-        connection = self._connect()
-        connection.send((NEWS, "", ()))
-        connection.recv()
-
-        def listen() -> None:
-            with contextlib.suppress(EOFError, OSError), connection:
-                while True:
-                    callback(connection.recv())
-
-        threading.Thread(target=listen, daemon=True).start()
+        return int(self._bench.dead_man())
 
 
-class _Part:
-    def __init__(self, pins: RemotePins, name: str) -> None:
-        self._pins = pins
-        self._name = name
+class _Lines:
+    """`InterlockLines`, whose changes are fetched by a thread here."""
 
-    def __getattr__(self, method: str) -> Callable[..., Any]:
-        return lambda *arguments: self._pins.call(self._name, method, arguments)
+    def __init__(self, lines: Any, bench: Any) -> None:
+        self.read = lines.read
+        self._bench = bench
 
-
-class _Lines(_Part):
     def on_change(self, callback: Callable[[Interlocks], None]) -> None:
-        self._pins.news(callback)
+        """Have `callback` called with every change of a contact, from a thread of its own."""
+        self._bench.listen()
+
+        def pass_on() -> None:
+            with contextlib.suppress(EOFError, OSError):
+                while True:
+                    callback(self._bench.next_change())
+
+        threading.Thread(target=pass_on, daemon=True).start()
 
 
 # ── The process ─────────────────────────────────────────────────────────────
-
-
-def _serve(pins: GpioPins, connection: Connection[Any, Any]) -> None:
-    with contextlib.suppress(EOFError, OSError), connection:
-        while True:
-            part, method, arguments = connection.recv()
-            if part == NEWS:
-                _tell_news(pins, connection)
-                continue
-            try:
-                answer = (False, _do(pins, part, method, arguments))
-            except Exception as error:  # noqa: BLE001 - it is raised again at the other end
-                answer = (True, error)
-            connection.send(answer)
-
-
-def _tell_news(pins: GpioPins, connection: Connection[Any, Any]) -> None:
-    sending = threading.Lock()
-
-    def tell(contacts: Interlocks) -> None:
-        with sending, contextlib.suppress(OSError):
-            connection.send(contacts)
-
-    with sending:
-        pins.lines.on_change(tell)
-        connection.send(None)
 
 
 def keep_driving(motor: Motor, seconds: float, duty: float) -> None:
@@ -169,12 +131,20 @@ def keep_driving(motor: Motor, seconds: float, duty: float) -> None:
         time.sleep(0.008)
 
 
-def _do(pins: GpioPins, part: str, method: str, arguments: tuple[Any, ...]) -> Any:
-    if part == "dead_man":
-        return pins.link._dead_man.process.pid  # type: ignore[attr-defined]
-    if part == "keep_driving":
-        return keep_driving(pins.motor, *arguments)
-    return getattr(getattr(pins, part), method)(*arguments)
+class _Bench:
+    """What a bench asks of the process beside the calls of its adapters."""
+
+    def __init__(self, pins: GpioPins) -> None:
+        self._pins = pins
+        self._changes: queue.SimpleQueue[Interlocks] = queue.SimpleQueue()
+        self.next_change = self._changes.get
+        self.keep_driving = partial(keep_driving, pins.motor)
+
+    def listen(self) -> None:
+        self._pins.lines.on_change(self._changes.put)
+
+    def dead_man(self) -> int:
+        return int(self._pins.link._dead_man.process.pid)  # type: ignore[attr-defined]
 
 
 def _end_with_parent(parent: int) -> None:
@@ -188,10 +158,10 @@ def main(address: str, parameters: str) -> None:
     """Serve calls until killed, or until the parent is gone."""
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     pins = make_pins(GpioParameters.model_validate_json(parameters))
-    with Listener(address, backlog=16) as listener:
-        while True:
-            connection = listener.accept()
-            threading.Thread(target=_serve, args=(pins, connection), daemon=True).start()
+    parts = {name: getattr(pins, name) for name in PARTS[:-1]} | {"bench": _Bench(pins)}
+    for name in parts:
+        _Manager.register(name, callable=partial(parts.get, name))
+    _Manager(address, KEY).get_server().serve_forever()
 
 
 if __name__ == "__main__":

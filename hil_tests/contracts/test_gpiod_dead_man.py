@@ -78,7 +78,7 @@ def test_enable_falls_when_the_controller_is_killed_or_stopped(
 
 def test_nobody_is_granted_more_than_the_longest_time(bench: GpiodBench, pins: RemotePins) -> None:
     pins.motor.arm()
-    pins.call("link", "grant", (5.0,))
+    pins.link.grant(5.0)
     until(bench.is_enabled)
     assert bench.seconds_until_off() <= GRANT_S + BUSY_S
 

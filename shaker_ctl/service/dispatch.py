@@ -10,7 +10,6 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.ports import DiceReader, ShakerOutputs
@@ -19,17 +18,11 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.vocabulary import FaultKind, Notice, Timer
 from shaker_ctl.service.fault_queue import FaultQueue
-from shaker_ctl.service.lamp_thread import LampCommand
+from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.wall_time import WallTime
 
 log = logging.getLogger(__name__)
-
-
-class Lamps(Protocol):
-    """The lamp thread, as seen from here."""
-
-    def perform(self, command: LampCommand) -> None: ...
 
 
 class Dispatch:
@@ -41,7 +34,7 @@ class Dispatch:
         table: TableParameters,
         rulebook: Rulebook,
         motion: MotionThread,
-        lamps: Lamps,
+        lamps: LampThread,
         reader: DiceReader,
         outputs: ShakerOutputs,
         wall: WallTime,

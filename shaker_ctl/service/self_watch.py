@@ -38,7 +38,7 @@ class SelfWatch:
         self._p = parameters
         self._folder = journal.parent
         self._memory_free_b = memory_free_b or available_memory_b
-        self._disk_free_b = disk_free_b or _disk_free_b
+        self._disk_free_b = disk_free_b or free_on_disk_b
         self._apart_s = self._wall_apart_s()
         self._standing: set[str] = set()
 
@@ -77,7 +77,8 @@ def available_memory_b(meminfo: Path = MEMINFO) -> int | None:
     return None
 
 
-def _disk_free_b(folder: Path) -> int | None:
+def free_on_disk_b(folder: Path) -> int | None:
+    """Room on the disk of a folder, in bytes; None where it cannot be read."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:

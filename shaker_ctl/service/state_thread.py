@@ -34,7 +34,6 @@ from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Cause, Timer
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.timers import Timers
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +58,6 @@ from the newest one."""
 
 MOST_TOGETHER = 32
 """Events taken in one turn, so that no flood of them can hold back the beat."""
-
-TIMER = "table"
-"""The machine runs one timer at a time; it has one token here."""
 
 
 def _is_for_eyes(command: commands.Command) -> bool:
@@ -138,7 +134,8 @@ class StateThread:
         self._heartbeat = heartbeat
         self._observers = tuple(observers)
         self._inbox: queue.SimpleQueue[_Input | Callable[[], None]] = queue.SimpleQueue()
-        self._timers: Timers[str, events.Event] = Timers()
+        self._timer: tuple[float, events.Event] | None = None
+        """When the machine's one timer expires (monotonic, s), and with which event."""
         self._since_snapshot = SNAPSHOT_EVERY
         self._steps = 0
         self._last: dict[type[commands.Command], int] = {}
@@ -189,8 +186,11 @@ class StateThread:
             raise
 
     def _turn(self) -> None:
+        found: list[_Input] = []
         now = time.monotonic()
-        found = [_Input(event, now, None, None) for event in self._timers.due(now)]
+        if self._timer is not None and self._timer[0] <= now:
+            found.append(_Input(self._timer[1], now, None, None))
+            self._timer = None
         found += self._arrived(0.0 if found else self._patience())
         for item in machine.gravest_first(found, lambda item: item.event):
             self._take(item)
@@ -211,8 +211,12 @@ class StateThread:
         return arrived
 
     def _patience(self) -> float:
-        due_s = self._timers.next_due()
-        return TURN_S if due_s is None else min(TURN_S, max(0.0, due_s - time.monotonic()))
+        if self._timer is None:
+            return TURN_S
+        return min(TURN_S, max(0.0, self._timer[0] - time.monotonic()))
+
+    def _set_timer(self, timer: tuple[float, events.Event] | None) -> None:
+        self._timer = timer
 
     def _take(self, item: _Input) -> None:
         if self.journal_failure is not None:
@@ -296,9 +300,9 @@ class StateThread:
                 case commands.StartTimer(timer, occasion):
                     expired = events.TimerExpired(timer, occasion)
                     due_s = time.monotonic() + self._performer.timer_length_s(timer)
-                    self._inbox.put(partial(self._timers.start, TIMER, due_s, expired))
+                    self._inbox.put(partial(self._set_timer, (due_s, expired)))
                 case commands.CancelTimer():
-                    self._inbox.put(lambda: self._timers.cancel(TIMER))
+                    self._inbox.put(partial(self._set_timer, None))
                 case _ if type(command) in OVERTAKEN:
                     self._perform_unless_overtaken(command, number)
                 case _ if not isinstance(command, URGENT):

@@ -7,7 +7,6 @@ between decision and change. Must not know files.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Protocol
 
 from shaker_ctl.journal.parameters import JournalParameters
@@ -17,6 +16,7 @@ from shaker_ctl.rules.phases import SHUT, STOPPED, phases
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
+from shaker_ctl.service.wall_time import WallTime
 
 BETWEEN_ROUNDS = SHUT | STOPPED | phases(Phase.INSPECTED, Phase.PACING, Phase.READY)
 """Phases without a round, inspection or trial, in which none is about to begin."""
@@ -33,14 +33,6 @@ class OpenVolume(Protocol):
     def day(self) -> str: ...
 
 
-class Time(Protocol):
-    """The wall clock, and whether it may be believed."""
-
-    def now(self) -> datetime: ...
-
-    def trust(self) -> TimeTrust: ...
-
-
 class VolumeTurns:
     """An observer of the state thread's steps; `look` also between them. One thread."""
 
@@ -48,7 +40,7 @@ class VolumeTurns:
         self,
         journal: OpenVolume,
         parameters: JournalParameters,
-        time: Time,
+        time: WallTime,
         turn: Callable[[str], None],
     ) -> None:
         """`turn` begins a volume of a gaming day, behind every record appended so far."""

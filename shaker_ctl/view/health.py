@@ -5,12 +5,11 @@ A figure that cannot be read is None, never zero.
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from pathlib import Path
 
 from shaker_ctl.console.desk import HealthView
+from shaker_ctl.service import self_watch
 from shaker_ctl.service.wall_time import WallTime
 
 THERMAL = Path("/sys/class/thermal/thermal_zone0/temp")
@@ -34,8 +33,8 @@ def read_health(wall: WallTime, started_s: float, disk: Path) -> HealthView:
     return HealthView(
         temperature_c=_number(THERMAL, 1000.0),
         throttled=_flags(),
-        disk_free_b=_disk_free(disk),
-        memory_free_b=_memory_free(),
+        disk_free_b=self_watch.free_on_disk_b(disk),
+        memory_free_b=self_watch.available_memory_b(),
         uptime_s=time.monotonic() - started_s,
         wall_s=wall.now().timestamp(),
         clock_trust=wall.trust().value,
@@ -55,17 +54,3 @@ def _flags() -> tuple[str, ...]:
     except (OSError, ValueError):
         return ()
     return tuple(text for bit, text in FLAGS.items() if word >> bit & 1)
-
-
-def _disk_free(folder: Path) -> int | None:
-    try:
-        return shutil.disk_usage(folder).free
-    except OSError:
-        return None
-
-
-def _memory_free() -> int | None:
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return None

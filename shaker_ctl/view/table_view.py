@@ -7,13 +7,13 @@ judged: the view says what is known, and None where it is not.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from shaker_ctl.console import desk as console
-from shaker_ctl.console.desk import Announcement, Parcel
+from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.meters import Meters
 from shaker_ctl.motion.parameters import MotionParameters
@@ -33,23 +33,8 @@ from shaker_ctl.service.state_thread import RecordKeeper, StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.view import standing, wording
+from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.why_due import WhyDue
-
-
-class Archive(Protocol):
-    """What can be looked up in the journal, by whoever holds its files."""
-
-    def round(self, round_id: int) -> console.RoundView | None: ...
-
-    def last(self, count: int) -> tuple[console.JournalLine, ...]: ...
-
-    def statistics(self) -> Mapping[str, object]: ...
-
-    def bundle(self) -> Parcel: ...
-
-    def export(self) -> Parcel: ...
-
-    def view(self) -> console.JournalView: ...
 
 
 class CameraFacts(Protocol):
@@ -72,7 +57,7 @@ class TableFacts:
     faults: FaultQueue
     wall: WallTime
     journal: RecordKeeper
-    archive: Archive
+    archive: JournalArchive
     health: Callable[[], console.HealthView]
     digests: tuple[tuple[str, str, bool], ...]
     set_light: Callable[[float], None]

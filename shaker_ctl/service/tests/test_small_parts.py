@@ -1,4 +1,4 @@
-"""Timers, heartbeat, fault queue, wording, wall time: the small parts around the state thread."""
+"""Heartbeat, fault queue, wording, wall time: the small parts around the state thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from shaker_ctl.rules import commands
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, TimeTrust, WagersDo, play
 from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.timers import Timers
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import wording
 
@@ -26,28 +25,6 @@ class Clock:
 
     def wall(self) -> float:
         return self.wall_s
-
-
-def test_timers_come_due_in_order_and_once() -> None:
-    timers: Timers[str, str] = Timers()
-    timers.start("b", 2.0, "second")
-    timers.start("a", 1.0, "first")
-    assert timers.next_due() == 1.0
-    assert timers.due(0.5) == []
-    assert timers.due(2.0) == ["first", "second"]
-    assert timers.due(9.0) == []
-    assert timers.next_due() is None
-
-
-def test_a_replaced_or_cancelled_timer_never_comes_due() -> None:
-    timers: Timers[str, str] = Timers()
-    timers.start("a", 1.0, "old")
-    timers.start("a", 2.0, "new")
-    timers.start("b", 1.5, "cancelled")
-    timers.cancel("b")
-    timers.cancel("unknown")
-    assert timers.next_due() == 2.0
-    assert timers.due(3.0) == ["new"]
 
 
 def test_a_heartbeat_goes_stale_after_its_limit() -> None:

@@ -11,6 +11,7 @@ from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
 from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
+from shaker_ctl.service.wall_time import WallTime
 
 
 class Journal:
@@ -26,7 +27,9 @@ class Journal:
         return self._day
 
 
-class Time:
+class Time(WallTime):
+    """Always the same moment, as much believed as is said."""
+
     def __init__(self, trusted: TimeTrust) -> None:
         self._trusted = trusted
 

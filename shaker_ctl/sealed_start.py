@@ -9,6 +9,7 @@ not counts as broken, so that nobody gets rid of a seal by deleting it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -91,14 +92,11 @@ def clear(
         raise _broken(found.findings, "")
     chosen = settings_file.load(config)
     check_required(found, chosen.seal, config)
-    journal = open_copies(chosen.journal)
-    try:
+    with closing(open_copies(chosen.journal)) as journal:
         past = fault.past(journal.main.newest_first())
         if not past.is_broken:
             raise RefusedError("no broken seal stands in the journal", remedy="Start the table")
         write(journal, fault.cleared(past, found.seal, name, role.value, reason))
-    finally:
-        journal.close()
     return past
 
 

@@ -15,6 +15,7 @@ import signal
 import tempfile
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -143,8 +144,7 @@ class Visitor:
                     self.seen[key] = self.seen.get(key, 0) + 1
 
     def _visit(self, name: str, role: str) -> None:
-        line = http.client.HTTPConnection(self._host, timeout=60)
-        try:
+        with closing(http.client.HTTPConnection(self._host, timeout=60)) as line:
             cookie = ""
             person = {"name": name, "role": role, "passphrase": WORD}
             case = ("POST", "/rounds/1/case", {"reason": "growth"})
@@ -167,8 +167,6 @@ class Visitor:
                 self.seen[key] = self.seen.get(key, 0) + 1
                 if self._ended.wait(self._every_s):
                     return
-        finally:
-            line.close()
 
 
 def viewer(address: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any
 
 from hil_tests.report.evidence import lines_of
@@ -76,12 +76,9 @@ class People:
     @contextmanager
     def _at(self, port: str) -> Iterator[Console]:
         """Stand at that port. Raises `ConsoleLineError` where nobody answers."""
-        with self._technicians_port if port == "technician" else nullcontext():
-            console = self._session.console(port)
-            try:
-                yield console
-            finally:
-                console.close()
+        alone = self._technicians_port if port == "technician" else nullcontext()
+        with alone, closing(self._session.console(port)) as console:
+            yield console
 
     def _close_table(self) -> None:
         try:

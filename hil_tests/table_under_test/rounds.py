@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,11 +78,8 @@ def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str)
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
             if change["areas"]:
                 driven.setdefault(change["round"], (change["t_staged"], change["t"]))
-    book = SqliteJournal(journal)
-    try:
+    with closing(SqliteJournal(journal)) as book:
         records = [record.plain for record in book.read()]
-    finally:
-        book.close()
     numbers = sorted({c["round"] for r in records for c in _commands(r, "RecordRound")})
     by_round: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
     for record in records:

@@ -7,6 +7,7 @@ here under their own name, and the journal keeps it.
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -51,8 +52,7 @@ def adopt(
     chosen = settings_file.load(config)
     require_mender(chosen.console.users_file, name, role, reason, "accept a lamp box")
     become_owner_of(chosen.journal.path.parent)
-    journal = open_copies(chosen.journal)
-    try:
+    with closing(open_copies(chosen.journal)) as journal:
         box = _memory(chosen)
         ours = journal_memory(journal.main)
         if (found := compare_lamp_box(ours, box)) is None:
@@ -63,14 +63,9 @@ def adopt(
         if (bar := may_adopt(ours, box)) is not None:
             raise RefusedError(bar.text, remedy=bar.remedy)
         sealed_start.write(journal, adopted(box, name, role.value, reason))
-    finally:
-        journal.close()
     typer.echo(f"accepted: {found.text}; the table may be started")
 
 
 def _memory(chosen: Settings) -> BoxMemory:
-    lamp = ModbusLamp(chosen.lamp, rulebook(chosen.table).layout)
-    try:
+    with closing(ModbusLamp(chosen.lamp, rulebook(chosen.table).layout)) as lamp:
         return lamp.memory()
-    finally:
-        lamp.close()

@@ -39,7 +39,7 @@ def examine(
     book = rulebook.rulebook(settings.table)
     with contextlib.ExitStack() as held:
         with contextlib.suppress(JournalWriteError):  # the line about the disk says why
-            held.callback(JournalLock(settings.journal).release)
+            held.callback(JournalLock(settings.journal).close)
         found = _everything(settings, source, machine, book, is_jogged=is_jogged)
         pins = settings.gpio.pins.model_dump()
         for one in found:

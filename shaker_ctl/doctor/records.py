@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -118,11 +119,8 @@ def _recovered(journal: JournalParameters, book: Rulebook) -> TableState | None:
     """Return the state that a start would take up; None without a journal. Raises ShakerError."""
     if not volume_numbers(journal.path):
         return None
-    store = SqliteJournal(journal.path, read_only=True)
-    try:
+    with closing(SqliteJournal(journal.path, read_only=True)) as store:
         return recover(store.newest_first(), book).state
-    finally:
-        store.close()
 
 
 def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:

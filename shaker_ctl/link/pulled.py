@@ -37,14 +37,11 @@ def pull(parameters: LinkParameters, folder: Path) -> Iterator[str]:
     """
     path = settings.load(parameters.settings).journal.path
     folder.mkdir(parents=True, exist_ok=True)
-    floor = _Floor(parameters)
-    try:
+    with closing(_Floor(parameters)) as floor:
         if volume_numbers(path):
             yield from _missing(floor, path, folder)
         else:
             yield _whole(floor, folder / path.name)
-    finally:
-        floor.close()
 
 
 def _missing(floor: _Floor, path: Path, folder: Path) -> Iterator[str]:

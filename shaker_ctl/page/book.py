@@ -207,13 +207,10 @@ class Book:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        db = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)
-        try:
+        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)) as db:
             db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
             db.row_factory = sqlite3.Row
             yield db
-        finally:
-            db.close()
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Empty where the tables are not there yet, or damaged."""

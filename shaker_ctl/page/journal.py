@@ -7,7 +7,7 @@ closes it again; the service may run or not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,11 +42,8 @@ def opened(path: Path) -> Iterator[SqliteJournal]:
     """Open a journal for looking. Raises JournalError where that is not possible."""
     if not volume_numbers(path):
         raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
-    book = SqliteJournal(path, read_only=True)
-    try:
+    with closing(SqliteJournal(path, read_only=True)) as book:
         yield book
-    finally:
-        book.close()
 
 
 @frozen

@@ -44,7 +44,7 @@ class OpenedJournal:
         self.main.close()
         if self.second is not None:
             self.second.close()
-        self.lock.release()
+        self.lock.close()
 
 
 class JournalLock:
@@ -68,7 +68,7 @@ class JournalLock:
                 remedy="Only one service runs a table: systemctl stop shaker-ctl",
             ) from error
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Let the next one in."""
         self._file.close()
 
@@ -88,7 +88,7 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     try:
         return _opened_under(lock, parameters, alive)
     except BaseException:
-        lock.release()
+        lock.close()
         raise
 
 
@@ -175,16 +175,12 @@ def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
         raise RefusedError("the settings name no second copy", remedy="Set journal.second")
     copies = (parameters.path, parameters.second)
     source_path, target_path = copies[::-1] if main else copies
-    lock = JournalLock(parameters)
-    try:
+    with contextlib.closing(JournalLock(parameters)):
         return _rebuilt(source_path, target_path)
-    finally:
-        lock.release()
 
 
 def _rebuilt(source_path: Path, target_path: Path) -> Head:
-    source = _opened_only(source_path)
-    try:
+    with contextlib.closing(_opened_only(source_path)) as source:
         head, damage = source.verify()
         if damage is not None:
             raise RefusedError(
@@ -192,14 +188,9 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
                 remedy="Keep both files and call the maker",
             )
         _move_aside(target_path)
-        target = SqliteJournal(target_path, identity=source.identity)
-        try:
+        with contextlib.closing(SqliteJournal(target_path, identity=source.identity)) as target:
             copy_forward(source, target)
-        finally:
-            target.close()
         return head
-    finally:
-        source.close()
 
 
 def copy_forward(source: SqliteJournal, target: SqliteJournal) -> None:

@@ -141,11 +141,8 @@ def main() -> None:
     rest = Rest()
     while True:
         try:
-            tables = Tables(paths[0])
-            try:
+            with contextlib.closing(Tables(paths[0])) as tables:
                 _work(paths, tables, rest)
-            finally:
-                tables.close()
         except (JournalError, OSError) as error:
             # The service notices by itself what it needs to know of; here it is tried again.
             sys.stderr.write(f"records: {error}\n")

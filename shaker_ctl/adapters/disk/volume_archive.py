@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -43,8 +43,7 @@ def archive(path: Path, folder: Path) -> Iterator[Brought]:
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
     not verify; RefusedError where the folder cannot be written.
     """
-    journal = SqliteJournal(path, read_only=True)
-    try:
+    with closing(SqliteJournal(path, read_only=True)) as journal:
         _require_folder(folder, path)
         for one in journal.present:
             target = folder / volume_path(path, one.number).name
@@ -54,8 +53,6 @@ def archive(path: Path, folder: Path) -> Iterator[Brought]:
             else:
                 _require_whole(target, journal, one)
             yield Brought(one.number, target, is_new)
-    finally:
-        journal.close()
 
 
 def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
@@ -65,18 +62,14 @@ def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
     runs, or where the archive lacks a volume that is wanted; JournalCorruptError where what it has
     does not verify.
     """
-    lock = JournalLock(parameters)
-    try:
+    with closing(JournalLock(parameters)):
         for path in (parameters.path, parameters.second):
             if path is not None and volume_numbers(path):
                 yield from _fetch_copy(path, folder)
-    finally:
-        lock.release()
 
 
 def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
-    journal = SqliteJournal(path, read_only=True)
-    try:
+    with closing(SqliteJournal(path, read_only=True)) as journal:
         for one in journal.closed:
             if journal.verify_closed(one)[1] is None:
                 continue
@@ -93,8 +86,6 @@ def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
                 os.replace(here, here.with_name(f"{here.name}.replaced-{stamp}"))
             _copy(source, here, journal, one)
             yield Brought(one.number, here, is_new=True)
-    finally:
-        journal.close()
 
 
 @frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -102,8 +102,7 @@ def opened(config: Path, journal: Path | None) -> Iterator[Book]:
     """
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
-    store = SqliteJournal(parameters.path, read_only=True)
-    try:
+    with closing(SqliteJournal(parameters.path, read_only=True)) as store:
         book = Book(parameters, store)
         try:
             yield book
@@ -116,8 +115,6 @@ def opened(config: Path, journal: Path | None) -> Iterator[Book]:
             raise trouble from error
         if (trouble := book.trouble()) is not None:
             raise trouble
-    finally:
-        store.close()
 
 
 def require_there(path: Path) -> None:

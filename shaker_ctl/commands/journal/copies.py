@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -114,8 +115,7 @@ def remove(
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
     disputed = DisputeList(parameters.pictures).open_rounds()
-    opened = open_copies(parameters)
-    try:
+    with closing(open_copies(parameters)) as opened:
         acknowledged = _acknowledged(opened.main)
         going, staying = removable(opened, before, disputed, acknowledged)
         for kept in staying:
@@ -128,8 +128,6 @@ def remove(
         numbers = [one.number for one in going]
         sealed_start.write(opened, volume.removal(numbers, str(folder), by, reason))
         delete(opened, going)
-    finally:
-        opened.close()
     screen.print(
         f"{len(going)} volumes are removed, up to record {going[-1].last}; "
         f"{visible(folder)} holds them, verified",

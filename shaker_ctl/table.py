@@ -52,6 +52,7 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.seal import fault as seal_fault
 from shaker_ctl.seal.examine import Examined
+from shaker_ctl.seal.manifest import digest
 from shaker_ctl.seal.watch import SealWatch
 from shaker_ctl.service import digests, lamp_box, last_end, thread_names
 from shaker_ctl.service.between_rounds import BetweenRounds
@@ -256,8 +257,8 @@ class Table:
         is_verified = self._sealed.is_verified
         return (
             ("software", digests.of_program(ROOT), is_verified),
-            ("model", digests.of_file(model), is_verified),
-            ("settings", digests.of_file(self._source), is_verified),
+            ("model", digest(model), is_verified),
+            ("settings", digest(self._source), is_verified),
             ("profile", self._profile_digest(), is_verified),
             ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
@@ -274,8 +275,8 @@ class Table:
         """Of its file; of a profile of the house that lies on others of its own, of them all."""
         own = profile_files.own_files(self._settings.table.profile)
         if len(own) > 1:
-            return digests.of_table({str(path): digests.of_file(path) for path in own})
-        return digests.of_file(own[0] if own else profile_files.source(self._rulebook.profile))
+            return digests.of_table({str(path): digest(path) for path in own})
+        return digest(own[0] if own else profile_files.source(self._rulebook.profile))
 
     # ── Life ────────────────────────────────────────────────────────────────
 

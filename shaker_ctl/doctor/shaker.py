@@ -57,39 +57,28 @@ def contacts(seen: Interlocks, needs_cover: bool | None) -> Iterator[Finding]:
 
     `needs_cover`: where the cover must be while dice are tossed (True closed, False open).
     """
-    if seen.estop_pressed:
-        yield fail(
-            "e-stop",
-            "pressed, or its loop is broken",
-            "Release it; then check the loop from GPIO {estop} to ground",
-        )
-    else:
-        yield ok("e-stop", "released")
-    if seen.compartment_open:
-        yield fail(
-            "compartment",
-            "open, or its wire is broken",
-            "Close and lock it; then check the contact at GPIO {compartment}",
-        )
-    else:
-        yield ok("compartment", "closed and locked")
+    yield _contact(
+        *("e-stop", seen.estop_pressed, "released", "pressed, or its loop is broken"),
+        "Release it; then check the loop from GPIO {estop} to ground",
+    )
+    yield _contact(
+        *("compartment", seen.compartment_open, "closed and locked", "open, or its wire is broken"),
+        "Close and lock it; then check the contact at GPIO {compartment}",
+    )
     yield _cover(seen.cover_open, needs_cover)
-    if seen.driver_fault:
-        yield fail(
-            "driver fault",
-            "the motor driver reports a fault",
-            "Read its own display; then check the line to GPIO {driver_fault} for a short",
-        )
-    else:
-        yield ok("driver fault", "none")
-    if seen.button_pressed:
-        yield fail(
-            "player's button",
-            "pressed, stuck, or its wire is shorted",
-            "Let go of it; then check the line to GPIO {button}",
-        )
-    else:
-        yield ok("player's button", "not pressed")
+    yield _contact(
+        *("driver fault", seen.driver_fault, "none", "the motor driver reports a fault"),
+        "Read its own display; then check the line to GPIO {driver_fault} for a short",
+    )
+    yield _contact(
+        *("player's button", seen.button_pressed, "not pressed"),
+        "pressed, stuck, or its wire is shorted",
+        "Let go of it; then check the line to GPIO {button}",
+    )
+
+
+def _contact(name: str, is_wrong: bool, well: str, wrong: str, remedy: str) -> Finding:
+    return fail(name, wrong, remedy) if is_wrong else ok(name, well)
 
 
 def _cover(is_open: bool, needed_closed: bool | None) -> Finding:

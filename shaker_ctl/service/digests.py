@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+
+from shaker_ctl.seal.manifest import digest
 
 PROGRAM = ("shaker_ctl", "vision")
 """Packages that run at a table. The rig and the training tools do not."""
-
-
-def of_file(path: Path) -> str:
-    """Digest of one file, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def of_table(table: Mapping[str, object]) -> str:
@@ -27,21 +23,12 @@ def of_table(table: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def of_files(files: Iterable[Path], root: Path) -> str:
-    """Digest over names and contents, in the order of the names."""
-    whole = hashlib.sha256()
-    for path in sorted(files):
-        whole.update(path.relative_to(root).as_posix().encode() + b"\0")
-        whole.update(bytes.fromhex(of_file(path)))
-    return whole.hexdigest()
-
-
 def of_program(root: Path) -> str:
-    """Digest over every module that runs at a table; `root` is the folder of the packages."""
-    files = [
-        path
-        for package in PROGRAM
-        for path in (root / package).rglob("*")
-        if path.suffix in (".py", ".toml") and "tests" not in path.parts
-    ]
-    return of_files(files, root)
+    """Digest over names and contents of every module that runs at a table; `root` is the folder of
+    the packages."""
+    whole = hashlib.sha256()
+    for path in sorted(path for package in PROGRAM for path in (root / package).rglob("*")):
+        if path.suffix in (".py", ".toml") and "tests" not in path.parts:
+            whole.update(path.relative_to(root).as_posix().encode() + b"\0")
+            whole.update(bytes.fromhex(digest(path)))
+    return whole.hexdigest()

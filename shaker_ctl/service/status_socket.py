@@ -13,6 +13,7 @@ import base64
 import contextlib
 import errno
 import json
+import math
 import os
 import select
 import socket
@@ -20,7 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from shaker_ctl.errors import RefusedError, SettingsError, ShakerError, told_as
 
@@ -52,6 +53,10 @@ class StatusSocket:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="status", daemon=True)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._due: dict[socket.socket, float] = {}
+        """When each screen gets its next view (monotonic, s): never, until it has asked."""
+        self._periods: dict[socket.socket, float] = {}
+        """Seconds between two views, of screens that follow."""
 
     def start(self) -> None:
         """Bind and serve. A socket left by a killed service is replaced.
@@ -83,56 +88,48 @@ class StatusSocket:
             self._path.unlink()
 
     def _serve(self) -> None:
-        periods: dict[socket.socket, float] = {}
-        due: dict[socket.socket, float] = {}
         while not self._stopping.is_set():
             now = time.monotonic()
-            wait_s = min([0.2, *(max(0.0, when - now) for when in due.values())])
-            readable, _, _ = select.select([self._listener, *periods], [], [], wait_s)
+            wait_s = min([0.2, *(max(0.0, when - now) for when in self._due.values())])
+            readable, _, _ = select.select([self._listener, *self._due], [], [], wait_s)
             for ready in readable:
                 if ready is self._listener:
-                    self._accept(periods, due)
+                    self._accept()
                 else:
-                    self._hear(ready, periods, due)
+                    self._hear(ready)
             now = time.monotonic()
-            for client in [c for c, when in due.items() if when <= now]:
-                if not self._send(client) or periods[client] == 0.0:
-                    self._drop(client, periods, due)
+            for client in [c for c, when in self._due.items() if when <= now]:
+                if not self._send(client) or client not in self._periods:
+                    self._forget(client).close()
                 else:
-                    due[client] = now + periods[client]
-        for client in list(periods):
+                    self._due[client] = now + self._periods[client]
+        for client in self._due:
             client.close()
 
-    def _accept(self, periods: dict[socket.socket, float], due: dict[socket.socket, float]) -> None:
+    def _accept(self) -> None:
         client, _ = self._listener.accept()
         client.setblocking(False)
-        if len(periods) >= MAX_CLIENTS:
+        if len(self._due) >= MAX_CLIENTS:
             line = json.dumps({"refused": f"{MAX_CLIENTS} screens are open"})
             with contextlib.suppress(OSError):
                 client.send(line.encode() + b"\n")
             client.close()
             return
-        periods[client] = 0.0
+        self._due[client] = math.inf
 
-    def _hear(
-        self,
-        client: socket.socket,
-        periods: dict[socket.socket, float],
-        due: dict[socket.socket, float],
-    ) -> None:
+    def _hear(self, client: socket.socket) -> None:
         try:
             words = client.recv(256).decode("ascii", "replace").split()
         except OSError:
             words = []
         if not words:
-            self._drop(client, periods, due)
+            self._forget(client).close()
             return
         if words[0] == "picture":
             # In a thread of its own: other screens go on meanwhile.
-            periods.pop(client, None)
-            due.pop(client, None)
+            gone = (self._forget(client),)
             threading.Thread(
-                target=self._send_picture, args=(client,), name="picture", daemon=True
+                target=self._send_picture, args=gone, name="picture", daemon=True
             ).start()
             return
         if words[0] == "follow":
@@ -141,8 +138,8 @@ class StatusSocket:
             except ValueError:
                 rate_hz = 5.0
             # Of `nan` neither bound takes hold where it comes first: nothing would ever be due.
-            periods[client] = 1.0 / min(max(0.1, rate_hz), MAX_HZ)
-        due[client] = time.monotonic()
+            self._periods[client] = 1.0 / min(max(0.1, rate_hz), MAX_HZ)
+        self._due[client] = time.monotonic()
 
     def _send(self, client: socket.socket) -> bool:
         line = json.dumps(self._view(), separators=(",", ":")).encode() + b"\n"
@@ -166,15 +163,10 @@ class StatusSocket:
                 client.settimeout(1.0)
                 client.sendall(json.dumps(told).encode() + b"\n")
 
-    @staticmethod
-    def _drop(
-        client: socket.socket,
-        periods: dict[socket.socket, float],
-        due: dict[socket.socket, float],
-    ) -> None:
-        periods.pop(client, None)
-        due.pop(client, None)
-        client.close()
+    def _forget(self, client: socket.socket) -> socket.socket:
+        self._due.pop(client, None)
+        self._periods.pop(client, None)
+        return client
 
 
 def read_status(folder: Path, timeout_s: float = 2.0) -> dict[str, Any]:
@@ -194,24 +186,18 @@ def follow_status(
 
     Raises `OSError` where none answers, `RefusedError` where it has too many clients.
     """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(timeout_s)
-        with _address(folder / SOCKET_NAME) as address:
-            connection.connect(address)
-        with contextlib.suppress(BrokenPipeError):  # refused already: what it said can be read
-            connection.sendall(b"once\n" if rate_hz is None else f"follow {rate_hz:g}\n".encode())
-        with connection.makefile("rb") as lines, contextlib.suppress(ConnectionResetError):
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    return  # it went in the middle of a view
-                view = json.loads(line)
-                if "refused" in view:
-                    raise RefusedError(
-                        f"the table at {folder} shows itself to no further screen: "
-                        f"{view['refused']}",
-                        remedy="Close one (shaker-ctl status --follow) and ask again",
-                    )
-                yield view
+    asked = "once" if rate_hz is None else f"follow {rate_hz:g}"
+    with _asked(folder, asked, timeout_s) as lines, contextlib.suppress(ConnectionResetError):
+        for line in lines:
+            if not line.endswith(b"\n"):
+                return  # it went in the middle of a view
+            view = json.loads(line)
+            if "refused" in view:
+                raise RefusedError(
+                    f"the table at {folder} shows itself to no further screen: {view['refused']}",
+                    remedy="Close one (shaker-ctl status --follow) and ask again",
+                )
+            yield view
 
 
 def read_picture(folder: Path, timeout_s: float = 4.0) -> bytes:
@@ -219,19 +205,27 @@ def read_picture(folder: Path, timeout_s: float = 4.0) -> bytes:
 
     Raises `OSError` where none answers, `RefusedError` where it gives none now.
     """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(timeout_s)
-        with _address(folder / SOCKET_NAME) as address:
-            connection.connect(address)
-        connection.sendall(b"picture\n")
-        with connection.makefile("rb") as lines:
-            line = lines.readline()
+    with _asked(folder, "picture", timeout_s) as lines:
+        line = lines.readline()
     if not line.endswith(b"\n"):
         raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
     told = json.loads(line)
     if "picture" not in told:
         raise RefusedError(told.get("refused", "the table gives no picture"))
     return base64.b64decode(told["picture"])
+
+
+@contextlib.contextmanager
+def _asked(folder: Path, words: str, timeout_s: float) -> Iterator[BinaryIO]:
+    """Say `words` to a running service; its answer comes line by line. Raises `OSError`."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        with _address(folder / SOCKET_NAME) as address:
+            connection.connect(address)
+        with contextlib.suppress(BrokenPipeError):  # refused already: what it said can be read
+            connection.sendall(words.encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            yield lines
 
 
 @contextlib.contextmanager

@@ -25,6 +25,38 @@ def person(actor: Actor) -> Person:
     return Person(actor.name, actor.role)
 
 
+_BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {
+    "bets": events.BetsRequested,
+    "open": events.OpenRequested,
+    "close": events.CloseRequested,
+    "shift start": events.ShiftBegan,
+    "time confirm": events.TimeConfirmed,
+    "dice same": events.DiceKept,
+    "return-to-service": events.ReturnRequested,
+    "shaker back": events.ShakerRestored,
+    "lid": events.LidRequested,
+    "test-toss": events.TrialTossRequested,
+    "cancel": events.InspectionAbandoned,
+    "inspect seen": events.LampsSeen,
+    "inspect walk": events.WalkRequested,
+    "inspect cycle": events.CycleRequested,
+    "inspect shift": events.ShiftInspectionRequested,
+}
+"""Acts that say nothing but who gives them."""
+
+_IN_A_ROUND: Mapping[str, Callable[[Person, int], events.Event]] = {
+    "nmb": events.NoMoreBetsCalled,
+    "activate": events.ActivationRequested,
+    "reveal": events.RevealRequested,
+    "cover off": events.RevealRequested,
+    "no-roll": events.NoRollCalled,
+    "settled": events.WagersSettled,
+    "lamps-off": events.LampsOffRequested,
+    "presence": events.PresenceGiven,
+}
+"""Acts that say who gives them, in which round."""
+
+
 def to_event(
     request: Request,
     actor: Actor,
@@ -40,21 +72,15 @@ def to_event(
     given = request.arguments
     who = person(actor)
     number = _round(given, state)
+    if made := _BY_A_PERSON.get(request.verb):
+        return made(who)
+    if made_in := _IN_A_ROUND.get(request.verb):
+        return made_in(who, number)
     match request.verb:
-        case "bets":
-            return events.BetsRequested(who)
-        case "nmb":
-            return events.NoMoreBetsCalled(who, number)
-        case "activate":
-            return events.ActivationRequested(who, number)
-        case "reveal" | "cover off":
-            return events.RevealRequested(who, number)
         case "enter":
             return events.ValuesEntered(who, number, _values(given))
         case "confirm":
             return events.ValuesConfirmed(who, number, _values(given))
-        case "no-roll":
-            return events.NoRollCalled(who, number)
         case "decide":
             decided = _values(given) if given.get("values") is not None else None
             return events.DisputeDecided(who, number, decided)
@@ -65,75 +91,43 @@ def to_event(
             return events.CorrectionAgreed(who, number, to_be)
         case "in-view":
             return events.CompartmentWatched(who, number, bool(given["stayed"]))
-        case "settled":
-            return events.WagersSettled(who, number)
-        case "lamps-off":
-            return events.LampsOffRequested(who, number)
-        case "presence":
-            return events.PresenceGiven(who, number)
         case "sign":
             return events.Signed(who, now)
-        case "open":
-            return events.OpenRequested(who)
-        case "close":
-            return events.CloseRequested(who)
         case "inspect":
             return _inspect(given, who, now)
-        case "shift start":
-            return events.ShiftBegan(who)
-        case "time confirm":
-            return events.TimeConfirmed(who)
         case "dice changed":
             return events.DiceChanged(who, tuple(cast(tuple[str, ...], given["serials"])), now)
         case "dice corrected":
             serials = tuple(cast(tuple[str, ...], given["serials"]))
             return events.DiceCorrected(who, serials)
-        case "dice same":
-            return events.DiceKept(who)
         case "out-of-order":
             steps = frozenset(RetireStep(str(s)) for s in cast(Any, given.get("steps", ())))
             return events.ShakerRetired(who, steps) if steps else events.OutOfServiceRequested(who)
-        case "return-to-service":
-            return events.ReturnRequested(who)
-        case "shaker back":
-            return events.ShakerRestored(who)
         case "fault clear":
             return events.FaultCleared(who, _fault(str(given["code"]), kind_of_fault))
-        case "lid":
-            return events.LidRequested(who)
         case "jog":
             return events.JogRequested(who, float(cast(Any, given["rpm"])), _seconds(given))
-        case "test-toss":
-            return events.TrialTossRequested(who)
         case "lamp test":
             area = given.get("area")
             if area is not None and area not in BIT:
                 raise RefusedError(f"there is no area {area!r}", remedy="`lamps` names them all")
             return events.LampTrialRequested(who, () if area is None else (str(area),))
-        case "cancel":
-            return events.InspectionAbandoned(who)
     raise RefusedError(f"{request.verb!r} is no act at this table", remedy="see `help`")
 
 
 def _inspect(given: Mapping[str, object], who: Person, now: datetime) -> events.Event:
     what = str(given["what"])
+    if made := _BY_A_PERSON.get(f"inspect {what}"):
+        return made(who)
     match what:
         case "enter":
             return events.LampValuesEntered(who, _values(given))
-        case "seen":
-            return events.LampsSeen(who)
         case "wrong":
             return events.LampSeenWrong(who, str(given["area"]))
-        case "walk":
-            return events.WalkRequested(who)
         case "pause" | "on" | "back" | "again":
             return events.WalkSteered(who, WalkStep(what))
-        case "cycle":
-            return events.CycleRequested(who)
         case "tossed" | "not-tossed":
             return events.CycleJudged(who, what == "tossed")
-        case "shift":
-            return events.ShiftInspectionRequested(who)
     return events.InspectionRequested(who, Part(what), now)
 
 

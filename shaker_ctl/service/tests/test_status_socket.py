@@ -55,9 +55,8 @@ def test_a_rate_that_is_no_number_keeps_the_table_no_busier_than_another(
     here, there = socket.socketpair()
     with here, there, served._listener:
         here.sendall(b"follow " + rate + b"\n")
-        periods, due = {there: 0.0}, dict[socket.socket, float]()
-        served._hear(there, periods, due)
-        assert 1.0 / MAX_HZ <= periods[there] <= 10.0
+        served._hear(there)
+        assert 1.0 / MAX_HZ <= served._periods[there] <= 10.0
 
 
 def test_a_client_too_many_is_told_so(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ for `shaker-ctl journal replay` and for other tools that need many rounds.
 from __future__ import annotations
 
 import dataclasses
-import json
 import queue
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Annotated, Any, Literal
 
 import cv2
 import numpy as np
+import tomlkit
 import typer
 
 from hil_tests.reader.tosses import RigCamera, tosses
@@ -102,7 +102,7 @@ class RecordedTable:
 
     def _write_settings(self) -> None:
         camera = dataclasses.asdict(self._camera.calibration)
-        sections: dict[str, dict[str, Any]] = {
+        settings: dict[str, Any] = {
             "table": {
                 "profile": "pa-625a",
                 "entry_mode": "auto",
@@ -110,9 +110,11 @@ class RecordedTable:
                 "as_demonstration": True,
                 "autonomous": True,
             },
-            "camera.calibration": {
-                "measured": "by a card that was never laid: a scene was measured",
-                **{k: camera[k] for k in CalibrationParameters.model_fields if k in camera},
+            "camera": {
+                "calibration": {
+                    "measured": "by a card that was never laid: a scene was measured",
+                    **{k: camera[k] for k in CalibrationParameters.model_fields if k in camera},
+                }
             },
             "journal": {
                 "path": str(self.folder / "journal.sqlite"),
@@ -122,10 +124,7 @@ class RecordedTable:
                 "second_lag_s": 600.0,
             },
         }
-        lines = []
-        for name, section in sections.items():
-            lines += [f"[{name}]", *(f"{k} = {json.dumps(v)}" for k, v in section.items())]
-        self.config.write_text("\n".join(lines) + "\n", "utf-8")
+        self.config.write_text(tomlkit.dumps(settings), "utf-8")
 
     # ── Playing ─────────────────────────────────────────────────────────────
 

@@ -11,9 +11,7 @@ import dataclasses
 import logging
 import platform
 import time
-from collections.abc import Mapping
 from datetime import datetime
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,7 @@ from shaker_ctl.adapters.lines.serial_console import consoles
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
+from shaker_ctl.console import machine
 from shaker_ctl.errors import (
     JournalCorruptError,
     JournalError,
@@ -287,7 +286,7 @@ class Table:
         """
         p = self._settings
         self._stops.append(self._reader.stop)
-        self._reader.load()  # takes longest, and touches nothing
+        self._reader.camera.load()  # takes longest, and touches nothing
         verifying = f"verifying the journal {p.journal.path}"
         journal = open_copies(p.journal, lambda: self._notifier.starting(verifying))
         self._stops.append(journal.close)
@@ -295,7 +294,7 @@ class Table:
         self._records = RecordsWatch(copies)
         self._records.refuse_a_broken_one()
         sealed_start.check_journal(self._sealed, journal)
-        self._reader.start()  # first of the outside world: its model has to load yet
+        self._reader.camera.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
         self._build_on(journal)
@@ -324,7 +323,7 @@ class Table:
         self._stops.append(self._lamps.stop)
         self._lamps.start()
         self._outputs.set_light(1.0)
-        self._reader.wait_ready()
+        self._reader.camera.wait_ready()
         self._record_opening()
         self._post(self._restarted())
         for what in self._changed:
@@ -521,16 +520,17 @@ class Table:
 
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""
-        plain: dict[str, Any] = _plain(self._desk.view())
+        plain: Any = machine.plain(self._desk.view())
         plain["areas"] = list(self._rulebook.areas)
         plain["rounds"] = list(self._announcer.rounds)
         plain["marks"] = list(self._rulebook.marks)
         plain["seal"] = self._sealed.seal
-        plain["camera_pid"] = self._reader.pid
-        plain["reading"] = _plain(self._reader.last)
-        plain["lamps_asked"] = _plain(self._lamps.asked)
+        plain["camera_pid"] = self._reader.camera.pid
+        plain["reading"] = machine.plain(self._reader.last)
+        plain["lamps_asked"] = machine.plain(self._lamps.asked)
         plain["monotonic_s"] = time.monotonic()
-        return plain
+        found: dict[str, Any] = plain
+        return found
 
 
 BENCH = "BENCH: other programs reach the motor"
@@ -541,18 +541,3 @@ def _own_marks(settings: Settings) -> tuple[str, ...]:
     by_daemon = choose(settings.gpio.backend, read_model()) == "pigpio"
     is_open = by_daemon and real_table.mark() is not None and not daemon_network.is_private()
     return (BENCH,) if is_open else ()
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses, sets and enums as JSON has them."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, frozenset | set):
-        return sorted(_plain(item) for item in value)
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value

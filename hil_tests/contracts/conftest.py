@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from hil_tests.contracts.far_bench import FarBench
-from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench, Pins
+from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench
+from hil_tests.contracts.pins import Pins
 from hil_tests.rig.gpiochip import trap
 from hil_tests.rig.rigfile import Gpio, RigFile
 

@@ -17,7 +17,8 @@ from typing import Any
 import pigpio
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, LocalPins
+from hil_tests.contracts.gpio_bench import GpioBench
+from hil_tests.contracts.pins import Pins
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.rig.pigpiod.pins.board import Board
@@ -160,5 +161,5 @@ class FarBench(GpioBench):
     def close(self) -> None:
         self._opened.close()
 
-    def controller(self) -> LocalPins:
-        return LocalPins(make_pins(self.parameters, model=""))
+    def controller(self) -> Pins:
+        return Pins(make_pins(self.parameters, model=""))

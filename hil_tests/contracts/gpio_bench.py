@@ -13,55 +13,17 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Protocol
 
-from hil_tests.contracts.remote_pins import RemotePins, keep_driving
+from hil_tests.contracts.pins import Pins, RemotePins
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.waiting import seconds_until_off, until
-from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins
+from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
-from shaker_ctl.ports import InterlockLines, Motor, ShakerOutputs, Tach
-
-
-class Pins(Protocol):
-    """The controller's side: an open link with every adapter on it."""
-
-    link: OpenableLink
-    motor: Motor
-    tach: Tach
-    lines: InterlockLines
-    outputs: ShakerOutputs
-
-    def __enter__(self) -> Pins: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
-        """Do what the control loop does: refresh and drive every 8 ms."""
-
-
-class LocalPins:
-    """The controller's side in this process."""
-
-    def __init__(self, pins: GpioPins) -> None:
-        self.link, self.motor, self.tach = pins.link, pins.motor, pins.tach
-        self.lines, self.outputs = pins.lines, pins.outputs
-
-    def __enter__(self) -> LocalPins:
-        self.link.open()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.motor.stop()
-        self.link.close()
-
-    def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
-        """Do what the control loop does: refresh and drive every 8 ms."""
-        keep_driving(self.motor, seconds, duty)
+from shaker_ctl.ports import Tach
 
 
 class GpioBench(ABC):
@@ -126,8 +88,8 @@ class PigpioBench(GpioBench):
     def close(self) -> None:
         self.daemon.terminate()
 
-    def controller(self) -> LocalPins:
-        return LocalPins(make_pins(self.parameters, model=""))
+    def controller(self) -> Pins:
+        return Pins(make_pins(self.parameters, model=""))
 
 
 class GpiodBench(GpioBench):

@@ -16,7 +16,7 @@ from functools import partial
 import pytest
 
 from hil_tests.contracts.gpio_bench import GpiodBench
-from hil_tests.contracts.remote_pins import RemotePins
+from hil_tests.contracts.pins import RemotePins
 from hil_tests.rig.gpiochip import trap
 from hil_tests.waiting import seconds_until, until
 from shaker_ctl.errors import GpioLinkError, SettingsError
@@ -78,7 +78,7 @@ def test_enable_falls_when_the_controller_is_killed_or_stopped(
 
 def test_nobody_is_granted_more_than_the_longest_time(bench: GpiodBench, pins: RemotePins) -> None:
     pins.motor.arm()
-    pins.link.grant(5.0)
+    pins.grant(5.0)
     until(bench.is_enabled)
     assert bench.seconds_until_off() <= GRANT_S + BUSY_S
 

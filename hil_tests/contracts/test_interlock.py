@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.contracts.gpio_bench import GpioBench
+from hil_tests.contracts.pins import Pins
 from hil_tests.waiting import seconds_until
 from shaker_ctl.ports import Interlocks
 

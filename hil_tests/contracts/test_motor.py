@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.contracts.gpio_bench import GpioBench
+from hil_tests.contracts.pins import Pins
 
 
 def test_opening_leaves_the_motor_off(bench: GpioBench, pins: Pins) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins
+from hil_tests.contracts.gpio_bench import GpioBench
+from hil_tests.contracts.pins import Pins
 from hil_tests.waiting import until
 
 

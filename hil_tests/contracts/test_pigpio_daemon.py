@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from hil_tests.contracts.gpio_bench import LocalPins, PigpioBench, client_threads
+from hil_tests.contracts.gpio_bench import PigpioBench, client_threads
+from hil_tests.contracts.pins import Pins
 from hil_tests.waiting import seconds_until, until
 from shaker_ctl.adapters.pins.pigpio_motor import PigpioMotor
 from shaker_ctl.adapters.pins.pigpio_tach import TickUnwrapper
@@ -26,19 +27,19 @@ def bench() -> Iterator[PigpioBench]:
 
 
 @pytest.fixture
-def pins(bench: PigpioBench) -> Iterator[LocalPins]:
+def pins(bench: PigpioBench) -> Iterator[Pins]:
     with bench.controller() as made:
         yield made
 
 
-def slot_of(pins: LocalPins) -> int:
+def slot_of(pins: Pins) -> int:
     """The daemon's slot in which this controller's dead-man runs."""
     assert isinstance(pins.motor, PigpioMotor)
     return pins.motor._dead_man.slot
 
 
 def test_stop_does_not_wait_for_a_command_that_is_not_answered(
-    bench: PigpioBench, pins: LocalPins
+    bench: PigpioBench, pins: Pins
 ) -> None:
     pins.motor.arm()
     pins.keep_driving(0.1)
@@ -84,7 +85,7 @@ def test_a_crashed_controllers_dead_man_is_taken_over(bench: PigpioBench) -> Non
 
 @pytest.mark.parametrize("trouble", ["hang", "freeze", "vanish", "kill"])
 def test_a_daemon_in_trouble_is_noticed_within_a_second_and_used_again(
-    bench: PigpioBench, pins: LocalPins, trouble: str
+    bench: PigpioBench, pins: Pins, trouble: str
 ) -> None:
     time.sleep(0.3)
     getattr(bench.daemon, trouble)()
@@ -102,7 +103,7 @@ def test_a_daemon_in_trouble_is_noticed_within_a_second_and_used_again(
 
 
 def test_a_command_to_a_hung_daemon_ends_within_its_deadline(
-    bench: PigpioBench, pins: LocalPins
+    bench: PigpioBench, pins: Pins
 ) -> None:
     bench.daemon.hang()
     began_s = time.monotonic()
@@ -143,7 +144,7 @@ def test_nothing_is_printed_by_the_client(
 
 
 def test_enable_that_something_else_holds_high_denies_arming(
-    bench: PigpioBench, pins: LocalPins
+    bench: PigpioBench, pins: Pins
 ) -> None:
     other = bench.controller()
     other.link.open()
@@ -158,7 +159,7 @@ def test_enable_that_something_else_holds_high_denies_arming(
 
 
 def test_contacts_are_watched_again_after_the_daemon_was_restarted(
-    bench: PigpioBench, pins: LocalPins
+    bench: PigpioBench, pins: Pins
 ) -> None:
     seen: list[Interlocks] = []
     pins.lines.on_change(seen.append)
@@ -172,7 +173,7 @@ def test_contacts_are_watched_again_after_the_daemon_was_restarted(
 
 
 def test_edges_keep_increasing_over_a_daemon_that_was_restarted(
-    bench: PigpioBench, pins: LocalPins
+    bench: PigpioBench, pins: Pins
 ) -> None:
     bench.pulses(3, 0.006)
     time.sleep(0.08)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
-from hil_tests.contracts.gpio_bench import GpioBench, Pins, fetch_edges
+from hil_tests.contracts.gpio_bench import GpioBench, fetch_edges
+from hil_tests.contracts.pins import Pins
 
 
 def test_each_pulse_is_one_edge_with_its_true_gap(bench: GpioBench, pins: Pins) -> None:

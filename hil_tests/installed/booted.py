@@ -81,9 +81,7 @@ def check_start(computer: Computer, say: Teller) -> None:
     took_s = time.monotonic() - began_s
     unit = computer.unit()
     is_up = started.returncode == 0 and unit["SubState"] == "running"
-    say(f"start → READY after {took_s:.1f} s, {unit['ActiveState']}", is_up)
-    if not is_up:
-        print(computer.log())  # noqa: T201 - the reason
+    say(f"start → READY after {took_s:.1f} s, {unit['ActiveState']}", is_up, computer.log)
     daemon = computer.unit("pigpiod")
     say(f"the GPIO daemon came with it: {daemon['SubState']}", daemon["SubState"] == "running")
 

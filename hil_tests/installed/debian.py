@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -84,12 +84,15 @@ class Teller:
         self._since_s = time.monotonic()
         self.is_fine = True
 
-    def __call__(self, text: str, is_fine: bool) -> None:
+    def __call__(self, text: str, is_fine: bool, why: str | Callable[[], str] = "") -> None:
+        """`why`: the reason, printed below a promise that was not kept."""
         now_s = time.monotonic()
         took_s, self._since_s = now_s - self._since_s, now_s
         self.is_fine &= is_fine
         word = "ok  " if is_fine else "FAIL"
         print(f"{word} {self._about}{text} ({took_s:.0f} s)", flush=True)  # noqa: T201
+        if why and not is_fine:
+            print(why() if callable(why) else why)  # noqa: T201
 
 
 ESSENTIAL = (

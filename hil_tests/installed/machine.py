@@ -79,15 +79,19 @@ class Machine:
         console.login(role, name, self.session.passphrases[name])
         return console
 
-    def devices(self) -> list[tuple[str, str]]:
-        """The serial lines as a container is given them; Debian's group may use them."""
+    def _lines(self) -> list[tuple[str, str]]:
+        """The serial lines: the rig's, and how each is called inside."""
         rig = self.session.rig
-        found = []
-        for path, name in (
+        return [
             (rig["lamp"]["device"], "/dev/shaker-lamps"),
             (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
             (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
-        ):
+        ]
+
+    def devices(self) -> list[tuple[str, str]]:
+        """The serial lines as a container is given them; Debian's group may use them."""
+        found = []
+        for path, name in self._lines():
             device = os.path.realpath(path)
             os.chown(device, 0, DIALOUT)
             os.chmod(device, 0o660)
@@ -99,9 +103,7 @@ class Machine:
         folder, rig = self.session.folder, self.session.rig
         text = (folder / "settings.toml").read_text("utf-8")
         for outside, inside in (
-            (rig["lamp"]["device"], "/dev/shaker-lamps"),
-            (rig["console"]["technician"]["service"], "/dev/shaker-technician"),
-            (rig["console"]["dealer"]["service"], "/dev/shaker-dealer"),
+            *self._lines(),
             (f"{folder}/run", "/run/shaker-ctl"),
             (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
             (f"{folder}/journal-second.sqlite", f"{STICK}/journal.sqlite"),
@@ -168,9 +170,7 @@ def check_installed(computer: Computer, program: str, daemon: str, say: Teller) 
     `daemon`: the unit of the GPIO daemon.
     """
     first = computer.try_(program, "install", "--yes")
-    say("install: " + last_line(first.stdout), first.returncode == 0)
-    if first.returncode != 0:
-        print(first.stdout)  # noqa: T201 - the reason
+    say("install: " + last_line(first.stdout), first.returncode == 0, first.stdout)
     again = computer.try_(program, "install", "--check")
     say("install again: " + last_line(again.stdout), again.returncode == 0)
     owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")

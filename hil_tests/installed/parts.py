@@ -90,9 +90,7 @@ class Workshop:
         started = self._computer.try_("systemctl", "start", "shaker-ctl")
         log = self._computer.run("journalctl", "--no-pager", "--unit=shaker-ctl", "--lines=12")
         is_right = (started.returncode != 0) is is_refused and (not is_refused or said in log)
-        self._say(what, is_right)
-        if not is_right:
-            print(log)  # noqa: T201 - the reason
+        self._say(what, is_right, log)
         self._computer.run("systemctl", "stop", "shaker-ctl")
 
     def _journal_head(self) -> str:

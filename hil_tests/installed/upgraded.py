@@ -195,9 +195,7 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
 
 def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -> None:
     started = computer.try_("systemctl", "start", "shaker-ctl")
-    say("started", started.returncode == 0)
-    if started.returncode != 0:
-        print(computer.log())  # noqa: T201 - the reason
+    say("started", started.returncode == 0, computer.log)
     ends_s = time.monotonic() + PLAYED_S
     while len(ended := rounds_ended(computer)) < rounds and time.monotonic() < ends_s:
         be_open(machine, computer)
@@ -261,9 +259,7 @@ def close_table(machine: Machine, computer: Computer) -> None:
 def check_upgrade(computer: Computer, packages: Packages, say: Teller) -> None:
     head, before = journal_head(computer), computer.run("cat", SETTINGS)
     ran = computer.try_("dpkg", "--install", f"/{packages.better.name}")
-    say(f"upgrade: {last_line(ran.stdout)}", ran.returncode == 0)
-    if ran.returncode != 0:
-        print(ran.stdout)  # noqa: T201 - the reason
+    say(f"upgrade: {last_line(ran.stdout)}", ran.returncode == 0, ran.stdout)
     say(f"version {installed(computer)}, {state(computer)}", plays(computer, "100.0"))
     say("settings are as they were", computer.run("cat", SETTINGS) == before)
     after = journal_head(computer, head[0])
@@ -285,9 +281,7 @@ def check_refused(computer: Computer, package: Path, what: str, reason: str, say
     ran = computer.try_("dpkg", "--install", f"/{package.name}")
     said = [line for line in ran.stdout.splitlines() if "in service again" in line]
     is_told = ran.returncode != 0 and bool(said) and reason in ran.stdout
-    say(f"{what}: {said[0] if said else ran.stdout[-300:]}", is_told)
-    if not is_told:
-        print(ran.stdout)  # noqa: T201 - the reason
+    say(f"{what}: {said[0] if said else ran.stdout[-300:]}", is_told, ran.stdout)
     after = computer.run("/usr/bin/shaker-ctl", "--version")
     say(f"the former version plays: {state(computer)}", state(computer) == ACTIVE)
     say(f"it is {after.strip()}", after == before)
@@ -337,9 +331,11 @@ def check_sealed_upgrade(computer: Computer, packages: Packages, say: Teller) ->
     sealed = computer.try_(*SEAL)
     say(last_line(sealed.stdout), sealed.returncode == 0)
     started = computer.try_("systemctl", "start", "shaker-ctl")
-    say(f"sealed and started: seal {shown(computer).get('seal')}", started.returncode == 0)
-    if started.returncode != 0:
-        print(computer.log())  # noqa: T201 - the reason
+    say(
+        f"sealed and started: seal {shown(computer).get('seal')}",
+        started.returncode == 0,
+        computer.log,
+    )
     check_refused(computer, packages.better, "upgrade without its seal", "differs from its", say)
 
     computer.run("dpkg", "--install", f"/{packages.given.name}")
@@ -355,9 +351,7 @@ def check_newer_records(computer: Computer, packages: Packages, say: Teller) -> 
     computer.run("dpkg", "--install", f"/{packages.better.name}")
     seal_next(computer, packages.newer, say)
     ran = computer.try_("dpkg", "--install", f"/{packages.newer.name}")
-    say(f"newer records: {last_line(ran.stdout)}", plays(computer, "102.0"))
-    if ran.returncode != 0:
-        print(ran.stdout)  # noqa: T201 - the reason
+    say(f"newer records: {last_line(ran.stdout)}", plays(computer, "102.0"), ran.stdout)
     seal_next(computer, packages.better, say)
     check_refused(
         computer, packages.better, "downgrade below its records", "knows versions up to", say

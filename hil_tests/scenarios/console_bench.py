@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hil_tests.processes import resident_mb
 from hil_tests.proofs.console_fuzz import pieces
 from hil_tests.table_under_test.people import open_table
 from hil_tests.table_under_test.session import Plan, Session
@@ -115,12 +116,6 @@ def noise(session: Session, port: str, seed: int = 1) -> Iterator[Callable[[], i
         line.close()
 
 
-def resident_kb(session: Session) -> int:
-    """Memory that the service's process holds."""
-    text = Path(f"/proc/{session.service_pid}/status").read_text("ascii")
-    return int(text.split("VmRSS:")[1].split()[0])
-
-
 class OwnPort(Session):
     """A table whose technician's console is a pseudo-terminal of this process."""
 
@@ -169,10 +164,12 @@ def main() -> None:
         say("camera snap, over the line", f"{size} bytes in {time.monotonic() - began:.1f} s")
         over_the_line.ask("mode people")
         over_the_line.close()
-        before_kb = resident_kb(session)
+        assert session.service_pid is not None
+        before_mb = resident_mb(session.service_pid)
         with noise(session, "dealer") as fed:
             say("status, noise at the other port", ask_status(asked, 30).line())
-            say("  bytes of noise", f"{fed()}, memory {resident_kb(session) - before_kb:+d} kB")
+            grown_mb = resident_mb(session.service_pid) - before_mb
+            say("  bytes of noise", f"{fed()}, memory {grown_mb:+.1f} MB")
         kill_camera(session)
         say("status, camera process killed", ask_status(asked, 6).line())
         session.ask_rig("inject pigpiod_hang")

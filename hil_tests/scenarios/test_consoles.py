@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.processes import resident_mb
 from hil_tests.report.evidence import gather
 from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import TestRecord
 from hil_tests.report.story import Story
-from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise, resident_kb
+from hil_tests.scenarios.console_bench import ask_status, kill_camera, noise
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,
     by_hand,
@@ -131,12 +132,13 @@ def test_status_answers_within_100_ms_whatever_is_broken(
 def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table: Session) -> None:
     asked = table.console("technician")
     before = asked.ask("health")["journal"]["sequence"]
-    before_kb = resident_kb(table)
+    assert table.service_pid is not None
+    before_mb = resident_mb(table.service_pid)
     with noise(table, "dealer") as fed:
         answered = ask_status(asked, 10)
         assert fed() > 20_000
     assert answered.p99_s < 2 * STATUS_S
-    assert resident_kb(table) - before_kb < 2_000
+    assert resident_mb(table.service_pid) - before_mb < 2.0
     records = asked.ask("journal last 200")["records"]
     new = [r for r in records if r["sequence"] > before]
     # Wrong passphrases are on record as the console's own; what reaches the rules has a person.

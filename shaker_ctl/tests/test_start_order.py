@@ -53,7 +53,7 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     begin_log = SqliteJournal.begin_log
     monkeypatch.setattr(SqliteJournal, "begin_log", note("log", begin_log))
     monkeypatch.setattr(RecordsWatch, "start", note("reader of records"))
-    monkeypatch.setattr("shaker_ctl.table.CameraReader.start", note("camera"))
+    monkeypatch.setattr("shaker_ctl.adapters.camera.dice_camera.DiceCamera.start", note("camera"))
     monkeypatch.setattr("shaker_ctl.table.CameraReader.stop", note("camera stopped"))
     monkeypatch.setattr(
         "shaker_ctl.adapters.pins.pigpio_link.PigpioLink.open", note("pins", no_daemon)

@@ -22,8 +22,6 @@ from shaker_ctl.ports import Pictures, ShakerOutputs
 from shaker_ctl.reading.messages import (
     DIRTY_DOME,
     CameraFault,
-    CameraHealth,
-    CameraReady,
     CameraRecovered,
     DipLight,
     Message,
@@ -114,7 +112,8 @@ class CameraReader:
         """`check_files` is called before a camera process is started again; see `DiceCamera`."""
         self._outputs = outputs
         self._post = post
-        self._camera = DiceCamera(parameters, self._take, check_files=check_files)
+        self.camera = DiceCamera(parameters, self._take, check_files=check_files)
+        """The process itself, for whoever starts the table."""
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._number_of: dict[Occasion, int] = {}
@@ -127,38 +126,12 @@ class CameraReader:
         self._light_obeys = True
         self._lost: threading.Timer | None = None
         self._well_since_s: float | None = None
-        self.ready: CameraReady | None = None
         self.last: LastReading | None = None
-        self.last_pictures: Pictures | None = None
-
-    def load(self) -> None:
-        """Have the camera process load its libraries; it opens nothing before `start`."""
-        self._camera.load()
-
-    def start(self) -> None:
-        """Start the camera process; returns at once."""
-        self._camera.start()
-
-    def wait_ready(self, timeout_s: float | None = None) -> None:
-        """Wait for model and first frame. Raises `CameraError` with the remedy."""
-        self._camera.wait_ready(timeout_s)
 
     def stop(self) -> None:
         """End the camera process."""
         self._cancel_lost()
-        self._camera.stop()
-
-    @property
-    def health(self) -> CameraHealth | None:
-        return self._camera.health
-
-    @property
-    def fault(self) -> CameraFault | None:
-        return self._camera.fault
-
-    @property
-    def pid(self) -> int | None:
-        return self._camera.pid
+        self.camera.stop()
 
     def snap(self) -> bytes:
         """The newest frame as JPEG. Raises `RefusedError` while dice are covered."""
@@ -167,12 +140,12 @@ class CameraReader:
                 "no picture is taken between cover-closed and reveal",
                 remedy="ask again after the reveal",
             )
-        return self._camera.snap()
+        return self.camera.snap()
 
     def camera_view(self) -> CameraView:
         """Figures for screens."""
-        health, fault = self._camera.health, self._camera.fault
-        state = "ready" if self._camera.is_ready else "starting"
+        health, fault = self.camera.health, self.camera.fault
+        state = "ready" if self.camera.is_ready else "starting"
         if fault is not None:
             state = f"{fault.code}: {fault.text}; {fault.remedy}"
         elif self._is_blind:
@@ -202,31 +175,31 @@ class CameraReader:
         """Do as commanded; answers come as events."""
         match command:
             case commands.NotePoses(occasion):
-                self._camera.begin_toss(self._number(occasion))
+                self.camera.begin_toss(self._number(occasion))
             case commands.LightOn():
                 with self._light_lock:
                     self._set_light(1.0)
                     self._is_blind = False
-                self._camera.blind(False)
+                self.camera.blind(False)
             case commands.LightOff():
                 # Blind first: no frame of the covered dice, however dark, is captured.
                 with self._light_lock:
                     self._is_blind = True
-                    self._camera.blind(True)
+                    self.camera.blind(True)
                     self._set_light(0.0)
             case commands.StartReading(occasion):
                 number = self._number(occasion)
                 self._reading = number
-                self._camera.read(number)
+                self.camera.read(number)
             case commands.StopReading():
                 if self._reading is not None:
-                    self._camera.end_reading(self._reading)
+                    self.camera.end_reading(self._reading)
                     self._reading = None
 
     def settle(self, occasion: Occasion) -> None:
         """The motor was switched off: a head start for the dip. Covered dice have none."""
         if not self._is_blind:
-            self._camera.settle(self._number(occasion))
+            self.camera.settle(self._number(occasion))
 
     def _dip(self, level: float) -> None:
         """As the camera process asks; while the dice are covered it asks in vain."""
@@ -264,13 +237,11 @@ class CameraReader:
 
     def _take(self, message: Message) -> None:
         match message:
-            case CameraReady():
-                self.ready = message
             case Rested():
                 self._rested(message)
             case DipLight(toss_id, level):
                 self._dip(level)
-                self._camera.light_dipped(toss_id, time.monotonic())
+                self.camera.light_dipped(toss_id, time.monotonic())
             case RestoreLight():
                 self._dip(1.0)
             case ReadingDone():
@@ -287,7 +258,7 @@ class CameraReader:
                     self._expect_recovery(message.code)
             case CameraRecovered():
                 log.info("camera: %s is over", message.code)
-                if self._well_since_s is None and not LOST & self._camera.faults.keys():
+                if self._well_since_s is None and not LOST & self.camera.faults.keys():
                     self._well_since_s = time.monotonic()
             case _:
                 pass
@@ -326,7 +297,6 @@ class CameraReader:
                 (seen.t_capture, sum(ms for _, ms in seen.cost_ms)) for seen in message.observations
             ),
         )
-        self.last_pictures = pictures or self.last_pictures
         if message.unchanged:
             # O-21: an unchanged picture is no new result, whatever its values.
             self._post(events.TossDisproved(occasion), pictures)

@@ -60,7 +60,7 @@ class Heard:
         )
 
     def say(self, message: Message) -> None:
-        self.reader._camera._take(message)
+        self.reader.camera._take(message)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: 
     heard.reader.perform(commands.LightOff())
     heard.reader.perform(commands.LightOn())
     with pytest.raises(CameraError):  # not blind any more: only no process is there to ask
-        heard.reader._camera.snap(timeout_s=0.01)
+        heard.reader.camera.snap(timeout_s=0.01)
     heard.say(SILENT)
     time.sleep(4 * SOON_S)
     assert heard.posted == [
@@ -164,7 +164,7 @@ def test_a_late_word_of_the_camera_process_lights_no_covered_dice(heard: Heard) 
 
 
 def test_a_picture_that_nobody_waits_for_is_not_kept(heard: Heard) -> None:
-    camera = heard.reader._camera
+    camera = heard.reader.camera
     with pytest.raises(CameraError):
         camera.snap(timeout_s=0.01)
     heard.say(Picture(1, bytes(100)))

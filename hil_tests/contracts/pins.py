@@ -1,9 +1,9 @@
-"""The controller's side of the pins in a process of its own, behind a virtual gpiochip.
+"""The controller's side of the pins: in this process, or in its own behind a virtual gpiochip.
 
-    python -m hil_tests.contracts.remote_pins ADDRESS PARAMETERS
+    python -m hil_tests.contracts.pins ADDRESS PARAMETERS
 
-Owns that process. It holds the shipped adapters on the real libgpiod; the substitute for the kernel
-is outside. A manager of `multiprocessing` carries calls there; results and errors come back.
+Owns that process, too. It holds the shipped adapters on the real libgpiod; the substitute for the
+kernel is outside. A manager of `multiprocessing` carries calls there; results and errors come back.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from collections.abc import Callable
 from functools import partial
 from multiprocessing.managers import BaseManager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Self
 
 from hil_tests.waiting import until
-from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins, OpenableLink, make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
-from shaker_ctl.ports import Interlocks, Motor
+from shaker_ctl.ports import InterlockLines, Interlocks, Motor, ShakerOutputs, Tach
 
 START_S = 20.0
 KEY = b"pins"
@@ -40,8 +41,41 @@ for _name in PARTS:
     _Manager.register(_name)
 
 
-class RemotePins:
-    """The controller's side, used from here. Usable from any thread."""
+def keep_driving(motor: Motor, seconds: float, duty: float) -> None:
+    """Do what the control loop does: refresh and drive every 8 ms."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        motor.refresh()
+        motor.drive(duty)
+        time.sleep(0.008)
+
+
+class Pins:
+    """The controller's side in this process: an open link with every adapter on it."""
+
+    def __init__(self, pins: Any) -> None:
+        """`pins` has them under these names: a `GpioPins`."""
+        self.link: OpenableLink = pins.link
+        self.motor: Motor = pins.motor
+        self.tach: Tach = pins.tach
+        self.lines: InterlockLines = pins.lines
+        self.outputs: ShakerOutputs = pins.outputs
+
+    def __enter__(self) -> Self:
+        self.link.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.motor.stop()
+        self.link.close()
+
+    def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
+        """Do what the control loop does: refresh and drive every 8 ms."""
+        keep_driving(self.motor, seconds, duty)
+
+
+class RemotePins(Pins):
+    """The same in a process of its own. Usable from any thread."""
 
     def __init__(self, door: Path, parameters: GpioParameters) -> None:
         """Start the process; nothing is open yet."""
@@ -50,7 +84,7 @@ class RemotePins:
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "hil_tests.rig.gpiochip.enter", str(door)),
-                *(sys.executable, "-m", "hil_tests.contracts.remote_pins"),
+                *(sys.executable, "-m", "hil_tests.contracts.pins"),
                 *(address, parameters.model_dump_json()),
             ]
         )
@@ -65,24 +99,20 @@ class RemotePins:
 
         until(is_there, START_S)
         self._bench = manager.bench()
-        self.link: Any = manager.link()
-        self.motor: Any = manager.motor()
-        self.tach: Any = manager.tach()
-        self.lines: Any = _Lines(manager.lines(), self._bench)
-        self.outputs: Any = manager.outputs()
+        parts = {name: getattr(manager, name)() for name in PARTS[:-1]}
+        parts["lines"] = _Lines(parts["lines"], self._bench)
+        super().__init__(SimpleNamespace(**parts))
 
-    def __enter__(self) -> RemotePins:
+    def __enter__(self) -> Self:
         try:
-            self.link.open()
+            return super().__enter__()
         except BaseException:
             self.end()
             raise
-        return self
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(EOFError, OSError):  # A test may have killed it.
-            self.motor.stop()
-            self.link.close()
+            super().__exit__()
         self.end()
 
     def end(self) -> None:
@@ -94,6 +124,10 @@ class RemotePins:
     def keep_driving(self, seconds: float, duty: float = 0.5) -> None:
         """Do there what the control loop does: refresh and drive every 8 ms."""
         self._bench.keep_driving(seconds, duty)
+
+    def grant(self, seconds: float) -> None:
+        """Grant EN for so long, as the motor does at each turn of the loop."""
+        self._bench.grant(seconds)
 
     def dead_man(self) -> int:
         """Process number of the dead-man."""
@@ -122,15 +156,6 @@ class _Lines:
 # ── The process ─────────────────────────────────────────────────────────────
 
 
-def keep_driving(motor: Motor, seconds: float, duty: float) -> None:
-    """Do what the control loop does: refresh and drive every 8 ms."""
-    until_s = time.monotonic() + seconds
-    while time.monotonic() < until_s:
-        motor.refresh()
-        motor.drive(duty)
-        time.sleep(0.008)
-
-
 class _Bench:
     """What a bench asks of the process beside the calls of its adapters."""
 
@@ -139,6 +164,9 @@ class _Bench:
         self._changes: queue.SimpleQueue[Interlocks] = queue.SimpleQueue()
         self.next_change = self._changes.get
         self.keep_driving = partial(keep_driving, pins.motor)
+
+    def grant(self, seconds: float) -> None:
+        self._pins.link.grant(seconds)  # type: ignore[attr-defined]
 
     def listen(self) -> None:
         self._pins.lines.on_change(self._changes.put)

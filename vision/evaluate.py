@@ -49,6 +49,10 @@ _SHEETS = Path(tempfile.gettempdir()) / "dice-evaluation"
 _WORST = 24
 _TILE_PX = 320
 _TELL_S = 15.0
+_TOLD = (
+    "images", "exact", "dice", "found", "valued", "right", "spurious", "accepted", "wrong_accepted",
+)  # fmt: skip
+"""The counts that `--json` prints, beside the refused ones."""
 
 
 @dataclass(slots=True)
@@ -82,18 +86,8 @@ class Counts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "images": self.images,
-            "exact": self.exact,
-            "dice": self.dice,
-            "found": self.found,
-            "valued": self.valued,
-            "right": self.right,
-            "spurious": self.spurious,
-            "accepted": self.accepted,
-            "wrong_accepted": self.wrong_accepted,
-            "refused": dict(self.refused.most_common()),
-        }
+        counts: dict[str, Any] = {name: getattr(self, name) for name in _TOLD}
+        return counts | {"refused": dict(self.refused.most_common())}
 
 
 @frozen

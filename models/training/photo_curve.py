@@ -25,6 +25,7 @@ from rich.progress import track
 
 from models.training.scenes import rows
 from vision.evaluate import Counts, compare
+from vision.findings import Stopwatch
 from vision.networks.classifier import DieFinder
 from vision.parameters import PhotoThresholds
 from vision.photo.labels import Label, read_corrections, read_labels
@@ -71,7 +72,7 @@ def read_all(pictures: Sequence[tuple[Path, list[Label]]]) -> list[Read]:
     reader = PhotoReader(DieFinder())
     found = []
     for path, labels in track(pictures, description="reading", transient=True):
-        found.append((labels, reader.gather(load(path))))
+        found.append((labels, reader.gather(load(path), Stopwatch())))
     return found
 
 

@@ -112,17 +112,14 @@ class PhotoReader:
     def look(self, frame: Frame, dice: int | None = None) -> Findings:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
         clock = Stopwatch()
-        evidence = settle(self._gather(frame.image, clock), _THRESHOLDS)
+        evidence = settle(self.gather(frame.image, clock), _THRESHOLDS)
         opinion = judge(evidence, _THRESHOLDS, dice)
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
         return Findings(observe(frame, None, both, opinion, clock), evidence.found, None)
 
-    def gather(self, image: np.ndarray) -> PhotoEvidence:
+    def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
-        return self._gather(image, Stopwatch())
-
-    def _gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _LONGEST):
             return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
         found, faint = self._finder.find(image, _THRESHOLDS.found)

@@ -216,13 +216,10 @@ class PhotoFinder:
                 best = seen
         if best is None:
             return None
-        return FoundDie(
-            np.asarray(best.corners @ back[:, :2].T + back[:, 2], np.float32),
-            best.value,
-            best.value_p,
-            best.flat_p,
-            best.score,
-            np.asarray(best.down @ back[:, :2].T, np.float32),
+        return replace(
+            best,
+            corners=np.asarray(best.corners @ back[:, :2].T + back[:, 2], np.float32),
+            down=np.asarray(best.down @ back[:, :2].T, np.float32),
         )
 
 

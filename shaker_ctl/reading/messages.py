@@ -12,7 +12,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.controls import Controls
-from vision.reading import Observation, Verdict
+from vision.reading import Verdict
 
 # ── Requests: service → camera process ──────────────────────────────────────
 
@@ -174,8 +174,9 @@ class ReadingDone:
     t_verdict: float
     jpeg: bytes
     overlay_jpeg: bytes
-    observations: tuple[Observation, ...]
-    """The frames of the consensus with all votes; for a refusal the last few looked at."""
+    frames: tuple[tuple[float, float], ...]
+    """Capture time, seconds, and time that the reading took, ms, of each frame of the consensus;
+    for a refusal of the last few looked at. What was seen in them stays in the camera process."""
     frames_looked_at: int
     unchanged: bool = False
     """All three dice have the position, orientation and value they had before (O-21)."""

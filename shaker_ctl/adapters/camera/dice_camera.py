@@ -454,7 +454,7 @@ class DiceCamera:
                 t_verdict=now,
                 jpeg=b"",
                 overlay_jpeg=b"",
-                observations=(),
+                frames=(),
                 frames_looked_at=0,
             )
         )

@@ -293,9 +293,7 @@ class CameraReader:
             message.t_capture,
             message.t_verdict,
             message.frames_looked_at,
-            tuple(
-                (seen.t_capture, sum(ms for _, ms in seen.cost_ms)) for seen in message.observations
-            ),
+            message.frames,
         )
         if message.unchanged:
             # O-21: an unchanged picture is no new result, whatever its values.

@@ -299,7 +299,10 @@ class CameraWorker:
                 t_verdict=finished.t_verdict,
                 jpeg=jpeg,
                 overlay_jpeg=overlay,
-                observations=finished.observations,
+                frames=tuple(
+                    (each.t_capture, sum(ms for _, ms in each.cost_ms))
+                    for each in finished.observations
+                ),
                 frames_looked_at=finished.frames_looked_at,
                 unchanged=finished.unchanged,
             )

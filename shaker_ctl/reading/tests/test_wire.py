@@ -21,22 +21,7 @@ from shaker_ctl.reading.messages import (
     SettleDice,
 )
 from shaker_ctl.reading.wire import MAX_B, WireError, decoded, encoded, receive, send
-from vision.reading import (
-    DieEvidence,
-    Kind,
-    Measured,
-    ModelVote,
-    NoRoll,
-    Observation,
-    Quality,
-    Reason,
-    Scene,
-    SecondVote,
-    Unreadable,
-    Verdict,
-    Verified,
-    Witness,
-)
+from vision.reading import Kind, NoRoll, Reason, Unreadable, Verdict, Verified
 
 SETUP = CameraSetup(
     device="/dev/shaker-camera",
@@ -54,21 +39,9 @@ SETUP = CameraSetup(
 
 
 def done(verdict: Verdict) -> ReadingDone:
-    die = DieEvidence(
-        ((0.0, 0.0), (1.0, 0.5), (2.0, 3.0), (4.0, 5.0)),
-        1.5,
-        -2.5,
-        44.0,
-        ModelVote(6, 0.99, 0.98, 0.9, near_p=None),
-        SecondVote(6, 0.9, "a note"),
-        Measured(16.0, 0.1, 0.2, 0.3),
-        witnesses=(Witness("edge", 2.5),),
-    )
-    quality = Quality(90.0, 0.0, 0.0, 3.0, 0.4, None)
-    scene = Scene(3, 16.0, 74.0, 0.1, 0.0, 0.0)
-    seen = Observation(7, 1.25, quality, (die,), verdict, (("model", 3.5),), scene)
+    frames = ((1.25, 34.5), (1.5, 8))
     return ReadingDone(
-        3, verdict, 1.0, None, 2.0, 2.5, b"\xff\xd8\x00jpeg", b"", (seen,), frames_looked_at=9
+        3, verdict, 1.0, None, 2.0, 2.5, b"\xff\xd8\x00jpeg", b"", frames, frames_looked_at=9
     )
 
 

@@ -194,8 +194,7 @@ class RigCamera:
 def _in_force(sentences: Sequence[str]) -> CameraFaults:
     faults = CameraFaults(FPS)
     for order in map(parse, sentences):
-        values = {key: float(value) for key, value in order.parameters.items()}
-        faults.inject(order.name.removeprefix(CameraPart.PREFIX), **values)
+        faults.obey(replace(order, name=order.name.removeprefix(CameraPart.PREFIX)))
     return faults
 
 

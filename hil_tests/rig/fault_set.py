@@ -65,16 +65,18 @@ class FaultPart:
         """
         checked(self.catalogue[order.name], order.parameters)
 
-    def inject(self, order: Order) -> None:
+    def obey(self, order: Order) -> None:
         """Break it. Only ever called with what `check` has let pass."""
 
     def heal(self, name: str) -> None:
         """Mend it; nothing where it is not broken."""
 
+    @property
     def active(self) -> Active:
         """Faults in force, with their parameters."""
         return {}
 
+    @property
     def waiting(self) -> dict[str, str]:
         """Faults that wait, with what for."""
         return {}
@@ -93,11 +95,6 @@ def checked(fault: Fault, given: Mapping[str, Value]) -> dict[str, Value]:
     return {key: _value(fault, key, given.get(key, known[key])) for key in known}
 
 
-def numbers(fault: Fault, given: Mapping[str, Value]) -> dict[str, float]:
-    """Return the same for a fault all of whose parameters are numbers."""
-    return {key: float(value) for key, value in checked(fault, given).items()}
-
-
 def _value(fault: Fault, key: str, value: Value) -> Value:
     if isinstance(fault.parameters[key], str):
         return str(value)
@@ -112,19 +109,26 @@ def _value(fault: Fault, key: str, value: Value) -> Value:
     return number
 
 
-class FaultSet:
-    """The faults of one part. Safe to call from any thread."""
+class FaultSet(FaultPart):
+    """The faults of a part that times them by its own events. Safe to call from any thread."""
 
-    def __init__(self, faults: Iterable[Fault], events: Iterable[str] = ()) -> None:
-        self.catalogue: dict[str, Fault] = {fault.name: fault for fault in faults}
+    def __init__(self, name: str, faults: Iterable[Fault], events: Iterable[str] = ()) -> None:
+        self.name = name
+        self.catalogue = {fault.name: fault for fault in faults}
         self.events = tuple(events)
         self.counted: Callable[[str], None] = lambda event: None
         """Told of each event, for faults of other parts."""
         self.began: Callable[[str], None] = lambda name: None
         """Told of a fault that waited for an event of this part, when it comes into force."""
         self._lock = threading.Lock()
-        self._active: dict[str, dict[str, Value]] = {}
+        self._active: Active = {}
         self._waiting: dict[str, tuple[str, int, dict[str, Value]]] = {}
+
+    def check(self, order: Order) -> None:
+        self.values(order.name, order.parameters)
+
+    def obey(self, order: Order) -> None:
+        self.inject(order.name, after=order.after, **order.parameters)
 
     def inject(
         self, name: str, *, after: tuple[int, str] | None = None, **parameters: Value
@@ -149,10 +153,10 @@ class FaultSet:
         if name not in self.catalogue:
             raise KeyError(f"no fault {name!r}; there are: {', '.join(sorted(self.catalogue))}")
         values = checked(self.catalogue[name], given)
-        self.check(name, values)
+        self.require(name, values)
         return values
 
-    def check(self, name: str, values: dict[str, Value]) -> None:
+    def require(self, name: str, values: dict[str, Value]) -> None:
         """Raise ValueError for values that a part cannot take; most take all."""
 
     def heal(self, name: str | None = None) -> None:
@@ -182,7 +186,7 @@ class FaultSet:
             self.began(name)
 
     @property
-    def active(self) -> dict[str, dict[str, Value]]:
+    def active(self) -> Active:
         """A copy of the faults in force with their parameters."""
         with self._lock:
             return {name: dict(values) for name, values in self._active.items()}
@@ -199,6 +203,10 @@ class FaultSet:
     def number(self, name: str, parameter: str) -> float:
         """Return a number among the parameters of a fault in force; its default otherwise."""
         return float(self._value(name, parameter))
+
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return the parameters of a fault in force that takes numbers only."""
+        return {key: float(value) for key, value in self._active[name].items()}
 
     def text(self, name: str, parameter: str) -> str:
         """Return a text among the parameters of a fault in force; its default otherwise."""

@@ -25,7 +25,7 @@ from dataclasses import replace
 
 from hil_tests.rig.camera.faults import CAMERA_FAULTS
 from hil_tests.rig.camera.stream import Camera, CameraLostError
-from hil_tests.rig.fault_set import Active, Fault, FaultPart, FaultSet, Order, Value, checked
+from hil_tests.rig.fault_set import Active, Fault, FaultPart, Order, Value, checked
 from hil_tests.rig.lamp_box.faults import LAMP_EVENTS
 from hil_tests.rig.wires.line import LINE_FAULTS, Line
 
@@ -75,7 +75,7 @@ class Faults:
         if order.after is None or order.after[0] == 0:
             self._break(part, replace(order, after=None))
         elif order.after[1] in part.events:
-            part.inject(order)
+            part.obey(order)
         else:
             with self._lock:
                 self._waiting[order.name] = order
@@ -84,7 +84,7 @@ class Faults:
     def _break(self, part: FaultPart, order: Order) -> None:
         """Put a checked fault in force now."""
         self._noted("fault", order.name)  # before: it acts at once
-        part.inject(order)
+        part.obey(order)
 
     def count(self, event: str, times: int = 1) -> None:
         """Tell that `event` happened; never waits for a part."""
@@ -126,11 +126,11 @@ class Faults:
 
     def active(self) -> Active:
         """Every fault in force, with its parameters."""
-        return {name: values for part in self._parts for name, values in part.active().items()}
+        return {name: values for part in self._parts for name, values in part.active.items()}
 
     def waiting(self) -> dict[str, str]:
         """Faults that wait for something, with what is still missing."""
-        own = {name: what for part in self._parts for name, what in part.waiting().items()}
+        own = {name: what for part in self._parts for name, what in part.waiting.items()}
         with self._lock:
             return own | {
                 name: f"{order.after[0]} {order.after[1]}"
@@ -199,31 +199,6 @@ def parse(sentence: str) -> Order:
 # ── Parts ───────────────────────────────────────────────────────────────────
 
 
-class SetPart(FaultPart):
-    """A part that keeps its own `FaultSet`."""
-
-    def __init__(self, name: str, faults: FaultSet) -> None:
-        self.name = name
-        self._faults = faults
-        self.catalogue: Mapping[str, Fault] = faults.catalogue
-        self.events = faults.events
-
-    def check(self, order: Order) -> None:
-        self._faults.values(order.name, order.parameters)
-
-    def inject(self, order: Order) -> None:
-        self._faults.inject(order.name, after=order.after, **order.parameters)
-
-    def heal(self, name: str) -> None:
-        self._faults.heal(name)
-
-    def active(self) -> Active:
-        return self._faults.active
-
-    def waiting(self) -> dict[str, str]:
-        return self._faults.waiting
-
-
 class DaemonPart(FaultPart):
     """The GPIO daemon: each fault is something done to it, healing gives a good one back."""
 
@@ -246,7 +221,7 @@ class DaemonPart(FaultPart):
         self._act = act
         self._active: set[str] = set()
 
-    def inject(self, order: Order) -> None:
+    def obey(self, order: Order) -> None:
         self._act(order.name.removeprefix(self._PREFIX))
         if order.name != "pigpiod_vanish":
             self._active.add(order.name)
@@ -257,6 +232,7 @@ class DaemonPart(FaultPart):
             self._act("resume")
             self._act("start")
 
+    @property
     def active(self) -> Active:
         return {name: {} for name in sorted(self._active)}
 
@@ -274,13 +250,14 @@ class CameraPart(FaultPart):
     def __init__(self, camera: Camera) -> None:
         self._camera = camera
 
-    def inject(self, order: Order) -> None:
+    def obey(self, order: Order) -> None:
         numbers = {key: float(value) for key, value in order.parameters.items()}
         self._camera.inject(order.name.removeprefix(self.PREFIX), **numbers)
 
     def heal(self, name: str) -> None:
         self._camera.clear(name.removeprefix(self.PREFIX))
 
+    @property
     def active(self) -> Active:
         try:
             faults = self._camera.status().faults
@@ -307,7 +284,7 @@ class LinesPart(FaultPart):
         if values["line"] not in self._lines:
             raise ValueError(f"no line {values['line']!r}; there are: {', '.join(self._lines)}")
 
-    def inject(self, order: Order) -> None:
+    def obey(self, order: Order) -> None:
         parameters = dict(order.parameters)
         name = str(parameters.pop("line", "lamp"))
         self._lines[name].faults.inject(order.name, after=order.after, **parameters)
@@ -316,6 +293,7 @@ class LinesPart(FaultPart):
         for line in self._lines.values():
             line.faults.heal(name)
 
+    @property
     def active(self) -> Active:
         return {
             fault: {"line": line.name, **values}
@@ -323,6 +301,7 @@ class LinesPart(FaultPart):
             for fault, values in line.faults.active.items()
         }
 
+    @property
     def waiting(self) -> dict[str, str]:
         return {
             fault: what

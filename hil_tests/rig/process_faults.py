@@ -40,7 +40,7 @@ class ProcessPart(FaultPart):
         super().check(order)
         _signal(order, 0)
 
-    def inject(self, order: Order) -> None:
+    def obey(self, order: Order) -> None:
         """Send the signal. Raises ValueError where there is no such process any more."""
         pid = _signal(order, SIGNALS[order.name])
         if order.name == "process_stopped":
@@ -57,6 +57,7 @@ class ProcessPart(FaultPart):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
+    @property
     def active(self) -> Active:
         with self._lock:
             return {"process_stopped": {"pid": float(self._stopped[-1])}} if self._stopped else {}

@@ -23,7 +23,7 @@ from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import FaultPart
-from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, SetPart, parse, rows
+from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, parse, rows
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
@@ -224,11 +224,11 @@ class Rig:
         )
         camera: FaultPart = AbsentPart("camera", CameraPart.catalogue, "the camera is a real one")
         if self.lamp is not None:
-            lamp = SetPart("lamp box", self.lamp.faults)
+            lamp = self.lamp.faults
         if self.camera is not None:
             camera = CameraPart(self.camera)
         return [
-            SetPart("plant", self.plant.faults),
+            self.plant.faults,
             camera,
             lamp,
             LinesPart(self.lines),
@@ -515,8 +515,7 @@ def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
 
 def known_faults() -> list[dict[str, object]]:
     """The rows of the catalogue of a rig whose parts are all virtual; none has to run."""
-    lamp, plant = SetPart("lamp box", LampFaults()), SetPart("plant", PlantFaults())
     camera, daemon = (
         AbsentPart(part.name, part.catalogue, "no rig runs") for part in (CameraPart, DaemonPart)
     )
-    return rows([plant, camera, lamp, LinesPart({}), daemon, ProcessPart()])
+    return rows([PlantFaults(), camera, LampFaults(), LinesPart({}), daemon, ProcessPart()])

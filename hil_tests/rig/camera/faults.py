@@ -14,7 +14,7 @@ import numpy as np
 
 from hil_tests.rig.camera.optics import Image
 from hil_tests.rig.camera.weather import WEATHER
-from hil_tests.rig.fault_set import Bounds, Fault, numbers
+from hil_tests.rig.fault_set import Bounds, Fault, FaultSet, Value
 
 MEMORY_S = 10.5
 """Time, in seconds, for which pictures are kept for late and looped streams."""
@@ -154,12 +154,12 @@ CAMERA_FAULTS: dict[str, Fault] = {
 }
 
 
-class CameraFaults:
+class CameraFaults(FaultSet):
     """The faults in force, with the memory that some of them need. One owner."""
 
     def __init__(self, fps: float) -> None:
+        super().__init__("camera", CAMERA_FAULTS.values())
         self._fps = fps
-        self._active: dict[str, dict[str, float]] = {}
         self._pictures: deque[Image] = deque(maxlen=max(2, int(TORN_S * fps)))
         self._encoded: deque[tuple[float, bytes]] = deque(maxlen=int(MEMORY_S * fps))
         self._loop: list[bytes] = []
@@ -167,39 +167,27 @@ class CameraFaults:
         self._random = np.random.default_rng(9)
         self._weather = {name: make(self._random) for name, make in WEATHER.items()}
 
-    @property
-    def active(self) -> dict[str, dict[str, float]]:
-        return {name: dict(values) for name, values in self._active.items()}
-
-    def inject(self, name: str, **parameters: float) -> None:
-        """Put a fault in force. Raises KeyError, TypeError or ValueError with what there is."""
-        if name not in CAMERA_FAULTS:
-            raise KeyError(f"no camera fault {name!r}; there are: {', '.join(CAMERA_FAULTS)}")
-        values = numbers(CAMERA_FAULTS[name], parameters)
+    def inject(
+        self, name: str, *, after: tuple[int, str] | None = None, **parameters: Value
+    ) -> None:
+        super().inject(name, after=after, **parameters)
         if name == "looped":
-            count = max(1, int(values["seconds"] * self._fps))
+            count = max(1, int(self.number(name, "seconds") * self._fps))
             self._loop = [jpeg for _, jpeg in self._encoded][-count:]
             self._loop_at = 0
-        self._active[name] = values
-
-    def clear(self, name: str | None = None) -> None:
-        if name is None:
-            self._active.clear()
-        else:
-            self._active.pop(name, None)
 
     @property
     def period_s(self) -> float:
         """Time between two frames."""
-        return 1.0 / (self._active["slow"]["fps"] if "slow" in self._active else self._fps)
+        return 1.0 / (self.number("slow", "fps") if "slow" in self else self._fps)
 
     @property
     def is_silent(self) -> bool:
-        return "dead" in self._active
+        return "dead" in self
 
     @property
     def is_closed(self) -> bool:
-        return "closed" in self._active
+        return "closed" in self
 
     def needs_no_picture(self) -> bool:
         """True while nothing new would be sent anyway."""
@@ -211,37 +199,35 @@ class CameraFaults:
             self._pictures.append(picture)
             return picture
         for name, weather in self._weather.items():
-            if name in self._active:
-                picture = weather(picture, self._active[name], at_s)
-        if "torn" in self._active and self._pictures:
-            back = min(
-                len(self._pictures), max(1, int(self._active["torn"]["seconds"] * self._fps))
-            )
-            old = self._pictures[-back]
+            if name in self:
+                picture = weather(picture, self.numbers(name), at_s)
+        if "torn" in self and self._pictures:
+            back = max(1, int(self.number("torn", "seconds") * self._fps))
+            old = self._pictures[-min(len(self._pictures), back)]
             cut = int(self._random.integers(picture.shape[0] // 4, 3 * picture.shape[0] // 4))
             torn = np.vstack([picture[:cut], old[cut:]])
         else:
             torn = picture
         self._pictures.append(picture)
         for name, effect in _EFFECTS.items():
-            if name in self._active:
-                torn = effect(torn, self._active[name], self._random)
+            if name in self:
+                torn = effect(torn, self.numbers(name), self._random)
         return torn
 
     def on_jpeg(self, at_s: float, jpeg: bytes) -> bytes | None:
         """Remember an encoded frame and return the one to send now, or None for nothing."""
-        if "garbled" in self._active:
+        if "garbled" in self:
             jpeg = _garble(jpeg, self._random)
         self._encoded.append((at_s, jpeg))
-        if "late" in self._active:
-            due_s = at_s - self._active["late"]["seconds"]
+        if "late" in self:
+            due_s = at_s - self.number("late", "seconds")
             ripe = [old for then, old in self._encoded if then <= due_s]
             return ripe[-1] if ripe else None
         return jpeg
 
     def replay(self) -> bytes | None:
         """The frame to send while nothing new is made (frozen, looped)."""
-        if "frozen" in self._active:
+        if "frozen" in self:
             return self._encoded[-1][1]
         if not self._loop:
             return None
@@ -252,25 +238,21 @@ class CameraFaults:
 
 def _black(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
     noise = random.integers(2, 8, picture.shape[:2], dtype=np.uint8)
-    dark: Image = cv2.cvtColor(noise, cv2.COLOR_GRAY2BGR)
-    return dark
+    return cv2.cvtColor(noise, cv2.COLOR_GRAY2BGR)
 
 
 def _over(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
-    bright: Image = cv2.convertScaleAbs(picture, alpha=float(np.sqrt(values["times"])) * 1.3)
-    return bright
+    return cv2.convertScaleAbs(picture, alpha=float(np.sqrt(values["times"])) * 1.3)
 
 
 def _defocus(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
-    soft: Image = cv2.GaussianBlur(picture, (0, 0), values["sigma_px"])
-    return soft
+    return cv2.GaussianBlur(picture, (0, 0), values["sigma_px"])
 
 
 def _shift(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
     move = np.array([[1.0, 0.0, values["x_px"]], [0.0, 1.0, values["y_px"]]])
     size = (picture.shape[1], picture.shape[0])
-    moved: Image = cv2.warpAffine(picture, move, size, borderMode=cv2.BORDER_REPLICATE)
-    return moved
+    return cv2.warpAffine(picture, move, size, borderMode=cv2.BORDER_REPLICATE)
 
 
 def _block(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
@@ -278,14 +260,12 @@ def _block(picture: Image, values: Mapping[str, float], random: np.random.Genera
     u = np.arange(picture.shape[1], dtype=np.float32)
     seen = np.clip((u - edge) / 40.0 + 0.5, 0.04, 1.0)
     shade = np.ascontiguousarray(np.broadcast_to(seen[None, :, None], picture.shape))
-    covered: Image = cv2.multiply(picture, shade, dtype=cv2.CV_8U)
-    return covered
+    return cv2.multiply(picture, shade, dtype=cv2.CV_8U)
 
 
 def _resize(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
     size = (int(values["width"]), int(values["height"]))
-    other: Image = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-    return other
+    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
 
 
 _EFFECTS = {

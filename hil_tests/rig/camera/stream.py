@@ -31,6 +31,7 @@ from hil_tests.rig.camera.faults import CameraFaults
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.snapshot import SceneBoard
 from hil_tests.rig.timely import answer_in_time
@@ -73,7 +74,7 @@ class CameraStatus:
     clients: int = 0
     frame_ms: float = 0.0
     """Mean time to paint and encode one frame, lately."""
-    faults: dict[str, dict[str, float]] = field(default_factory=dict)
+    faults: Active = field(default_factory=dict)
 
 
 class Camera:
@@ -253,9 +254,9 @@ def _answer(film: _Film, what: str, name: Any, parameters: dict[str, float]) -> 
         if what == "lay":
             film.lay(name)
         elif what == "inject":
-            film.change(lambda faults: faults.inject(str(name), **parameters))
+            film.change(lambda faults: faults.inject(str(name), after=None, **parameters))
         elif what == "clear":
-            film.change(lambda faults: faults.clear(name))
+            film.change(lambda faults: faults.heal(name))
         return film.status()
     except (KeyError, TypeError, ValueError) as error:
         return error

@@ -66,9 +66,9 @@ class LampFaults(FaultSet):
     """The faults of the lamp box."""
 
     def __init__(self) -> None:
-        super().__init__(LAMP_FAULTS, LAMP_EVENTS)
+        super().__init__("lamp box", LAMP_FAULTS, LAMP_EVENTS)
 
-    def check(self, name: str, values: dict[str, Value]) -> None:
+    def require(self, name: str, values: dict[str, Value]) -> None:
         """Refuse a lamp that no layout has, and several where one is meant."""
         areas = str(values.get("area", "small")).split(",")
         if name == "lamp_extra" and len(areas) != 1:

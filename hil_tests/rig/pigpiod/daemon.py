@@ -65,9 +65,7 @@ class Daemon:
             Command.TICK: lambda _: board.tick(),
             Command.HWVER: lambda _: chip.revision,
             Command.PIGPV: lambda _: VERSION,
-            Command.HELP: lambda _: 0,
-            Command.CGI: lambda _: 0,
-            Command.CSI: lambda _: 0,
+            **dict.fromkeys((Command.HELP, Command.CGI, Command.CSI), lambda _: 0),
             **DELAYS,
             **levels.handlers,
             **soft.handlers,
@@ -89,9 +87,10 @@ class Daemon:
         if handler is None:
             return _ABSENT.get(request.command, Reason.UNKNOWN_COMMAND)
         try:
-            return handler(request)
+            result = handler(request)
         except RefusedError as refusal:
             return refusal.reason
+        return 0 if result is None else result
 
     def close(self) -> None:
         """The process ends: handles and FIFOs go; the board stays as it is."""

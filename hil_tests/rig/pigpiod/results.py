@@ -1,7 +1,7 @@
 """What a command's handler may give back.
 
-A number (the result), bytes (a payload; the result is its length), or `Later` (the same, after a
-while in which only the asking connection or script waits).
+A number (the result), bytes (a payload; the result is its length), `Later` (the same, after a while
+in which only the asking connection or script waits), or nothing, which is answered with 0.
 """
 
 from __future__ import annotations
@@ -21,4 +21,4 @@ class Later:
 
 
 Result = int | bytes | Later
-Handlers = Mapping[int, Callable[[Request], Result]]
+Handlers = Mapping[int, Callable[[Request], Result | None]]

@@ -171,7 +171,7 @@ class PlantFaults(FaultSet):
     the fault hides."""
 
     def __init__(self) -> None:
-        super().__init__(PLANT_FAULTS.values(), ("edges",))
+        super().__init__("plant", PLANT_FAULTS.values(), ("edges",))
 
     def copy(self) -> PlantFaults:
         """The same faults, in force or waiting for their edges, for a look ahead."""

@@ -13,7 +13,7 @@ import pytest
 from hil_tests.rig.camera.faults import CAMERA_FAULTS, CameraFaults
 from hil_tests.rig.camera.stream import Camera
 from hil_tests.rig.fault_set import Fault, FaultSet, checked
-from hil_tests.rig.faults import EVENTS, CameraPart, Faults, LinesPart, SetPart, parse
+from hil_tests.rig.faults import EVENTS, CameraPart, Faults, LinesPart, parse
 from hil_tests.rig.lamp_box.faults import LAMP_FAULTS, LampFaults
 from hil_tests.rig.plant.faults import PLANT_FAULTS, PlantFaults
 from hil_tests.rig.wires.line import LINE_FAULTS, LineFaults
@@ -22,9 +22,9 @@ from hil_tests.waiting import until
 
 @pytest.fixture
 def parts():
-    lamp = FaultSet([Fault("dim", "", "", {"percent": 50.0})], ["commit"])
-    other = FaultSet([Fault("deaf", "", "", {"ear": "left"})])
-    faults = Faults([SetPart("lamp", lamp), SetPart("other", other)])
+    lamp = FaultSet("lamp", [Fault("dim", "", "", {"percent": 50.0})], ["commit"])
+    other = FaultSet("other", [Fault("deaf", "", "", {"ear": "left"})])
+    faults = Faults([lamp, other])
     yield faults
     faults.close()
 
@@ -157,9 +157,9 @@ def machine():
     line: Any = SimpleNamespace(name="lamp", faults=LineFaults())
     faults = Faults(
         [
-            SetPart("plant", PlantFaults()),
+            PlantFaults(),
             CameraPart(cast("Camera", camera)),
-            SetPart("lamp box", LampFaults()),
+            LampFaults(),
             LinesPart({"lamp": line}),
         ]
     )

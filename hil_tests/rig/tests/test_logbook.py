@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from hil_tests.rig.fault_set import Order
-from hil_tests.rig.faults import Faults, SetPart
+from hil_tests.rig.faults import Faults
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.faults import LampFaults
 from hil_tests.rig.logbook import Logbook
@@ -44,7 +44,7 @@ def test_a_fault_is_noted_when_it_comes_into_force_and_not_when_it_is_asked_for(
     plant, lamp = PlantFaults(), LampFaults()
     plant.began = lamp.began = lambda name: noted.append(("fault", name))
     faults = Faults(
-        [SetPart("plant", plant), SetPart("lamp box", lamp)],
+        [plant, lamp],
         noted=lambda what, name: noted.append((what, name)),
     )
     try:
@@ -92,19 +92,19 @@ def test_a_process_is_held_until_it_is_healed_and_killed_for_good(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     part = ProcessPart()
-    part.inject(Order("process_stopped", {"pid": str(sleeper.pid)}))
+    part.obey(Order("process_stopped", {"pid": str(sleeper.pid)}))
     assert os.waitpid(sleeper.pid, os.WUNTRACED)[1] >> 8 == signal.SIGSTOP
-    assert part.active() == {"process_stopped": {"pid": sleeper.pid}}
+    assert part.active == {"process_stopped": {"pid": sleeper.pid}}
     part.heal("process_stopped")
     assert os.waitpid(sleeper.pid, os.WCONTINUED)[1] == 0xFFFF
-    assert part.active() == {}
-    part.inject(Order("process_killed", {"pid": str(sleeper.pid)}))
+    assert part.active == {}
+    part.obey(Order("process_killed", {"pid": str(sleeper.pid)}))
     assert sleeper.wait(5) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("pid", ["0", "1", "-1", "inf", "1e30", "²", "47.11"])
 def test_nobody_kills_what_is_not_theirs_by_a_forgotten_number(pid: str) -> None:
-    for act in (ProcessPart().check, ProcessPart().inject):
+    for act in (ProcessPart().check, ProcessPart().obey):
         with pytest.raises(ValueError, match=r"pid=NUMBER|must be a number"):
             act(Order("process_killed", {"pid": pid}))
 
@@ -123,7 +123,7 @@ def test_a_process_that_cannot_be_is_refused_before_its_fault_waits() -> None:
 def test_what_is_refused_is_neither_noted_nor_done(sentence: str) -> None:
     noted: list[tuple[str, str]] = []
     plant = PlantFaults()
-    faults = Faults([SetPart("plant", plant)], noted=lambda what, name: noted.append((what, name)))
+    faults = Faults([plant], noted=lambda what, name: noted.append((what, name)))
     try:
         with pytest.raises(ValueError, match=r"takes|must be|can wait for"):
             faults.inject(sentence)

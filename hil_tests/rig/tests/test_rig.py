@@ -432,7 +432,7 @@ def test_a_camera_that_is_lost_ends_the_rig_with_its_own_sentence(tmp_path):
     rig = Rig(RigPlan(tmp_path))
     rig._camera_status(camera)
     assert rig._failure.startswith("the rig's camera process has ended. What it said, if anything,")
-    assert CameraPart(camera).active() == {}, "the status is told all the same"
+    assert CameraPart(camera).active == {}, "the status is told all the same"
 
 
 @pytest.mark.parametrize(

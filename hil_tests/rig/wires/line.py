@@ -49,7 +49,7 @@ class LineFaults(FaultSet):
     """The faults of one line. A transfer is an event, so that a cut can wait for the n-th."""
 
     def __init__(self) -> None:
-        super().__init__(LINE_FAULTS, ("transfers",))
+        super().__init__("line", LINE_FAULTS, ("transfers",))
 
 
 class Terminal:

@@ -131,7 +131,7 @@ def test_a_breathing_picture_is_never_the_same_and_a_hot_pixel_stays() -> None:
     faults = CameraFaults(30.0)
     faults.inject("breathing")
     assert (faults.on_picture(picture, 1.0) != faults.on_picture(picture, 1.03)).any()
-    faults.clear()
+    faults.heal()
     faults.inject("hot_pixels", count=12)
     hot = [faults.on_picture(picture, at_s) == 250 for at_s in (1.0, 9.0)]
     assert (hot[0] == hot[1]).all()
@@ -214,7 +214,7 @@ def test_every_fault_can_be_injected_and_cleared(fault: str) -> None:
     assert list(faults.active) == [fault]
     shown = faults.on_picture(np.full((480, 640, 3), 99, np.uint8))
     assert shown.dtype == np.uint8
-    faults.clear()
+    faults.heal()
     assert faults.active == {}
 
 

@@ -70,15 +70,13 @@ class I2c:
             raise RefusedError(Reason.BAD_I2C_BUS)
         return self._slots.open(Opened(bus, address))
 
-    def _close(self, request: Request) -> int:
+    def _close(self, request: Request) -> None:
         self._slots.close(request)
-        return 0
 
-    def _write_quick(self, request: Request) -> int:
+    def _write_quick(self, request: Request) -> None:
         here = self._slots.of(request)
         _most(request.p2, 1)
         self._device(here, here.address, Reason.I2C_WRITE_FAILED)
-        return 0
 
     def _process_call(self, request: Request) -> int:
         """Write a word to a register and read one from there, without a stop in between."""
@@ -92,11 +90,10 @@ class I2c:
             device.write(bytes([_most(register, 0xFF)]))
         return device.read(count)
 
-    def _write(self, request: Request, data: bytes) -> int:
+    def _write(self, request: Request, data: bytes) -> None:
         here = self._slots.of(request)
         _least_one(len(data))
         self._device(here, here.address, Reason.I2C_WRITE_FAILED).write(data)
-        return 0
 
     def _device(self, here: Opened, address: int, refusal: Reason) -> RegisterFile:
         """What answers there. Raises `RefusedError` where nothing does."""

@@ -60,9 +60,8 @@ class SerialPorts:
         line.flush()
         return handle
 
-    def _close(self, request: Request) -> int:
+    def _close(self, request: Request) -> None:
         self._slots.close(request)
-        return 0
 
     def _read_byte(self, request: Request) -> int:
         return self._taken(request, 1)[0]
@@ -79,14 +78,13 @@ class SerialPorts:
             raise RefusedError(Reason.SER_READ_NO_DATA)
         return taken
 
-    def _write_byte(self, request: Request) -> int:
+    def _write_byte(self, request: Request) -> None:
         if request.p2 > 0xFF:
             raise RefusedError(Reason.BAD_PARAM)
-        return self._write(request, bytes([request.p2]))
+        self._write(request, bytes([request.p2]))
 
-    def _write(self, request: Request, data: bytes) -> int:
+    def _write(self, request: Request, data: bytes) -> None:
         here = self._slots.of(request)
         if not data:
             raise RefusedError(Reason.BAD_PARAM)
         here.line.write(data, here.baud)
-        return 0

@@ -78,7 +78,7 @@ class SerialRead:
             Command.SLRI: self._invert,
         }
 
-    def _open_pin(self, request: Request) -> int:
+    def _open_pin(self, request: Request) -> None:
         gpio, baud = request.p1, request.p2
         (data_bits,) = request.words(1)
         _check(gpio)
@@ -91,7 +91,6 @@ class SerialRead:
         self._open[gpio] = (self._board.tap(gpio), Decoder(1e6 / baud, data_bits))
         if self._timer is None:
             self._timer = self._loop.call_at(now_us() + COLLECT_US, self._collect_all)
-        return 0
 
     def _read(self, request: Request) -> bytes:
         _check(request.p1)
@@ -105,19 +104,17 @@ class SerialRead:
         del decoder.received[:count]
         return taken
 
-    def _close(self, request: Request) -> int:
+    def _close(self, request: Request) -> None:
         _check(request.p1)
         self._pin(request.p1)
         del self._open[request.p1]
-        return 0
 
-    def _invert(self, request: Request) -> int:
+    def _invert(self, request: Request) -> None:
         _check(request.p1)
         _, decoder = self._pin(request.p1)
         if request.p2 > 1:
             raise RefusedError(Reason.BAD_SER_INVERT)
         decoder.is_inverted = bool(request.p2)
-        return 0
 
     def _pin(self, gpio: int) -> tuple[Tap, Decoder]:
         if gpio not in self._open:

@@ -68,12 +68,11 @@ class Spi:
             self._take_pins(is_auxiliary, flags)
         return handle
 
-    def _close(self, request: Request) -> int:
+    def _close(self, request: Request) -> None:
         closed = self._slots.close(request)
         if all(other.is_auxiliary is not closed.is_auxiliary for other in self._slots.opened()):
             for gpio, mode in self._before.pop(closed.is_auxiliary).items():
                 self._board.set_mode(gpio, mode)
-        return 0
 
     def _take_pins(self, is_auxiliary: bool, flags: int) -> None:
         selects, bus = (AUX_SELECTS, AUX_BUS) if is_auxiliary else (MAIN_SELECTS, MAIN_BUS)

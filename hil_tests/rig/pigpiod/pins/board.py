@@ -40,7 +40,7 @@ class Board:
         self._wires: dict[int, tuple[Board, int]] = {}
         self._output_listeners: list[Callable[[int], None]] = []
         self._watched = 0
-        self._on_watched: Callable[[int], None] = _ignore
+        self._on_watched: Callable[[int], None] = lambda at_us: None
         self.pins = [Pin(gpio, start_us) for gpio in range(GPIOS)]
 
     # ── Time ────────────────────────────────────────────────────────────────
@@ -270,7 +270,3 @@ class Board:
 def bits(mask: int) -> list[int]:
     """Numbers of the bits set in `mask`, ascending."""
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
-
-
-def _ignore(at_us: int) -> None:
-    """Nobody watches."""

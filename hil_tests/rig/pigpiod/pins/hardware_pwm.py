@@ -6,6 +6,7 @@ all channels to be disabled). Peripherals run on when the daemon dies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
@@ -40,7 +41,7 @@ class HardwarePwm:
         self._chip = uses.chip
         self._channels = [Channel(), Channel()]
         self._clock_hz = [0, 0, 0]
-        self.on_start = _nothing
+        self.on_start: Callable[[], None] = lambda: None
         """Called before a channel starts: the daemon aborts a running wave."""
         self.handlers: Handlers = {Command.HP: self._set_pwm, Command.HC: self._set_clock}
 
@@ -58,7 +59,7 @@ class HardwarePwm:
             if self._uses.use[gpio] == Use.HARDWARE_PWM:
                 self._disable(gpio)
 
-    def _set_pwm(self, request: Request) -> int:
+    def _set_pwm(self, request: Request) -> None:
         gpio, frequency = request.p1, request.p2
         (duty,) = request.words(1)
         self._uses.permit(gpio)
@@ -75,7 +76,6 @@ class HardwarePwm:
             self._enable(gpio, frequency, duty)
         elif self._uses.use[gpio] == Use.HARDWARE_PWM:
             self._disable(gpio)
-        return 0
 
     def _enable(self, gpio: int, frequency: int, duty: int) -> None:
         number, mode = PWM_CHANNEL[gpio]
@@ -99,7 +99,7 @@ class HardwarePwm:
             if channel == number:
                 self._board.set_hardware(gpio, mode, source)
 
-    def _set_clock(self, request: Request) -> int:
+    def _set_clock(self, request: Request) -> None:
         gpio, frequency = request.p1 & 0xFFFFFF, request.p2
         self._uses.permit(gpio)
         self._uses.check(gpio)
@@ -122,7 +122,6 @@ class HardwarePwm:
         for other, (clock, function) in CLOCK.items():
             if clock == number:
                 self._board.set_hardware(other, function, train)
-        return 0
 
 
 def _nearest_clock(wanted_hz: int, chip: Chip) -> float:
@@ -136,7 +135,3 @@ def _nearest_clock(wanted_hz: int, chip: Chip) -> float:
     if not reached:
         raise RefusedError(Reason.BAD_HCLK_FREQ)
     return min(reversed(reached), key=lambda hz: abs(hz - wanted_hz))
-
-
-def _nothing() -> None:
-    """No wave to abort."""

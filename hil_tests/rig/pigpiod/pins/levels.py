@@ -38,31 +38,29 @@ class Levels:
             Command.PADG: self._get_pad,
         }
 
-    def _set_mode(self, request: Request) -> int:
+    def _set_mode(self, request: Request) -> None:
         self._uses.permit(request.p1)
         self._uses.check(request.p1)
         if request.p2 > max(Mode):
             raise RefusedError(Reason.BAD_MODE)
         self._uses.set_mode(request.p1, Mode(request.p2))
-        return 0
 
     def _get_mode(self, request: Request) -> int:
         self._uses.check(request.p1)
         return self._board.mode(request.p1)
 
-    def _set_pull(self, request: Request) -> int:
+    def _set_pull(self, request: Request) -> None:
         self._uses.permit(request.p1)
         self._uses.check(request.p1)
         if request.p2 > max(Pull):
             raise RefusedError(Reason.BAD_PUD)
         self._board.set_pull(request.p1, Pull(request.p2))
-        return 0
 
     def _read(self, request: Request) -> int:
         self._uses.check(request.p1)
         return self._board.level(request.p1)
 
-    def _write(self, request: Request) -> int:
+    def _write(self, request: Request) -> None:
         gpio, level = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check(gpio)
@@ -72,15 +70,13 @@ class Levels:
             self._uses.width[gpio] = 0
             self._uses.use[gpio] = Use.WRITE
         self._board.output(gpio, level)
-        return 0
 
-    def _write_bank(self, bank: int, level: int, mask: int) -> int:
+    def _write_bank(self, bank: int, level: int, mask: int) -> None:
         asked = mask << 32 * bank
         allowed = asked & self._uses.chip.permitted
         self._board.write(allowed * level, allowed * (1 - level))
         if asked != allowed:
             raise RefusedError(Reason.SOME_PERMITTED)
-        return 0
 
     def _trigger(self, request: Request) -> Later:
         gpio, length_us = request.p1, request.p2
@@ -93,12 +89,11 @@ class Levels:
             raise RefusedError(Reason.BAD_PULSELEN)
         return Later(self._board.pulse(gpio, level, length_us))
 
-    def _set_pad(self, request: Request) -> int:
+    def _set_pad(self, request: Request) -> None:
         _check_pad(request.p1)
         if not 1 <= request.p2 <= 16:
             raise RefusedError(Reason.BAD_STRENGTH)
         self._pads[request.p1] = (request.p2 + 1) // 2 * 2
-        return 0
 
     def _get_pad(self, request: Request) -> int:
         _check_pad(request.p1)

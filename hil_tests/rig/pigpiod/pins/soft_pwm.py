@@ -60,7 +60,7 @@ class SoftPwm:
         """Frequency in Hz, rounded as the daemon reports it."""
         return FREQUENCIES[self._frequency[gpio]]
 
-    def _set_duty(self, request: Request) -> int:
+    def _set_duty(self, request: Request) -> None:
         gpio, duty = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
@@ -70,7 +70,6 @@ class SoftPwm:
         self._begin(gpio, Use.PWM)
         self._uses.width[gpio] = duty
         self._show(gpio, before, self._train(gpio))
-        return 0
 
     def _set_range(self, request: Request) -> int:
         gpio, span = request.p1, request.p2
@@ -96,7 +95,7 @@ class SoftPwm:
         self._adjust(gpio, before)
         return nearest
 
-    def _set_servo(self, request: Request) -> int:
+    def _set_servo(self, request: Request) -> None:
         gpio, width_us = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
@@ -106,7 +105,6 @@ class SoftPwm:
         self._begin(gpio, Use.SERVO)
         self._uses.width[gpio] = width_us
         self._show(gpio, before, self._servo_train(gpio))
-        return 0
 
     def _get_servo(self, request: Request) -> int:
         self._uses.check_user(request.p1)

@@ -187,12 +187,11 @@ class Alerts:
         since_us = min((handle.last_report_us for handle in self._handles), default=math.inf)
         return since_us + KEEPALIVE_US
 
-    def _trigger_event(self, request: Request) -> int:
+    def _trigger_event(self, request: Request) -> None:
         if request.p1 > 31:
             raise RefusedError(Reason.BAD_EVENT_ID)
         self._fired_events |= 1 << request.p1
         self.look_soon()
-        return 0
 
 
 def _sampled(edges: list[Event], level: int, sample_us: int) -> list[Event]:

@@ -135,7 +135,7 @@ class Filters:
         """True when `gpio` has a filter."""
         return gpio in self._glitch_us or gpio in self._noise_us
 
-    def _set_glitch(self, request: Request) -> int:
+    def _set_glitch(self, request: Request) -> None:
         gpio, steady_us = request.p1, request.p2
         _check(gpio, steady_us)
         self._glitch.pop(gpio, None)
@@ -143,9 +143,8 @@ class Filters:
         if steady_us:
             self._glitch_us[gpio] = steady_us
         self._on_set()
-        return 0
 
-    def _set_noise(self, request: Request) -> int:
+    def _set_noise(self, request: Request) -> None:
         gpio, steady_us = request.p1, request.p2
         (active_us,) = request.words(1)
         _check(gpio, steady_us, active_us)
@@ -154,7 +153,6 @@ class Filters:
         if steady_us:
             self._noise_us[gpio] = (steady_us, active_us)
         self._on_set()
-        return 0
 
 
 def _check(gpio: int, steady_us: int, active_us: int = 0) -> None:

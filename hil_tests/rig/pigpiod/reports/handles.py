@@ -82,7 +82,7 @@ class Handles:
     def __init__(self, fifo_folder: Path) -> None:
         self._fifo_folder = fifo_folder
         self._slots: list[Handle | None] = [None] * SLOTS
-        self.on_masks: Callable[[], None] = _nothing
+        self.on_masks: Callable[[], None] = lambda: None
         """Called after any change of the masks."""
         self.handlers: Handlers = {
             Command.NO: self._open_fifo,
@@ -137,33 +137,25 @@ class Handles:
             raise RefusedError(Reason.NO_HANDLE) from error
         return self.open(fifo)
 
-    def _begin(self, request: Request) -> int:
+    def _begin(self, request: Request) -> None:
         self._handle(request.p1).mask = request.p2
         self.on_masks()
-        return 0
 
-    def _pause(self, request: Request) -> int:
+    def _pause(self, request: Request) -> None:
         self._handle(request.p1).mask = 0
         self.on_masks()
-        return 0
 
-    def _close(self, request: Request) -> int:
+    def _close(self, request: Request) -> None:
         handle = self._handle(request.p1)
         self._slots[request.p1] = None
         handle.sink.release()
         self.on_masks()
-        return 0
 
-    def _monitor_events(self, request: Request) -> int:
+    def _monitor_events(self, request: Request) -> None:
         self._handle(request.p1).events = request.p2
-        return 0
 
     def _handle(self, number: int) -> Handle:
         handle = self._slots[number] if number < SLOTS else None
         if handle is None:
             raise RefusedError(Reason.BAD_HANDLE)
         return handle
-
-
-def _nothing() -> None:
-    """Nobody looks at the masks."""

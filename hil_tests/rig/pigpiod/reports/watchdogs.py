@@ -41,7 +41,7 @@ class Watchdogs:
         self._since_us.update(dict.fromkeys(fired, at_us))
         return sorted(fired)
 
-    def _set(self, request: Request) -> int:
+    def _set(self, request: Request) -> None:
         gpio, timeout_ms = request.p1, request.p2
         if gpio > 31:
             raise RefusedError(Reason.BAD_USER_GPIO)
@@ -52,4 +52,3 @@ class Watchdogs:
             self._timeout_us[gpio] = 1000 * timeout_ms
             self._since_us[gpio] = now_us()
         self._on_set()
-        return 0

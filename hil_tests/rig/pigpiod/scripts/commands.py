@@ -123,7 +123,7 @@ class Scripts:
         self._slots[free] = Script(compile_script(text), now_us() + START_US, parameters, variables)
         return free
 
-    def _start(self, request: Request) -> int:
+    def _start(self, request: Request) -> None:
         script = self._script(request.p1, request.extension)
         if self._state(script) == State.INITIALISING:
             raise RefusedError(Reason.SCRIPT_NOT_READY)
@@ -135,19 +135,16 @@ class Scripts:
                 script.instructions, script.parameters, script.variables, self._execute
             )
             self._loop.post(lambda: self._go_on(script))
-        return 0
 
-    def _update(self, request: Request) -> int:
+    def _update(self, request: Request) -> None:
         _copy_parameters(self._script(request.p1, request.extension), request.extension)
-        return 0
 
     def _status(self, request: Request) -> bytes:
         script = self._script(request.p1)
         return struct.pack(f"<{PARAMETERS + 1}i", self._state(script), *script.parameters)
 
-    def _stop(self, request: Request) -> int:
+    def _stop(self, request: Request) -> None:
         self._halt(self._script(request.p1))
-        return 0
 
     def _delete(self, request: Request) -> int | Later:
         script = self._script(request.p1)

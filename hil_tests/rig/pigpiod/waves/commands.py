@@ -95,14 +95,13 @@ class Waves:
 
     # ── Building ────────────────────────────────────────────────────────────
 
-    def _new(self, _: Request) -> int:
+    def _new(self, _: Request) -> None:
         self._unfinished = []
         self._size = Statistics()
-        return 0
 
-    def _clear(self, request: Request) -> int:
+    def _clear(self, request: Request) -> None:
         self._slots = []
-        return self._new(request)
+        self._new(request)
 
     def _add_pulses(self, request: Request) -> int:
         allowed = self._uses.chip.permitted
@@ -180,13 +179,12 @@ class Waves:
             raise RefusedError(Reason.BAD_PARAM)
         return self._create(ROOM_BLOCKS * blocks_percent // 100, ROOM_WORDS * words_percent // 100)
 
-    def _delete(self, request: Request) -> int:
+    def _delete(self, request: Request) -> None:
         self._wave(request.p1)
         self._slots[request.p1].wave = None
         if request.p1 == len(self._slots) - 1:
             while self._slots and self._slots[-1].wave is None:
                 self._slots.pop()
-        return 0
 
     def _wave(self, number: int) -> Pattern:
         wave = self._slots[number].wave if number < len(self._slots) else None
@@ -208,15 +206,13 @@ class Waves:
             self._transmitter.queue(wave, mode == 3)
         return self._slots[number].blocks
 
-    def _play_chain(self, request: Request) -> int:
+    def _play_chain(self, request: Request) -> None:
         self._before_play()
         self._transmitter.halt()
         self._transmitter.play(chain_pattern(request.extension, self._wave))
-        return 0
 
-    def _halt(self, _: Request) -> int:
+    def _halt(self, _: Request) -> None:
         self._transmitter.halt()
-        return 0
 
     def _playing(self, _: Request) -> int:
         if not self._transmitter.is_busy:

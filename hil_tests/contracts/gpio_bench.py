@@ -15,8 +15,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 
 from hil_tests.contracts.pins import Pins, RemotePins
+from hil_tests.rig.door import Door
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
-from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -103,7 +103,7 @@ class GpiodBench(GpioBench):
         folder = Path(self._folder.name)
         self.chip = GpioChip(self.board, strict=strict)
         self.pwm = PwmFolder(self.board, folder / "pwmchip0")
-        self.door = Door(folder / "door", self.chip)
+        self.door = Door(folder / "door", self.chip.let_in, "gpiochip")
         self.parameters = GpioParameters(backend="gpiod", chip=NODE, pwm_chip=str(self.pwm.folder))
         self._made: list[RemotePins] = []
         self._settle()

@@ -44,7 +44,7 @@ from hil_tests.page.readers import Readers
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
-from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile
+from hil_tests.rig.rigfile import Gpio, GpioTable, MachineTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -417,7 +417,8 @@ def measure(
     chance = random.Random(seed)
     found = [Distribution(way) for way in ways]
     with tempfile.TemporaryDirectory() as folder:
-        plan = RigPlan(Path(folder), seed=seed, file=RigFile(gpio=GpioTable(wires=wires)))
+        file = RigFile(machine=MachineTable(seed=seed), gpio=GpioTable(wires=wires))
+        plan = RigPlan(Path(folder), file=file)
         with watched(plan.folder, readers):
             _measure_on(plan, WAYS[backend], found, trials, chance)
     return found

@@ -1,20 +1,20 @@
 """The rig's control socket: people and scenarios break parts, repair them, and read the state.
 
-Owns the socket and the shape of its lines. A request is one line, `VERB [REST]` or the same as
+Owns the shape of its lines. A request is one line, `VERB [REST]` or the same as
 JSON `{"command": "VERB REST"}`; the answer is one line of JSON with `ok` and either what was asked
 for or `error`. Must not know what the verbs do. The service is never told of this socket.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import socket
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from hil_tests.rig.door import Door
 
 log = logging.getLogger(__name__)
 
@@ -26,57 +26,17 @@ MAX_LINE = 4096
 CLIENT_PATIENCE_S = 5.0
 
 
-class Control:
-    """Listens on `path` until `close`; each client has a thread."""
+class Control(Door):
+    """Answers at `path` until `close`."""
 
     def __init__(self, path: Path, verbs: Mapping[str, Verb]) -> None:
-        self.path = path
         self._verbs = verbs
-        path.unlink(missing_ok=True)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listener.bind(str(path))
-        path.chmod(0o600)
-        self._listener.listen(8)
-        self._clients: set[socket.socket] = set()
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._accept, name="control", daemon=True)
-        self._thread.start()
+        super().__init__(path, self._listen, "control")
 
-    def close(self) -> None:
-        """Close the door and every conversation. Idempotent."""
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self.path.unlink(missing_ok=True)
-        with self._lock:
-            clients = list(self._clients)
-        for client in clients:
-            with contextlib.suppress(OSError):
-                client.shutdown(socket.SHUT_RDWR)
-        self._thread.join()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            with self._lock:
-                self._clients.add(client)
-            threading.Thread(
-                target=self._converse, args=(client,), name="control-client", daemon=True
-            ).start()
-
-    def _converse(self, client: socket.socket) -> None:
-        try:
-            with client, client.makefile("rb") as lines:
-                while line := lines.readline(MAX_LINE):
-                    client.sendall(json.dumps(self._answer(line)).encode() + b"\n")
-        except OSError:
-            log.debug("a control client left in mid-answer")
-        finally:
-            with self._lock:
-                self._clients.discard(client)
+    def _listen(self, client: socket.socket) -> None:
+        with client.makefile("rb") as lines:
+            while line := lines.readline(MAX_LINE):
+                client.sendall(json.dumps(self._answer(line)).encode() + b"\n")
 
     def _answer(self, line: bytes) -> dict[str, Any]:
         try:

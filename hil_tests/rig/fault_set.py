@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Value = float | str
 Bounds = tuple[float, float]
@@ -48,6 +48,24 @@ class Order:
 
 
 Active = dict[str, dict[str, Value]]
+
+
+def come_due(waiting: dict[str, Order], event: str, times: int = 1) -> list[Order]:
+    """Count that `event` happened; take off and return the orders that need not wait any more."""
+    due = []
+    for name, order in list(waiting.items()):
+        if order.after is None or order.after[1] != event:
+            continue
+        if (left := order.after[0] - times) > 0:
+            waiting[name] = replace(order, after=(left, event))
+        else:
+            due.append(replace(waiting.pop(name), after=None))
+    return due
+
+
+def still_missing(waiting: Mapping[str, Order]) -> dict[str, str]:
+    """By name, how many of which event each of them waits for."""
+    return {name: f"{o.after[0]} {o.after[1]}" for name, o in waiting.items() if o.after}
 
 
 class FaultPart:
@@ -122,7 +140,7 @@ class FaultSet(FaultPart):
         """Told of a fault that waited for an event of this part, when it comes into force."""
         self._lock = threading.Lock()
         self._active: Active = {}
-        self._waiting: dict[str, tuple[str, int, dict[str, Value]]] = {}
+        self._waiting: dict[str, Order] = {}
 
     def check(self, order: Order) -> None:
         self.values(order.name, order.parameters)
@@ -144,7 +162,7 @@ class FaultSet(FaultPart):
             raise ValueError(f"{name} can wait for {', '.join(self.events)}, not {after[1]!r}")
         with self._lock:
             if after is not None and after[0] > 0:
-                self._waiting[name] = (after[1], after[0], values)
+                self._waiting[name] = Order(name, values, after)
             else:
                 self._active[name] = values
 
@@ -171,19 +189,11 @@ class FaultSet(FaultPart):
         self.counted(event)
         if not self._waiting:
             return
-        due = []
         with self._lock:
-            for name, (awaited, left, values) in list(self._waiting.items()):
-                if awaited != event:
-                    continue
-                if left > 1:
-                    self._waiting[name] = (awaited, left - 1, values)
-                else:
-                    del self._waiting[name]
-                    self._active[name] = values
-                    due.append(name)
-        for name in due:
-            self.began(name)
+            due = come_due(self._waiting, event)
+            self._active.update((order.name, order.parameters) for order in due)
+        for order in due:
+            self.began(order.name)
 
     @property
     def active(self) -> Active:
@@ -195,7 +205,7 @@ class FaultSet(FaultPart):
     def waiting(self) -> dict[str, str]:
         """Faults that wait, with what for."""
         with self._lock:
-            return {name: f"{left} {event}" for name, (event, left, _) in self._waiting.items()}
+            return still_missing(self._waiting)
 
     def __contains__(self, name: str) -> bool:
         return name in self._active

@@ -25,7 +25,16 @@ from dataclasses import replace
 
 from hil_tests.rig.camera.faults import CAMERA_FAULTS
 from hil_tests.rig.camera.stream import Camera, CameraLostError
-from hil_tests.rig.fault_set import Active, Fault, FaultPart, Order, Value, checked
+from hil_tests.rig.fault_set import (
+    Active,
+    Fault,
+    FaultPart,
+    Order,
+    Value,
+    checked,
+    come_due,
+    still_missing,
+)
 from hil_tests.rig.lamp_box.faults import LAMP_EVENTS
 from hil_tests.rig.wires.line import LINE_FAULTS, Line
 
@@ -91,15 +100,8 @@ class Faults:
         if not self._waiting:
             return
         with self._lock:
-            for name, order in list(self._waiting.items()):
-                if order.after is None or order.after[1] != event:
-                    continue
-                left = order.after[0] - times
-                if left > 0:
-                    self._waiting[name] = replace(order, after=(left, event))
-                else:
-                    del self._waiting[name]
-                    self._due.put(replace(order, after=None))
+            for order in come_due(self._waiting, event, times):
+                self._due.put(order)
 
     def _inject_due(self) -> None:
         while (order := self._due.get()) is not None:
@@ -132,11 +134,7 @@ class Faults:
         """Faults that wait for something, with what is still missing."""
         own = {name: what for part in self._parts for name, what in part.waiting.items()}
         with self._lock:
-            return own | {
-                name: f"{order.after[0]} {order.after[1]}"
-                for name, order in self._waiting.items()
-                if order.after is not None
-            }
+            return own | still_missing(self._waiting)
 
     def table(self) -> list[dict[str, object]]:
         """The catalogue as rows: part, name, summary, what is seen, parameters with

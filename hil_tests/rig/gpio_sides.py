@@ -14,16 +14,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hil_tests.rig.crossed import CrossedPair
+from hil_tests.rig.door import Door
 from hil_tests.rig.fault_set import Fault, FaultPart, Order
 from hil_tests.rig.faults import DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
-from hil_tests.rig.gpiochip.door import Door
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.rig.pigpiod.buses.attached import attach
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rigfile import Gpio, GpioTable, host_and_port
+from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
 from hil_tests.rig.wires.bench import BenchWires
 from hil_tests.rig.wires.port import Wires
 from hil_tests.rig.wires.wiring import Wiring
@@ -123,7 +123,7 @@ class KernelGpio(GpioSide):
         started.callback(chip.close)
         pwm = PwmFolder(self.board, self._folder / "pwmchip0")
         started.callback(pwm.close)
-        entry = Door(Path(door) / "door", chip)
+        entry = Door(Path(door) / "door", chip.let_in, "gpiochip")
         started.callback(entry.close)
         self.address = {"door": str(entry.path), "chip": NODE, "pwm_chip": str(pwm.folder)}
 
@@ -173,21 +173,15 @@ class BenchGpio(GpioSide):
 
 
 def open_gpio(
-    table: GpioTable,
-    *,
-    folder: Path,
-    port: int,
-    bind: str,
-    lock: str,
-    purpose: str,
-    rig_file: Path | None,
-    started: contextlib.ExitStack,
+    file: RigFile, folder: Path, port: int, rig_file: Path | None, started: contextlib.ExitStack
 ) -> GpioSide:
-    """Open the wires that the table asks for. Raises `BenchError`, `ReservedError`, OSError."""
-    if lock:
-        started.enter_context(Reservation(Path(lock), purpose))
-    if table.wires is Gpio.GPIOCHIP:
-        return KernelGpio(table, folder)
-    if table.wires is Gpio.VIRTUAL:
-        return VirtualGpio(table, folder, port, bind)
-    return BenchGpio(table, started, rig_file)
+    """Open the wires that a rig file asks for; `port` is a virtual daemon's, and `rig_file` where
+    the file came from. Raises `BenchError`, `ReservedError`, OSError."""
+    if file.bench.lock:
+        purpose = f"rig {file.name} in {folder}"
+        started.enter_context(Reservation(Path(file.bench.lock), purpose))
+    if file.gpio.wires is Gpio.GPIOCHIP:
+        return KernelGpio(file.gpio, folder)
+    if file.gpio.wires is Gpio.VIRTUAL:
+        return VirtualGpio(file.gpio, folder, port, file.bind)
+    return BenchGpio(file.gpio, started, rig_file)

@@ -97,7 +97,6 @@ def run(
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
     from hil_tests.rig.camera.stream import CameraLostError, CameraPortError
-    from hil_tests.rig.plant.plant import Cover
     from hil_tests.rig.reservation import ReservedError
     from hil_tests.rig.rig import LOCK, Rig, RigPlan
     from hil_tests.rig.wires.bench import BenchError
@@ -107,20 +106,13 @@ def run(
         given = RigFile() if rig_file is None else load(rig_file)
     except RigFileError as error:
         _fail(str(error))
-    table = given.machine
-    plan = RigPlan(
-        folder=folder.resolve(),
-        geometry=geometry or table.geometry,
-        dice=dice or table.dice,
-        cover=Cover(cover or table.cover),
-        seed=(table.seed or secrets.randbelow(1_000_000)) if seed is None else seed,
-        pigpiod_port=port,
-        camera_port=camera_port,
-        pace=pace,
-        monostable=given.gpio.monostable if monostable is None else monostable,
-        file=given,
-        rig_file=rig_file,
+    if seed is None:
+        seed = given.machine.seed or secrets.randbelow(1_000_000)
+    machine = {"geometry": geometry, "dice": dice, "cover": cover, "seed": seed}
+    given = given.but(
+        machine=given.machine.but(**machine), gpio=given.gpio.but(monostable=monostable)
     )
+    plan = RigPlan(folder.resolve(), port, camera_port, pace, given, rig_file)
     try:
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()

@@ -32,8 +32,9 @@ from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.machine import PlantThread
 from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.plant.geometry import MAX_DICE
+from hil_tests.rig.plant.interlocks import Cover
 from hil_tests.rig.plant.looks import STYLES
-from hil_tests.rig.plant.plant import Cover, Plant
+from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.plant.snapshot import SceneBoard
 from hil_tests.rig.plant.truth import TossRecord
 from hil_tests.rig.process_faults import ProcessPart
@@ -75,17 +76,11 @@ class RigPlan:
     """What kind of rig. A port of 0 takes any free one."""
 
     folder: Path
-    geometry: str = "standard"
-    dice: str = "white"
-    cover: Cover = Cover.HAND
-    seed: int = 0
     pigpiod_port: int = 0
     camera_port: int = 0
     pace: bool = True
-    monostable: bool = True
-    """False bridges the monostable: EN alone then enables the driver, as for tries by hand."""
     file: RigFile = field(default_factory=RigFile)
-    """Which parts are real, and where; its machine is the default of what stands above."""
+    """Which machine it is, which parts are real, and where."""
     rig_file: Path | None = None
     """Where that comes from, for the programs that the rig starts."""
 
@@ -132,7 +127,7 @@ class Rig:
         self._closing.close()
 
     def _start(self, started: contextlib.ExitStack) -> None:
-        _check_style(self.plan.dice)
+        _check_style(self.plan.file.machine.dice)
         folder = self.plan.folder
         folder.mkdir(parents=True, exist_ok=True)
         started.enter_context(
@@ -151,26 +146,18 @@ class Rig:
         )
         for log in (truth, lamps, book):
             started.callback(log.close)
-        self.gpio = open_gpio(
-            self.plan.file.gpio,
-            folder=folder,
-            port=self.plan.pigpiod_port,
-            bind=self.plan.file.bind,
-            lock=self.plan.file.bench.lock,
-            purpose=f"rig {self.plan.file.name} in {folder}",
-            rig_file=self.plan.rig_file,
-            started=started,
-        )
+        plan, file = self.plan, self.plan.file
+        self.gpio = open_gpio(file, folder, plan.pigpiod_port, plan.rig_file, started)
         if isinstance(self.gpio, VirtualGpio):
             self.board, self.pigpiod = self.gpio.board, self.gpio.daemon
         scene = SceneBoard()
         started.callback(scene.close)
         self.plant = Plant(
-            self.plan.geometry,
-            self.plan.dice,
-            self.plan.seed,
-            cover=self.plan.cover,
-            monostable_s=MONOSTABLE_S if self.plan.monostable else None,
+            file.machine.geometry,
+            file.machine.dice,
+            file.machine.seed,
+            cover=Cover(file.machine.cover),
+            monostable_s=MONOSTABLE_S if file.gpio.monostable else None,
             board=scene,
             foresight_s=self.gpio.wires.foresight_s,
         )
@@ -237,7 +224,7 @@ class Rig:
         ]
 
     def _start_lines(self, started: contextlib.ExitStack) -> None:
-        folder, seed = self.plan.folder, self.plan.seed
+        folder, seed = self.plan.folder, self.plan.file.machine.seed
         self.lines: dict[str, Line] = {}
         self.lamp: LampBox | None = None
         unit: ModbusUnit | None = None
@@ -291,7 +278,7 @@ class Rig:
             self.camera = Camera(
                 self.plant.geometry,
                 scene,
-                seed=self.plan.seed,
+                seed=self.plan.file.machine.seed,
                 bind=self.plan.file.bind,
                 port=self.plan.camera_port,
                 lens=fitted_lens(self.plan.file.camera),
@@ -356,9 +343,9 @@ class Rig:
             "lamps": self._placed(file.lamp.log) or str(plan.folder / "lamps.jsonl"),
             "events": str(plan.folder / "events.jsonl"),
             "signals": str(plan.folder / "signals.jsonl"),
-            "geometry": plan.geometry,
-            "dice": plan.dice,
-            "seed": plan.seed,
+            "geometry": file.machine.geometry,
+            "dice": file.machine.dice,
+            "seed": file.machine.seed,
         }
 
     def _publish(self, started: contextlib.ExitStack) -> None:

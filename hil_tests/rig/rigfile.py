@@ -11,7 +11,7 @@ import tomllib
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -49,6 +49,10 @@ class RigTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, validate_by_name=True)
 
+    def but(self, **given: Any) -> Self:
+        """The same with what is given, and is not None, in place of its own."""
+        return self.model_copy(update={k: v for k, v in given.items() if v is not None})
+
 
 class MachineTable(RigTable):
     """`[machine]`: the plant."""
@@ -74,7 +78,8 @@ class GpioTable(RigTable):
     motor_run_s: float = 20.0
     """Longest time that EN may be high before the rig opens the e-stop line."""
     monostable: bool = True
-    """Whether EN goes through a hardware monostable."""
+    """Whether EN goes through a hardware monostable; without it EN alone enables the driver, as for
+    tries by hand."""
     attached: tuple[str, ...] = ()
     """Devices on the buses of the controller's virtual daemon, as `pigpiod.attached` reads them."""
     pins: PinMap = PinMap()

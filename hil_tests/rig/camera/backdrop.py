@@ -67,8 +67,7 @@ class Backdrop:
             cv2.resize(both, (lens.width, lens.height), interpolation=cv2.INTER_AREA)
         )
         small = np.asarray(cv2.GaussianBlur(small, (0, 0), 0.55)) * self._vignette[..., None]
-        painted: Image = np.rint(np.sqrt(np.clip(small, 0.0, 1.0)) * 255.0).astype(np.uint8)
-        return painted
+        return np.rint(np.sqrt(np.clip(small, 0.0, 1.0)) * 255.0).astype(np.uint8)
 
     def _paint_surroundings(self, random: np.random.Generator) -> Float:
         """Wall, rim and deck: what lies outside the floor's disc, at twice the resolution."""
@@ -300,5 +299,4 @@ def _paint_veil(g: Geometry, lens: Lens, lights: LightRig, random: np.random.Gen
     veil += 2.0
     dome_r = g.radius_mm * 1.28 * lens.floor_px_per_mm
     inside = np.clip((dome_r - np.hypot(u - cx, v - cy)) / 2.0, 0.0, 1.0)[..., None]
-    painted: Image = np.clip(np.rint(veil * inside), 0, 255).astype(np.uint8)
-    return painted
+    return np.clip(np.rint(veil * inside), 0, 255).astype(np.uint8)

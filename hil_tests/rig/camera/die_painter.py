@@ -112,7 +112,6 @@ class DiePainter:
         self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]
         self._inner = looks.inner
         self._pip_mask = looks.pip_mask
-        self._cube = CORNERS
 
     def paint(self, positions: Float, rotations: Float, others: Float, floor_mm: float) -> Patch:
         """Paint a die along its way during the exposure.
@@ -124,7 +123,7 @@ class DiePainter:
         positions, rotations = positions[chosen], rotations[chosen]
         scale = 3 if len(chosen) == 1 else 1
         corners_mm = positions[:, None, :] + self._half_mm * (
-            self._cube @ rotations.transpose(0, 2, 1)
+            CORNERS @ rotations.transpose(0, 2, 1)
         )
         corners_px = self._lens.project(corners_mm)
         low = np.floor(corners_px.min(axis=(0, 1))).astype(int) - 3
@@ -152,7 +151,7 @@ class DiePainter:
     def _poses_needed(self, positions: Float, rotations: Float) -> NDArray[np.intp]:
         """Pick evenly as many of the poses as the die's way over the picture asks for."""
         ends = positions[[0, -1], None, :] + self._half_mm * (
-            self._cube @ rotations[[0, -1]].transpose(0, 2, 1)
+            CORNERS @ rotations[[0, -1]].transpose(0, 2, 1)
         )
         first, last = self._lens.project(ends)
         way_px = float(np.abs(last - first).max())
@@ -278,8 +277,7 @@ class DiePainter:
         mask = self._pip_mask[near.value - 1]
         hidden: Float = cv2.resize(mask, (side, side), interpolation=cv2.INTER_AREA)
         strength = shown * (1.0 - hidden) * 0.62 * float(light.mean())
-        glowing: Float = strength[..., None] * self._glow
-        return glowing
+        return strength[..., None] * self._glow
 
 
 def _break(texture: Float, face: _Face, corner: Float, share: float) -> None:
@@ -299,8 +297,7 @@ def _break(texture: Float, face: _Face, corner: Float, share: float) -> None:
 def _padded(texture: Float, texels: int) -> Float:
     """Shrink a texture and repeat its border, so that neighbouring faces meet without a gap."""
     small = cv2.resize(texture, (texels, texels), interpolation=cv2.INTER_AREA)
-    padded: Float = cv2.copyMakeBorder(small, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_REPLICATE)
-    return padded
+    return cv2.copyMakeBorder(small, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_REPLICATE)
 
 
 def _texture_corners(texels: int) -> NDArray[np.float32]:
@@ -311,5 +308,4 @@ def _texture_corners(texels: int) -> NDArray[np.float32]:
 
 def _spread(grid: Float, side: int) -> Float:
     """Enlarge values on the grid to a whole texture."""
-    full: Float = cv2.resize(grid, (side, side), interpolation=cv2.INTER_LINEAR)
-    return full
+    return cv2.resize(grid, (side, side), interpolation=cv2.INTER_LINEAR)

@@ -160,8 +160,7 @@ def row_light(
     start = np.asarray(shutter.row_start_s(end_s, np.arange(rows, dtype=float), rows))
     begun = np.interp(start, knots, values)
     ended = np.interp(start + shutter.exposure_s, knots, values)
-    mean: FloatArray = np.clip((ended - begun) / shutter.exposure_s, 0.0, 1.0)
-    return mean
+    return np.clip((ended - begun) / shutter.exposure_s, 0.0, 1.0)
 
 
 class Sensor:
@@ -189,8 +188,7 @@ class Sensor:
         luma: FloatArray = cv2.GaussianBlur(grey, (0, 0), 0.6)
         chroma: FloatArray = cv2.GaussianBlur(white, (0, 0), 1.1)
         mixed = GRAIN * (0.85 * luma[..., None] / luma.std() + 0.55 * chroma / chroma.std())
-        whole: NDArray[np.int16] = np.rint(mixed).astype(np.int16)
-        return whole
+        return np.rint(mixed).astype(np.int16)
 
     def expose(self, light: Image, gain: NDArray[np.float64]) -> Image:
         """Turn square-root light into what the camera puts out.
@@ -217,8 +215,7 @@ class Sensor:
         for (top, bottom), (bank, (y, x)) in zip(self._bands, places, strict=True):
             grain = self._banks[bank][y + top : y + bottom, x : x + self._lens.width]
             cv2.add(picture[top:bottom], grain, dst=noisy[top:bottom], dtype=cv2.CV_8U)
-        toned: Image = cv2.LUT(noisy, self._tone)
-        return toned
+        return cv2.LUT(noisy, self._tone)
 
 
 def _tone_curve() -> Image:

@@ -21,6 +21,7 @@ from hil_tests.rig.camera.card import Card
 from hil_tests.rig.camera.die_painter import DiePainter, Patch
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Image, Lens, Sensor, Shutter, row_light
+from hil_tests.rig.plant.dice import CORNERS
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle, linear
 from hil_tests.rig.plant.snapshot import TableView
@@ -184,8 +185,7 @@ class Scene:
         shrink = _SHADOW_SHRINK
         shape = (self.lens.height // shrink, self.lens.width // shrink)
         half = self._geometry.die_mm / 2.0
-        cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-        corners = position[:, None, :] + half * (cube @ rotation.transpose(0, 2, 1))
+        corners = position[:, None, :] + half * (CORNERS @ rotation.transpose(0, 2, 1))
         taken: Image = np.zeros(shape, np.uint8)
         for lamp, share in self._lights.shadow_sources():
             drop = (corners[..., 2:] - plate_mm) / np.maximum(lamp[2] - corners[..., 2:], 1.0)
@@ -279,5 +279,4 @@ def _flap_picture(lens: Lens, seed: int) -> Image:
     v, u = np.mgrid[0 : lens.height, 0 : lens.width].astype(np.float32)
     glow = 7.0 + 6.0 * np.exp(-((u - 150.0) ** 2 + (v - 60.0) ** 2) / 60000.0)
     level = glow + 1.2 * weave / float(weave.std())
-    flap: Image = np.rint(np.stack([level, level, level * 1.05], -1)).clip(0, 255).astype(np.uint8)
-    return flap
+    return np.rint(np.stack([level, level, level * 1.05], -1)).clip(0, 255).astype(np.uint8)

@@ -46,6 +46,13 @@ class GpioChip:
             uapi.SET_VALUES: self._set_values,
         }
 
+    def let_in(self, line: socket.socket) -> None:
+        """Take a program's filter from its end of the line, and tell it that somebody answers."""
+        _, descriptors, _, _ = socket.recv_fds(line, 16, 1)
+        if descriptors:
+            self.attend(descriptors[0])
+            line.sendall(b"1")
+
     def attend(self, listener: int) -> threading.Thread:
         """Answer the calls of one program tree, from a thread of its own, until it has ended."""
 

@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hil_tests.rig.fault_set import FaultSet
-from hil_tests.rig.lamp_box.box import Refused
+from hil_tests.rig.lamp_box.box import LampBox, Refused
 from hil_tests.rig.timely import go_first
 
 READ, WRITE_ONE, WRITE, WRITE_READ = 3, 6, 16, 23
@@ -37,22 +36,6 @@ REPLY_DELAY_S = 0.00175
 """3.5 characters, or the least that stands for them at high rates; no reply may begin earlier."""
 
 
-class Store(Protocol):
-    """What stands behind the unit."""
-
-    @property
-    def faults(self) -> FaultSet: ...
-
-    @property
-    def is_up(self) -> bool: ...
-
-    def check_read(self, address: int, count: int) -> None: ...
-
-    def read(self, address: int, count: int) -> list[int]: ...
-
-    def write(self, address: int, words: Sequence[int]) -> None: ...
-
-
 class Wire(Protocol):
     """The unit's end of the line."""
 
@@ -67,7 +50,7 @@ class ModbusUnit:
 
     def __init__(
         self,
-        store: Store,
+        store: LampBox,
         wire: Wire,
         unit: int = 1,
         *,

@@ -23,11 +23,11 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from hil_tests.rig.plant.dice import FLAT_DEG, top_face
 from hil_tests.rig.plant.geometry import GEOMETRIES
-from hil_tests.rig.plant.plant import Plant, PlantInputs, Snapshot
+from hil_tests.rig.plant.joint import PlantInputs
+from hil_tests.rig.plant.plant import Plant, Snapshot
 from hil_tests.rig.plant.truth import TossRecord
 
 CHUNK = 50
@@ -337,27 +337,6 @@ def run_trial(
     return whole
 
 
-def _show(found: dict[str, Any], console: Console) -> None:
-    console.print(
-        f"\n[bold]{found['geometry']}[/], {found['shake']} shake: {found['tosses']} tosses, "
-        f"faces {found['faces']}, kept from toss to toss {found['kept_share']:.1%} (1/6 is 16.7 %)"
-    )
-    table = Table("test at 99 %", "chi-square", "freedom", "p", "verdict")
-    for t in found["tests"]:
-        verdict = "[green]passed[/]" if t["passed"] else "[red]failed[/]"
-        row = (t["name"], f"{t['chi_square']:.1f}", str(t["freedom"]), f"{t['p']:.4f}", verdict)
-        table.add_row(*row)
-    console.print(table)
-    console.print(
-        f"not flat: {found['tosses_not_flat']} tosses ({found['tosses_not_flat_share']:.2%}); "
-        f"dice {found['dice_by_kind']}; escaped: {found['escapes']}"
-    )
-    console.print(f"tilt of dice: {found['tilt_histogram']}")
-    console.print(f"motor release to true rest, seconds: {found['rest_s']}")
-    console.print(f"plate's stop to true rest, seconds: {found['after_plate_s']}")
-    console.print(f"tosses with a late end: {found['endings']}")
-
-
 def main(
     tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
     geometry: Annotated[
@@ -395,7 +374,7 @@ def main(
                 jobs_used = jobs or os.cpu_count() or 1
                 found = figures(run_trial(name, profile, tosses, seed, jobs_used, console))
                 _keep(results, found)
-            _show(found, console)
+            console.print_json(json.dumps(found))
     if page is not None and results is not None:
         page.write_text(_page(results, seed), encoding="utf-8")
         console.print(f"wrote {page}")

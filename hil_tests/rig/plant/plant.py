@@ -30,15 +30,6 @@ from hil_tests.rig.plant.motor import Motor, MotorDrive
 from hil_tests.rig.plant.snapshot import SceneBoard, TableView
 from hil_tests.rig.plant.truth import TossRecord
 
-__all__ = [
-    "Cover",
-    "Hands",
-    "Plant",
-    "PlantInputs",
-    "PlantOutputs",
-    "Snapshot",
-]
-
 MOTOR_STEPS = round(STEP_S / MOTOR_STEP_S)
 
 CATCH_UP_S = 0.5

@@ -16,7 +16,8 @@ from hil_tests.rig.camera.faults import CAMERA_FAULTS, CameraFaults
 from hil_tests.rig.camera.stream import Camera, CameraPortError
 from hil_tests.rig.camera.weather import WEATHER
 from hil_tests.rig.plant.geometry import STANDARD
-from hil_tests.rig.plant.plant import Plant, PlantInputs
+from hil_tests.rig.plant.joint import PlantInputs
+from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.plant.snapshot import BEHIND_S, SceneBoard
 
 pytestmark = pytest.mark.rig

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hil_tests.rig.pigpiod.pins.sources import Once, PulseTrain, Several
 from hil_tests.rig.pigpiod.pins.timeline import Source, Timeline
-from hil_tests.rig.pigpiod.waves.patterns import Gap, Loop, Pattern, Sequence, Wave
+from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern, Sequence, Wave
 from hil_tests.rig.pigpiod.waves.transmitter import Track, TrackOnPin
 from hil_tests.rig.pigpiod.waves.waveform import Pulse
 
@@ -27,7 +27,7 @@ pulses = st.lists(
     min_size=1,
     max_size=5,
 )
-parts = st.one_of(st.builds(lambda p: Wave(0, p), pulses), st.builds(Gap, st.integers(0, 90)))
+parts = st.one_of(st.builds(lambda p: Wave(0, p), pulses), st.builds(Pattern, st.integers(0, 90)))
 
 
 def _looped(children: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
@@ -89,7 +89,7 @@ def test_a_tap_tells_the_level_at_every_moment(
 
 
 def test_a_loop_of_nothing_does_not_stop_time() -> None:
-    endless = Loop(Sequence([Gap(0)]))
+    endless = Loop(Sequence([Pattern(0)]))
     assert endless.events(0, 0, 100) == []
     assert endless.last(0, 1e6) is None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
-from hil_tests.rig.pigpiod.waves.patterns import Gap, Loop, Pattern, Sequence
+from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern, Sequence
 
 ESCAPE = 255
 
@@ -86,7 +86,7 @@ class _Builder:
         delay_us = self._number()
         if delay_us:
             self._use_block()
-            self._bodies[-1].append(Gap(delay_us))
+            self._bodies[-1].append(Pattern(delay_us))
 
     def _number(self) -> int:
         if self._at + 4 > len(self._chain):

@@ -10,35 +10,38 @@ import itertools
 import math
 from bisect import bisect_right
 from collections.abc import Sequence as Several
-from typing import Protocol
 
 from hil_tests.rig.pigpiod.pins.board import bits
 from hil_tests.rig.pigpiod.pins.timeline import Event
 from hil_tests.rig.pigpiod.waves.waveform import Pulse
 
 
-class Pattern(Protocol):
-    """Something that writes pins for `duration_us`, from time 0 of its own."""
+class Pattern:
+    """Something that writes pins for `duration_us`, from time 0 of its own.
 
-    @property
-    def duration_us(self) -> float:
+    This one writes none: a pause."""
+
+    pins = 0
+    """Bits of the pins that it writes."""
+
+    def __init__(self, duration_us: float) -> None:
+        self.duration_us = duration_us
         """Length; infinity for a loop without end."""
-
-    @property
-    def pins(self) -> int:
-        """Bits of the pins that it writes."""
 
     def last(self, gpio: int, upto_us: float) -> Event | None:
         """Latest write to `gpio` at or before `upto_us`."""
+        return None
 
     def events(self, gpio: int, after_us: float, upto_us: float) -> list[Event]:
         """Writes to `gpio` in (after_us, upto_us]."""
+        return []
 
     def wave_at(self, at_us: float) -> int | None:
         """Id of the wave that plays at that time; None between waves."""
+        return None
 
 
-class Wave:
+class Wave(Pattern):
     """The pulses of one created wave."""
 
     def __init__(self, number: int, pulses: list[Pulse]) -> None:
@@ -53,7 +56,7 @@ class Wave:
                 self._times.setdefault(gpio, []).append(at_us)
                 self._levels.setdefault(gpio, []).append(0 if pulse.off >> gpio & 1 else 1)
             at_us += pulse.delay_us
-        self.duration_us: float = at_us
+        super().__init__(at_us)
         self.pins = pins
 
     def last(self, gpio: int, upto_us: float) -> Event | None:
@@ -73,36 +76,14 @@ class Wave:
         return self._number
 
 
-class Gap:
-    """A pause."""
-
-    pins = 0
-
-    def __init__(self, duration_us: float) -> None:
-        self.duration_us = duration_us
-
-    def last(self, gpio: int, upto_us: float) -> Event | None:
-        """Nothing."""
-        return None
-
-    def events(self, gpio: int, after_us: float, upto_us: float) -> list[Event]:
-        """Nothing."""
-        return []
-
-    def wave_at(self, at_us: float) -> int | None:
-        """No wave."""
-        return None
-
-
-class Sequence:
+class Sequence(Pattern):
     """Parts one after the other."""
 
     def __init__(self, parts: Several[Pattern]) -> None:
         self._parts = list(parts)
         durations = (part.duration_us for part in self._parts)
         self._starts = [0.0, *itertools.accumulate(durations)]
-        self.duration_us = self._starts.pop()
-        self.pins = 0
+        super().__init__(self._starts.pop())
         for part in self._parts:
             self.pins |= part.pins
 
@@ -133,14 +114,14 @@ class Sequence:
         return self._parts[index].wave_at(at_us - self._starts[index]) if self._parts else None
 
 
-class Loop:
+class Loop(Pattern):
     """A body `count` times, or for ever (infinity)."""
 
     def __init__(self, body: Pattern, count: float = math.inf) -> None:
         self._body = body
         self._count = count
         self._period_us = max(body.duration_us, 1)  # an empty body must not stop time
-        self.duration_us = count * self._period_us
+        super().__init__(count * self._period_us)
         self.pins = body.pins
 
     def last(self, gpio: int, upto_us: float) -> Event | None:

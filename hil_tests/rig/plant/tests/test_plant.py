@@ -10,7 +10,9 @@ import pytest
 
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.dice import DieAtRest
-from hil_tests.rig.plant.plant import Cover, Plant, PlantInputs, PlantOutputs
+from hil_tests.rig.plant.interlocks import Cover
+from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
+from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.plant.snapshot import SceneBoard, TableView
 from hil_tests.rig.plant.truth import TossRecord
 

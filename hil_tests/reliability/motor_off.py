@@ -238,7 +238,7 @@ def _tell(word: str) -> Act:
 
 
 def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
-    rig.plant.hands.press_estop()
+    rig.plant.hands.estop_pressed = True
     rig.machine.wake()
 
 
@@ -395,7 +395,7 @@ def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float 
                 os.kill(_STOPPED.pop(), signal.SIGKILL)
         if isinstance(rig.gpio, VirtualGpio):
             rig.pigpiod.resume()
-        rig.plant.hands.release_estop()
+        rig.plant.hands.estop_pressed = False
         rig.machine.wake()
         until_s = time.monotonic() + 5.0
         while rig.machine.outputs.speed_rpm > 0.0 and time.monotonic() < until_s:

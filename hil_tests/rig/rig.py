@@ -449,21 +449,25 @@ class Rig:
 
     def _acts(self) -> dict[str, Callable[[], bool | None]]:
         hands = self.plant.hands
+
+        def puts(what: str, to: bool = True) -> Callable[[], None]:
+            return lambda: setattr(hands, what, to)
+
         return {
-            "press estop": hands.press_estop,
-            "release estop": hands.release_estop,
-            "press button": lambda: hands.press_button(True),
-            "release button": lambda: hands.press_button(False),
+            "press estop": puts("estop_pressed"),
+            "release estop": puts("estop_pressed", False),
+            "press button": puts("button_pressed"),
+            "release button": puts("button_pressed", False),
             "open compartment": hands.open_compartment,
             "force compartment": lambda: hands.open_compartment(by_force=True),
-            "close compartment": hands.close_compartment,
+            "close compartment": puts("lid_open", False),
             "set flag": hands.set_flag,
-            "open cover": hands.open_cover,
-            "close cover": hands.close_cover,
-            "cover dome": lambda: hands.cover_dome(True),
-            "uncover dome": lambda: hands.cover_dome(False),
+            "open cover": puts("cover_open"),
+            "close cover": puts("cover_open", False),
+            "cover dome": puts("hand_over_dome"),
+            "uncover dome": puts("hand_over_dome", False),
             "drop coin": lambda: hands.drop_coin(True),
-            "bump table": hands.bump_table,
+            "bump table": puts("bumped"),
             "take coin": lambda: hands.drop_coin(False),
             f"{LAY} FILE": lambda: False,
             "take card": lambda: self._lay(None),

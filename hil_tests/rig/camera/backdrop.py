@@ -240,10 +240,8 @@ def _paint_ridge(
     foot = np.exp(-((np.maximum(away - 1.0, 0.0) / 0.35) ** 2))
     albedo *= (1.0 - 0.55 * foot)[..., None]
     up = np.sqrt(np.clip(1.0 - away * away, 0.0, 1.0))
+    x, y = x - start[0], y - start[1]
     side_light = (x * along[1] - y * along[0]) / float(np.hypot(*along))
-    side_light = side_light - float(start[0] * along[1] - start[1] * along[0]) / float(
-        np.hypot(*along)
-    )
     shine = 0.30 + 0.45 * up + 0.35 * np.exp(-((side_light / height_mm - 0.35) ** 2) / 0.02)
     bar = linear((150, 128, 84)) * shine[..., None]
     inside = np.clip((1.0 - away) * height_mm * _TEXTURE_PX_PER_MM, 0.0, 1.0)[..., None]

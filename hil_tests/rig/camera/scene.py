@@ -91,10 +91,7 @@ class Scene:
         position, rotation = samples["position_mm"], samples["rotation"]
         began = np.searchsorted(samples["at_s"], end_s - self.shutter.frame_s)
         recent = position[max(0, int(began) - 1) :]
-        at_rest = bool(np.abs(recent - last["position_mm"]).max() < 0.02) and (
-            float(np.abs(rotation[max(0, int(began) - 1) :] - last["rotation"]).max()) < 2e-3
-        )
-        if not at_rest:
+        if not _is_still(recent, rotation[max(0, int(began) - 1) :], last):
             self._still = None
             return self._compose(end_s, samples, view)
         kept = self._still
@@ -102,8 +99,7 @@ class Scene:
             kept is not None
             and kept.view == view
             and kept.position_mm.shape == last["position_mm"].shape
-            and float(np.abs(kept.position_mm - last["position_mm"]).max()) < 0.02
-            and float(np.abs(kept.rotation - last["rotation"]).max()) < 2e-3
+            and _is_still(kept.position_mm, kept.rotation, last)
         ):
             return kept.light
         light = self._compose(end_s, samples[-1:], view)
@@ -211,6 +207,12 @@ class Scene:
         full = cv2.resize(left, (self.lens.width, self.lens.height))
         shade = cv2.cvtColor(full, cv2.COLOR_GRAY2BGR)
         return cv2.multiply(self._backdrop.at(plate_mm), shade, scale=1.0 / 255.0)
+
+
+def _is_still(position_mm: Float, rotation: Float, now: np.void) -> bool:
+    """Whether nothing has moved from those poses to now as far as a picture shows."""
+    moved_mm, turned = np.abs(position_mm - now["position_mm"]), np.abs(rotation - now["rotation"])
+    return bool(moved_mm.max() < 0.02 and turned.max() < 2e-3)
 
 
 _SHADE = np.rint(255.0 * np.sqrt(np.clip(1.0 - np.arange(256) / 255.0, 0.06, 1.0))).astype(np.uint8)

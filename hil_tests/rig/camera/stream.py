@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from typing import Any
@@ -99,20 +100,12 @@ class Camera:
         self.lens = lens or Lens()
         self.address = "127.0.0.1"
         """By which the stream's readers reach this computer."""
+        make_scene = partial(Scene, geometry, seed=seed, lens=self.lens, lights=lights)
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=camera_process,
-            args=(
-                geometry,
-                board.name,
-                seed,
-                bind,
-                port,
-                self.lens,
-                lights or LightRig(),
-                theirs,
-            ),
+            args=(make_scene, board.name, (bind, port), theirs),
             name="rig-camera",
             daemon=True,
         )
@@ -200,23 +193,16 @@ class Camera:
 
 
 def camera_process(
-    geometry: Geometry,
-    board_name: str,
-    seed: int,
-    bind: str,
-    port: int,
-    lens: Lens,
-    lights: LightRig,
-    pipe: Connection,
+    make_scene: Callable[[], Scene], board_name: str, address: tuple[str, int], pipe: Connection
 ) -> None:
     """Serve until told to stop or until the owner is gone. The entry of the camera's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.excepthook = _end_process
     cv2.setNumThreads(1)
     board = SceneBoard(board_name)
-    film = _Film(Scene(geometry, seed=seed, lens=lens, lights=lights), board)
+    film = _Film(make_scene(), board)
     try:
-        server = _Server((bind, port), film)
+        server = _Server(address, film)
     except OSError as error:
         pipe.send(error)  # for the owner to say: it knows where the port came from
         return

@@ -23,34 +23,27 @@ class Cover(Enum):
 
 
 class Hands:
-    """A person at the table. Safe to call from any thread: each act is one assignment.
+    """A person at the table. Safe to use from any thread: each act is one assignment.
 
-    Acts that the mechanism refuses (lifting a latched lid) return False and change nothing.
+    What the mechanism can refuse (lifting a latched lid) is a method, which then returns False and
+    changes nothing.
     """
 
     def __init__(self) -> None:
         self.estop_pressed = False
+        """The mushroom head is down, where it stays until somebody turns it and it springs back."""
         self.button_pressed = False
         self.hand_over_dome = False
         self.coin_in_compartment = False
         self.lid_open = False
+        """Shut again, the latch snaps in by its spring."""
         self.cover_open = True
+        """Of a cover that is moved by hand: whether it was slid away."""
         self.new_dice: tuple[str | None, tuple[int, ...] | None] | None = None
         self.bumped = False
+        """Somebody knocks against the machine, hard enough that the dice slide."""
         self.latch_released = False
         self.flag_fallen = False
-
-    def press_estop(self) -> None:
-        """Push the mushroom head; it stays down until `release_estop`."""
-        self.estop_pressed = True
-
-    def release_estop(self) -> None:
-        """Turn the mushroom head until it springs back."""
-        self.estop_pressed = False
-
-    def press_button(self, down: bool = True) -> None:
-        """Hold the player's button down, or let it go."""
-        self.button_pressed = down
 
     def open_compartment(self, *, by_force: bool = False) -> bool:
         """Lift the lid; refused while latched, unless forced (the contact tells either way)."""
@@ -60,10 +53,6 @@ class Hands:
         self.flag_fallen = True
         return True
 
-    def close_compartment(self) -> None:
-        """Shut the lid; the latch snaps in by its spring."""
-        self.lid_open = False
-
     def set_flag(self) -> bool:
         """Set the lid's flag again with its key; it cannot stand while the lid is open."""
         if self.lid_open:
@@ -71,28 +60,12 @@ class Hands:
         self.flag_fallen = False
         return True
 
-    def open_cover(self) -> None:
-        """Slide a hand-moved cover away."""
-        self.cover_open = True
-
-    def close_cover(self) -> None:
-        """Slide a hand-moved cover over the dome."""
-        self.cover_open = False
-
-    def cover_dome(self, covered: bool = True) -> None:
-        """Hold a hand flat over the dome, or take it away."""
-        self.hand_over_dome = covered
-
     def drop_coin(self, present: bool = True) -> bool:
         """Put a coin on the floor of the compartment, or take it out; needs the lid open."""
         if not self.lid_open:
             return False
         self.coin_in_compartment = present
         return True
-
-    def bump_table(self) -> None:
-        """Knock against the machine, hard enough that the dice slide."""
-        self.bumped = True
 
     def replace_dice(self, style: str | None = None, values: tuple[int, ...] | None = None) -> bool:
         """Lay dice flat on the floor, by style and values or three as chance has it. Two values

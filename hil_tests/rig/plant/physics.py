@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import combinations, groupby, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +29,8 @@ from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.joint import PlantInputs
 from hil_tests.rig.plant.plant import Plant, Snapshot
 from hil_tests.rig.plant.truth import TossRecord
+
+Values = NDArray[np.int_]
 
 CHUNK = 50
 TICK_S = 0.02
@@ -192,62 +194,55 @@ def chi_square_p(statistic: float, freedom: int) -> float:
 
 def findings(trial: Trial) -> list[PhysicsFinding]:
     """Return the tests at 99 %: faces of each die, independence in time and between dice."""
-    results = []
-    flat = [[d for d in r.dice if d.is_flat] for run in trial.records for r in run]
-    results.append(_uniform("faces, all dice", [d.value for dice in flat for d in dice]))
-    for i in range(3):
-        values = [r.dice[i].value for run in trial.records for r in run if r.dice[i].is_flat]
-        results.append(_uniform(f"faces, die {i + 1}", values))
-    for i in range(3):
-        pairs = [
-            (a.dice[i].value, b.dice[i].value)
-            for run in trial.records
-            for a, b in pairwise(run)
-            if a.dice[i].is_flat and b.dice[i].is_flat
-        ]
-        results.append(_independent(f"die {i + 1}: toss and next toss", pairs))
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        pairs = [
-            (r.dice[i].value, r.dice[j].value)
-            for run in trial.records
-            for r in run
-            if r.dice[i].is_flat and r.dice[j].is_flat
-        ]
-        results.append(_independent(f"dice {i + 1} and {j + 1} in a toss", pairs))
+    every, before, after = _values(trial)
+    results = [_uniform("faces, all dice", every.ravel())]
+    results += [_uniform(f"faces, die {i + 1}", every[:, i]) for i in range(3)]
+    results += [
+        _independent(f"die {i + 1}: toss and next toss", before[:, i], after[:, i])
+        for i in range(3)
+    ]
+    results += [
+        _independent(f"dice {i + 1} and {j + 1} in a toss", every[:, i], every[:, j])
+        for i, j in combinations(range(3), 2)
+    ]
     kept, chances = retention(trial)
     expected = chances / 6.0
     statistic = (kept - expected) ** 2 / (expected * 5.0 / 6.0) if chances else 0.0
-    results.append(
-        PhysicsFinding("faces kept from toss to toss", statistic, 1, chi_square_p(statistic, 1))
-    )
-    return results
+    p = chi_square_p(statistic, 1)
+    return [*results, PhysicsFinding("faces kept from toss to toss", statistic, 1, p)]
+
+
+def _values(trial: Trial) -> tuple[Values, Values, Values]:
+    """Return what the dice show in every toss, in those that have a next one, and in the next ones,
+    (n, 3); 0 is a die that does not lie flat."""
+    runs = [
+        np.array([[die.value if die.is_flat else 0 for die in r.dice] for r in run])
+        for run in trial.records
+    ]
+    before, after = [run[:-1] for run in runs], [run[1:] for run in runs]
+    return np.concatenate(runs), np.concatenate(before), np.concatenate(after)
 
 
 def retention(trial: Trial) -> tuple[int, int]:
     """Return how many dice kept their face from one toss to the next, and out of how many."""
-    same = [
-        a.dice[i].value == b.dice[i].value
-        for run in trial.records
-        for a, b in pairwise(run)
-        for i in range(3)
-        if a.dice[i].is_flat and b.dice[i].is_flat
-    ]
-    return sum(same), len(same)
+    _, before, after = _values(trial)
+    both = (before > 0) & (after > 0)
+    return int((both & (before == after)).sum()), int(both.sum())
 
 
-def _uniform(name: str, values: list[int]) -> PhysicsFinding:
+def _uniform(name: str, values: Values) -> PhysicsFinding:
     counts = np.bincount(values, minlength=7)[1:]
-    expected = len(values) / 6.0
+    expected = counts.sum() / 6.0
     statistic = float(((counts - expected) ** 2 / expected).sum())
     return PhysicsFinding(name, statistic, 5, chi_square_p(statistic, 5))
 
 
-def _independent(name: str, pairs: list[tuple[int, int]]) -> PhysicsFinding:
+def _independent(name: str, one: Values, other: Values) -> PhysicsFinding:
+    both = (one > 0) & (other > 0)
     table: NDArray[np.float64] = np.zeros((6, 6))
-    for a, b in pairs:
-        table[a - 1, b - 1] += 1
+    np.add.at(table, (one[both] - 1, other[both] - 1), 1)
     rows, columns = table.sum(1, keepdims=True), table.sum(0, keepdims=True)
-    expected = rows @ columns / max(1, len(pairs))
+    expected = rows @ columns / max(1, both.sum())
     terms = (table - expected) ** 2 / np.where(expected > 0.0, expected, 1.0)
     freedom = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
     statistic = float(terms.sum())

@@ -71,7 +71,7 @@ def test_what_is_not_in_the_catalogue_is_refused_with_what_is(parts, sentence, t
 
 def test_a_part_counts_its_own_events_exactly(parts):
     parts.inject("dim after 2 commit")
-    lamp = parts._parts[0]._faults
+    lamp = parts._parts[0]
     lamp.count("commit")
     assert not parts.active()
     lamp.count("commit")

@@ -6,7 +6,7 @@ Owns: the unfinished wave, wave ids and the room they take. Must not know: how w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from hil_tests.rig.pigpiod.pins.uses import Uses
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
@@ -127,12 +127,7 @@ class Waves:
             len(self._unfinished),
             sum(pulse.control_blocks for pulse in self._unfinished),
         )
-        largest = self._largest
-        self._largest = Statistics(
-            max(size.us, largest.us),
-            max(size.pulses, largest.pulses),
-            max(size.blocks, largest.blocks),
-        )
+        self._largest = Statistics(*map(max, astuple(size), astuple(self._largest)))
         return len(self._unfinished)
 
     # ── Ids ─────────────────────────────────────────────────────────────────

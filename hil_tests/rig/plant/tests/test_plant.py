@@ -92,7 +92,7 @@ def test_a_bumped_table_moves_the_dice_without_a_turn_of_the_cam() -> None:
     plant.truth = records.append
     run(plant, IDLE, 0.0, 0.1)
     before = plant.poses(0.1).poses.position_mm
-    plant.hands.bump_table()
+    plant.hands.bumped = True
     run(plant, IDLE, 0.1, 1.0)
     moved = np.hypot(*(plant.poses(1.1).poses.position_mm - before).T[:2])
     assert 1.0 < moved.max() < 40.0
@@ -127,11 +127,11 @@ def test_truth_log_writes_the_promised_keys(tmp_path) -> None:
 def test_estop_and_open_compartment_cut_the_motor_whatever_the_pins_say() -> None:
     plant = Plant("standard", seed=2)
     run(plant, DRIVEN, 0.0, 0.5)
-    plant.hands.press_estop()
+    plant.hands.estop_pressed = True
     outputs = run(plant, DRIVEN, 0.5, 0.5)
     assert outputs.estop_pressed
     assert outputs.speed_rpm == 0.0
-    plant.hands.release_estop()
+    plant.hands.estop_pressed = False
     assert run(plant, DRIVEN, 1.0, 0.5).speed_rpm > 650.0
     plant.hands.open_compartment(by_force=True)
     outputs = run(plant, DRIVEN, 1.5, 0.5)
@@ -210,7 +210,7 @@ def test_lid_opens_only_when_released_and_new_dice_need_it_open() -> None:
     assert outputs.compartment_open
     assert plant.hands.open_compartment()
     assert plant.hands.replace_dice("red", (1, 1, 6))
-    plant.hands.close_compartment()
+    plant.hands.lid_open = False
     outputs = run(plant, IDLE, 0.05, 0.05)
     assert not outputs.compartment_open
     assert [die.value for die in plant.poses(0.1).dice] == [1, 1, 6]

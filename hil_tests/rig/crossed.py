@@ -24,6 +24,7 @@ import typer
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import Control, told
+from hil_tests.rig.pigpiod.command import start_listening
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -79,8 +80,9 @@ def crossed(
     with contextlib.ExitStack() as started:
         life = started.enter_context(lifetime.Lifetime())
         folder = started.enter_context(tempfile.TemporaryDirectory(prefix="shaker-rig-"))
-        _serve(started, controllers, "--controller-port")
-        _serve(started, rigs, "--rig-port")
+        for daemon, option in ((controllers, "--controller-port"), (rigs, "--rig-port")):
+            start_listening(daemon, option)
+            started.callback(daemon.terminate)
         control = Control(Path(folder) / "control", _verbs(controllers))
         started.callback(control.close)
         where = {
@@ -92,19 +94,6 @@ def crossed(
         typer.echo(json.dumps(where))
         sys.stdout.flush()
         life.ended.wait()
-
-
-def _serve(started: contextlib.ExitStack, daemon: VirtualPigpiod, option: str) -> None:
-    """Start a daemon, or leave with a line that says what to do."""
-    try:
-        started.enter_context(daemon)
-    except OSError as error:
-        typer.echo(
-            f"shaker-rig: cannot listen at port {daemon.port}: {error.strerror}. "
-            f"Choose another {option}",
-            err=True,
-        )
-        raise typer.Exit(1) from error
 
 
 def _verbs(daemon: VirtualPigpiod) -> dict[str, Callable[[str], Any]]:

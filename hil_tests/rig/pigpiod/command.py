@@ -92,7 +92,7 @@ def pigpiod(
     daemon = VirtualPigpiod(board, host, port, MODELS[model], fifo_folder, devices)
     ended = _end_by_signal()
     with Trace(board, recorded) as trace:
-        _start(daemon)
+        start_listening(daemon)
         answer_in_time()
         typer.echo(
             f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it"
@@ -124,19 +124,18 @@ def _write(trace: Trace, path: Path) -> bool:
     return True
 
 
-def _start(daemon: VirtualPigpiod) -> None:
+def start_listening(daemon: VirtualPigpiod, option: str = "--port") -> None:
+    """Start a daemon, or leave with a line that says what to do; `option` names its port."""
     try:
         daemon.start()
     except OSError as error:
         remedy = f"Is --host {daemon.host} an address of this computer?"
         if error.errno == errno.EADDRINUSE:
-            remedy = "Is a pigpiod running already? Stop it, or choose another --port."
+            remedy = f"Is a pigpiod running already? Stop it, or choose another {option}."
         elif error.errno == errno.EACCES:
-            remedy = "Choose another --port, of 1024 or more."
-        typer.echo(
-            f"Cannot listen at {daemon.host} port {daemon.port}: {error.strerror}. {remedy}",
-            err=True,
-        )
+            remedy = f"Choose another {option}, of 1024 or more."
+        where = f"{daemon.host} port {daemon.port}"
+        typer.echo(f"shaker-rig: cannot listen at {where}: {error.strerror}. {remedy}", err=True)
         raise typer.Exit(1) from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -27,12 +26,12 @@ from typer.testing import CliRunner
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import Control, ask
-from hil_tests.rig.crossed import _serve
 from hil_tests.rig.faults import (
     EVENTS,
     CameraPart,
 )
 from hil_tests.rig.main import app
+from hil_tests.rig.pigpiod.command import start_listening
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
@@ -459,13 +458,12 @@ def test_two_daemons_want_two_ports():
 
 
 def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
-    with socket.create_server(("127.0.0.1", 0)) as taken, contextlib.ExitStack() as started:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(typer.Exit):
         port = taken.getsockname()[1]
-        with pytest.raises(typer.Exit):
-            _serve(started, VirtualPigpiod(Board(), port=port), "--rig-port")
+        start_listening(VirtualPigpiod(Board(), port=port), "--rig-port")
     said = capsys.readouterr().err
-    assert f"cannot listen at port {port}: Address already in use" in said
-    assert "Choose another --rig-port" in said
+    assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in said
+    assert "choose another --rig-port" in said
 
 
 def test_the_help_says_which_tables_are_wired():

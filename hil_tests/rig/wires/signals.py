@@ -2,7 +2,8 @@
 
 Owns the file `signals.jsonl`. Each turn with a change writes one line, `{"t": seconds, NAME: value,
 ...}`; `tach` lists the rising edges, microseconds after `t`. The values are those at the machine's
-side, so simulated wires and real wires give the same file. Must not know what a signal means.
+side, so simulated wires and real wires give the same file. Contacts are statements: 1 is open,
+pressed, fault. Must not know what a signal means.
 """
 
 from __future__ import annotations
@@ -11,13 +12,6 @@ from pathlib import Path
 
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
-
-LINES = (
-    *("enable", "duty", "light", "cover_drive", "latch"),
-    *("compartment", "cover", "estop", "button", "fault", "rpm"),
-)
-"""Names in the file, in the order of a trace. Contacts are statements: 1 is open,
-pressed, fault."""
 
 
 class SignalLog:

@@ -7,12 +7,11 @@ all channels to be disabled). Peripherals run on when the daemon dies.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
 from hil_tests.rig.pigpiod.pins.sources import PulseTrain
 from hil_tests.rig.pigpiod.pins.timeline import Source
-from hil_tests.rig.pigpiod.pins.uses import Use, Uses
+from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
@@ -23,15 +22,6 @@ MASH_MAX_HZ = 23_800_000
 """Below this a clock's divider may have a fraction."""
 
 
-@dataclass(slots=True)
-class Channel:
-    """One PWM channel as it was set last."""
-
-    frequency: int = 0
-    duty: int = 0
-    real_range: int = 0
-
-
 class HardwarePwm:
     """Handlers of HP and HC."""
 
@@ -39,19 +29,17 @@ class HardwarePwm:
         self._uses = uses
         self._board = uses.board
         self._chip = uses.chip
-        self._channels = [Channel(), Channel()]
+        self._channels = [PwmSetting(0, DUTY_RANGE, 0, 0)] * 2
         self._clock_hz = [0, 0, 0]
         self.on_start: Callable[[], None] = lambda: None
         """Called before a channel starts: the daemon aborts a running wave."""
         self.handlers: Handlers = {Command.HP: self._set_pwm, Command.HC: self._set_clock}
 
-    def channel(self, gpio: int) -> Channel:
-        """The channel behind a GPIO that is in use as hardware PWM."""
-        return self._channels[PWM_CHANNEL[gpio][0]]
-
-    def clock_hz(self, gpio: int) -> int:
-        """Frequency of the clock behind a GPIO that is in use as hardware clock."""
-        return self._clock_hz[CLOCK[gpio][0]]
+    def setting(self, gpio: int) -> PwmSetting:
+        """Of the channel or clock behind a GPIO that is in use as hardware PWM or clock."""
+        if self._uses.use[gpio] == Use.HARDWARE_PWM:
+            return self._channels[PWM_CHANNEL[gpio][0]]
+        return PwmSetting(DUTY_RANGE // 2, DUTY_RANGE, DUTY_RANGE, self._clock_hz[CLOCK[gpio][0]])
 
     def disable_all(self) -> None:
         """Disable the channels in use; waves need the same peripheral for their timing."""
@@ -82,7 +70,7 @@ class HardwarePwm:
         self.on_start()
         half_hz = self._chip.plld_hz / 2
         real = int(half_hz / frequency + 0.5)
-        self._channels[number] = Channel(int(half_hz / real + 0.5), duty, real)
+        self._channels[number] = PwmSetting(duty, DUTY_RANGE, real, int(half_hz / real + 0.5))
         step_us = 1e6 / half_hz
         self._show(number, PulseTrain(real * step_us, duty * real // DUTY_RANGE * step_us))
         if self._uses.use[gpio] != Use.HARDWARE_PWM:

@@ -5,12 +5,14 @@ Owns: which of the three answers. Must not know: how they work.
 
 from __future__ import annotations
 
-from hil_tests.rig.pigpiod.pins.hardware_pwm import DUTY_RANGE, HardwarePwm
+from hil_tests.rig.pigpiod.pins.hardware_pwm import HardwarePwm
 from hil_tests.rig.pigpiod.pins.soft_pwm import SoftPwm
-from hil_tests.rig.pigpiod.pins.uses import Use, Uses
+from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
+
+IN_HARDWARE = (Use.HARDWARE_PWM, Use.HARDWARE_CLOCK)
 
 
 class PwmQueries:
@@ -20,45 +22,18 @@ class PwmQueries:
         self._uses, self._soft, self._hardware = uses, soft, hardware
         self.handlers: Handlers = {
             Command.GDC: self._duty,
-            Command.PRG: self._range,
-            Command.PRRG: self._real_range,
-            Command.PFG: self._frequency,
+            Command.PRG: lambda r: self._setting(r.p1).range,
+            Command.PRRG: lambda r: self._setting(r.p1).real_range,
+            Command.PFG: lambda r: self._setting(r.p1).frequency,
         }
 
     def _duty(self, request: Request) -> int:
-        match self._use(request.p1):
-            case Use.PWM:
-                return self._soft.duty(request.p1)
-            case Use.HARDWARE_PWM:
-                return self._hardware.channel(request.p1).duty
-            case Use.HARDWARE_CLOCK:
-                return DUTY_RANGE // 2
-            case _:
-                raise RefusedError(Reason.NOT_PWM_GPIO)
+        setting = self._setting(request.p1)
+        if self._uses.use[request.p1] not in (Use.PWM, *IN_HARDWARE):
+            raise RefusedError(Reason.NOT_PWM_GPIO)
+        return setting.duty
 
-    def _range(self, request: Request) -> int:
-        if self._use(request.p1) in (Use.HARDWARE_PWM, Use.HARDWARE_CLOCK):
-            return DUTY_RANGE
-        return self._soft.range(request.p1)
-
-    def _real_range(self, request: Request) -> int:
-        match self._use(request.p1):
-            case Use.HARDWARE_PWM:
-                return self._hardware.channel(request.p1).real_range
-            case Use.HARDWARE_CLOCK:
-                return DUTY_RANGE
-            case _:
-                return self._soft.real_range(request.p1)
-
-    def _frequency(self, request: Request) -> int:
-        match self._use(request.p1):
-            case Use.HARDWARE_PWM:
-                return self._hardware.channel(request.p1).frequency
-            case Use.HARDWARE_CLOCK:
-                return self._hardware.clock_hz(request.p1)
-            case _:
-                return self._soft.frequency(request.p1)
-
-    def _use(self, gpio: int) -> Use:
+    def _setting(self, gpio: int) -> PwmSetting:
         self._uses.check_user(gpio)
-        return self._uses.use[gpio]
+        is_hardware = self._uses.use[gpio] in IN_HARDWARE
+        return self._hardware.setting(gpio) if is_hardware else self._soft.setting(gpio)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from hil_tests.rig.pigpiod.pins.board import GPIOS, now_us
 from hil_tests.rig.pigpiod.pins.sources import SAMPLE_US, Once, PulseTrain, Several
 from hil_tests.rig.pigpiod.pins.timeline import Source
-from hil_tests.rig.pigpiod.pins.uses import Use, Uses
+from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
@@ -44,21 +44,11 @@ class SoftPwm:
             Command.GPW: self._get_servo,
         }
 
-    def duty(self, gpio: int) -> int:
-        """Duty as it was set (also when it is too small to make a pulse)."""
-        return self._uses.width[gpio]
-
-    def range(self, gpio: int) -> int:
-        """Duty that means always high."""
-        return self._range[gpio]
-
-    def real_range(self, gpio: int) -> int:
-        """Steps in one period."""
-        return REAL_RANGES[self._frequency[gpio]]
-
-    def frequency(self, gpio: int) -> int:
-        """Frequency in Hz, rounded as the daemon reports it."""
-        return FREQUENCIES[self._frequency[gpio]]
+    def setting(self, gpio: int) -> PwmSetting:
+        """The duty as it was set, also when it is too small to make a pulse."""
+        at = self._frequency[gpio]
+        duty = self._uses.width[gpio]
+        return PwmSetting(duty, self._range[gpio], REAL_RANGES[at], FREQUENCIES[at])
 
     def _set_duty(self, request: Request) -> None:
         gpio, duty = request.p1, request.p2
@@ -82,7 +72,7 @@ class SoftPwm:
             self._uses.width[gpio] = self._uses.width[gpio] * span // self._range[gpio]
         self._range[gpio] = span
         self._adjust(gpio, before)
-        return self.real_range(gpio)
+        return self.setting(gpio).real_range
 
     def _set_frequency(self, request: Request) -> int:
         gpio, wanted = request.p1, request.p2
@@ -128,7 +118,7 @@ class SoftPwm:
             self._board.output(gpio, None, _overlapping(before, train))
 
     def _train(self, gpio: int) -> PulseTrain:
-        real = self.real_range(gpio)
+        real = self.setting(gpio).real_range
         steps = self._uses.width[gpio] * real // self._range[gpio]
         return PulseTrain(real * SAMPLE_US, steps * SAMPLE_US, self._origin_us)
 

@@ -7,6 +7,7 @@ permission and range checks. Must not know: frequencies, sockets.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, auto
 
 from hil_tests.rig.pigpiod.pins.board import GPIOS, Board
@@ -24,6 +25,16 @@ class Use(Enum):
     SERVO = auto()
     HARDWARE_CLOCK = auto()
     HARDWARE_PWM = auto()
+
+
+@dataclass(slots=True, frozen=True)
+class PwmSetting:
+    """PWM of a pin as it was set last: the duty of the range, the steps in a period, and Hz."""
+
+    duty: int
+    range: int
+    real_range: int
+    frequency: int
 
 
 class Uses:

@@ -86,8 +86,8 @@ class Handles:
         """Called after any change of the masks."""
         self.handlers: Handlers = {
             Command.NO: self._open_fifo,
-            Command.NB: self._begin,
-            Command.NP: self._pause,
+            Command.NB: lambda r: self._listen(r.p1, r.p2),
+            Command.NP: lambda r: self._listen(r.p1, 0),
             Command.NC: self._close,
             Command.EVM: self._monitor_events,
         }
@@ -137,12 +137,8 @@ class Handles:
             raise RefusedError(Reason.NO_HANDLE) from error
         return self.open(fifo)
 
-    def _begin(self, request: Request) -> None:
-        self._handle(request.p1).mask = request.p2
-        self.on_masks()
-
-    def _pause(self, request: Request) -> None:
-        self._handle(request.p1).mask = 0
+    def _listen(self, number: int, mask: int) -> None:
+        self._handle(number).mask = mask
         self.on_masks()
 
     def _close(self, request: Request) -> None:

@@ -458,9 +458,10 @@ def test_two_daemons_want_two_ports():
 
 
 def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(typer.Exit):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        start_listening(VirtualPigpiod(Board(), port=port), "--rig-port")
+        with pytest.raises(typer.Exit):
+            start_listening(VirtualPigpiod(Board(), port=port), "--rig-port")
     said = capsys.readouterr().err
     assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in said
     assert "choose another --rig-port" in said

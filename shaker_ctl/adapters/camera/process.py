@@ -166,6 +166,7 @@ class CameraWorker:
                 self._done(self._session.tick(time.monotonic()))
                 continue
             sequence = shot.sequence
+            is_replayed = self._check_stream(shot)
             is_due = now - looked >= _LOOK_AFTER_S
             searches = self._quality is not None and _shows_no_rim(self._quality)
             # Between two looks a picture is only compared with the others, not decoded.
@@ -177,7 +178,10 @@ class CameraWorker:
                     self._done(self._session.tick(time.monotonic()))
                 elif self._session.is_reading:
                     self._announce_ready(frame)
-                    self._done(self._session.see(frame, time.monotonic))
+                    if is_replayed:
+                        self._done(self._session.tick(time.monotonic()))
+                    else:
+                        self._done(self._session.see(frame, time.monotonic))
                 else:
                     if is_tossing and not self._is_blind:
                         self._dome.take(frame.image)
@@ -187,7 +191,6 @@ class CameraWorker:
                         self._check_quality(frame)
                     elif searches:
                         self._look_elsewhere(frame)
-            self._check_stream(shot)
             self._previous = shot
 
     # ── Requests ────────────────────────────────────────────────────────────
@@ -401,7 +404,11 @@ class CameraWorker:
         text = "camera: a picture cannot be decoded"
         self._set_fault(Reason.TORN.value, text, _REMEDIES[Reason.TORN])
 
-    def _check_stream(self, shot: Shot) -> None:
+    def _check_stream(self, shot: Shot) -> bool:
+        """Name a frozen or looped stream. Return whether this picture was seen longer ago.
+
+        Such a picture says nothing about a toss: it could show the dice as they lay before.
+        """
         repeated, looped = self._stream.take(shot.fingerprint)
         self._set_fault(
             Reason.FROZEN.value,
@@ -415,6 +422,7 @@ class CameraWorker:
             else None,
             _REMEDIES[Reason.LOOPED],
         )
+        return looped > 0
 
 
 def _shows_no_rim(quality: Quality) -> bool:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 
+from shaker_ctl.adapters.tests.test_camera_moved import Bench
 from shaker_ctl.reading.messages import Rested
 from shaker_ctl.reading.tests.test_toss_session import AFTER, BEFORE, PERIOD_S, Table, tumbling
+from vision.camera import Shot
+from vision.frame import Frame
 from vision.reading import Reason, Unreadable, Verified
 
 
@@ -37,3 +43,51 @@ def test_dice_that_lie_otherwise_are_told_as_soon_as_the_dip_is_seen() -> None:
     assert finished.t_dip_seen is not None
     assert table.of(Rested)[0].is_proved is True
     assert finished.t_verdict - finished.t_dip_seen < 6 * PERIOD_S
+
+
+class Recording:
+    """A camera that gives these pictures; then the service hangs up."""
+
+    newest = None
+
+    def __init__(self, bench: Bench, pictures: list[np.ndarray]) -> None:
+        self._bench = bench
+        self._shots = [Shot(one, number / 30, number) for number, one in enumerate(pictures, 1)]
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def next(self, sequence: int, wait_s: float) -> Shot | None:
+        if self._shots:
+            return self._shots.pop(0)
+        self._bench.worker._requests.put(None)
+        return None
+
+
+class Reading:
+    """A session that reads, and notes what it is shown."""
+
+    is_reading = True
+    wakes_at = None
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+
+    def see(self, frame: Frame, now: Callable[[], float]) -> None:
+        self.shown.append(frame.sequence)
+
+    def tick(self, now: float) -> None: ...
+
+
+def test_a_picture_from_before_the_toss_that_comes_again_is_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The dip was seen; then the stream becomes a recording, which begins before the toss."""
+    bench, reading = Bench(), Reading()
+    live = [np.full((8, 8, 3), number, np.uint8) for number in range(60)]
+    monkeypatch.setattr(bench.worker, "_grabber", Recording(bench, [*live, *live[:5]]))
+    monkeypatch.setattr(bench.worker, "_session", reading)
+    monkeypatch.setattr(bench.worker, "_beat", lambda now: None)
+    bench.worker.run()
+    assert reading.shown == list(range(1, 61))

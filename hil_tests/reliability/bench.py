@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from hil_tests.reliability.tested_session import BenchError, TestedSession
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.table_under_test.people import SERIALS, entry
 from hil_tests.table_under_test.table import TableUnderTest
+from shaker_ctl.adapters.camera.dice_reader import LOST
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Floorperson
 from shaker_ctl.errors import ConsoleLineError, ShakerError
+from shaker_ctl.service.status_socket import read_status
 
 REPLY_S = 3.0
 
@@ -25,6 +28,9 @@ PEOPLE = {"dealer": "dan", "floorperson": "fay", "technician": "tom"}
 READY_S = 150.0
 """Longest time from whatever a fault left to a table that is open again, one failed inspection
 included."""
+
+SIGHT_S = 10.0
+"""Longest time in which a camera that was healed is seen to give pictures again."""
 
 LAMP_FAULT = "lamp-readback"
 """Mended by a technician as its remedy says: the box takes a bulb for burnt out until it has glowed
@@ -167,6 +173,17 @@ class Bench(TableUnderTest):
                 continue
             time.sleep(0.1)
         raise BenchError(f"the table did not become ready within {deadline_s:g} s: {self._where()}")
+
+    def await_sight(self) -> None:
+        """Wait until the camera is back from a fault of an earlier round, which would hide the next
+        one. A camera that stays lost is for the next round to show."""
+        until_s = time.monotonic() + SIGHT_S
+        while time.monotonic() < until_s:
+            with suppress(ShakerError, OSError):
+                state = read_status(self.session.runtime_dir)["camera"]["state"]
+                if state.partition(":")[0] not in LOST | {"starting"}:
+                    return
+            time.sleep(0.1)
 
     def _where(self) -> str:
         try:

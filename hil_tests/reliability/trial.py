@@ -123,6 +123,7 @@ class Trials:
 
     def _once(self, fault: CatalogueFault, moment: Moment) -> tuple[Seen, list[str], float, str]:
         self._bench.make_ready()
+        self._bench.await_sight()
         wrong = self._witness.account(self._witness.steps()[0])  # rounds since, of no row
         if lags := self._witness.second_lags():
             wrong.append(lags)

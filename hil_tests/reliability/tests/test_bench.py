@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.reliability import bench
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import (
     MEMINFO,
@@ -91,3 +92,16 @@ def test_other_faults_are_cleared_at_once(session: TestedSession) -> None:
     bench = Obeyed(session)
     bench.mend_step(out_of_service("motor-stall"))
     assert bench.said == ["technician: fault clear motor-stall"]
+
+
+def test_a_round_waits_for_a_camera_that_is_coming_back(
+    session: TestedSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = ["camera-silent: it gives no frames; check its cable", "starting", "ready", "never"]
+
+    def look(folder: Path) -> dict[str, dict[str, str]]:
+        return {"camera": {"state": states.pop(0)}}
+
+    monkeypatch.setattr(bench, "read_status", look)
+    Obeyed(session).await_sight()
+    assert states == ["never"]

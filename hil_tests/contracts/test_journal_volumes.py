@@ -668,6 +668,29 @@ def test_the_records_process_verifies_and_ends_with_its_service(
         opened.close()
 
 
+class SlowToDie:
+    """A process at idle priority that was killed while the computer is busy."""
+
+    stdin = None
+
+    def kill(self) -> None: ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        assert timeout is not None
+        raise subprocess.TimeoutExpired("records", timeout)
+
+
+def test_the_tables_end_does_not_wait_for_a_records_process_that_gets_no_processor(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    watch = RecordsWatch([opened.main])
+    monkeypatch.setattr(watch, "_process", SlowToDie())
+    watch.stop()
+    opened.close()
+
+
 # ── The archive ─────────────────────────────────────────────────────────────
 
 

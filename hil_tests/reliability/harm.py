@@ -245,6 +245,7 @@ class Harm:
 
     def _drive_motor(self, for_s: float) -> None:
         """Full duty and EN, again and again: the dead-man takes both back at each of its turns."""
+        take_the_services_priority()
         where, pins = self._bench.session.rig["pigpiod"], PinMap()
         until_s = time.monotonic() + for_s
         pi = pigpio.pi(where["host"], where["port"], show_errors=False)
@@ -263,4 +264,10 @@ class Harm:
         threading.Thread(target=act, daemon=True).start()
 
 
-__all__ = ["Harm", "Tail"]
+def take_the_services_priority() -> None:
+    """For this thread; where that is not permitted, it stays."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
+
+
+__all__ = ["Harm", "Tail", "take_the_services_priority"]

@@ -7,7 +7,6 @@ proves nothing about the table: it is repeated, and the report says so.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from contextlib import suppress
@@ -19,7 +18,7 @@ from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import CatalogueFault
-from hil_tests.reliability.harm import Harm, Tail
+from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
 from hil_tests.reliability.tested_session import BenchError
@@ -61,8 +60,7 @@ class Lateness:
         self._ended.set()
 
     def _watch(self) -> None:
-        with suppress(OSError):  # as the service's own: where it is not permitted, it stays
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
+        take_the_services_priority()
         while not self._ended.is_set():
             before_s = time.monotonic()
             time.sleep(0.005)

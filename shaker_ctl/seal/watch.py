@@ -34,6 +34,9 @@ AGAIN_AFTER_S = 30.0
 LONGEST_S = 900.0
 """A process that takes longer hangs, and is ended."""
 
+GONE_WITHIN_S = 1.0
+"""Longest wait for a process that was killed: at idle priority it dies as slowly as it runs."""
+
 LOADED_WITHIN_S = 20.0
 """Longest examination of what a process loads anew."""
 
@@ -113,7 +116,8 @@ class SealWatch:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            process.communicate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=GONE_WITHIN_S)
 
     def _begin(self, now_s: float) -> None:
         self._began_s, self._due_s = now_s, now_s + EVERY_S

@@ -26,6 +26,10 @@ log = logging.getLogger(__name__)
 AGAIN_AFTER_S = 30.0
 """Between two starts of a process that ends by itself."""
 
+GONE_WITHIN_S = 1.0
+"""Longest wait for a process that was killed. At idle priority beside a busy computer it dies as
+slowly as it runs, in half a minute; it does nothing more, and the table's end must not wait."""
+
 WORDED_FOR_S = 10.0
 """How long words for screens hold: hundreds of files are looked at for them."""
 
@@ -73,7 +77,8 @@ class RecordsWatch:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GONE_WITHIN_S)
             if process.stdin is not None:
                 with contextlib.suppress(OSError):  # what it never read is lost with it
                     process.stdin.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +122,24 @@ def test_an_examination_without_an_answer_verifies_nothing(
     assert not is_verified(running)
     with pytest.raises(SealError, match="cannot be examined"):
         running.check_loaded()
+
+
+class SlowToDie:
+    """A process that was killed while the computer is busy."""
+
+    def kill(self) -> None: ...
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, None]:
+        assert timeout is not None
+        raise subprocess.TimeoutExpired("seal", timeout)
+
+
+def test_the_tables_end_does_not_wait_for_an_examination_that_gets_no_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = SealWatch(NOTHING, tmp_path / "settings.toml")
+    monkeypatch.setattr(nothing, "_process", SlowToDie())
+    nothing.stop()
 
 
 def test_a_table_without_a_seal_has_nothing_to_watch(tmp_path: Path) -> None:

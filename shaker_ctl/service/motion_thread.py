@@ -356,7 +356,8 @@ class MotionThread:
             if run.order.is_toss:
                 self._report(DriveEnded(now_s, run.occasion))
             return
-        late_s = now_s - run.ticked_s
+        # Reading the contacts can take long, too: what counts is the time of the refresh.
+        late_s = self._clock.monotonic() - run.ticked_s
         if run.is_confirmed and late_s > LATE_TICK_S and not self._motor.is_enabled():
             # Motion is never repeated, even if the controller was suspended in between.
             self._fail("controller-late", f"the control loop stood still for {late_s:.2f} s")

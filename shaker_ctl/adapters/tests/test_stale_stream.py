@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from shaker_ctl.adapters.camera.grabber import Shot
 from shaker_ctl.adapters.tests.test_camera_moved import Bench
 from shaker_ctl.reading.messages import Rested
 from shaker_ctl.reading.tests.test_toss_session import AFTER, BEFORE, PERIOD_S, Table, tumbling
-from vision.camera import Shot
 from vision.frame import Frame
 from vision.reading import Reason, Unreadable, Verified
 

@@ -299,6 +299,25 @@ def test_what_fell_while_the_loop_was_away_is_not_raised_again(table: Table) -> 
     assert table.faults() == [(ROUND, "controller-late")]
 
 
+def test_what_fell_while_the_contacts_were_read_is_not_raised_again(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.toss_in_flight()
+    look = table.motion._contacts.look
+
+    def slow_look(*, read: bool) -> bool:
+        table.shaker.pass_time(0.15)
+        return look(read=read)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(table.motion._contacts, "look", slow_look)
+        table.motion.tick()
+    assert not table.shaker.is_high
+    table.run(0.5)
+    assert not table.shaker.is_high
+    assert table.faults() == [(ROUND, "controller-late")]
+
+
 def test_a_loop_that_was_late_while_the_dead_man_held_goes_on(table: Table) -> None:
     table.toss_in_flight()
     table.shaker.pass_time(0.04)

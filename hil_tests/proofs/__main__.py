@@ -3,7 +3,8 @@
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
 table ever puts to the test, any row that no table takes by an event that the product posts, any
 mutant that survives without an explanation, or any that is killed although one explains it. One
-process works on one core; `--shard 2/4` does the second quarter of the work.
+process works on one core; `--shard 2/4` does the second quarter of the work, and `merge` judges all
+quarters as one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES
-from hil_tests.proofs.summary import Summary, read, write
+from hil_tests.proofs.summary import Summary, Tried, read, write
 from hil_tests.proofs.tables import Table, tables
 from hil_tests.proofs.walk import walk
 from shaker_ctl.rules.events import Event
@@ -36,8 +37,8 @@ app = typer.Typer(
 )
 console = Console(width=None if sys.stdout.isatty() else 110)
 
-MUTANT_TABLES = (0, 4, 6, 9, 2, 8, 10, 1, 3, 11, 12, 13, 7, 5)
-"""The order in which mutants meet the tables: those that differ most come first."""
+ORDER = (0, 4, 6, 9, 2, 8, 10, 1, 3, 11, 12, 13, 7, 5)
+"""The order of the tables: those that differ most come first, so that few mutants meet many."""
 
 Item = TypeVar("Item")
 
@@ -66,22 +67,19 @@ def prove(
 ) -> None:
     """Explore every table exhaustively and print every property with its non-vacuous count.
 
-    With --only or --shard a property that no chosen table reaches, and a row that none takes, are
-    no failure: another table has them. `merge` judges all shards together.
+    With --only or --shard a property that no chosen table reaches, a row that none takes, and a
+    mutant that survives there are no failure: another table has them. `merge` judges all shards
+    together.
     """
     if context.invoked_subcommand is not None:
         return
-    chosen = _part(shard, [table for table in tables() if only in table.name])
+    chosen = _part(shard, [table for table in _ordered() if only in table.name])
     if not chosen:
         names = ", ".join(table.name for table in tables())
         raise typer.BadParameter(
             f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
         )
-    if with_mutants and (only or shard):
-        raise typer.BadParameter("mutants want every table", param_hint="--mutants")
     trying = _Trying(list(mutants()) if with_mutants else [])
-    if with_mutants:
-        chosen = _for_mutants()
     found: list[Summary] = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("exploring", total=len(chosen))
@@ -90,13 +88,15 @@ def prove(
             explored = explore(table, keep=with_mutants)
             found.append(Summary.of(explored))
             _print_table(found[-1])
+            if with_mutants:
+                found[-1].mutants = trying.on(Ground.of(table, explored))
             if out is not None:
                 write(out, found)
-            if with_mutants:
-                trying.on(Ground.of(table, explored))
             progress.advance(task)
     good = _report(found, whole=not (only or shard))
-    raise typer.Exit(0 if all([good, trying.report() if with_mutants else True]) else 1)
+    if with_mutants and not (only or shard):
+        good = all([good, trying.report()])
+    raise typer.Exit(0 if good else 1)
 
 
 @app.command()
@@ -113,9 +113,18 @@ def merge(results: Annotated[list[Path], typer.Argument(help="Files that --out w
             f"each table once; missing, repeated or unknown: {', '.join(wrong)}",
             param_hint="RESULTS",
         )
+    tried = [each.mutants for each in found if each.mutants is not None]
+    if tried and len(tried) < len(found):
+        raise typer.BadParameter("mutants were tried on some tables only", param_hint="RESULTS")
     for each in found:
         _print_table(each)
-    raise typer.Exit(0 if _report(found, whole=True) else 1)
+    good = _report(found, whole=True)
+    if tried:
+        trying = _Trying(list(mutants()))
+        for one in tried:
+            trying.heard(one)
+        good = all([good, trying.report()])
+    raise typer.Exit(0 if good else 1)
 
 
 def _report(found: list[Summary], *, whole: bool) -> bool:
@@ -192,14 +201,14 @@ def try_mutants(
 ) -> None:
     """Change every row in every mechanical way, and count how many changes are caught."""
     trying = _Trying(_part(shard, list(mutants())[::every]))
-    for table in _for_mutants():
+    for table in _ordered():
         trying.on(Ground.of(table, explore(table, keep=True, checked=False)))
     raise typer.Exit(0 if trying.report() else 1)
 
 
-def _for_mutants() -> list[Table]:
-    """All tables, in the order in which mutants meet them."""
-    return [tables()[number] for number in MUTANT_TABLES]
+def _ordered() -> list[Table]:
+    """Return all tables in their order."""
+    return [tables()[number] for number in ORDER]
 
 
 class _Trying:
@@ -207,19 +216,24 @@ class _Trying:
 
     def __init__(self, tried: list[Mutant]) -> None:
         self._tried = self._alive = tried
-        self._killers: Counter[str] = Counter()
+        self._killers: dict[str, str] = {}
         self._seconds = 0.0
 
-    def on(self, ground: Ground) -> None:
+    def on(self, ground: Ground) -> Tried:
         """Try all that are alive on one table."""
         began = time.process_time()
-        name = ground.table.name
-        alive = self._alive
-        reasons = [judge(mutant, ground) for mutant in alive]
-        self._killers.update(filter(None, reasons))
-        self._alive = [each for each, reason in zip(alive, reasons, strict=True) if not reason]
-        self._seconds += time.process_time() - began
-        console.print(f"{len(self._alive)} mutants alive after {name}")
+        reasons = {mutant.name: judge(mutant, ground) for mutant in self._alive}
+        killed = {name: reason for name, reason in reasons.items() if reason}
+        found = Tried(killed=killed, seconds=time.process_time() - began)
+        self.heard(found)
+        console.print(f"{len(self._alive)} mutants alive after {ground.table.name}")
+        return found
+
+    def heard(self, found: Tried) -> None:
+        """Take note of what became of them on one table."""
+        self._killers = found.killed | self._killers
+        self._alive = [each for each in self._alive if each.name not in found.killed]
+        self._seconds += found.seconds
 
     def report(self) -> bool:
         """Print what killed them and who survives; return whether all that do are explained."""
@@ -228,11 +242,11 @@ class _Trying:
         stale = [
             each.name for each in self._tried if survivors.why(each.name) and each.name not in alive
         ]
-        _print_killed(self._killers, self._alive)
+        _print_killed(Counter(self._killers.values()), self._alive)
         for name in stale:
             console.print(f"[yellow]explained as a survivor, and killed:[/] {name}")
         console.print(
-            f"{self._killers.total()} of {len(self._tried)} mutants killed, "
+            f"{len(self._killers)} of {len(self._tried)} mutants killed, "
             f"{len(alive) - left} explained, {left} not, {self._seconds:.0f} s of one core"
         )
         return not left and not stale

@@ -82,6 +82,7 @@ def alphabet(table: Table, purpose: Purpose) -> tuple[ev.Event, ...]:
     return (
         *_answers(table, present),
         *(event for occasion in foreign for event in _foreign(table, occasion)),
+        *_times(table),
         *_facts(present),
         *_acts(table.day),
     )
@@ -111,7 +112,6 @@ def _answers(table: Table, o: Occasion) -> list[ev.Event]:
         ev.MultipliersDrawn(o, ()),
         ev.MultipliersShown(o),
         ev.MultipliersNotShown(o, "representative"),
-        *(ev.TimeChecked(o, now, trust, behind) for now, trust, behind in _times(table)),
     ]
 
 
@@ -126,14 +126,17 @@ def _foreign(table: Table, o: Occasion) -> list[ev.Event]:
     return list(found.values())
 
 
-def _times(table: Table) -> list[tuple[datetime, TimeTrust, bool]]:
+def _times(table: Table) -> list[ev.Event]:
+    """Answers of the clock: to the newest question, to the one before it, and to none."""
     day, much_later = table.day, table.day + timedelta(days=32)
+    newest, earlier = Occasion(Purpose.CLOCK, NOW), Occasion(Purpose.CLOCK, BEFORE)
     return [
-        (day, TimeTrust.RTC, False),
-        (day, TimeTrust.NONE, False),
-        (day, TimeTrust.SYNCHRONISED, True),
-        (much_later, TimeTrust.CONFIRMED, False),
-        *((bad, TimeTrust.RTC, False) for bad in table.bad_days),
+        ev.TimeChecked(newest, day, TimeTrust.RTC),
+        ev.TimeChecked(newest, day, TimeTrust.NONE),
+        ev.TimeChecked(newest, day, TimeTrust.SYNCHRONISED, behind_last_record=True),
+        ev.TimeChecked(newest, much_later, TimeTrust.CONFIRMED),
+        *(ev.TimeChecked(newest, bad, TimeTrust.RTC) for bad in table.bad_days),
+        *(ev.TimeChecked(o, day, TimeTrust.RTC) for o in (earlier, OCCASIONS[0])),
     ]
 
 

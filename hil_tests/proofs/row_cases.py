@@ -6,8 +6,9 @@ fails: the row is not taken, and would be if the guard were left out. `tests/tes
 tries all of them; so a row that is deleted and a guard that is left out fail a test of that row's
 name.
 
-The states are those of a bounded walk from whole stories on every table that is proved. A guard
-that never fails alone there is listed with `never`: another guard or row stands in its way first.
+The states are those of a bounded walk from whole stories on every table that is proved, and on a
+few imagined ones. A guard that never fails alone there is listed with `never`; `WHY` says why it
+stands there all the same.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.alphabet import OCCASIONS, PEOPLE, alphabet
+from hil_tests.proofs.alphabet import BEFORE, NOW, OCCASIONS, PEOPLE, alphabet
 from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
-from hil_tests.proofs.tables import Table, tables
+from hil_tests.proofs.tables import Table, imagined, tables
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, ROWS, initial, noted
 from shaker_ctl.rules.record import to_record
@@ -55,6 +56,30 @@ class Moment(NamedTuple):
 Key = tuple[str, str]
 """A row's name, and the guard that fails alone; "" where the row is taken."""
 
+WHY: dict[str, tuple[Key, ...]] = {
+    "what denies ended round and inspection before; it is asked for once more, for a motor starts": (
+        ("lamps answered dark and healthy: shake", "nothing denies"),
+        ("lamps answered dark and healthy: shake", "cover is right"),
+        ("a cycle is started", "nothing denies"),
+        ("a cycle is started, under the cover", "nothing denies"),
+    ),
+    "this timer runs only where a player starts, and bets close before that": (
+        ("the player did not press in time", "bets close before activation"),
+        ("the player did not press in time, cover first", "bets close before activation"),
+    ),
+    "where no cover may be, bets close before activation; the rows of other contacts need it": (
+        (
+            "a cover is put on after no more bets, before the toss: the round does not start",
+            "bets close before activation",
+        ),
+    ),
+    "whoever named these serials first was held to it; the row of the first has the same guards": (
+        ("serials put right, by two persons, before the dice are used", "three dice"),
+        ("serials put right, by two persons, before the dice are used", "no other dice"),
+    ),
+}
+"""Why a guard stands that never fails alone."""
+
 
 def plain(moment: Moment) -> dict[str, Any]:
     """Return a moment as the file has it: of the state, what differs from a new table's."""
@@ -85,7 +110,7 @@ def pairs() -> set[Key]:
 def find() -> dict[Key, Moment]:
     """Return a moment for each row and guard for which the walk has one."""
     found: dict[Key, list[Moment]] = {}
-    for table in tables():
+    for table in (*tables(), *imagined()):
         for moment in _moments(table):
             for key in _shown(moment):
                 kept = found.setdefault(key, [])
@@ -144,10 +169,19 @@ def _moments(table: Table) -> Iterator[Moment]:
 
 
 def _events(table: Table, state: TableState) -> Iterator[ev.Event]:
-    late = [ev.TimerExpired(timer, each) for timer in Timer for each in OCCASIONS]
-    for event in (*alphabet(table, state.purpose), *late):
+    for event in (*alphabet(table, state.purpose), *_MORE):
         if is_posted(event) and MACHINE.has_rows(state.phase, type(event)):
             yield event
+
+
+_MORE = (
+    *(ev.TimerExpired(timer, each) for timer in Timer for each in OCCASIONS),
+    *(ev.ReadingMade(each, UNREADABLE) for each in OCCASIONS),
+    *(ev.CorrectionAgreed(person, BEFORE, None) for person in PEOPLE),
+    *(ev.ValuesEntered(person, NOW, (1, 4, 7)) for person in PEOPLE),
+    *(ev.LampValuesEntered(person, (1, 4, 7)) for person in PEOPLE),
+)
+"""Letters that the alphabet does without: late ones, and values that no die has."""
 
 
 def _shown(moment: Moment) -> Iterator[Key]:
@@ -211,9 +245,11 @@ def _stories(table: Table) -> Iterator[TableState]:
         _unread,
         _disputed,
         _by_hand,
+        _corrected,
         _in_parts,
         _blind,
         _manual,
+        _retired_whole,
         _bad_cycles,
     ):
         t = _Teller()
@@ -244,6 +280,16 @@ def _by_hand(t: Playing) -> None:
     t.open().lit().do(ev.LampFault(None, "bulb"))
 
 
+def _corrected(t: Playing) -> None:
+    """Typed wrongly, and no roll; wagers are dealt with before the lamps are proved dark."""
+    t.open().awaiting_dealer(UNREADABLE)
+    number = t.state.round
+    t.do(*2 * [ev.ValuesEntered(DEALER, number, (1, 4, 4))])
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)), ev.CorrectionNamed(DEALER, number, None))
+    t.do(ev.CorrectionAgreed(FLOOR, number, None), ev.WagersSettled(DEALER, number))
+    t.do(ev.TimerExpired(Timer.MIN_ROUND, t.state.occasion))
+
+
 def _in_parts(t: Playing) -> None:
     t.locked().lamps_inspected(part=Part.LAMPS).do(ev.InspectionRequested(FLOOR, Part.SHAKER))
     t.cycled().cycled().cycled()
@@ -270,6 +316,13 @@ def _manual(t: Playing) -> None:
     t.do(ev.DiceChanged(FLOOR, ("7", "8", "9"), t.now)).lamps_inspected()
     t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
     t.do(ev.BetsRequested(DEALER)).clock().do(ev.NoMoreBetsCalled(DEALER, t.state.round))
+
+
+def _retired_whole(t: Playing) -> None:
+    """A shaker in order is put out of use, and its camera fails."""
+    t.open().do(ev.OutOfServiceRequested(FLOOR), ev.CompartmentOpened(), ev.CompartmentClosed())
+    t.do(ev.ShakerRetired(FLOOR, t.rules.retire_steps or frozenset(RetireStep)))
+    t.do(ev.OutOfServiceRequested(FLOOR), ev.ReaderFault(None, "camera"))
 
 
 def _bad_cycles(t: Playing) -> None:

@@ -22,6 +22,15 @@ class Broken(BaseModel):
     outcome: str
 
 
+class Tried(BaseModel):
+    """What became of the mutants that were tried on one table."""
+
+    killed: dict[str, str]
+    """Name of a mutant to the property that killed it."""
+    seconds: float
+    """Processor time."""
+
+
 class Summary(BaseModel):
     """What was found on one table."""
 
@@ -42,6 +51,8 @@ class Summary(BaseModel):
     broken: list[Broken]
     stuck: list[str]
     """States from which no path leads home."""
+    mutants: Tried | None = None
+    """None: no mutant was tried."""
 
     @property
     def holds(self) -> bool:

@@ -20,7 +20,6 @@ _NOBODY_NAMED = tuple(
         "restart: the dealer is to read: who is present?",
         "restart: verified, still to be confirmed",
         "restart: verified, still to be entered",
-        "restart: the dealer is still to enter what the manual shaker shows",
         "restart: dealer and floorperson are asked",
         "restart: settled without a value: void",
         "restart: still disputed",

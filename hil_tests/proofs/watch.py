@@ -6,9 +6,10 @@ a property that compares the machine with the watch compares two accounts.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from hil_tests.proofs.alphabet import DICE_AT
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -21,8 +22,10 @@ from shaker_ctl.rules.vocabulary import (
     Part,
     Person,
     Purpose,
+    Role,
     ShownPhase,
     Timer,
+    TimeTrust,
     Verified,
 )
 
@@ -64,6 +67,8 @@ class Watch(NamedTuple):
     settled: bool = False
     verdict: str = ""
     """verified, no_roll, unreadable: the reader's word."""
+    read: tuple[int, ...] | None = None
+    """What the reader verified, sorted."""
     value: bool = False
     """A value of this round is verified or entered."""
     stands: tuple[int, int, int] | None = None
@@ -161,12 +166,21 @@ ABANDONS = (ev.EstopPressed, ev.CoverOpened, ev.CoverClosed, ev.TossNotStarted)
 DISTURBS = (ev.CompartmentOpened, ev.ConditionChanged, ev.Restarted)
 
 
+TRIES = (
+    *(ev.InspectionRequested, ev.ShiftInspectionRequested),
+    *(ev.JogRequested, ev.TrialTossRequested, ev.LampTrialRequested),
+)
+"""Acts after which the dice on record count as used."""
+
+
 WORLD = frozenset({*FACTS, *FAULTS, *DISTURBS})
 """Events that are true whether or not the machine accepts them."""
 
 
 def is_current(state: TableState, event: ev.Event) -> bool:
     """True when an event belongs to no occasion, or to the present one."""
+    if isinstance(event, ev.TimeChecked):
+        return event.occasion == state.question
     occasion = getattr(event, "occasion", None)
     number = getattr(event, "round", None)
     return occasion in (None, state.occasion) and number in (None, state.round)
@@ -180,7 +194,7 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     if step.refused is not None:
         return w
     w = _heard(table, w, state, event, step)
-    if w.untried and step.state.serial != state.serial:
+    if w.untried and isinstance(event, TRIES):
         w = w._replace(untried=False)
     if w.camera_off and w.playing and not w.verdict and step.state.phase is P.AWAITING_DEALER:
         w = w._replace(verdict="unreadable")
@@ -231,12 +245,12 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
         if not (w.seen or w.cycles):
             w = w._replace(inspector=None, begun=None)
     elif phase is P.WITHOUT_RESULT:
-        w = w._replace(settled=False, verdict="", value=False, stands=None, draws=0)
+        w = w._replace(settled=False, verdict="", read=None, value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
     elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
         w = w if left is phase or w.verdict == "no_roll" else w._replace(verdict="unreadable")
     elif w.stands is not None:
-        w = w._replace(verdict="", hidden=True)
+        w = w._replace(verdict="", read=None, hidden=True)
     return w
 
 
@@ -395,25 +409,14 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
             w = w._replace(present=person, verdict=w.verdict or "unreadable")
-        case ev.NoRollCalled(person=person) if step.state.phase is P.DISPUTED:
-            w = w._replace(enterer=person, named=_named(state, None))
-        case ev.NoRollCalled():
-            w = w._replace(by_person=True)
-        case ev.ValuesEntered(values=values) if step.state.phase is P.AWAITING_DEALER:
-            w = w._replace(typed=tuple(sorted(values)))
+        case ev.NoRollCalled() | ev.ValuesEntered() | ev.ValuesConfirmed():
+            w = _entered(w, event)
         case ev.CompartmentWatched(person=person, stayed=True):
             w = w._replace(in_view=w.in_view | {person}, verdict=_no_roll(w))
-            if step.state.phase is P.AWAITING_DEALER:
+            if are_both(table, w.in_view):
                 above = (each for each in w.in_view if each.role in table.expected.presence)
                 w = w._replace(verdict=_no_roll(w) or "unreadable", doubt=False, dice_by=None)
-                w = w._replace(present=next(above, None))
-        case ev.ValuesConfirmed() | ev.ValuesEntered():
-            agreed = step.state.phase is not P.DISPUTED
-            if not agreed:
-                w = w._replace(enterer=event.person, named=_named(state, event.values))
-            typed = agreed and w.verdict == "unreadable"
-            stands = event.values if agreed else None
-            w = w._replace(value=True, stands=stands, by_person=typed)
+                w = w._replace(present=next(above))
         case ev.DisputeDecided():
             w = w._replace(stands=event.values, by_person=True)
         case ev.CorrectionNamed():
@@ -441,27 +444,28 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(cycles=0, inspector=event.person, dice_by=None)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True, shift_again=state.purpose is Purpose.SHIFT)
-        case ev.TimeChecked() if state.phase is P.OPENING and step.state.phase is not P.INSPECTED:
-            if step.state.phase is not P.INSPECTION_DUE:
+        case ev.TimeChecked(now=now) if state.phase is P.OPENING:
+            if admits(table, w, event) and not is_old(table, w.begun, now):
                 w = w._replace(shift_due=bool(table.expected.shift), begun=None)
-        case ev.TimeChecked() if step.state.phase is P.AWAITING_DEALER:
-            w = w._replace(tossed=True, settled=True, verdict="unreadable")
+        case ev.TimeChecked(now=now) if w.bets_closed and not is_day_old(table, now):
+            w = w._replace(tossed=True, settled=True, verdict="unreadable")  # by hand
         case ev.DiceKept() if kept_alone(table, w, state, event.person):
             assert state.dice is not None
             w = w._replace(dice_by=(event.person.name, frozenset(state.dice.serials)))
         case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
-        case ev.RevealRequested(person=person) if step.state.phase is P.REVEALING is state.phase:
+        case ev.RevealRequested(person=person) if w.overdue:
             w = w._replace(in_view=w.in_view | {person})
-        case ev.RevealRequested() if state.phase is P.REVEALING:
-            w = _disturbed(w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable"))
+            if are_both(table, w.in_view) or is_alone(table, person):
+                w = w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable")
+                w = _disturbed(w)
         case ev.DiceKept():
             w = w._replace(doubt=False, dice_by=None)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
                 w = w._replace(shift_due=w.shift_again, shift_again=False, cycles=0, inspector=None)
             else:
-                signs = step.state.phase is P.INSPECTED
+                signs = not is_old(table, w.begun, event.at)
                 w = _disturbed(w)._replace(valid=signs, begun=w.begun if signs else None)
         case ev.FaultCleared():
             faults = w.faults - {event.kind}
@@ -493,6 +497,46 @@ BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
 def last_look(table: Table) -> Phase:
     """What a person looks at last before the shaker: the lamps, or the multipliers' displays."""
     return P.ODDS_TO_BE_SEEN if table.expected.multipliers else P.LAMPS_TO_BE_SEEN
+
+
+def _entered(w: Watch, event: ev.NoRollCalled | ev.ValuesEntered | ev.ValuesConfirmed) -> Watch:
+    """What a dealer's act amounts to beside the reader's word: a result, a dispute, or one half."""
+    if isinstance(event, ev.NoRollCalled):
+        values, agreed = None, w.verdict != "verified"
+    else:
+        values, agreed = event.values, w.verdict == "unreadable" or _sorted(event.values) == w.read
+    typed = _sorted(values)
+    if not agreed:
+        named = frozenset(each for each in (typed, w.read) if each)
+        return w._replace(enterer=event.person, named=named, value=True, stands=None)
+    if values is None:
+        return w._replace(by_person=True)
+    if w.verdict == "unreadable" and typed != w.typed:
+        return w._replace(typed=typed)
+    return w._replace(value=True, stands=values, by_person=w.verdict == "unreadable")
+
+
+def are_both(table: Table, said: frozenset[Person]) -> bool:
+    """True for two persons: the dealer, and one whose presence the text asks for."""
+    two = len({each.name.strip().lower() for each in said}) == 2
+    roles = {each.role for each in said}
+    return two and Role.DEALER in roles and bool(roles & table.expected.presence)
+
+
+def is_alone(table: Table, person: Person) -> bool:
+    """True where nobody deals: then one person in charge says what else takes two."""
+    return not table.expected.attended and person.role is not Role.DEALER
+
+
+def admits(table: Table, w: Watch, event: ev.TimeChecked) -> bool:
+    """True where the clock is trusted, the text is in force, and the dice are known and young."""
+    trusted = event.trust is not TimeTrust.NONE and not event.behind_last_record
+    return trusted and event.now == table.day and w.dice and not w.doubt
+
+
+def is_day_old(table: Table, now: datetime) -> bool:
+    """True for the alphabet's dice at a moment when a manual shaker uses them no more."""
+    return now - (table.day + DICE_AT) >= timedelta(hours=24)
 
 
 def _no_roll(w: Watch) -> str:
@@ -548,17 +592,11 @@ def named_alone(table: Table, w: Watch, event: ev.DiceChanged | ev.DiceCorrected
     return by_two and not seconds_dice(w, event)
 
 
-def _named(state: TableState, entered: tuple[int, int, int] | None) -> frozenset[tuple[int, ...]]:
-    """What was told of the reading stands in the state until the round's values do."""
-    read = state.reading.values if isinstance(state.reading, Verified) else None
-    return frozenset(tuple(sorted(values)) for values in (entered, read) if values)
-
-
 def _verdict(table: Table, w: Watch, event: ev.ReadingMade) -> Watch:
     match event.verdict:
         case Verified(values=values):
             stands = values if table.expected.auto else None
-            return w._replace(verdict="verified", value=True, stands=stands)
+            return w._replace(verdict="verified", read=_sorted(values), value=True, stands=stands)
         case NoRoll():
             return w._replace(verdict="no_roll")
     return w._replace(verdict="unreadable")
@@ -642,8 +680,8 @@ def _told(w: Watch, command: do.Command, now: TableState) -> Watch:
 NO_ROUND: dict[str, Any] = {
     name: Watch._field_defaults[name]
     for name in (
-        *("playing", "bets_closed", "tossed", "settled", "verdict", "value", "stands", "draws"),
-        *("odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
+        *("playing", "bets_closed", "tossed", "settled", "verdict", "read", "value", "stands"),
+        *("draws", "odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
     )
 }
 """Nothing is known of a round any more."""

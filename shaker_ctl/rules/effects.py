@@ -196,6 +196,11 @@ def why_barred(c: Context) -> Changes:
     return {"barred": barrier(c)}
 
 
+def clock_asked(c: Context) -> Changes:
+    """Each question has a number of its own, so that a late answer answers no later question."""
+    return {"serial": c.state.serial + 1}
+
+
 clock_silent = sets("barred", Barrier.CLOCK_SILENT)
 unbarred = sets("barred", None)
 
@@ -519,13 +524,16 @@ def _for_occasion(name: str, command: Any) -> Act:
     return act
 
 
-check_time = _for_occasion("check time", do.CheckTime)
 draw_toss_plan = _for_occasion("draw toss plan", do.DrawTossPlan)
 draw_multipliers = _for_occasion("draw multipliers", do.DrawMultipliers)
 prove_lamps_dark = _for_occasion("prove lamps dark", do.ProveLampsDark)
 start_reading = _for_occasion("start reading", do.StartReading)
 clear_lamps = _for_occasion("clear lamps", do.ClearLamps)
 darken_lamps = _for_occasion("darken lamps", do.DarkenLamps)
+
+
+def check_time(c: Context) -> do.Command:
+    return do.CheckTime(c.state.question)
 
 
 def note_poses(c: Context) -> do.Command | None:
@@ -548,8 +556,8 @@ def multipliers_as_proved(c: Context) -> do.Command | None:
 
 
 def uncover(c: Context) -> do.Command | None:
-    """Open the cover, where there is one, for a dealer who has to read by eye."""
-    return open_cover(c) if c.rules.covered else None
+    """Open the cover, where one is in use, for a dealer who has to read by eye."""
+    return open_cover(c) if c.rules.covered and not c.state.manual else None
 
 
 def _plain(name: str, command: do.Command) -> Act:

@@ -56,6 +56,11 @@ def of_this(c: Context) -> bool:
     return bool(c.event.occasion == c.state.occasion)
 
 
+@guard("it answers another question than the newest")
+def of_this_question(c: Context) -> bool:
+    return bool(c.event.occasion == c.state.question)
+
+
 @guard("it belongs to a toss that is over")
 def of_this_or_none(c: Context) -> bool:
     return c.event.occasion is None or c.event.occasion == c.state.occasion
@@ -112,12 +117,6 @@ def technician(c: Context) -> bool:
 @guard("it takes a technician, a floorperson or a supervisor")
 def technician_or_in_charge(c: Context) -> bool:
     return c.event.person.role in FIXING
-
-
-@guard("the profile has another role sign this inspection")
-def may_sign(c: Context) -> bool:
-    shift = c.state.purpose is Purpose.SHIFT
-    return c.event.person.role in (c.rules.shift_signers if shift else c.rules.opening_signers)
 
 
 @guard("the profile has another role make the opening inspection")
@@ -214,7 +213,10 @@ def nobody_may_read(c: Context) -> bool:
 
 @guard("the interrupted round is void here, or nothing shows that the lid stayed shut")
 def dealer_may_read_after_interruption(c: Context) -> bool:
-    """The dice are those of this toss only if the lid stayed shut through the outage."""
+    """The dice are those of this toss only if the lid stayed shut through the outage. A manual
+    shaker is in the dealer's care, whatever becomes of the controller."""
+    if c.state.manual:
+        return True
     kept = c.event.compartment_stayed_locked and not c.event.compartment_open
     in_doubt = c.state.dice_in_doubt  # the flag was set again since an earlier outage
     return kept and not in_doubt and c.rules.interrupted is Interrupted.DEALER_READS
@@ -266,8 +268,8 @@ def reveal_overdue(c: Context) -> bool:
 @guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
 def another_says_uncovered(c: Context) -> bool:
     """The dealer removes the cover; that its contact fails is no word of one person alone."""
-    if not c.rules.attended:
-        return c.event.person.role in IN_CHARGE  # nobody deals there, and nobody reads by eye
+    if not c.rules.attended:  # nobody deals there, and nobody reads by eye
+        return c.event.person.role in c.rules.presence
     return another_witness.holds(c)
 
 
@@ -598,9 +600,9 @@ def shown_as_they_fell(c: Context) -> bool:
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")
 def was_named(c: Context) -> bool:
     """A decision is between what dealer and reader saw; it is no third reading."""
-    reading = c.state.reading
+    reading, values = c.state.reading, c.event.values
     named = [c.state.entered, reading.values if isinstance(reading, Verified) else None]
-    return any(each and sorted(each) == sorted(c.event.values) for each in named)
+    return values is not None and any(each and sorted(each) == sorted(values) for each in named)
 
 
 @guard("it takes the dealer")
@@ -676,7 +678,7 @@ def is_same_in_role(one: Person, other: Person | None) -> bool:
 
 @guard("it takes the person who makes this inspection")
 def is_inspector(c: Context) -> bool:
-    """Who saw is who signs."""
+    """Who saw is who signs; who may sign is judged where the inspection begins."""
     return is_same_in_role(c.event.person, c.state.inspector)
 
 

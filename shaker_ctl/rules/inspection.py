@@ -389,7 +389,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.TO_BE_SIGNED),
         ev.Signed,
         "opening_inspection.signed_by",
-        when=(g.may_sign, g.is_inspector, g.opening_inspection, g.parts_aged),
+        when=(g.is_inspector, g.parts_aged),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed,),
         do=(
@@ -403,7 +403,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.TO_BE_SIGNED),
         ev.Signed,
         "opening_inspection.signed_by",
-        when=(g.may_sign, g.is_inspector, g.opening_inspection),
+        when=(g.is_inspector, g.opening_inspection),
         to=P.INSPECTED,
         notes=(fx.signed,),
         do=(
@@ -417,7 +417,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.TO_BE_SIGNED),
         ev.Signed,
         "shift_inspection.signed_by",
-        when=(g.may_sign, g.is_inspector),
+        when=(g.is_inspector,),
         to=P.READY,
         notes=(fx.shift_signed,),
         do=(fx.announce(Notice.INSPECTED, "shift_inspection.signed_by"),),

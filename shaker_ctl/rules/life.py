@@ -47,7 +47,7 @@ ROWS: tuple[Row, ...] = (
         "in_force.last_day",
         when=(g.in_charge,),
         to=P.OPENING,
-        notes=(fx.unbarred,),
+        notes=(fx.unbarred, fx.clock_asked),
         do=(fx.check_time,),
     ),
     Row(
@@ -55,7 +55,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.OPENING),
         ev.TimeChecked,
         "opening_inspection.signed_by",
-        when=(g.of_this, g.time_is_trusted, g.signature_aged),
+        when=(g.of_this_question, g.time_is_trusted, g.signature_aged),
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed,),
         do=(
@@ -68,7 +68,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.OPENING),
         ev.TimeChecked,
         "in_force.last_day",
-        when=(g.of_this, g.admitted),
+        when=(g.of_this_question, g.admitted),
         to=P.READY,
         notes=(fx.signature_used, fx.shift_begins),
         do=(fx.announce(Notice.OPEN, "in_force.effective_from"),),
@@ -78,7 +78,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.OPENING),
         ev.TimeChecked,
         "in_force.last_day",
-        when=(g.of_this,),
+        when=(g.of_this_question,),
         to=P.INSPECTED,
         notes=(fx.why_barred,),
         do=(fx.announce(Notice.BARRED, "in_force.last_day"),),
@@ -120,7 +120,7 @@ ROWS: tuple[Row, ...] = (
         "order.nmb_before",
         when=(g.dealer_or_above, g.nothing_denies, g.shift_inspected, g.lamps_dark),
         to=P.ADMITTING,
-        notes=(fx.unbarred,),
+        notes=(fx.unbarred, fx.clock_asked),
         do=(fx.check_time,),
     ),
     Row(
@@ -130,6 +130,7 @@ ROWS: tuple[Row, ...] = (
         "order.nmb_before",
         when=(g.autonomous, g.not_barred, g.nothing_denies, g.shift_inspected, g.lamps_dark),
         to=P.ADMITTING,
+        notes=(fx.clock_asked,),
         do=(fx.check_time,),
     ),
     # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
@@ -138,7 +139,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.ADMITTING),
         ev.TimeChecked,
         "dice.automated",
-        when=(g.of_this, g.admitted, g.nothing_denies, g.shift_inspected),
+        when=(g.of_this_question, g.admitted, g.nothing_denies, g.shift_inspected),
         to=P.BETTING,
         notes=(fx.new_round,),
         do=(
@@ -152,7 +153,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.ADMITTING),
         ev.TimeChecked,
         "dice.automated",
-        when=(g.of_this, g.admitted),
+        when=(g.of_this_question, g.admitted),
         to=P.READY,
     ),
     Row(
@@ -160,7 +161,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.ADMITTING),
         ev.TimeChecked,
         "dice.automated",
-        when=(g.of_this,),
+        when=(g.of_this_question,),
         to=P.READY,
         notes=(fx.why_barred,),
         do=(fx.announce(Notice.BARRED, "dice.automated"),),
@@ -262,7 +263,7 @@ ROWS: tuple[Row, ...] = (
         ph.STANDING,
         ev.DiceChanged,
         "dice.automated",
-        when=(*OTHER_DICE, g.dice_seconded),
+        when=OTHER_DICE,
         to=P.INSPECTION_DUE,
         notes=(fx.nothing_passed, fx.dice_recorded),
         do=(

@@ -14,7 +14,6 @@ from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.inspection import ALL_SEEN
 from shaker_ctl.rules.phases import P, phases
-from shaker_ctl.rules.restart import INSPECT_THEN
 from shaker_ctl.rules.round import AWAIT_DEALER
 from shaker_ctl.rules.row import Guard, Row
 from shaker_ctl.rules.state import Phase
@@ -108,6 +107,7 @@ ROWS: tuple[Row, ...] = (
         "order.manual",
         when=(g.manual,),
         to=P.PLANNING,
+        notes=(fx.clock_asked,),
         do=(fx.check_time,),
     ),
     # dice that were placed in a manual shaker are used for 24 hours at most
@@ -116,7 +116,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.PLANNING),
         ev.TimeChecked,
         "dice.manual",
-        when=(g.of_this, g.manual, g.dice_still_young),
+        when=(g.of_this_question, g.manual, g.dice_still_young),
         to=P.AWAITING_DEALER,
         notes=(fx.unreadable("a manual shaker is in use"),),
         do=ENTER,
@@ -126,20 +126,9 @@ ROWS: tuple[Row, ...] = (
         phases(P.PLANNING),
         ev.TimeChecked,
         "dice.manual",
-        when=(g.of_this, g.manual),
+        when=(g.of_this_question, g.manual),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.NOT_STARTED, Cause.DICE),),
         do=END,
-    ),
-    # the manual shaker is in the dealer's care: the controller's restart does not touch its dice
-    Row(
-        "restart: the dealer is still to enter what the manual shaker shows",
-        phases(P.AWAITING_DEALER),
-        ev.Restarted,
-        "entry.announce",
-        when=(g.manual,),
-        to=P.AWAITING_DEALER,
-        notes=(*INSPECT_THEN, fx.sets("entered", None)),
-        do=(fx.clear_lamps, fx.show_multipliers_again, *ENTER),
     ),
 )

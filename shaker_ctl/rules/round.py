@@ -99,7 +99,7 @@ def _activation(
 
 READ_BY_EYE = (fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss"))
 
-lid_may_have_opened = g.negated(g.lid_stayed_shut, "the lid's flag stands: see `presence`")
+lid_may_have_opened = g.negated(g.lid_stayed_shut, "the dice lie as they fell: see `presence`")
 
 ODDS_NOT_SHOWN = "odds-not-shown"
 """Fault of a multiplier display that was not proved to show what it was told."""
@@ -321,7 +321,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.READ),
         None,
         "reader_fault.unattended",
-        when=(g.nobody_may_read, g.read_nothing),
+        when=(g.nobody_may_read,),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.READER),),
         do=END,
@@ -358,7 +358,7 @@ ROWS: tuple[Row, ...] = (
     # the device fails after the toss: settled in the presence of a floorperson or above, by whom
     # it is also read (ma: supervisor)
     Row(
-        "the lid's flag stands, the required person is present: the dealer reads",
+        "the required person is present: the dealer reads",
         phases(P.INTERRUPTED),
         ev.PresenceGiven,
         "lamp_fault.presence",
@@ -373,10 +373,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(
-            *(g.of_this_round, lid_may_have_opened, g.stayed_in_view),
-            *(g.may_say_in_view, g.another_witness),
-        ),
+        when=(*(g.of_this_round, g.stayed_in_view, g.another_witness),),
         to=P.AWAITING_DEALER,
         notes=(fx.dice_kept, fx.witness_present),
         do=READ_BY_EYE,
@@ -438,7 +435,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.AWAITING_DEALER),
         ev.ValuesEntered,
         "reader_fault.attended",
-        when=(g.who_enters, g.of_this_round, g.read_nothing, g.typed_twice),
+        when=(g.who_enters, g.of_this_round, g.typed_twice),
         to=P.DECIDED,
         notes=(fx.values_from(Source.ENTERED),),
     ),
@@ -491,7 +488,7 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         when=(
             *(g.in_charge, g.of_this_round, g.another_decides),
-            *(g.decides_values, g.was_named, g.shown_as_they_fell),
+            *(g.was_named, g.shown_as_they_fell),
         ),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),

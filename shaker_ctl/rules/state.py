@@ -155,7 +155,7 @@ class TableState:
     round: int = 0
     """Number of the round in hand or of the last one; 0 before the first."""
     serial: int = 0
-    """Number of the last inspection entry, cycle or trial."""
+    """Number of the last inspection entry, cycle, trial or question to the clock."""
 
     # the round in hand
     plan: TossPlan | None = None
@@ -241,6 +241,11 @@ class TableState:
         """What the commands and answers of this moment belong to."""
         number = self.round if self.purpose is Purpose.PLAY else self.serial
         return _occasion(self.purpose, number)
+
+    @property
+    def question(self) -> Occasion:
+        """What the newest question to the clock and its answer belong to."""
+        return _occasion(Purpose.CLOCK, self.serial)
 
     def changed(self, changes: dict[str, object]) -> TableState:
         """Return a copy with these fields changed. Raises TypeError on an unknown field.

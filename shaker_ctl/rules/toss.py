@@ -136,7 +136,6 @@ ROWS: tuple[Row, ...] = (
         "order.nmb_before",
         when=(
             g.of_this,
-            g.covered,
             g.in_play,
             g.negated(
                 g.bets_close_before_activation, "at this table the dealer calls no more bets first"
@@ -180,10 +179,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.REVEALING),
         ev.RevealRequested,
         "reader_fault.attended",
-        when=(
-            *(g.of_this_round, g.in_play, g.reveal_overdue),
-            *(g.may_say_in_view, g.another_says_uncovered),
-        ),
+        when=(g.of_this_round, g.reveal_overdue, g.another_says_uncovered),
         to=P.READ,
         notes=(
             fx.broken(FaultKind.SHAKER),

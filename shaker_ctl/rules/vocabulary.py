@@ -56,12 +56,15 @@ class Purpose(Word):
     SHIFT = "shift"
     TRIAL = "trial"
     """The technician's trial of shaker or lamps with the table closed."""
+    CLOCK = "clock"
+    """No use of a device: a question to the clock, and its answer."""
 
 
 @recorded
 @frozen
 class Occasion:
-    """One use of the devices: a round of play, a lamp entry or cycle of an inspection, a trial.
+    """One use of the devices: a round of play, a lamp entry or cycle of an inspection, a trial;
+    or one question to the clock.
 
     Rounds are numbered from 1 and never reused; the other purposes share a second count of their
     own. Commands carry the occasion and the events that answer repeat it, so that a late,
@@ -416,8 +419,8 @@ class Notice(Word):
     NOT_FLAT = "not_flat"
     """The reader sees a die that is not flat: the dealer looks, then calls no roll or enters."""
     READ_IN_PRESENCE = "read_in_presence"
-    """Interrupted after the toss, and the lid's flag stands: the named role is to come before the
-    dealer reads."""
+    """Interrupted after the toss, and the dice lie as they fell: the lid's flag stands, or a manual
+    shaker is in the dealer's care. The named role is to come before the dealer reads."""
     IN_VIEW = "in_view"
     """Interrupted after the toss: dealer and floorperson say whether the locked compartment stayed
     in their view."""

@@ -27,8 +27,8 @@ _NOTICES = {
     Notice.CORRECTED: "Corrected by two persons",
     Notice.NOT_FLAT: "The reader sees a die that does not lie flat: look at the dice, then call no "
     "roll, or enter the values.",
-    Notice.READ_IN_PRESENCE: "Interrupted after the toss; the lid stayed shut. Wait for the person "
-    "in whose presence the dealer reads.",
+    Notice.READ_IN_PRESENCE: "Interrupted after the toss. Wait for the person in whose presence "
+    "the dealer reads.",
     Notice.IN_VIEW: "Interrupted after the toss: dealer and floorperson each say whether the "
     "locked compartment stayed in their view.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",

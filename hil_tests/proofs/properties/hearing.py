@@ -180,6 +180,7 @@ def _occasions(case: Case) -> bool | None:
             continue
         any_at_all = True
         awaited = type(each) in ANSWERS or type(each) is do.StartTimer
-        if occasion != now and (awaited or occasion != before):
+        due = case.next.question if type(each) is do.CheckTime else now
+        if occasion != due and (awaited or occasion != before):
             return False
     return True if any_at_all else None

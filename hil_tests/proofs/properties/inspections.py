@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, proves
-from hil_tests.proofs.watch import is_old, last_look
+from hil_tests.proofs.watch import admits, is_old, last_look
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -136,7 +136,9 @@ def _walk(case: Case) -> bool | None:
 
 
 @proves(
-    "each entry, walk, cycle and trial has a number of its own: late answers are none of it",
+    "each entry, walk, cycle, trial and question to the clock has a number of its own: late "
+    "answers are none of it",
+    commands=(do.CheckTime,),
     granted=(
         *(ev.LampValuesEntered, ev.WalkRequested, ev.WalkSteered, ev.CycleRequested),
         *(ev.JogRequested, ev.TrialTossRequested, ev.LampTrialRequested),
@@ -330,8 +332,7 @@ def _clock_admits(case: Case) -> bool | None:
     trusted = case.event.trust is not TimeTrust.NONE and not case.event.behind_last_record
     if case.to is P.INSPECTION_DUE:
         return trusted and case.phase is P.OPENING and case.tells(Notice.INSPECTION_DUE)
-    known = case.before.dice and not case.before.doubt
-    good = trusted and case.event.now == case.table.day and known
+    good = admits(case.table, case.before, case.event)
     denied = (case.before.estop and not case.before.manual) or case.before.shift_due
     if good and case.phase is P.ADMITTING and denied:
         return case.to is P.READY and case.next.barred is None and not case.tells(Notice.BARRED)

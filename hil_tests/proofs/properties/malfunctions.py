@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from hil_tests.proofs.alphabet import DICE_AT
 from hil_tests.proofs.properties.case import ASIDE, Case, came_out, proves
 from hil_tests.proofs.properties.rounds import to_enter
-from hil_tests.proofs.watch import FAULTS, is_one
+from hil_tests.proofs.watch import FAULTS, are_both, is_day_old, is_one
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
@@ -18,7 +15,6 @@ from shaker_ctl.rules.vocabulary import (
     Notice,
     Purpose,
     Role,
-    Verified,
 )
 
 P = Phase
@@ -88,8 +84,7 @@ def _aside(case: Case) -> bool | None:
 def _manual_dice(case: Case) -> bool | None:
     if case.phase is not P.PLANNING:
         return None
-    age = case.event.now - (case.table.day + DICE_AT)
-    if age >= timedelta(hours=24):
+    if is_day_old(case.table, case.event.now):
         return case.ends(Ending.NOT_STARTED, Cause.DICE)
     return case.before.bets_closed and case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
 
@@ -277,7 +272,7 @@ def _interrupted(case: Case) -> bool | None:
 def _uncovered(case: Case) -> bool:
     """The cover is told to open, where there is one, so that the dice can be read."""
     opened = do.DriveCover(case.next.occasion, open=True) in case.commands
-    return opened or not case.rules.covered
+    return opened or not case.rules.covered or case.before.manual
 
 
 UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
@@ -292,7 +287,7 @@ def _interrupted_after(case: Case) -> bool | None:
     if not case.in_round or not case.before.settled or case.before.value:
         return None
     if case.before.manual:
-        return case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
+        return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     kept = not case.after.doubt
     if case.phase is P.COVERED:
         kept = kept and case.event.cover_closed
@@ -320,18 +315,15 @@ def _in_view(case: Case) -> bool | None:
     if not case.event.stayed:
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     said = case.before.in_view | {case.event.person}
-    two = len({person.name.strip().lower() for person in said}) == 2
-    roles = {person.role for person in said}
-    both = Role.DEALER in roles and bool(roles & case.expected.presence)
     if case.to is P.INTERRUPTED:
         return len(said) == 1 and case.tells(Notice.IN_VIEW)
     asked = case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
     present = case.after.present is not None and not case.next.dice_in_doubt
-    return two and both and asked and present and _uncovered(case)
+    return are_both(case.table, said) and asked and present and _uncovered(case)
 
 
 @proves(
-    "with the lid's flag standing, the dealer reads once the named role is present",
+    "with the lid's flag standing, or a manual shaker, the dealer reads in a named role's presence",
     events=(ev.PresenceGiven,),
 )
 def _read_in_presence(case: Case) -> bool | None:
@@ -383,9 +375,7 @@ def _stays_out(case: Case) -> bool | None:
 def _asked_again(case: Case) -> bool | None:
     if case.phase is not P.AWAITING_DEALER or case.to is not P.AWAITING_DEALER:
         return None
-    confirms = case.rules.entry.value == "dealer_confirm" and isinstance(
-        case.state.reading, Verified
-    )
+    confirms = case.rules.entry.value == "dealer_confirm" and case.before.verdict == "verified"
     return case.tells(Notice.CONFIRM if confirms else to_enter(case))
 
 

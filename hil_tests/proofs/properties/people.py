@@ -18,7 +18,6 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     ShownPhase,
-    Verified,
 )
 
 P = Phase
@@ -287,8 +286,7 @@ def _decidable(case: Case) -> frozenset[tuple[int, ...]]:
     """What dealer and reader named; after an opening only what the reader's picture shows."""
     if not case.before.doubt:
         return case.before.named
-    read = case.state.reading
-    return frozenset({tuple(sorted(read.values))} if isinstance(read, Verified) else ())
+    return frozenset({case.before.read} if case.before.read else ())
 
 
 def _is_both_sides(case: Case, person: Person) -> bool:

@@ -82,10 +82,10 @@ def _dealer_and_reader(case: Case) -> bool | None:
         not is_one(enterer.name, case.event.person.name) or case.on(ev.ValuesConfirmed)
     ):
         return case.refused
-    read = case.state.reading.values if isinstance(case.state.reading, Verified) else None
+    read = case.before.read
     if case.on(ev.ValuesConfirmed):
         asked = case.rules.entry.value == "dealer_confirm" and case.before.verdict == "verified"
-        may = asked and sorted(case.event.values) == sorted(read or ())
+        may = asked and tuple(sorted(case.event.values)) == read
         return case.accepted == may and (not may or case.next.source is Source.CONFIRMED)
     if case.on(ev.NoRollCalled):
         if case.before.verdict == "verified":
@@ -94,7 +94,7 @@ def _dealer_and_reader(case: Case) -> bool | None:
     values = tuple(sorted(case.event.values))
     if case.before.verdict == "unreadable" and case.before.typed != values:
         return case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER_AGAIN)
-    if case.before.verdict == "unreadable" or (read is not None and list(values) == sorted(read)):
+    if case.before.verdict == "unreadable" or values == read:
         lit = P.AWAITING_PRESENCE if case.before.lamp_failed else P.PUSHING
         alone = case.before.verdict == "unreadable"
         source = Source.ENTERED if alone else Source.CONFIRMED

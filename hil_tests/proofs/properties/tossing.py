@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import Case, proves
+from hil_tests.proofs.watch import are_both, is_alone
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
@@ -149,12 +150,8 @@ def _stuck(case: Case) -> bool | None:
     before, who = case.before.in_view, case.event.person
     if not (case.before.overdue and case.before.playing):
         return case.refused
-    names = {each.name.strip().lower() for each in (*before, who)}
-    roles = {each.role for each in (*before, who)}
     may = who.role is Role.DEALER or who.role in case.expected.presence
-    both = len(names) == 2 and Role.DEALER in roles and bool(roles & case.expected.presence)
-    alone = not case.expected.attended and who.role is not Role.DEALER
-    if may and (both or alone):
+    if may and (are_both(case.table, before | {who}) or is_alone(case.table, who)):
         raised = do.RaiseFault(FaultKind.SHAKER, "cover-stuck") in case.commands
         return raised and case.to in (P.AWAITING_DEALER, P.WITHOUT_RESULT)
     if may and not before:

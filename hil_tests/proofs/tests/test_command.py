@@ -158,6 +158,39 @@ def test_mutants_fail_where_one_survives_unexplained_or_an_explained_one_is_kill
     assert result.exit_code == status
 
 
-def test_mutants_beside_a_part_of_the_tables_are_refused(found: Exploration) -> None:
-    assert run("--mutants", "--only", NAMES[0]).exit_code == 2
-    assert run("--mutants", "--shard", "1/2").exit_code == 2
+@pytest.mark.parametrize(("alive", "status"), [("", 0), ("second", 1)])
+def test_mutants_of_all_shards_are_judged_together(
+    found: Exploration,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    alive: str,
+    status: int,
+) -> None:
+    """The first is killed on one table alone, and so survives in one shard."""
+    two_mutants(monkeypatch, "", alive)
+    first, here = next(mutants()), prove.judge
+    monkeypatch.setattr(
+        prove,
+        "judge",
+        lambda mutant, ground: (
+            ""
+            if mutant.name == first.name and ground.table.name != NAMES[3]
+            else here(mutant, ground)
+        ),
+    )
+    files = [tmp_path / f"{number}.json" for number in (1, 2)]
+    for number, path in enumerate(files, 1):
+        assert run("--mutants", "--shard", f"{number}/2", "--out", str(path)).exit_code == 0
+    together = run("merge", *map(str, files))
+    assert together.exit_code == status
+    assert f"{2 - status} of 2 mutants killed, 0 explained, {status} not" in together.output
+
+
+def test_a_merge_of_shards_with_and_without_mutants_is_refused(
+    found: Exploration, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    two_mutants(monkeypatch, "", "")
+    files = [str(tmp_path / f"{number}.json") for number in (1, 2)]
+    run("--mutants", "--shard", "1/2", "--out", files[0])
+    run("--shard", "2/2", "--out", files[1])
+    assert run("merge", *files).exit_code == 2

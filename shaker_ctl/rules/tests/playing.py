@@ -144,7 +144,7 @@ class Playing:
         return self
 
     def clock(self, trust: TimeTrust = TimeTrust.RTC) -> Playing:
-        return self.do(ev.TimeChecked(self.state.occasion, self.now, trust))
+        return self.do(ev.TimeChecked(self.state.question, self.now, trust))
 
     def betting(self) -> Playing:
         if self.phase is Phase.READY:

@@ -32,6 +32,7 @@ EVERY = [
     ("pa-625a", {}, STEPS),
     ("pa-625b", {"as_demonstration": True}, STEPS),
     ("ma", {}, REMOVED),
+    ("pa-539", {"as_demonstration": True}, REMOVED),
     ("md", {"cover_fitted": True}, STEPS),
 ]
 
@@ -159,14 +160,45 @@ def test_a_lamp_fault_stops_a_table_with_a_manual_shaker_as_ever():
     assert (t.phase, t.state.manual) == (Phase.INSPECTION_DUE, True)
 
 
-def test_a_restart_leaves_the_dice_under_the_dealers_eyes():
-    t = bets_closed(opened(retired())).do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)))
-    t.do(ev.Restarted(True, True, False))
-    assert t.phase is Phase.AWAITING_DEALER
+@pytest.mark.parametrize(
+    ("profile", "settings", "steps", "present"),
+    [(*each, SUPERVISOR if each[0] == "ma" else FLOOR) for each in EVERY],
+)
+def test_a_restart_once_the_shaker_is_uncovered_asks_for_a_presence(
+    profile, settings, steps, present
+):
+    """The electrical device failed after the uncovering: not the dealer alone goes on."""
+    t = bets_closed(opened(retired(steps, profile=profile, **settings)))
+    t.do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)), ev.Restarted(True, True, False))
+    assert t.phase is Phase.INTERRUPTED
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 2, 3))).refused, "nobody is present yet"
+    assert t.tell(ev.PresenceGiven(DEALER, 1)).refused
+    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=True)).refused, "its dice lie open"
+    t.do(ev.PresenceGiven(present, 1))
+    assert do.DriveCover not in t.commands
+    assert t.tell(ev.ValuesEntered(present, 1, (1, 2, 3))).refused, "who is present does not read"
     t.do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)))
     assert t.phase is Phase.AWAITING_DEALER, "what was typed before the restart does not count"
     t.do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)))
     assert t.phase is Phase.PUSHING
+    t.do(ev.LampsShown(t.state.occasion, (1, 2, 3)))
+    assert t.tell(ev.WagersSettled(present, 1)).refused, "settled in the presence of another"
+    t.do(ev.WagersSettled(DEALER, 1))
+
+
+def test_each_restart_over_a_manual_shaker_asks_anew_who_is_present():
+    t = bets_closed(opened(retired())).do(ev.Restarted(True, True, False))
+    t.do(ev.Restarted(True, True, False), ev.PresenceGiven(FLOOR, 1))
+    assert t.phase is Phase.AWAITING_DEALER
+    t.do(ev.Restarted(False, False, False))
+    assert (t.phase, t.state.witness) == (Phase.INTERRUPTED, None)
+
+
+def test_a_restart_before_the_manual_shaker_is_uncovered_starts_no_round():
+    t = opened(retired()).betting().do(ev.NoMoreBetsCalled(DEALER, 1))
+    assert t.phase is Phase.PLANNING
+    t.do(ev.Restarted(True, True, False))
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.INTERRUPTED)
 
 
 def test_a_wrong_entry_is_corrected_by_two_as_ever():

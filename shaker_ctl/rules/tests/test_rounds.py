@@ -176,6 +176,31 @@ def test_untrusted_time_bars_until_a_named_person_confirms_it():
     assert t.phase is Phase.READY
 
 
+def silent_once(t: Playing, ask: ev.Event) -> ev.TimeChecked:
+    """Ask the clock, which says nothing in time; return the answer that is on its way."""
+    t.do(ask)
+    late = ev.TimeChecked(t.state.question, t.now, TimeTrust.RTC)
+    t.do(ev.TimerExpired(Timer.TIME_CHECK, t.state.occasion))
+    return late
+
+
+@pytest.mark.parametrize(
+    ("ask", "asking", "asked"),
+    [
+        (ev.OpenRequested(FLOOR), Phase.OPENING, Phase.READY),
+        (ev.BetsRequested(DEALER), Phase.ADMITTING, Phase.BETTING),
+    ],
+)
+def test_a_late_answer_of_the_clock_answers_no_later_question(ask, asking, asked):
+    t = Playing().inspected() if asking is Phase.OPENING else Playing().open()
+    late = silent_once(t, ask)
+    assert t.tell(late).refused, "nobody asks any more"
+    t.do(ask)
+    assert t.tell(late).refused, "another question was asked since"
+    assert t.phase is asking
+    assert t.clock().phase is asked
+
+
 def test_an_expired_profile_does_not_open_and_a_demonstration_does():
     from datetime import UTC, datetime
 

@@ -98,7 +98,7 @@ floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without netw
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
 
-prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
+prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants; in parts: PROVE="--mutants --shard 1/4 --out 1.json", then PROVE="merge *.json"
 	$(BIN)/python -m hil_tests.proofs $(or $(PROVE),--mutants)
 
 model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs

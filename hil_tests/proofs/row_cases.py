@@ -57,7 +57,7 @@ Key = tuple[str, str]
 """A row's name, and the guard that fails alone; "" where the row is taken."""
 
 WHY: dict[str, tuple[Key, ...]] = {
-    "what denies ended round and inspection before; it is asked for once more, for a motor starts": (
+    "what denies has ended the round or cycle before; asked for again, because a motor starts": (
         ("lamps answered dark and healthy: shake", "nothing denies"),
         ("lamps answered dark and healthy: shake", "cover is right"),
         ("a cycle is started", "nothing denies"),

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from hil_tests.proofs import __main__ as prove
 from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import Exploration
-from hil_tests.proofs.mutants import mutants
+from hil_tests.proofs.mutants import Ground, Mutant, mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.tables import Table, tables
 from shaker_ctl.rules.machine import ROWS
@@ -168,16 +168,14 @@ def test_mutants_of_all_shards_are_judged_together(
 ) -> None:
     """The first is killed on one table alone, and so survives in one shard."""
     two_mutants(monkeypatch, "", alive)
-    first, here = next(mutants()), prove.judge
-    monkeypatch.setattr(
-        prove,
-        "judge",
-        lambda mutant, ground: (
-            ""
-            if mutant.name == first.name and ground.table.name != NAMES[3]
-            else here(mutant, ground)
-        ),
-    )
+    first, second = list(mutants())[:2]
+
+    def judged(mutant: Mutant, ground: Ground) -> str:
+        elsewhere = mutant.name == first.name and ground.table.name != NAMES[3]
+        survives = mutant.name == second.name and alive
+        return "" if elsewhere or survives else "a property"
+
+    monkeypatch.setattr(prove, "judge", judged)
     files = [tmp_path / f"{number}.json" for number in (1, 2)]
     for number, path in enumerate(files, 1):
         assert run("--mutants", "--shard", f"{number}/2", "--out", str(path)).exit_code == 0

@@ -12,8 +12,6 @@ import cv2
 import numpy as np
 
 from vision.cube_outlines.reader import rectify
-from vision.faces_by_pips.faces import photo_scale, read_photo
-from vision.faces_by_pips.spots import find_spots, to_lab
 from vision.findings import Findings
 from vision.networks.classifier import FoundDie
 from vision.overlay import colour_of, describe, draw_reading, enlargement
@@ -112,13 +110,13 @@ def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
             corners = np.round(die.corners * times).astype(np.int32)
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
         return picture
-    original = cv2.resize(image, None, fx=1 / times, fy=1 / times, interpolation=cv2.INTER_AREA)
-    scale = photo_scale(original)
-    spots = find_spots(to_lab(cv2.resize(original, None, fx=scale, fy=scale)))
-    for place, diameter in zip(spots.xy, spots.diameter, strict=True):
-        radius = max(1, round(float(diameter) / 2 / scale * times))
-        cv2.circle(picture, _point(place / scale * times), radius, (200, 160, 60), 1, cv2.LINE_AA)
-    for found in read_photo(original).dice:
+    if seen.by_pips is None:
+        return picture
+    for x, y, diameter, _ in seen.by_pips.spots:
+        radius = max(1, round(diameter / 2 * times))
+        middle = _point(np.array((x, y)) * times)
+        cv2.circle(picture, middle, radius, (200, 160, 60), 1, cv2.LINE_AA)
+    for found in seen.by_pips.dice:
         corners = np.round(found.corners * times).astype(np.int32)
         is_sure = found.face.confidence >= _SURE
         colour = (90, 230, 90) if is_sure else (90, 130, 90)

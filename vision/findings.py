@@ -10,6 +10,7 @@ import time
 
 from shaker_ctl.frozen import frozen
 from vision.cube_outlines.reader import SecondReading
+from vision.faces_by_pips.faces import PhotoReading
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.reading import DieEvidence, Observation, Quality, Scene, Verdict
@@ -22,6 +23,9 @@ class Findings:
     observation: Observation
     model: tuple[FoundDie, ...]
     second: SecondReading | None
+    """At a table."""
+    by_pips: PhotoReading | None = None
+    """In a photograph: what the second reader sees there."""
 
 
 def observe(

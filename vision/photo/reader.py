@@ -94,8 +94,8 @@ class PhotoEvidence:
     """What else the model takes for a die, though not surely."""
     alone: tuple[PhotoDie, ...]
     """Faces that the second reader alone sees."""
-    spots: np.ndarray
-    """(N, 4) The second reader's round spots, as `PhotoReading` has them."""
+    second: PhotoReading
+    """All that the second reader sees."""
 
     @property
     def found(self) -> tuple[FoundDie, ...]:
@@ -116,7 +116,8 @@ class PhotoReader:
         opinion = judge(evidence, _THRESHOLDS, dice)
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
-        return Findings(observe(frame, None, both, opinion, clock), evidence.found, None)
+        seen = observe(frame, None, both, opinion, clock)
+        return Findings(seen, evidence.found, None, evidence.second)
 
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
@@ -162,7 +163,7 @@ def compare(
         is_below_pips = other is not None and other.has_pips_above
         dice.append(_Die(die, evidence, is_below_pips, _is_cut_off(die, size)))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
-    return PhotoEvidence(tuple(dice), tuple(faint), alone, second.spots)
+    return PhotoEvidence(tuple(dice), tuple(faint), alone, second)
 
 
 def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
@@ -228,7 +229,7 @@ def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
 def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
     """True if the second reader, too, sees a face here, or a round thing with a spot on it."""
     has_face = any(_are_one(die, face) for face in evidence.alone)
-    return has_face or _has_body(die, evidence.spots)
+    return has_face or _has_body(die, evidence.second.spots)
 
 
 def _are_one(die: FoundDie, face: PhotoDie) -> bool:
@@ -332,7 +333,7 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
             least = t.alone
         elif _is_seen_by_both(die, evidence):
             least = t.faint_to_both
-        elif die.edge_px > _MIN_SPOTTED_PX and not _has_spots(die, evidence.spots):
+        elif die.edge_px > _MIN_SPOTTED_PX and not _has_spots(die, evidence.second.spots):
             least = t.faint_blank
         if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"

@@ -329,7 +329,7 @@ def _keep(
     kept.with_calibration(config, table, note, check)  # before anybody is asked, or a picture kept
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)
-    drawn = [kept.draw_fit(v, f) for v, f in zip(views, fit.found, strict=False)]
+    drawn = [kept.draw_fit(v, f) for v, f in zip(views, fit.found, strict=True)]
     _write_picture(picture, np.concatenate(drawn, axis=1))
     kept.write_table(config, table, note, check)
     typer.echo(f"written: {config}; picture: {picture}. Start the service, and inspect the table")

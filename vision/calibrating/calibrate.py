@@ -81,7 +81,8 @@ class Fit:
     sigma: dict[str, float]
     """One sigma of height_mm, floor_px_per_mm (in percent), tilt_deg, k1."""
     found: tuple[tuple[np.ndarray, np.ndarray], ...]
-    """Of each view the corners found and where they were expected, (N, 2) pixels, for a picture."""
+    """Of each picture to be kept the corners found and where they were expected, (N, 2) pixels; of
+    pictures of dice the first is kept."""
 
     @property
     def line(self) -> str:

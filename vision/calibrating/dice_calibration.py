@@ -134,12 +134,14 @@ def calibrate_by_dice(pictures: Sequence[np.ndarray], finder: Finder, start: Cal
             f"by the compartment's rim the dice measure {edge_mm:.2f} mm, and should "
             f"{base.die_mm:g}: measure both, and correct die_mm or compartment_radius_mm"
         )
+    seen = np.concatenate([face.corners for face in faces])
+    is_first = np.repeat([face.picture == 0 for face in faces], 4)
     return Fit(
         calibration=fitted,
         error_px=error_px,
         corners=len(misses),
         sigma=sigmas(covariance, error_px, CORNER_PX),
-        found=_shown(faces, misses, len(pictures)),
+        found=((seen[is_first], (seen - misses)[is_first]),),
     )
 
 
@@ -244,17 +246,3 @@ def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibr
         "the compartment's rim is not seen where it would be by these dice: correct die_mm or "
         "compartment_radius_mm in the settings; the picture must show the whole floor"
     )
-
-
-def _shown(
-    faces: Sequence[Face], misses: np.ndarray, pictures: int
-) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Of each picture the corners seen and expected, (N, 2) pixels."""
-    shown = []
-    off = misses.reshape(-1, 4, 2)
-    for number in range(pictures):
-        mine = [(f.corners, m) for f, m in zip(faces, off, strict=True) if f.picture == number]
-        seen = np.concatenate([corners for corners, _ in mine]) if mine else np.zeros((0, 2))
-        missed = np.concatenate([miss for _, miss in mine]) if mine else np.zeros((0, 2))
-        shown.append((seen, seen - missed))
-    return tuple(shown)

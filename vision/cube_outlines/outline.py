@@ -441,12 +441,12 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     invented, least overlap."""
     if len(poses) == 1:
         return [0]
-    silhouettes = []
-    for fit in poses:
-        area = np.zeros(mask.shape, np.uint8)
+    areas = np.zeros((len(poses), *mask.shape), np.uint8)
+    for fit, area in zip(poses, areas, strict=True):
         cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
-        silhouettes.append(area > 0)
-    solid = mask > 0
+    everything = areas.any(axis=0) | (mask > 0)
+    shown = np.ix_(everything.any(axis=1), everything.any(axis=0))
+    silhouettes, solid = [area[shown] > 0 for area in areas], mask[shown] > 0
     sizes = [int(s.sum()) for s in silhouettes]
     one = float(np.median(sizes)) if sizes else 1.0
     best: tuple[float, list[int]] = (float("inf"), [])

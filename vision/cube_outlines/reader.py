@@ -32,6 +32,9 @@ _MIN_OF_TWO = 1.4
 """Foreground smaller than this many dice is one die at most."""
 _MAX_GUESSES = 30
 """Most guesses for one piece of foreground that are refined. Four dice in a heap suggest twenty."""
+_SAME_GUESS = (0.7, 0.07)
+"""Distance, mm, and turn, radians, of two guesses below which both lead to one fit. A fit moves a
+guess by several times as much."""
 _MIN_COVER_BEFORE = 0.8
 _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
@@ -256,8 +259,12 @@ class SecondReader:
         cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
         poses = self._outline.propose(ground, contour)
         covers = self._outline.cover(mask, ground, poses)
-        order = np.argsort(-covers, kind="stable")[:_MAX_GUESSES]
-        guesses = [poses[i] for i in order if covers[i] >= _MIN_COVER_BEFORE]
+        guesses: list[Pose] = []
+        for i in np.argsort(-covers, kind="stable"):
+            if covers[i] < _MIN_COVER_BEFORE or len(guesses) == _MAX_GUESSES:
+                break
+            if not any(_is_same(poses[i], other, *_SAME_GUESS) for other in guesses):
+                guesses.append(poses[i])
         return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
 
     def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:

@@ -22,7 +22,7 @@ from vision.faces_by_pips.proposals import (
     Proposal,
     view_of,
 )
-from vision.faces_by_pips.spots import Spots, sample
+from vision.faces_by_pips.spots import Spots, length, sample
 
 _PRINT, _PRINT_RUN = (1.2, 1.55), 7
 """For an ace with letters around its pip. First: min and max distance from the pip's middle, in
@@ -93,10 +93,11 @@ def propose_aces(
     radii = np.linspace(0.8, 4.4, _STEPS)
     turns = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
     views = np.array([view_of(spots, (i,)) for i in lone])
-    rays = np.einsum("nij,rj->nri", views, turns)[:, :, None] * radii[:, None]
-    colours = sample(lab, spots.xy[lone][:, None, None] + size[:, None, None, None] * rays)
-    body = np.median(colours[:, :, 1:4].reshape(len(lone), -1, 3), axis=1)
-    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    rays = (views @ turns.T)[..., None] * (size[:, None, None, None] * radii)
+    x, y = (spots.xy[lone, k, None] + rays[:, k].reshape(len(lone), -1) for k in (0, 1))
+    colours = sample(lab, x, y).reshape(3, len(lone), _RAYS, _STEPS)
+    body = np.median(colours[..., 1:4].reshape(3, len(lone), -1), axis=2)
+    away = length(colours - body[..., None, None])
     noise = np.median(away[:, :, :5], axis=(1, 2))
     ends = []  # in diameters, by how much colour counts as the face's end
     for share in _END_SHARES:
@@ -139,11 +140,11 @@ def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[
 
 
 def _ends_beyond_print(colours: np.ndarray, contrast: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """(N, 48) where the rays of (N, 48, 40, 3) colours leave the face for good, in diameters of the
+    """(N, 48) where the rays of (3, N, 48, 40) colours leave the face for good, in diameters of the
     pip: letters around the pip are narrower than what lies beyond a die."""
     ring = (radii > _PRINT[0]) & (radii < _PRINT[1])
-    body = np.median(colours[:, :, ring].reshape(len(colours), -1, 3), axis=1)
-    away = np.linalg.norm(colours - body[:, None, None], axis=-1)
+    body = np.median(colours[..., ring].reshape(*colours.shape[:2], -1), axis=2)
+    away = length(colours - body[..., None, None])
     noise = np.median(away[:, :, ring], axis=(1, 2))
     limit = np.clip(np.maximum(3 * noise, 0.22 * contrast), 4.0, 24.0)
     is_off = away > limit[:, None, None]

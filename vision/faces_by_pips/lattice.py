@@ -25,6 +25,7 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
+from vision.faces_by_pips.spots import length
 
 _RADII = (0.046, 0.062, 0.084, 0.112)
 """Radii of pips, in edges."""
@@ -121,9 +122,11 @@ class _Fit:
 
 @functools.cache
 def _tried(size: int) -> np.ndarray:
-    """(2, spacings, offsets, places) x and y of whole pixels of a face, for every pattern."""
+    """(places, spacings · offsets): which pixel of a face each place of each pattern is, row by
+    row."""
     at = (_OFFSETS[None, :, None] + _SPACINGS[:, None, None, None] * PLACES + 0.5) * size - 0.5
-    return np.clip(np.rint(at), 0, size - 1).astype(np.intp).transpose(3, 0, 1, 2)
+    x, y = np.clip(np.rint(at), 0, size - 1).astype(np.intp).reshape(-1, len(PLACES), 2).T
+    return np.asarray(y * size + x)
 
 
 def _best(
@@ -132,9 +135,9 @@ def _best(
     layouts: dict[int, tuple[tuple[tuple[int, int], ...], ...]],
 ) -> _Fit | None:
     """The layout all of whose places, and no others, stand out most."""
-    x, y = _tried(steps.shape[0])
-    seen = steps[y, x].reshape(-1, len(PLACES), 3)
-    strength = np.linalg.norm(seen, axis=2).T.copy()
+    tried = _tried(steps.shape[0])
+    colours = steps.reshape(-1, 3)
+    strength = length(colours.T.copy())[tried]
     best: _Fit | None = None
     for value, ways in layouts.items():
         for layout in ways if value > 1 else ():
@@ -146,7 +149,7 @@ def _best(
             )
             if not len(likely):
                 continue
-            pips = seen[likely[:, None], np.flatnonzero(is_pip)]
+            pips = colours[tried[is_pip][:, likely].T]
             usual = np.median(pips, axis=1)
             step = np.maximum(np.linalg.norm(usual, axis=1), 1e-6)
             along = (pips @ (usual / step[:, None])[..., None])[..., 0]
@@ -172,7 +175,7 @@ def _proved(lab: np.ndarray, fit: _Fit, steps: Sequence[np.ndarray]) -> Pattern 
     lattice = np.array(fit.layout, float)
     places = fit.offset + fit.spacing * lattice
     pips = _pips(lab, places, fit.radius, fit.usual / step)
-    if pips is None or any(_has_more(one, places, fit.radius, fit.usual) for one in steps):
+    if pips is None or _has_more(steps, places, fit):
         return None
     middle = pips.mean(axis=0)
     spacing = spacing_of(pips, lattice)
@@ -236,14 +239,15 @@ def middle_off(points: np.ndarray) -> float:
     return float(np.linalg.norm(points[inner] - others.mean(axis=0)))
 
 
-def _has_more(steps: np.ndarray, places: np.ndarray, radius: float, usual: np.ndarray) -> bool:
-    """True if something else on the face stands out the way its pips do."""
-    size = steps.shape[0]
-    step = float(np.linalg.norm(usual))
+def _has_more(steps: Sequence[np.ndarray], places: np.ndarray, fit: _Fit) -> bool:
+    """True if something else on the face stands out the way its pips do, by any of `steps`."""
+    size = steps[0].shape[0]
+    step = float(np.linalg.norm(fit.usual))
     axis = (np.arange(size) + 0.5) / size - 0.5
-    x, y = np.meshgrid(axis, axis)
-    near = np.hypot(x[..., None] - places[:, 0], y[..., None] - places[:, 1]).min(axis=2)
-    reach = _INSIDE - radius
-    is_else = (near > _APART * radius) & (np.abs(x) < reach) & (np.abs(y) < reach)
-    along = steps @ (usual / step).astype(np.float32)
-    return bool(is_else.any()) and float(along[is_else].max()) > _MAX_ELSE * step
+    inside = np.flatnonzero(np.abs(axis) < _INSIDE - fit.radius)
+    x, y = ((axis[inside] - places[:, k, None]) ** 2 for k in (0, 1))
+    is_else = (y[:, :, None] + x[:, None]).min(axis=0) > (_APART * fit.radius) ** 2
+    rows, columns = (inside[at] for at in np.nonzero(is_else))
+    seen = np.concatenate([one[rows, columns] for one in steps])
+    along = seen @ (fit.usual / step).astype(np.float32)
+    return float(along.max(initial=0.0)) > _MAX_ELSE * step

@@ -37,10 +37,15 @@ _MAX_TOUCHED = 5
 _MAX_UNROUND = 0.20
 _MAX_ELLIPTIC = 0.42
 
-_CHANNELS = np.ones(3, np.float32)
-"""A sum over three channels as a product: numpy's own sums of three numbers take far longer."""
 _ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
-_COSINES, _SINES = np.cos(_ANGLES), np.sin(_ANGLES)
+_WAVES = np.stack(
+    [np.ones(_RAYS), np.cos(_ANGLES), np.sin(_ANGLES), np.cos(2 * _ANGLES), np.sin(2 * _ANGLES)]
+)
+"""(5, rays): the mean and the first two harmonics of a spot's radii."""
+_FOURIER = _WAVES * np.array((1, 2, 2, 2, 2))[:, None] / _RAYS
+"""What gives the share of each wave in (rays,) radii."""
+_RAYS_X, _RAYS_Y = (np.outer(_STEPS, turn).ravel().astype(np.float32) for turn in _WAVES[1:3])
+"""(steps · rays,): places of the samples around a spot, the innermost first."""
 
 
 @frozen(eq=False)
@@ -134,64 +139,62 @@ def find_spots(lab: np.ndarray, most: int = 800, bounds: Bounds | None = None) -
 
 def _extremes(level: np.ndarray) -> np.ndarray:
     """(N, 2) float32: where a level's difference of Gaussians peaks, strongest first."""
-    step = cv2.GaussianBlur(level, (0, 0), _SIGMAS[0]) - cv2.GaussianBlur(level, (0, 0), _SIGMAS[1])
+    small, large = (cv2.GaussianBlur(level, (0, 0), sigma) for sigma in _SIGMAS)
+    response = cv2.absdiff(small, large)
+    highest = cv2.dilate(response, np.ones((3, 3), np.uint8))
     places, strengths = [], []
-    for channel, least in enumerate(_MIN_RESPONSE):
-        response = np.abs(step[..., channel])
-        peak = (response >= cv2.dilate(response, np.ones((3, 3), np.uint8))) & (response > least)
-        y, x = np.nonzero(peak)
-        places.append(np.stack([x, y], axis=1).astype(np.float32))
-        strengths.append(response[y, x] / least)
+    planes = zip(cv2.split(response), cv2.split(highest), _MIN_RESPONSE, strict=True)
+    for plane, most, least in planes:
+        at = np.flatnonzero((plane >= most) & (plane > least))
+        places.append(np.stack([at % level.shape[1], at // level.shape[1]], axis=1))
+        strengths.append(plane.ravel()[at] / least)
     order = np.argsort(-np.concatenate(strengths), kind="stable")[:_MAX_PER_LEVEL]
-    return np.concatenate(places)[order]
+    return np.concatenate(places)[order].astype(np.float32)
 
 
-def sample(lab: np.ndarray, xy: np.ndarray) -> np.ndarray:
-    """Colours (..., 3) at places (..., 2) of a picture, in its pixels; the border repeats."""
-    flat = np.ascontiguousarray(xy.reshape(-1, 2), np.float32)
-    rows = 4096  # remap takes pictures of at most 32767 a side
-    pad = -len(flat) % rows
-    grid = np.pad(flat, ((0, pad), (0, 0))).reshape(-1, rows, 2)
-    parts = [
-        cv2.remap(
-            lab,
-            np.ascontiguousarray(part[..., 0]),
-            np.ascontiguousarray(part[..., 1]),
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REPLICATE,
-        )
-        for part in np.array_split(grid, max(1, len(grid) // 16000))
-        if len(part)
-    ]
-    colours = np.concatenate(parts).reshape(-1, lab.shape[2])[: len(flat)]
-    return colours.reshape(*xy.shape[:-1], lab.shape[2])
+def sample(lab: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(3, N, K) float32: colours at places (N, K) of a (H, W, 3) float32 picture, in its pixels;
+    the border repeats. N and K: 1 to 32767."""
+    colours = cv2.remap(
+        lab,
+        x.astype(np.float32),
+        y.astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    # A plane for each channel: numpy is slow with arrays whose last axis has three numbers.
+    return np.stack(cv2.split(colours))
+
+
+def length(planes: np.ndarray) -> np.ndarray:
+    """Lengths (...) of vectors (3, ...)."""
+    return np.asarray(np.sqrt((planes * planes).sum(axis=0)))
 
 
 def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     """The places of one level that prove to be round spots, in pixels of the first level."""
     if not len(centres):
         return _none()
-    rays = np.stack([_COSINES[:, None] * _STEPS, _SINES[:, None] * _STEPS], axis=-1)
-    colours = sample(level, centres[:, None, None] + rays[None])  # (N, rays, steps, 3)
-    inner = colours[:, :, :3].mean(axis=(1, 2))
-    off = colours - inner[:, None, None]
-    away = np.sqrt((off * off) @ _CHANNELS).transpose(0, 2, 1).copy()
+    colours = sample(level, centres[:, :1] + _RAYS_X, centres[:, 1:] + _RAYS_Y)
+    inner = colours[..., : 3 * _RAYS].mean(axis=2)
+    away = length(colours - inner[..., None]).reshape(-1, len(_STEPS), _RAYS)
     away.sort(axis=2)
-    profile = _middle(away.swapaxes(1, 2))
+    profile = away[..., _MIDDLE].mean(axis=2)
     most = profile[:, : 1 + int(6.0 / 0.5)].max(axis=1)
     first = (profile > 0.5 * most[:, None]).argmax(axis=1) * 0.5
     around = np.clip(np.round(first * 1.45 / 0.5).astype(int) + 1, 3, len(_STEPS) - 1)
-    outer = _middle(np.sort(colours[np.arange(len(centres)), :, around], axis=1))
+    rings = colours.reshape(3, -1, len(_STEPS), _RAYS)[:, np.arange(len(centres)), around]
+    outer = np.sort(rings, axis=2)[..., _MIDDLE].mean(axis=2)
     axis = inner - outer
-    contrast = np.linalg.norm(axis, axis=1)
+    contrast = length(axis)
     keep = (contrast > _MIN_CONTRAST) & (first > 1.2)
     if not keep.any():
         return _none()
-    centres, inner, outer, axis = centres[keep], inner[keep], outer[keep], axis[keep]
-    colours, contrast = colours[keep], contrast[keep]
-    along = (axis / contrast[:, None] ** 2)[:, None, :, None]
-    share = ((colours - outer[:, None, None]) @ along)[..., 0]
-    radii = _crossings(share)
+    centres, contrast = centres[keep], contrast[keep]
+    inner, outer, axis, colours = (each[:, keep] for each in (inner, outer, axis, colours))
+    along = axis / contrast**2
+    share = ((colours - outer[..., None]) * along[..., None]).sum(axis=0)
+    radii = _crossings(share.reshape(-1, len(_STEPS), _RAYS))
     seen = np.isfinite(radii)
     ordered, count = np.sort(radii, axis=1), seen.sum(axis=1)  # what is not finite comes last
     rows = np.arange(len(radii))
@@ -201,18 +204,9 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     is_lost = ~seen | (np.abs(radii - middle[:, None]) > 0.6 * middle[:, None])
     filled = np.where(is_lost, middle[:, None], radii)
     lost = is_lost.sum(axis=1)
-    mean = filled.mean(axis=1)
-    first_x, first_y = (filled * _COSINES).mean(axis=1) * 2, (filled * _SINES).mean(axis=1) * 2
-    second_x = (filled * np.cos(2 * _ANGLES)).mean(axis=1) * 2
-    second_y = (filled * np.sin(2 * _ANGLES)).mean(axis=1) * 2
-    smooth = (
-        mean[:, None]
-        + first_x[:, None] * _COSINES
-        + first_y[:, None] * _SINES
-        + second_x[:, None] * np.cos(2 * _ANGLES)
-        + second_y[:, None] * np.sin(2 * _ANGLES)
-    )
-    unround = np.sqrt(((filled - smooth) ** 2).mean(axis=1)) / mean
+    waves = _FOURIER @ filled.T
+    mean, first_x, first_y, second_x, second_y = waves
+    unround = np.sqrt(((filled - waves.T @ _WAVES) ** 2).mean(axis=1)) / mean
     is_clear = (lost <= _MAX_TOUCHED) & (contrast > 25.0) & (unround < 0.07)
     keep = (
         (mean > _RADII[0])
@@ -226,28 +220,24 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     return Spots(
         ((moved[keep] + 0.5) * scale - 0.5).astype(np.float32),
         (2 * mean[keep] * scale).astype(np.float32),
-        inner[keep],
-        outer[keep],
+        inner.T[keep],
+        outer.T[keep],
         (np.stack([second_x, second_y], axis=1) / mean[:, None])[keep].astype(np.float32),
         unround[keep].astype(np.float32),
     )
 
 
-def _middle(ordered: np.ndarray) -> np.ndarray:
-    """(N, ...) the median over the rays of (N, _RAYS, ...), which are in order along them."""
-    return np.asarray(ordered[:, _MIDDLE].mean(axis=1))
-
-
 def _crossings(share: np.ndarray) -> np.ndarray:
-    """(N, rays): where each ray first falls below one half, level pixels; nan: nowhere."""
+    """(N, rays): where each ray of (N, steps, rays) first falls below one half, level pixels; nan:
+    nowhere."""
     below = share < 0.5
-    index = below.argmax(axis=2)
-    found = below.any(axis=2) & (index > 0)
-    before = np.maximum(index - 1, 0)[..., None]
-    high = np.take_along_axis(share, before, 2)[..., 0]
-    low = np.take_along_axis(share, index[..., None], 2)[..., 0]
+    index = below.argmax(axis=1)
+    found = below.any(axis=1) & (index > 0)
+    before = np.maximum(index - 1, 0)[:, None]
+    high = np.take_along_axis(share, before, 1)[:, 0]
+    low = np.take_along_axis(share, index[:, None], 1)[:, 0]
     part = (high - 0.5) / np.maximum(high - low, 1e-6)
-    return np.where(found, (before[..., 0] + part) * 0.5, np.nan)
+    return np.where(found, (before[:, 0] + part) * 0.5, np.nan)
 
 
 def _distinct(spots: Spots, most: int) -> Spots:

@@ -159,7 +159,10 @@ class WrongModel:
         self._lie, self._random = lie, np.random.default_rng(seed)
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]:
-        """What the real model found, wrong in one way."""
+        """What the real model found, wrong in one way; nothing in a window around a single die, so
+        that the lie stays."""
+        if image.shape[1::-1] != self._view.size:
+            return []
         # A glint that the model takes for a fourth die is dropped later: a lie about it is none.
         best = sorted(self._finder.find(image), key=lambda die: -die.score)[:_DICE]
         found = [self._view.to_frame(die) for die in best]

@@ -6,7 +6,7 @@ rounds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import cv2
@@ -315,13 +315,10 @@ class SecondReader:
             left[self._area(ground, fit)] = 0
         # The soft edges of dice leave a thin seam that is nothing.
         whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(whole)
         largest = [0.0, 0.0]
-        for i in range(1, count):
-            area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
+        for area, piece in self._pieces(whole):
             if area < _MIN_AREA:
                 continue
-            piece = labels == i
             steps = float(np.quantile(ground.distance[piece], 0.9))
             is_of_the_wall = (piece & self._rim).any() and (
                 self._from_wall_mm[piece].max() < _RIDGE_DICE * self.calibration.die_mm
@@ -330,17 +327,22 @@ class SecondReader:
             largest[place] = max(largest[place], area * min(1.0, steps / _FULL_STEPS) ** 2)
         return max(largest[0], self._scattered(ground, left)), largest[1]
 
+    def _pieces(self, mask: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+        """Area, in dice, and place, (h, w) bool, of each piece of a (h, w) uint8 mask."""
+        if not cv2.countNonZero(mask):
+            return  # as usual
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
+        for i in range(1, count):
+            yield float(stats[i, cv2.CC_STAT_AREA]) / self._one, labels == i
+
     def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
         """All small pieces of `left` (h, w) that lie free and stand out clearly, together, in dice:
         the marks of a chip whose body has the floor's own colour."""
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)))
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(left)
         total = 0.0
-        for i in range(1, count):
-            area = float(stats[i, cv2.CC_STAT_AREA]) / self._one
+        for area, piece in self._pieces(left):
             if not _MIN_MARK < area < _MIN_AREA:
                 continue
-            piece = labels == i
             is_clear = float(np.quantile(ground.distance[piece], 0.9)) > _FULL_STEPS
             if is_clear and not (piece & self._near_rim).any():
                 total += area

@@ -25,6 +25,7 @@ from vision.faces_by_pips.lattice import (
     spacing_of,
 )
 from vision.faces_by_pips.likeness import oddity
+from vision.faces_by_pips.spots import length
 
 FACE_PX = 72
 """Edge of the rectified patch, pixels. A 16 mm die measures about this in a table frame, so
@@ -96,15 +97,10 @@ SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
 }
 """Legal faces in all their orientations, on a lattice of -1, 0, 1."""
 
-_CHANNELS = np.ones(3, np.float32)
-"""A sum over three channels as a product: numpy's own sums of three numbers take far longer."""
 _RAMPS = np.stack(
-    [
-        np.ones((FACE_PX, FACE_PX)),
-        *(np.mgrid[0:FACE_PX, 0:FACE_PX] / FACE_PX - 0.5),
-    ],
-    axis=-1,
+    [np.ones((FACE_PX, FACE_PX)), *(np.mgrid[0:FACE_PX, 0:FACE_PX] / FACE_PX - 0.5)]
 ).astype(np.float32)
+"""(3, FACE_PX, FACE_PX): one, y and x."""
 
 
 @frozen
@@ -186,21 +182,20 @@ def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:
 
 def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     """Lab distance of each pixel from the face's own colour, with a linear shading removed."""
-    core = np.sort(lab[6:-6:2, 6:-6:2].reshape(-1, 3).T, axis=1)
+    planes = np.stack(cv2.split(lab))
+    core = np.sort(planes[:, 6:-6:2, 6:-6:2].reshape(3, -1), axis=1)
     middle = (core[:, (core.shape[1] - 1) // 2] + core[:, core.shape[1] // 2]) / 2
-    residual = lab - middle
-    away = np.sqrt((residual * residual) @ _CHANNELS)
+    residual = planes - middle[:, None, None]
+    away = length(residual)
     # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
-    near = away < max(10.0, _share(away[::2, ::2], 0.40))
-    if near.sum() > 400:
-        y, x = np.nonzero(near)
-        sample = slice(None, None, max(1, len(x) // 300))
-        y, x = y[sample], x[sample]
-        base = _RAMPS[y, x]
-        slope = np.linalg.solve(base.T @ base, base.T @ residual[y, x, 0])
-        residual[..., 0] -= _RAMPS @ slope
-        away = np.sqrt((residual * residual) @ _CHANNELS)
-    return np.asarray(away, np.float32)
+    near = np.flatnonzero(away < max(10.0, _share(away[::2, ::2], 0.40)))
+    if len(near) > 400:
+        sample = near[:: max(1, len(near) // 300)]
+        base = _RAMPS.reshape(3, -1)[:, sample]
+        slope = np.linalg.solve(base @ base.T, base @ residual[0].ravel()[sample])
+        residual[0] -= np.tensordot(slope, _RAMPS, 1)
+        away = length(residual)
+    return away
 
 
 def _share(values: np.ndarray, share: float) -> float:

@@ -1,6 +1,6 @@
 """From a network's logits to probabilities.
 
-Owns: nothing but the two formulas. Large logits of either sign overflow nothing.
+Owns: nothing but the formulas. Large logits of either sign overflow nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ def of_logit(logit: float) -> float:
     """0..1, of one thing that is or is not."""
     power = math.exp(-abs(logit))
     return 1 / (1 + power) if logit >= 0 else power / (1 + power)
+
+
+def mean_of(one: float, other: float) -> float:
+    """What has the mean of the logits of two probabilities, both above 0 and below 1."""
+    yes, no = math.sqrt(one * other), math.sqrt((1 - one) * (1 - other))
+    return yes / (yes + no)
 
 
 def of_logits(logits: np.ndarray) -> np.ndarray:

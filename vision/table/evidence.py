@@ -112,5 +112,5 @@ def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
     mask = second.ground.mask
     face = np.zeros_like(mask)
     corners = np.round(second.ground.to_view(die.corners)).astype(np.int32)
-    cv2.fillPoly(face, [corners], 1)
-    return bool(mask[face > 0].any()) and float((mask[face > 0] > 0).mean()) > 0.5
+    cv2.fillPoly(face, [corners], 255)
+    return 2 * cv2.countNonZero(cv2.bitwise_and(face, mask)) > cv2.countNonZero(face)

@@ -22,6 +22,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondReader, SecondReading
 from vision.findings import Findings, Stopwatch, observe
 from vision.frame import Frame
+from vision.networks import probability
 from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.parameters import LIMITS
@@ -174,30 +175,42 @@ class TableReader:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))
         possible = [die for die in moved if self._can_be_a_die(die)]
         dice = sorted(self._one_each(possible), key=lambda die: float(die.centre[0]))
-        return self._look_near(image, dice)
+        return self._look_near(image, [self._read_close(image, die) for die in dice])
+
+    def _read_close(self, image: np.ndarray, die: FoundDie) -> FoundDie:
+        """The die as the model sees it in a window around it. Whether it lies flat, the smaller
+        picture, which shows what lies around it, says as well."""
+        now = self._seen_close(image, die)
+        if now is None:
+            return die
+        return replace(now, flat_p=probability.mean_of(now.flat_p, die.flat_p))
 
     def _find_again(
         self, image: np.ndarray, before: Sequence[FoundDie], is_turned: bool
     ) -> tuple[FoundDie, ...]:
         """What the model sees of this frame where it saw dice before, one die at a time."""
-        nearest = _SAME_DIE * CLOSE_DIE_PX
-        dice = []
-        for die in before:
-            window, to_frame = self.view.show_one(image, die)
-            seen = self._finder.find(window)
-            same = [s for s in seen if np.hypot(*(s.centre - CLOSE_SIDE / 2)) < nearest]
-            if same:
-                now = same[0]
-                # Its place is proved by the comparison. It looks flatter without its surroundings.
-                dice.append(
-                    replace(
-                        now,
-                        corners=die.corners,
-                        down=to_frame[:, :2] @ now.down,
-                        flat_p=min(now.flat_p, die.flat_p),
-                    )
-                )
+        pairs = [(die, self._seen_close(image, die)) for die in before]
+        # Their place is proved by the comparison. They look flatter without their surroundings.
+        dice = [
+            replace(now, corners=die.corners, flat_p=min(now.flat_p, die.flat_p))
+            for die, now in pairs
+            if now is not None
+        ]
         return self._look_near(image, dice, is_turned)
+
+    def _seen_close(self, image: np.ndarray, die: FoundDie) -> FoundDie | None:
+        """What the model sees in a window around a die that it saw, in frame pixels; None where it
+        sees no die there."""
+        window, to_frame = self.view.show_one(image, die)
+        middle, nearest = CLOSE_SIDE / 2, _SAME_DIE * CLOSE_DIE_PX
+        for now in self._finder.find(window):
+            if np.hypot(*(now.centre - middle)) < nearest:
+                # The network counts from a pixel's corner.
+                corners = (now.corners - 0.5) @ to_frame[:, :2].T + to_frame[:, 2]
+                return replace(
+                    now, corners=corners.astype(np.float32), down=to_frame[:, :2] @ now.down
+                )
+        return None
 
     def _look_near(
         self, image: np.ndarray, dice: Sequence[FoundDie], is_turned: bool | None = None

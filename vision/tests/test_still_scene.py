@@ -70,7 +70,7 @@ def test_a_frame_that_shows_the_same_confirms_by_its_own_pixels():
     assert second.is_confirming
     assert second.quality is first.quality, "what shows the same is as bright and whole"
     assert second.opinion.values == first.opinion.values == (6, 3, 1)
-    assert finder.shown[1:] == [(CLOSE_SIDE, CLOSE_SIDE)] * len(DICE)
+    assert finder.shown[1:] == [(CLOSE_SIDE, CLOSE_SIDE)] * 2 * len(DICE), "in each of two frames"
     for before, after in zip(first.dice, second.dice, strict=True):
         assert after.second.confidence != before.second.confidence
         assert after.second.value == before.second.value
@@ -103,7 +103,7 @@ def test_a_frame_that_shows_anything_new_is_read_in_full(changed):
     table, finder = scene()
     table.look(frame(0))
     assert not table.look(changed).observation.is_confirming
-    assert finder.shown[1] != (CLOSE_SIDE, CLOSE_SIDE)
+    assert finder.shown[1 + len(DICE)] != (CLOSE_SIDE, CLOSE_SIDE)
 
 
 def test_the_model_counts_for_itself_in_a_frame_that_confirms():

@@ -4,6 +4,8 @@ Owns how a daemon reads a controller's outputs: it asks for levels, listens to P
 always listens for pulses of EN. Also owns how contacts are driven, and that everything is off at
 the end. Must not know the plant, nor whether the daemon is a Raspberry Pi's or the virtual one.
 
+One rig has the daemon at a time, from whichever computer: the guard (below) bears who started it.
+
 Three mechanisms switch everything off:
 
 - `close` leaves every line open, which a controller reads as e-stop pressed and compartment open.
@@ -14,6 +16,8 @@ Three mechanisms switch everything off:
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import os
 import select
 import socket
 import statistics
@@ -22,6 +26,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import astuple
+from datetime import datetime
 
 import pigpio
 
@@ -46,6 +51,7 @@ MIN_PERIODS = 3
 GUARD_TURN_MS = 20
 GUARD_TURNS = 25
 """The daemon opens all contacts after this many turns without news from the rig: half a second."""
+GUARD_S = GUARD_TURN_MS * GUARD_TURNS / 1000.0
 
 DRIVER_FILTER_S = 0.002
 """EN that is low for longer than this is low. Two daemons in one process may stretch the pulses of
@@ -86,6 +92,12 @@ class PwmListener:
     @property
     def is_open(self) -> bool:
         return self._thread.is_alive()
+
+    @property
+    def address(self) -> int:
+        """By which the daemon knows this computer, as a number; 0 where it is none of IPv4."""
+        host = self._socket.getsockname()[0]
+        return 0 if ":" in host else int(ipaddress.IPv4Address(host))
 
     def take(self, gpio: int) -> list[tuple[int, int]]:
         """Return the edges since the last call, as (tick, level)."""
@@ -218,6 +230,7 @@ class BenchWires:
         self.trouble = ""
         """Why the bench was switched off; empty while it was not."""
         self._pi = _client(host, port)
+        _require_free(self._pi)
         self._watching = _client(host, port)
         self._reports = PwmListener(host, port, pins, self._tell)
         self._pi.notify_begin(self._reports.handle, self._reports.always)
@@ -353,7 +366,8 @@ class BenchWires:
                 self.trouble = f"the rig's daemon was lost: {error!r}. Is its pigpiod running?"
 
     def _arm_guard(self) -> int:
-        """Store and start the script that opens all contacts when this process falls silent."""
+        """Store and start the script that opens all contacts when this process falls silent. Its
+        other parameters say who this is, for a rig on another computer."""
         for slot in range(32):  # what a rig before us left: this daemon is ours alone
             with contextlib.suppress(pigpio.error):
                 self._pi.delete_script(slot)
@@ -366,7 +380,9 @@ class BenchWires:
             if time.monotonic() > deadline:
                 raise BenchError("the rig's daemon does not start scripts")
             time.sleep(0.01)
-        self._pi.run_script(guard, [GUARD_TURNS])
+        self._pi.run_script(
+            guard, [GUARD_TURNS, self._reports.address, os.getpid(), int(time.time())]
+        )
         return guard
 
 
@@ -378,3 +394,26 @@ def _client(host: str, port: int) -> pigpio.pi:
             "(`sudo pigpiod`), or correct [gpio] rig in the rig file"
         )
     return pi
+
+
+def _require_free(pi: pigpio.pi) -> None:
+    """Raise `BenchError` where another rig has the daemon; one that has died lets go of it soon."""
+    deadline = time.monotonic() + 2.0 * GUARD_S
+    while (holder := _holder(pi)) is not None:
+        if time.monotonic() > deadline:
+            pi.stop()
+            raise BenchError(f"the rig's daemon is in use by {holder}. Ask them, or wait")
+        time.sleep(GUARD_S / 10.0)
+
+
+def _holder(pi: pigpio.pi) -> str | None:
+    """Whose script runs in the daemon: a living rig's guard always does."""
+    for slot in range(32):
+        with contextlib.suppress(pigpio.error):
+            state, parameters = pi.script_status(slot)
+            if state != pigpio.PI_SCRIPT_RUNNING:
+                continue
+            address, pid, since = (number & 0xFFFFFFFF for number in parameters[1:4])
+            begun = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
+            return f"process {pid} on {ipaddress.IPv4Address(address)} since {begun}"
+    return None

@@ -277,10 +277,23 @@ def test_everything_is_off_when_the_rig_is_killed_or_stopped(bench: Bench, end: 
         rig.stdout.close()
 
 
+def test_a_second_rig_is_told_whose_the_daemon_is_and_moves_no_pin(
+    bench: Bench, wires: BenchWires
+) -> None:
+    wires.apply(outputs())
+    until(lambda: bench.pi.read(PINS.estop) == 0)
+    with pytest.raises(BenchError, match=rf"in use by process {os.getpid()} on 127\.0\.0\.1 since"):
+        bench.wires()
+    assert bench.pi.read(PINS.estop) == 0
+    wires.close()
+    bench.wires().close()
+
+
 def test_a_rig_after_a_killed_one_takes_the_daemon_over(bench: Bench) -> None:
-    silent = [bench.wires() for _ in range(3)]
-    for one in silent:
-        one._ended.set()  # it falls silent without closing
+    silent = []
+    for _ in range(3):
+        silent.append(bench.wires())
+        silent[-1]._ended.set()  # it falls silent without closing
     wires = bench.wires()
     try:
         wires.apply(outputs())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,7 +17,6 @@ import typer
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
-from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.doctor.examination import refuse_beside_a_service
 from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, told_as
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
@@ -265,12 +265,12 @@ def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -
 
 
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
-    """One picture for each of `words`, which say what to lay where, with the ring light on."""
+    """One picture for each of `words`, which say what to lay where, in the table's own light."""
     from shaker_ctl.adapters.camera.calibration import take_picture
 
     refuse_beside_a_service(found)
     images = []
-    with _lit(found.gpio):
+    with _lit_and_uncovered(found):
         for asked in words:
             if not yes:
                 typer.prompt(f"{asked}. Enter", default="", show_default=False)
@@ -280,25 +280,29 @@ def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.
 
 
 @contextlib.contextmanager
-def _lit(gpio: GpioParameters) -> Iterator[None]:
-    """Have the ring light as in play, where the pins can be reached."""
+def _lit_and_uncovered(found: settings.Settings) -> Iterator[None]:
+    """Have the ring light as in play and a driven cover open, where the pins can be reached."""
     with contextlib.ExitStack() as held:
         try:
             daemon_network.enter()
-            pins = make_pins(gpio)
+            pins = make_pins(found.gpio)
             pins.link.open()
             held.callback(pins.link.close)
-            held.callback(_darken, pins)
+            held.callback(_put_back, pins)
             pins.outputs.set_light(1.0)
+            if found.table.cover_driven:
+                pins.outputs.drive_cover(True)
+                time.sleep(found.table.cover_s)
         except (GpioLinkError, SettingsError) as error:
             typer.echo(f"the ring light stays as it is ({error}): light the floor as in play")
         yield
 
 
-def _darken(pins: GpioPins) -> None:
-    """Switch the ring light off: the daemon would let it burn on when nobody is there."""
+def _put_back(pins: GpioPins) -> None:
+    """Ring light off, cover closed: the daemon would keep both as they are when nobody is there."""
     try:
         pins.outputs.set_light(0.0)
+        pins.outputs.drive_cover(False)
     except GpioLinkError as error:
         typer.echo(f"the ring light may still burn ({error}): start the service, or switch it off")
 

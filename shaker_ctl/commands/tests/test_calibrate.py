@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl import settings
+from shaker_ctl.commands import calibrate
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError, RefusedError, SettingsError
 from shaker_ctl.reading.parameters import RADIUS_MM
@@ -240,3 +241,35 @@ def test_where_the_pins_cannot_be_reached_the_light_is_left_and_that_is_said(
     found = CliRunner().invoke(app, ["camera", "--config", str(config), "--yes"])
     assert "the ring light stays as it is" in found.output
     assert isinstance(found.exception, CameraError)
+
+
+class Pins:
+    """Pins that note what is asked of them; they are link and outputs as well."""
+
+    def __init__(self) -> None:
+        self.link = self.outputs = self
+        self.asked: list[object] = []
+
+    def open(self) -> None: ...
+
+    def close(self) -> None:
+        self.asked.append("link closed")
+
+    def set_light(self, level: float) -> None:
+        self.asked.append(level)
+
+    def drive_cover(self, opened: bool) -> None:
+        self.asked.append("cover opens" if opened else "cover closes")
+
+
+@pytest.mark.parametrize(("driven", "opens"), [("true", ["cover opens"]), ("false", [])])
+def test_a_driven_cover_is_open_for_the_picture(
+    config: Path, monkeypatch: pytest.MonkeyPatch, driven: str, opens: list[object]
+) -> None:
+    pins = Pins()
+    config.write_text(f"[table]\ncover_fitted = true\ncover_driven = {driven}\ncover_s = 0.5\n")
+    monkeypatch.setattr(calibrate.daemon_network, "enter", lambda: None)
+    monkeypatch.setattr(calibrate, "make_pins", lambda _gpio: pins)
+    with calibrate._lit_and_uncovered(settings.load(config)):
+        assert pins.asked == [1.0, *opens]
+    assert pins.asked == [1.0, *opens, 0.0, "cover closes", "link closed"]

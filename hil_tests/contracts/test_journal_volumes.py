@@ -8,15 +8,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl.adapters.disk import (
+    records_process,
     records_watch,
     sqlite_journal,
     volume_file,
@@ -640,6 +643,41 @@ def test_proofs_that_cannot_be_understood_prove_nothing(tmp_path: Path, content:
     assert volume_proofs.load(path) == Proofs()
 
 
+def await_idle(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait until it gives way to everybody."""
+    until_s = time.monotonic() + seconds
+    while os.sched_getscheduler(process.pid) != os.SCHED_IDLE:
+        assert time.monotonic() < until_s
+        time.sleep(0.05)
+
+
+def test_until_every_volume_is_verified_the_records_process_is_not_idle(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table cannot be opened before; beside a busy computer an idle process would not end."""
+    both(parameters, 3)
+    asked: list[str] = []
+    verify = records_process.verify_next
+
+    def noted(paths: list[Path], rest: records_process.Rest) -> bool:
+        is_done = verify(paths, rest)
+        asked.append("verified" if is_done else "none is due")
+        return is_done
+
+    def until_the_first_pause(seconds: float) -> None:
+        if seconds == records_process.PAUSE_S:
+            raise SystemExit
+
+    monkeypatch.setattr(records_process, "verify_next", noted)
+    for name in ("_ordinary_priority", "_idle_priority"):
+        monkeypatch.setattr(records_process, name, partial(asked.append, name))
+    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_first_pause))
+    with closing(records_process.Tables(parameters.path)) as tables, pytest.raises(SystemExit):
+        records_process._work([parameters.path], tables, records_process.Rest())
+    found = ["verified", "verified", "none is due"]
+    assert asked == ["_ordinary_priority", *found, "_idle_priority"]
+
+
 def test_the_records_process_verifies_and_ends_with_its_service(
     parameters: JournalParameters,
 ) -> None:
@@ -660,6 +698,7 @@ def test_the_records_process_verifies_and_ends_with_its_service(
                 continue
             pytest.fail("the records process ended")
         assert len(watch.proofs().of) == 4
+        await_idle(process, seconds=30.0)
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(30) == 0
@@ -675,9 +714,8 @@ class SlowToDie:
 
     def kill(self) -> None: ...
 
-    def wait(self, timeout: float | None = None) -> int:
-        assert timeout is not None
-        raise subprocess.TimeoutExpired("records", timeout)
+    def wait(self) -> None:
+        threading.Event().wait()
 
 
 def test_the_tables_end_does_not_wait_for_a_records_process_that_gets_no_processor(

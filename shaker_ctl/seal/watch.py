@@ -13,6 +13,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -116,8 +117,9 @@ class SealWatch:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=GONE_WITHIN_S)
+            reaper = threading.Thread(target=process.communicate, name="reaper", daemon=True)
+            reaper.start()
+            reaper.join(GONE_WITHIN_S)
 
     def _begin(self, now_s: float) -> None:
         self._began_s, self._due_s = now_s, now_s + EVERY_S

@@ -1,10 +1,14 @@
 """The records process: `python -P -m shaker_ctl.adapters.disk.records_process`.
 
-Owns what is done with the journal beside the play, at idle priority, by reading alone. It follows
-the chain and keeps the tables beside it up to date; and it verifies every closed volume of both
-copies, again and again. It looks over the tables when it takes them up, and every half hour. It is
-started by the service and ends with it: its standard input closes then. What it finds, it leaves in
-files beside the journal.
+Owns what is done with the journal beside the play, by reading alone. It follows the chain and keeps
+the tables beside it up to date; and it verifies every closed volume of both copies, again and
+again. It looks over the tables when it takes them up, and every half hour. It is started by the
+service and ends with it: its standard input closes then. What it finds, it leaves in files beside
+the journal.
+
+A table is not opened before every closed volume is verified, so nothing is played then, and the
+process works at the priority of any other program: on a busy computer an idle one would never get
+there. From then on it works at idle priority.
 """
 
 from __future__ import annotations
@@ -35,19 +39,26 @@ _AGAIN_AFTER_S = 10.0
 """Between two tries where a file could not be used."""
 
 _REST_SHARE = 3.0
-"""Where the system grants no idle priority: rests so many times as long as it worked."""
+"""Where the system grants no such priority: rests so many times as long as it worked."""
 
 
 class Rest:
     """Keeps this process out of the way of the one that plays, and ends it with that."""
 
     def __init__(self) -> None:
-        self._is_idle = _idle_priority()
+        self._is_beside_play = False
+        self._is_granted = _ordinary_priority()
         self._began_s = time.monotonic()
+
+    def begin_play(self) -> None:
+        """Turn to idle priority, for good: from now on the table may be played."""
+        if not self._is_beside_play:
+            self._is_beside_play = True
+            self._is_granted = _idle_priority()
 
     def __call__(self) -> None:
         """Call now and then during long work."""
-        if self._is_idle:
+        if self._is_granted:
             self.wait(0.0)
             return
         worked_s = time.monotonic() - self._began_s
@@ -59,6 +70,15 @@ class Rest:
         """Wait, and end the process where the service has ended."""
         if select.select([sys.stdin], [], [], seconds)[0]:
             raise SystemExit(0)
+
+
+def _ordinary_priority() -> bool:
+    """Run as any other program, below the service; return whether the system agreed."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, max(0, os.getpriority(os.PRIO_PROCESS, 0)))
+    except OSError:
+        return False
+    return True
 
 
 def _idle_priority() -> bool:
@@ -159,6 +179,7 @@ def _work(paths: list[Path], tables: Tables, rest: Rest) -> None:
             tables.look_over()
             looked_s = time.monotonic()
         if not has_more and not verify_next(paths, rest):
+            rest.begin_play()
             rest.wait(PAUSE_S)
 
 

@@ -12,6 +12,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -77,8 +78,9 @@ class RecordsWatch:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(GONE_WITHIN_S)
+            reaper = threading.Thread(target=process.wait, name="reaper", daemon=True)
+            reaper.start()
+            reaper.join(GONE_WITHIN_S)
             if process.stdin is not None:
                 with contextlib.suppress(OSError):  # what it never read is lost with it
                     process.stdin.close()

@@ -268,7 +268,7 @@ def test_a_driven_cover_is_open_for_the_picture(
 ) -> None:
     pins = Pins()
     config.write_text(f"[table]\ncover_fitted = true\ncover_driven = {driven}\ncover_s = 0.5\n")
-    monkeypatch.setattr(calibrate.daemon_network, "enter", lambda: None)
+    monkeypatch.setattr("shaker_ctl.adapters.pins.daemon_network.enter", lambda: None)
     monkeypatch.setattr(calibrate, "make_pins", lambda _gpio: pins)
     with calibrate._lit_and_uncovered(settings.load(config)):
         assert pins.asked == [1.0, *opens]

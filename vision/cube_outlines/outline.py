@@ -50,6 +50,9 @@ _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
 _HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
 """Distance from the present outline to the middle between two samples along a ray."""
+_INSIDE = int(np.searchsorted(_ALONG, -2.0))
+"""Samples of a ray that lie farther inside the present outline than a pip's edge can be out: 2 view
+pixels, about 1 mm."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
 _GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
 
@@ -413,11 +416,17 @@ def _search(
         ground.distance, x, y, cv2.INTER_LINEAR,
         borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
     )  # fmt: skip
-    # The die's own level is what lies inside; the contour is where half of it is left.
-    inner = np.sort(profile[:, : _STEPS // 3], axis=1)[:, _STEPS // 6]
-    half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0)[:, None]
+    # The die's own level is what lies inside, whatever its pips are; the contour is where half of
+    # it is left.
+    inner = np.median(profile[:, : _STEPS // 3].reshape(len(view), -1), axis=1)
+    half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0).repeat(view.shape[1])[:, None]
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]
+    # A fall well inside the outline, with more of the same thing behind it, is a pip's.
+    solid = cv2.remap(ground.mask, x, y, cv2.INTER_NEAREST) > 0
+    is_on = above & np.logical_and.accumulate(solid, axis=1)
+    last = (is_on * np.arange(_STEPS)).max(axis=1)
+    falls[:, :_INSIDE] &= np.arange(_INSIDE) >= last[:, None]
     # Of several crossings the one nearest to the present outline.
     far = np.where(falls, _HOW_FAR, np.inf)
     first = far.argmin(axis=1)

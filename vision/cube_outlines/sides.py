@@ -58,6 +58,8 @@ _BLEED_PX, _BASE_PX = 1.55, 0.45
 _NOISE_MM, _NOISE_PX = 0.10, 0.50
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
+_MIN_SIDE_LIGHT = 0.05
+"""Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 _FOOT_STEP = 5.0
 """Step of grey that shows the foot of a side face of the floor's own colour."""
 
@@ -141,7 +143,7 @@ def measure_sides(
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
     return [
         replace(
-            _judged(profiles[i], ends.at_mm[i], ends.contrast[i], strips[i], calibration),
+            _judged(profiles[i], ends.of(i), strips[i], calibration),
             floor_mm=tuple(floor_mm[i]),
         )
         for i in range(len(at))
@@ -149,11 +151,7 @@ def measure_sides(
 
 
 def _judged(
-    profiles: np.ndarray,
-    at_mm: np.ndarray,
-    contrast: np.ndarray,
-    strips: np.ndarray,
-    calibration: Calibration,
+    profiles: np.ndarray, ends: _Ends, strips: np.ndarray, calibration: Calibration
 ) -> Sides:
     """What the four sides of one die say; see `_profiles`, `_Ends` and `_strips`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
@@ -165,12 +163,13 @@ def _judged(
     beyond = 0.0
     contrasts = []
     for side, (axis, sign) in enumerate(_TOWARDS):
-        known = ~np.isnan(at_mm[side])
+        known = ~np.isnan(ends.at_mm[side])
         strip = float(strips[side])
-        shown = _shown(at_mm[side][known], profiles[side][known], strip)
+        told = ends.is_told[side][known]
+        shown = _shown(ends.at_mm[side][known], profiles[side][known], strip, told)
         if shown is None:
             continue
-        contrasts.append(statistics.median(contrast[side][known].tolist()))
+        contrasts.append(statistics.median(ends.contrast[side][known].tolist()))
         seen[axis] = True
         beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
         wanted = _wanted(strip + sign * per_deg * _LEANS, px_per_mm)
@@ -268,6 +267,13 @@ class _Ends:
     """(D, 4, _BLOCKS); NaN where it cannot be told."""
     contrast: np.ndarray
     """(D, 4, _BLOCKS) grey levels between the top face and the floor in any light."""
+    is_told: np.ndarray
+    """(D, 4, _BLOCKS) bool: an upright die's side face, of its top's colour and as dark as what is
+    seen in its place, would differ from the floor."""
+
+    def of(self, die: int) -> _Ends:
+        """Those of one die."""
+        return _Ends(self.at_mm[die], self.contrast[die], self.is_told[die])
 
 
 def _ends(
@@ -298,7 +304,14 @@ def _ends(
     # A run from the very start lies inside the top face: this is no edge of a die.
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    return _Ends(at.reshape(lengths.shape), contrast.reshape(lengths.shape))
+    top = light[:, :_TOP].mean(axis=1)
+    seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
+    shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
+    own = (top * shade[:, None])[:, None]
+    is_told = (shade < _MIN_SIDE_LIGHT) | (
+        _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
+    )
+    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast, is_told)))
 
 
 def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
@@ -336,7 +349,9 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
 
 
-def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | None:
+def _shown(
+    found: np.ndarray, profiles: np.ndarray, strip: float, is_told: np.ndarray
+) -> float | None:
     """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
     None: it cannot be told."""
     if len(found) < _MIN_BLOCKS:
@@ -345,6 +360,8 @@ def _shown(found: np.ndarray, profiles: np.ndarray, strip: float) -> float | Non
     shown = float(ordered[1])
     if shown > max(strip, 0.0) + _WIDE_MM and ordered[min(3, len(found) - 1)] > shown + _EVEN_MM:
         return None  # a lean widens all of a side alike; this is something beside it
+    if strip > 0.6 and shown < strip + 0.25 and not np.median(is_told):
+        return None
     if strip > 0.6 and shown < strip - 0.25:
         least = int(np.searchsorted(_S, strip + _MIN_SEEN_MM))
         if _has_foot(np.median(profiles[:, :least], axis=0), strip):

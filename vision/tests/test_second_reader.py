@@ -142,6 +142,17 @@ def test_a_die_whose_edges_are_lost_has_its_outline_inset_alike_on_all_sides(dra
         assert np.hypot(die.pose.x_mm - place.x, die.pose.y_mm - place.y) < 0.6
 
 
+@pytest.mark.parametrize(
+    ("look", "floor"), [(IVORY, (30, 36, 34)), (Look((58, 140, 74), (240, 240, 240)), (40, 80, 34))]
+)
+@pytest.mark.parametrize("gap_mm", [0.1, 0.6])
+def test_the_rows_of_a_six_are_no_edges_of_its_die(reader, look, floor, gap_mm):
+    picture = draw([Die(-10, 6, 0, 6, look=look), Die(6 + gap_mm, 9, 0, 5, look=look)], floor=floor)
+    for die in reader.read(picture).dice:
+        assert die.fit.spread_mm < 0.45
+        assert np.hypot(*die.face.offset) < 0.02
+
+
 @pytest.mark.parametrize("glyph", "0123456789BDEHOQRX")
 def test_digits_and_letters_are_no_pips(glyph):
     patch = np.full((FACE_PX, FACE_PX, 3), 225, np.uint8)

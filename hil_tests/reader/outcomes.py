@@ -35,6 +35,8 @@ class Outcome:
     """Each reader alone: `right`, `wrong` (three values, not the true ones) or `unsure`."""
     same_error: bool
     """Both wrong with the same values."""
+    first: str
+    """What the first frame says alone, in the words of `said`."""
 
     @property
     def wrongly_accepted(self) -> bool:
@@ -65,6 +67,7 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
         model=_alone(model, case.values, True),
         second=_alone(second, case.values, is_second_whole),
         same_error=is_second_whole and len(model) == 3 and model == second != case.values,
+        first=said(first.observation.opinion, case.values),
     )
 
 

@@ -3,7 +3,7 @@
 Owns the counts. Every result is a line in `var/verification`, so that a stopped run goes on where
 it was; a file belongs to one model and one state of `vision/`. With one frame (the default) a
 picture counts by what it alone would say; with three by three frames that agree, each with fresh
-grain, out of at most six.
+grain, out of at most six; what the first of them says alone is counted beside.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ def summary(name: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "pictures": len(outcomes),
         "flat_visible": len(visible),
         "covered": sum(o.said == "right" for o in visible),
+        "covered_first": sum(o.first == "right" for o in visible),
         "flat": len(flat),
         "false_no_roll": sum(o.said == "no roll" for o in flat),
         "wrong_values": sum(o.said == "WRONG" for o in outcomes),
         "not_flat": len(other),
         "not_flat_accepted": sum(o.wrongly_accepted for o in other),
         "not_flat_no_roll": sum(o.said == "no roll" for o in other),
+        "not_flat_no_roll_first": sum(o.first == "no roll" for o in other),
         "between": len(between),
         "between_accepted": sum(o.said in ("right", "WRONG") for o in between),
         "refused": dict(
@@ -74,9 +76,11 @@ def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
     f = figures
     sys.stdout.write(f"{f['set']}: {f['pictures']} pictures\n")
     share("flat and fully visible, read", f["covered"], f["flat_visible"])
+    share("the same, in the first frame alone", f["covered_first"], f["flat_visible"])
     share("values that are not the true ones", f["wrong_values"], f["pictures"])
     share("not flat, accepted as values", f["not_flat_accepted"], f["not_flat"])
     share("not flat, called no roll", f["not_flat_no_roll"], f["not_flat"])
+    share("the same, in the first frame alone", f["not_flat_no_roll_first"], f["not_flat"])
     share("flat, called no roll", f["false_no_roll"], f["flat"])
     share("between 1.5° and 6°, accepted", f["between_accepted"], f["between"])
     share("flat: the model alone wrong", f["model_wrong"], f["flat"])

@@ -707,6 +707,29 @@ def test_the_records_process_verifies_and_ends_with_its_service(
         opened.close()
 
 
+def test_a_table_that_is_to_be_opened_does_not_wait_for_an_idle_process(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    watch = RecordsWatch([opened.main])
+    watch.start()
+    first = watch._process
+    watch.look()
+    with pytest.raises(RefusedError, match="not yet verified"):
+        watch.require_proved()
+    watch.look()
+    assert watch._process is first  # it has only just begun, and is not idle
+    monkeypatch.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
+    watch.look()
+    second = watch._process
+    assert second is not first
+    watch.look()
+    assert watch._process is second
+    watch.stop()
+    opened.close()
+
+
 class SlowToDie:
     """A process at idle priority that was killed while the computer is busy."""
 

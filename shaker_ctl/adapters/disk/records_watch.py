@@ -47,6 +47,9 @@ class RecordsWatch:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_wanted = False
         self._started_s = 0.0
+        self._is_waited_for = False
+        """Somebody wants to open the table. A process that has turned idle is started anew, since
+        one cannot leave idle priority; it works at ordinary priority until all is verified."""
         self._seen: Mark = ()
         self._proofs = Proofs()
         self._worded: tuple[float, tuple[object, ...], str] = (0.0, (), "")
@@ -86,12 +89,14 @@ class RecordsWatch:
                     process.stdin.close()
 
     def look(self) -> None:
-        """Start the process again where it has ended. Called regularly."""
+        """Start the process again where it has ended, or is waited for. Called regularly."""
         process = self._process
-        if not self._is_wanted or (process is not None and process.poll() is None):
+        is_running = process is not None and process.poll() is None
+        if not self._is_wanted or (is_running and not self._is_waited_for):
             return
         if time.monotonic() - self._started_s > AGAIN_AFTER_S:
-            if process is not None:
+            self._is_waited_for = False
+            if process is not None and not is_running:
                 log.warning("the records process ended with status %s", process.returncode)
             self.stop()
             self.start()
@@ -129,6 +134,7 @@ class RecordsWatch:
         """Raises RefusedError while a closed volume is not verified: the table is not opened."""
         missing = len(volume_proofs.unproved(self._copies, self.proofs(), time.time()))
         if missing:
+            self._is_waited_for = True
             raise RefusedError(
                 f"{missing} volumes of the journal are not yet verified",
                 remedy="Wait: it is being done, `status` shows how far it is",

@@ -39,15 +39,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shaker_ctl.frozen import frozen
+from shaker_ctl.reading import messages
 from shaker_ctl.reading.kept_picture import kept
-from shaker_ctl.reading.messages import (
-    DiePose,
-    DipLight,
-    Message,
-    Rested,
-    RestoreLight,
-    TossWatched,
-)
 from shaker_ctl.reading.toss_memory import TossMemory
 from vision.findings import Findings
 from vision.frame import Frame, digest
@@ -162,7 +155,7 @@ class TossSession:
     def __init__(
         self,
         reader: TableReader,
-        send: Callable[[Message], None],
+        send: Callable[[messages.Message], None],
         *,
         rest_timeout_s: float,
         read_timeout_s: float,
@@ -185,8 +178,8 @@ class TossSession:
         self._previous: tuple[Frame, np.ndarray] | None = None
         """The frame before, and its thumbnail."""
         self._digest: int | None = None
-        self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
-        self._last_known: tuple[DiePose, ...] | None = None
+        self._before: tuple[int, tuple[messages.DiePose, ...] | None] | None = None
+        self._last_known: tuple[messages.DiePose, ...] | None = None
         """How the dice lie since the last toss; None where nobody has seen it."""
         self._held_back_until = 0.0
         self._exponents: list[float] = []
@@ -205,7 +198,9 @@ class TossSession:
 
     # ── Requests ────────────────────────────────────────────────────────────
 
-    def begin(self, toss_id: int, frame: Frame | None, before: tuple[DiePose, ...] | None) -> None:
+    def begin(
+        self, toss_id: int, frame: Frame | None, before: tuple[messages.DiePose, ...] | None
+    ) -> None:
         """Keep how the dice lie in `frame`; `before` where a restarted process is told.
 
         Without a frame (covered dice) the last reading counts: nothing has moved them since.
@@ -217,7 +212,7 @@ class TossSession:
         if before is None:
             before = self._last_known
         self._before = (toss_id, before)
-        self._send(TossWatched(toss_id, before))
+        self._send(messages.TossWatched(toss_id, before))
 
     def settle(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
         """The motor was switched off: follow the dice, and see to the dip.
@@ -268,7 +263,7 @@ class TossSession:
         dip = work.dip
         if dip is not None and dip.t_asked is None and now >= dip.at:
             dip.t_asked = now
-            self._send(DipLight(work.toss_id, dip.level))
+            self._send(messages.DipLight(work.toss_id, dip.level))
         if work.t_read is None:
             if now > work.since + _FOLLOWED_S:
                 self.end(work.toss_id)
@@ -377,7 +372,7 @@ class TossSession:
             work.at_rest.popleft()
         return bool(work.at_rest)
 
-    def _lay_before(self, work: _Work) -> tuple[DiePose, ...] | None:
+    def _lay_before(self, work: _Work) -> tuple[messages.DiePose, ...] | None:
         """How the dice lay before this toss; None where nobody knows."""
         return self._before[1] if self._before and self._before[0] == work.toss_id else None
 
@@ -396,7 +391,7 @@ class TossSession:
             )
             is_proved = _is_proved(len(known), len(poses), changed)
         assert work.t_rest is not None
-        self._send(Rested(work.toss_id, work.t_rest, len(dice), changed, is_proved))
+        self._send(messages.Rested(work.toss_id, work.t_rest, len(dice), changed, is_proved))
 
     def _start_over(self, work: _Work, now: float) -> None:
         """Something moved after all: whatever was read does not count, and the dip neither.
@@ -510,7 +505,7 @@ class TossSession:
         if self._work is not None and dip is not None and not dip.is_restored:
             dip.is_restored = True
             if dip.t_asked is not None:
-                self._send(RestoreLight(self._work.toss_id))
+                self._send(messages.RestoreLight(self._work.toss_id))
 
     def _finish(self, verdict: Verdict, now: float) -> Finished:
         work = self._work
@@ -539,13 +534,15 @@ class TossSession:
         return finished
 
 
-def poses_of(dice: Sequence[DieEvidence]) -> tuple[DiePose, ...]:
+def poses_of(dice: Sequence[DieEvidence]) -> tuple[messages.DiePose, ...]:
     """How the dice of one observation lie; a value only where both readers say the same."""
     poses = []
     for die in dice:
         model = die.model.value if die.model is not None else None
         second = die.second.value if die.second is not None else None
-        poses.append(DiePose(die.x_mm, die.y_mm, die.turn_deg, model if model == second else None))
+        poses.append(
+            messages.DiePose(die.x_mm, die.y_mm, die.turn_deg, model if model == second else None)
+        )
     return tuple(poses)
 
 
@@ -558,7 +555,7 @@ def _is_proved(before: int, after: int, changed: int) -> bool | None:
     return True if before == after == _DICE else None
 
 
-def is_unchanged(before: Sequence[DiePose], after: Sequence[DiePose]) -> bool:
+def is_unchanged(before: Sequence[messages.DiePose], after: Sequence[messages.DiePose]) -> bool:
     """All three dice lie as before and show what they showed: the toss did not happen (O-21)."""
     return len(before) == len(after) == _DICE and all(
         any(

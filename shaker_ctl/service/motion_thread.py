@@ -21,19 +21,8 @@ from collections import deque
 from collections.abc import Callable
 
 from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
-from shaker_ctl.motion import controller, profile
+from shaker_ctl.motion import controller, profile, reports
 from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.motion.reports import (
-    DriveEnded,
-    JogEnded,
-    LinkRestored,
-    MotionDenied,
-    MotionFigures,
-    MotionReport,
-    MotionStopped,
-    MotionTrouble,
-    TossJudged,
-)
 from shaker_ctl.motion.speed import SpeedMeter
 from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, RestWatch, Sample, Trouble
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
@@ -74,7 +63,7 @@ class MotionThread:
         parameters: MotionParameters,
         state_is_alive: Callable[[], bool],
         post: Callable[[events.Event], None],
-        report: Callable[[MotionReport], None] = lambda _: None,
+        report: Callable[[reports.MotionReport], None] = lambda _: None,
         alive: Callable[[], None] = lambda: None,
         button: Callable[[], None] = lambda: None,
         lid_is_released: Callable[[], bool] = lambda: False,
@@ -195,12 +184,12 @@ class MotionThread:
         self._broken = ""
         self._resting_is_faulted = False
 
-    def figures(self) -> MotionFigures:
+    def figures(self) -> reports.MotionFigures:
         """Return what a screen shows. From any thread; may be one turn old."""
         run = self._run
         now_s = self._clock.monotonic()
         driving = run is not None and run.ended_s is None
-        return MotionFigures(
+        return reports.MotionFigures(
             activity="idle" if run is None else "driving" if driving else "braking",
             target_rpm=run.plan.speed_rpm(now_s - run.started_s) if run and driving else 0.0,
             speed_rpm=self._meter.speed_rpm(now_s),
@@ -266,7 +255,7 @@ class MotionThread:
                 self._fail(GpioLinkError.code, "the GPIO link was lost and came back in between")
             self._generation = self._link.generation()
             self._lost_link = False
-            self._report(LinkRestored(now_s))
+            self._report(reports.LinkRestored(now_s))
         return True
 
     def _look_at_contacts(self, now_s: float) -> None:
@@ -354,7 +343,7 @@ class MotionThread:
         if at_s >= run.plan.duration_s:
             self._end_drive(run, now_s)
             if run.order.is_toss:
-                self._report(DriveEnded(now_s, run.occasion))
+                self._report(reports.DriveEnded(now_s, run.occasion))
             return
         # Reading the contacts can take long, too: what counts is the time of the refresh.
         late_s = self._clock.monotonic() - run.ticked_s
@@ -400,7 +389,9 @@ class MotionThread:
         """End a run whose cause the state thread knows already, or learns by another event."""
         self._end_drive(run, now_s)
         run.failed = True
-        self._report(MotionStopped(now_s, run.occasion, code, reason, now_s - run.started_s))
+        self._report(
+            reports.MotionStopped(now_s, run.occasion, code, reason, now_s - run.started_s)
+        )
 
     def _fail(self, code: str, reason: str, verdict: DriveVerdict | None = None) -> None:
         """EN low, then report. Outside a run it is a trouble of the shaker."""
@@ -417,15 +408,15 @@ class MotionThread:
             return
         run.failed = run.is_told = True
         after_s = verdict.after_s if verdict else now_s - run.started_s
-        self._report(MotionStopped(now_s, run.occasion, code, reason, after_s))
+        self._report(reports.MotionStopped(now_s, run.occasion, code, reason, after_s))
         self._post(events.ShakerFault(run.occasion, code))
 
     def _trouble(self, code: str, reason: str, now_s: float) -> None:
-        self._report(MotionTrouble(now_s, code, reason))
+        self._report(reports.MotionTrouble(now_s, code, reason))
         self._post(events.ShakerFault(None, code))
 
     def _deny(self, occasion: Occasion, reason: str, *, is_toss: bool = True) -> None:
-        self._report(MotionDenied(self._clock.monotonic(), occasion, reason))
+        self._report(reports.MotionDenied(self._clock.monotonic(), occasion, reason))
         # A jog that may not begin has ended: the motor stands still, and nothing is broken.
         denied = events.TossNotStarted(occasion, reason) if is_toss else None
         self._post(denied or events.JogFinished(occasion))
@@ -461,13 +452,13 @@ class MotionThread:
 
     def _settle(self, run: PoweredRun, now_s: float) -> None:
         if not run.order.is_toss and not run.failed:
-            self._report(JogEnded(now_s, run.occasion))
+            self._report(reports.JogEnded(now_s, run.occasion))
         if not run.order.is_toss and not run.is_told:
             self._post(events.JogFinished(run.occasion))
         if run.failed or not run.order.is_toss:
             return
         proof = run.prove(self._p)
-        self._report(TossJudged(now_s, run.occasion, proof))
+        self._report(reports.TossJudged(now_s, run.occasion, proof))
         if proof.is_proved:
             self._post(events.TossSettled(run.occasion, run.recorded(proof, self._p)))
         else:

@@ -12,13 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shaker_ctl.console.desk import Announcement
-from shaker_ctl.motion.reports import (
-    JogEnded,
-    MotionDenied,
-    MotionReport,
-    MotionStopped,
-    TossJudged,
-)
+from shaker_ctl.motion import reports
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
@@ -29,7 +23,7 @@ from shaker_ctl.view import wording
 log = logging.getLogger(__name__)
 
 SHOWN_ROUNDS = 12
-RUN_ENDS = (TossJudged, JogEnded, MotionStopped, MotionDenied)
+RUN_ENDS = (reports.TossJudged, reports.JogEnded, reports.MotionStopped, reports.MotionDenied)
 """Reports that say how a powered run ended, or why it did not begin."""
 
 
@@ -38,7 +32,7 @@ class Announcer:
 
     def __init__(self) -> None:
         self._tell: Callable[[Announcement], None] | None = None
-        self.last_run: MotionReport | None = None
+        self.last_run: reports.MotionReport | None = None
         self.last_round: commands.RecordRound | None = None
         self.rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
 
@@ -64,7 +58,7 @@ class Announcer:
         if text := wording.contact(event):
             self._say("interlock", text)
 
-    def motion(self, report: MotionReport) -> None:
+    def motion(self, report: reports.MotionReport) -> None:
         """Log what the motor did, and keep how a powered run ended."""
         _log_motion(report)
         if isinstance(report, RUN_ENDS):
@@ -81,9 +75,9 @@ class Announcer:
             self._tell(Announcement(kind, text, is_alarm=is_alarm, fields=fields or {}))
 
 
-def _log_motion(report: MotionReport) -> None:
+def _log_motion(report: reports.MotionReport) -> None:
     """One line a report; a toss's whole speed trace is for screens, not for the log."""
-    if isinstance(report, TossJudged):
+    if isinstance(report, reports.TossJudged):
         proof = report.proof
         log.info(
             "%s %d: %.2f s in the band, %.0f to %.0f rpm, %s",

@@ -32,27 +32,7 @@ from pathlib import Path
 from typing import IO
 
 from shaker_ctl.errors import CameraError, SealError
-from shaker_ctl.reading.messages import (
-    BeginToss,
-    Blind,
-    CameraFault,
-    CameraHealth,
-    CameraReady,
-    CameraRecovered,
-    CameraSetup,
-    DiePose,
-    EndReading,
-    LightDipped,
-    Message,
-    Picture,
-    ReadDice,
-    ReadingDone,
-    Request,
-    SettleDice,
-    StopCamera,
-    TakePicture,
-    TossWatched,
-)
+from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.reading.wire import WireError, receive, send
 from vision.reading import Reason, Unreadable
@@ -84,7 +64,7 @@ class DiceCamera:
     def __init__(
         self,
         parameters: CameraParameters,
-        listener: Callable[[Message], None],
+        listener: Callable[[messages.Message], None],
         *,
         check_files: Callable[[], None] = lambda: None,
     ) -> None:
@@ -102,10 +82,10 @@ class DiceCamera:
         self._may_open = threading.Event()
         self._is_stopping = threading.Event()
         self._is_ready = threading.Event()
-        self._faults: dict[str, CameraFault] = {}
-        self._health: CameraHealth | None = None
+        self._faults: dict[str, messages.CameraFault] = {}
+        self._health: messages.CameraHealth | None = None
         self._blind = False
-        self._before: tuple[int, tuple[DiePose, ...] | None] | None = None
+        self._before: tuple[int, tuple[messages.DiePose, ...] | None] | None = None
         self._reading: int | None = None
         self._read_deadline = float("inf")
         self._pictures: dict[int, bytes | None] = {}
@@ -149,42 +129,42 @@ class DiceCamera:
         """Keep how the dice lie now; call before the motor starts."""
         with self._lock:
             self._before = (toss_id, None)
-        self._send(BeginToss(toss_id))
+        self._send(messages.BeginToss(toss_id))
 
     def settle(self, toss_id: int) -> None:
         """The motor was switched off; `read` follows once the toss is proved."""
-        self._send(SettleDice(toss_id))
+        self._send(messages.SettleDice(toss_id))
 
     def read(self, toss_id: int) -> None:
         """Wait for rest and read. Answered by `Rested` and then one `ReadingDone`."""
         with self._lock:
             self._reading = toss_id
             self._read_deadline = self._new_read_deadline()
-        self._send(ReadDice(toss_id))
+        self._send(messages.ReadDice(toss_id))
 
     def light_dipped(self, toss_id: int, t_set: float) -> None:
         """The light has the level that `DipLight` asked for, since `t_set` (monotonic)."""
-        self._send(LightDipped(toss_id, t_set))
+        self._send(messages.LightDipped(toss_id, t_set))
 
     def end_reading(self, toss_id: int) -> None:
         """The reading of this toss is not needed any more; no `ReadingDone` will come."""
         with self._lock:
             if self._reading == toss_id:
                 self._reading = None
-        self._send(EndReading(toss_id))
+        self._send(messages.EndReading(toss_id))
 
     def blind(self, is_blind: bool) -> None:
         """While blind no frame is decoded, kept or sent."""
         with self._lock:
             self._blind = is_blind
-        self._send(Blind(is_blind))
+        self._send(messages.Blind(is_blind))
 
     def snap(self, timeout_s: float = 1.0) -> bytes:
         """The newest frame as a JPEG; empty while blind. Raises CameraError at the deadline."""
         request_id = next(self._request_ids)
         with self._picture_came:
             self._pictures[request_id] = None
-        self._send(TakePicture(request_id))
+        self._send(messages.TakePicture(request_id))
         with self._picture_came:
             self._picture_came.wait_for(lambda: self._pictures[request_id] is not None, timeout_s)
             jpeg = self._pictures.pop(request_id)
@@ -196,17 +176,17 @@ class DiceCamera:
         return jpeg
 
     @property
-    def health(self) -> CameraHealth | None:
+    def health(self) -> messages.CameraHealth | None:
         """The last heartbeat; None before the first."""
         return self._health
 
     @property
-    def fault(self) -> CameraFault | None:
+    def fault(self) -> messages.CameraFault | None:
         """The fault that stands, if any."""
         return next(reversed(self.faults.values()), None)
 
     @property
-    def faults(self) -> dict[str, CameraFault]:
+    def faults(self) -> dict[str, messages.CameraFault]:
         """Every fault that stands by its code, oldest first."""
         return dict(self._faults)
 
@@ -224,7 +204,7 @@ class DiceCamera:
         """End the process and the thread; at most about a second. Idempotent."""
         self._is_stopping.set()
         self._may_open.set()
-        self._send(StopCamera())
+        self._send(messages.StopCamera())
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=3.0)
             self._thread = None
@@ -256,7 +236,7 @@ class DiceCamera:
             try:
                 self._check_files()
             except SealError as error:
-                self._report(CameraFault(error.code, str(error), SEAL_REMEDY))
+                self._report(messages.CameraFault(error.code, str(error), SEAL_REMEDY))
                 self._answer_reads_until_stopped()
                 break
 
@@ -291,9 +271,9 @@ class DiceCamera:
         with self._lock:
             self._process, self._link = process, link
 
-    def _setup(self) -> CameraSetup:
+    def _setup(self) -> messages.CameraSetup:
         p = self._parameters
-        return CameraSetup(
+        return messages.CameraSetup(
             device=p.device,
             frames_per_s=p.frames_per_s,
             calibration=p.calibration_table(),
@@ -307,20 +287,20 @@ class DiceCamera:
             controls=p.controls.plain(),
         )
 
-    def _attend(self, started: float) -> CameraFault | None:
+    def _attend(self, started: float) -> messages.CameraFault | None:
         """Pass messages on until the process ends or falls silent; return why, or None at stop."""
         link, process = self._link, self._process
         assert link is not None
         assert process is not None
         heard = started
-        last: CameraFault | None = None
+        last: messages.CameraFault | None = None
         while True:
             try:
-                message: Message | None = receive(link) if link.poll(_TURN_S) else None
+                message: messages.Message | None = receive(link) if link.poll(_TURN_S) else None
             except (EOFError, OSError):
                 return self._obituary(process, last)
             except WireError as error:
-                return CameraFault(
+                return messages.CameraFault(
                     "camera-process",
                     f"the camera process said what is no message ({error}) and was killed",
                     "it is started again; if this repeats, keep the log and call the maker",
@@ -328,7 +308,7 @@ class DiceCamera:
             now = time.monotonic()
             if message is not None:
                 heard = now
-                if isinstance(message, CameraFault):
+                if isinstance(message, messages.CameraFault):
                     last = message
                 self._take(message)
             elif self._is_stopping.is_set() and now - heard > 1.0:
@@ -340,7 +320,7 @@ class DiceCamera:
                 else self._parameters.start_timeout_s
             )
             if silence_s > limit_s:
-                return CameraFault(
+                return messages.CameraFault(
                     "camera-process",
                     f"the camera process was silent for {silence_s:.1f} s and was killed",
                     "it is started again; if this repeats, check the camera's cable and driver",
@@ -348,8 +328,8 @@ class DiceCamera:
             self._answer_overdue_read()
 
     def _obituary(
-        self, process: subprocess.Popen[bytes], last: CameraFault | None
-    ) -> CameraFault | None:
+        self, process: subprocess.Popen[bytes], last: messages.CameraFault | None
+    ) -> messages.CameraFault | None:
         if self._is_stopping.is_set():
             return None
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -361,7 +341,7 @@ class DiceCamera:
             self._stderr.seek(0)
             lines = self._stderr.read()[-2000:].decode(errors="replace").strip().splitlines()
             words = f": {lines[-1]}" if lines else ""
-        return CameraFault(
+        return messages.CameraFault(
             "camera-process",
             f"the camera process ended with status {process.returncode}{words}",
             "it is started again; if this repeats, see the system's log",
@@ -383,31 +363,31 @@ class DiceCamera:
             self._stderr.close()
             self._stderr = None
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: messages.Message) -> None:
         match message:
-            case CameraReady():
+            case messages.CameraReady():
                 self._is_ready.set()
                 self._resume()
                 ended, self._faults = self._faults, {}
                 for code in ended:  # a new process says anew what is wrong
-                    self._tell(CameraRecovered(code))
-            case CameraHealth():
+                    self._tell(messages.CameraRecovered(code))
+            case messages.CameraHealth():
                 self._health = message
-            case CameraFault():
+            case messages.CameraFault():
                 self._report(message)
                 return
-            case CameraRecovered():
+            case messages.CameraRecovered():
                 self._faults.pop(message.code, None)
-            case TossWatched():
+            case messages.TossWatched():
                 with self._lock:
                     if self._before is not None and self._before[0] == message.toss_id:
                         self._before = (message.toss_id, message.before)
-            case ReadingDone():
+            case messages.ReadingDone():
                 with self._lock:
                     if self._reading != message.toss_id:
                         return  # answered already, or no longer wanted
                     self._reading = None
-            case Picture():
+            case messages.Picture():
                 with self._picture_came:
                     if message.request_id in self._pictures:  # somebody still waits for it
                         self._pictures[message.request_id] = message.jpeg
@@ -422,13 +402,13 @@ class DiceCamera:
         with self._lock:
             is_blind, before, reading = self._blind, self._before, self._reading
         if is_blind:
-            self._send(Blind(True))
+            self._send(messages.Blind(True))
         if before is not None and before[1] is not None:
-            self._send(BeginToss(before[0], before[1]))
+            self._send(messages.BeginToss(before[0], before[1]))
         if reading is not None:
             with self._lock:
                 self._read_deadline = self._new_read_deadline()
-            self._send(ReadDice(reading))
+            self._send(messages.ReadDice(reading))
 
     def _new_read_deadline(self) -> float:
         p = self._parameters
@@ -443,9 +423,9 @@ class DiceCamera:
             self._reading = None
         fault = self.fault
         text = fault.text if fault else "the camera process did not answer in time"
-        self._send(EndReading(toss_id))
+        self._send(messages.EndReading(toss_id))
         self._tell(
-            ReadingDone(
+            messages.ReadingDone(
                 toss_id=toss_id,
                 verdict=Unreadable(Reason.NO_FRAMES, text),
                 t_rest=None,
@@ -463,18 +443,18 @@ class DiceCamera:
         while not self._is_stopping.wait(_TURN_S):
             self._answer_overdue_read()
 
-    def _tell(self, message: Message) -> None:
+    def _tell(self, message: messages.Message) -> None:
         """A listener that fails must not end the supervision: nobody would ever read again."""
         try:
             self._hear(message)
         except Exception:
             log.exception("%s was not taken", type(message).__name__)
 
-    def _report(self, fault: CameraFault) -> None:
+    def _report(self, fault: messages.CameraFault) -> None:
         self._faults[fault.code] = fault
         self._tell(fault)
 
-    def _send(self, request: Request | CameraSetup) -> None:
+    def _send(self, request: messages.Request | messages.CameraSetup) -> None:
         with self._lock:
             if self._link is None:
                 return  # said again by _resume when the next process is ready

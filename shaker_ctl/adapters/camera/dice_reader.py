@@ -19,16 +19,7 @@ from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures, ShakerOutputs
-from shaker_ctl.reading.messages import (
-    DIRTY_DOME,
-    CameraFault,
-    CameraRecovered,
-    DipLight,
-    Message,
-    ReadingDone,
-    Rested,
-    RestoreLight,
-)
+from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import is_values
@@ -235,35 +226,35 @@ class CameraReader:
 
     # ── Messages of the camera process ──────────────────────────────────────
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: messages.Message) -> None:
         match message:
-            case Rested():
+            case messages.Rested():
                 self._rested(message)
-            case DipLight(toss_id, level):
+            case messages.DipLight(toss_id, level):
                 self._dip(level)
                 self.camera.light_dipped(toss_id, time.monotonic())
-            case RestoreLight():
+            case messages.RestoreLight():
                 self._dip(1.0)
-            case ReadingDone():
+            case messages.ReadingDone():
                 self._done(message)
-            case CameraFault():
+            case messages.CameraFault():
                 if message.code == "camera-process" and self._is_dipped:
                     self._dip(1.0)  # whoever asked for the dip is gone
                 is_lost = message.code in LOST
                 level = logging.WARNING if is_lost else logging.INFO
                 log.log(level, "camera: %s. %s", message.text, message.remedy)
-                if message.code == DIRTY_DOME:
+                if message.code == messages.DIRTY_DOME:
                     self._post(events.ReaderFault(None, message.code), None)
                 if is_lost:
                     self._expect_recovery(message.code)
-            case CameraRecovered():
+            case messages.CameraRecovered():
                 log.info("camera: %s is over", message.code)
                 if self._well_since_s is None and not LOST & self.camera.faults.keys():
                     self._well_since_s = time.monotonic()
             case _:
                 pass
 
-    def _rested(self, message: Rested) -> None:
+    def _rested(self, message: messages.Rested) -> None:
         occasion = self._occasion_of.get(message.toss_id)
         if occasion is None:
             return
@@ -278,7 +269,7 @@ class CameraReader:
         else:
             self._post(events.AtRest(occasion, compared=message.is_proved is True), None)
 
-    def _done(self, message: ReadingDone) -> None:
+    def _done(self, message: messages.ReadingDone) -> None:
         occasion = self._occasion_of.get(message.toss_id)
         self._reading = None
         if occasion is None:

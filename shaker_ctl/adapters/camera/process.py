@@ -27,27 +27,8 @@ import cv2
 from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
+from shaker_ctl.reading import messages
 from shaker_ctl.reading.kept_picture import encoded, kept
-from shaker_ctl.reading.messages import (
-    DIRTY_DOME,
-    BeginToss,
-    Blind,
-    CameraFault,
-    CameraHealth,
-    CameraReady,
-    CameraRecovered,
-    CameraSetup,
-    EndReading,
-    LightDipped,
-    Message,
-    Picture,
-    ReadDice,
-    ReadingDone,
-    Request,
-    SettleDice,
-    StopCamera,
-    TakePicture,
-)
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from shaker_ctl.reading.toss_session import Finished, TossSession
 from shaker_ctl.reading.wire import WireError, receive, send
@@ -94,11 +75,11 @@ _REMEDIES = {
 class CameraWorker:
     """Everything of the camera process but its start."""
 
-    def __init__(self, link: Connection, setup: CameraSetup) -> None:
+    def __init__(self, link: Connection, setup: messages.CameraSetup) -> None:
         self._link = link
         self._link_lock = threading.Lock()
         self._setup = setup
-        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[messages.Request | None] = queue.SimpleQueue()
         self._started = time.monotonic()
         calibration = Calibration.from_table(setup.calibration)
         self._gate = QualityGate(calibration)
@@ -202,7 +183,7 @@ class CameraWorker:
             except (EOFError, OSError, WireError):
                 request = None
             self._requests.put(request)
-            if request is None or isinstance(request, StopCamera):
+            if request is None or isinstance(request, messages.StopCamera):
                 return
 
     def _serve_requests(self) -> bool:
@@ -213,34 +194,34 @@ class CameraWorker:
             except queue.Empty:
                 return True
             match request:
-                case None | StopCamera():
+                case None | messages.StopCamera():
                     return False
-                case BeginToss(toss_id, before):
+                case messages.BeginToss(toss_id, before):
                     self._session.begin(toss_id, self._grabber.newest, before)
                     self._dome.begin()
                     self._tossing_until = time.monotonic() + _LONGEST_TOSS_S
-                case SettleDice(toss_id):
+                case messages.SettleDice(toss_id):
                     self._tossing_until = 0.0
                     self._session.settle(toss_id, time.monotonic(), self._grabber.newest)
-                case ReadDice(toss_id):
+                case messages.ReadDice(toss_id):
                     self._tossing_until = 0.0
                     self._session.read(toss_id, time.monotonic(), self._grabber.newest)
                     self._done(self._session.catch_up(time.monotonic))
-                case LightDipped(toss_id, t_set):
+                case messages.LightDipped(toss_id, t_set):
                     self._session.light_dipped(toss_id, t_set)
-                case EndReading(toss_id):
+                case messages.EndReading(toss_id):
                     self._session.end(toss_id)
-                case Blind(is_blind):
+                case messages.Blind(is_blind):
                     self._is_blind = is_blind
                     self._grabber.blind(is_blind)
-                case TakePicture(request_id):
+                case messages.TakePicture(request_id):
                     frame = self._grabber.newest
                     jpeg = b"" if frame is None else small_jpeg(frame.image)
-                    self._send(Picture(request_id, jpeg))
+                    self._send(messages.Picture(request_id, jpeg))
 
     # ── Messages ────────────────────────────────────────────────────────────
 
-    def _send(self, message: Message) -> None:
+    def _send(self, message: messages.Message) -> None:
         try:
             with self._link_lock:
                 send(self._link, message)
@@ -253,7 +234,7 @@ class CameraWorker:
         self._is_ready = True
         card = self._finder.card
         height, width = frame.image.shape[:2]
-        self._send(CameraReady(card.name, width, height, time.monotonic() - self._started))
+        self._send(messages.CameraReady(card.name, width, height, time.monotonic() - self._started))
         threading.Thread(target=self._reader.warm, name="warm", daemon=True).start()
 
     def _beat(self, now: float) -> None:
@@ -271,7 +252,7 @@ class CameraWorker:
         )
         quality = self._quality
         self._send(
-            CameraHealth(
+            messages.CameraHealth(
                 frames=state.frames,
                 fps=state.fps,
                 late=state.late,
@@ -293,7 +274,7 @@ class CameraWorker:
                 picture = draw_reading(frame.image, finished.seen.observation, finished.verdict)
                 overlay = encoded(picture)
         self._send(
-            ReadingDone(
+            messages.ReadingDone(
                 toss_id=finished.toss_id,
                 verdict=finished.verdict,
                 t_rest=finished.t_rest,
@@ -314,7 +295,7 @@ class CameraWorker:
         # After the result, so that the round in hand is not lost by it.
         blots = self._dome.blots()
         self._set_fault(
-            DIRTY_DOME,
+            messages.DIRTY_DOME,
             f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
             "clean the dome and the lens",
         )
@@ -326,10 +307,10 @@ class CameraWorker:
             stands = code in self._faults
             if text is not None and not stands:
                 self._faults.add(code)
-                self._send(CameraFault(code, text, remedy))
+                self._send(messages.CameraFault(code, text, remedy))
             elif text is None and stands:
                 self._faults.discard(code)
-                self._send(CameraRecovered(code))
+                self._send(messages.CameraRecovered(code))
 
     def _stream_changed(self, trouble: str | None) -> None:
         """Called by the grabber's thread."""
@@ -438,10 +419,10 @@ def main(descriptor: int) -> int:
     try:
         worker = CameraWorker(link, setup)
     except ModelError as error:
-        send(link, CameraFault("model", str(error), "restore models/ from the release"))
+        send(link, messages.CameraFault("model", str(error), "restore models/ from the release"))
         return _MODEL_STATUS
     except VisionError as error:
-        send(link, CameraFault("model", str(error), "correct [camera.calibration]"))
+        send(link, messages.CameraFault("model", str(error), "correct [camera.calibration]"))
         return _MODEL_STATUS
     gc.freeze()
     gc.enable()

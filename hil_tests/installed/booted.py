@@ -349,21 +349,13 @@ def run(root: Path) -> bool:
 def main(
     wheel: Annotated[Path, typer.Option()],
     cache: debian.Cache = debian.CACHE,
-    *,
-    only_prepare: Annotated[
-        bool, typer.Option("--only-prepare", help="Install and do not boot.")
-    ] = False,
-    prepared: Annotated[
-        bool, typer.Option("--prepared", help="Boot what was prepared before.")
-    ] = False,
 ) -> None:
     """The installed table under a booted systemd; status 1 where a promise is not kept."""
     root = cache / "booted-root"
     with debian.checked():
         debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "chroot")
-        if not prepared:
-            prepare_root(wheel, cache, root)
-        if not only_prepare and not run(root):
+        prepare_root(wheel, cache, root)
+        if not run(root):
             raise typer.Exit(1)
 
 

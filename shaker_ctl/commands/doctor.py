@@ -23,6 +23,7 @@ from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.whole_file import mode, put
 
 screen = Console(highlight=False)
 
@@ -74,10 +75,7 @@ def doctor(
 def _keep(path: Path, lines: list[str]) -> None:
     """Leave the result beside the journal, for the page; where that cannot be, it was shown."""
     with contextlib.suppress(OSError):
-        aside = path.with_name(f".{path.name}.new")
-        aside.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        aside.chmod(0o640)
-        aside.replace(path)
+        put(path, "".join(f"{line}\n" for line in lines), mode(0o640))
 
 
 def _show(one: Finding, *, as_json: bool) -> None:

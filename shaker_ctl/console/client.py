@@ -164,18 +164,6 @@ class Console:
                 raise TimeoutError(f"after {timeout_s:g} s the table says: {status['says']}")
             time.sleep(every_s)
 
-    def wait_for_event(self, kind: str, *, timeout_s: float) -> Reply:
-        """Return the next event of that kind, those that wait included; raises `TimeoutError`."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            while self.events:
-                event = self.events.popleft()
-                if event["event"] == kind:
-                    return event
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no {kind} within {timeout_s:g} s")
-            self._take_in(min(0.1, timeout_s))
-
     def close(self) -> None:
         self._stream.close()
 
@@ -215,13 +203,6 @@ class Console:
                     remedy="Check the cable, and that no other program reads this line",
                 )
             self._unread += self._stream.read(0.1)
-
-    def _take_in(self, timeout_s: float) -> None:
-        self._unread += self._stream.read(timeout_s)
-        while message := self._message():
-            if "event" in message:
-                self.events.append(message)
-                self._on_event(message)
 
     def _message(self) -> Reply | None:
         """Return the next whole line that is JSON, if there is one; words and noise are skipped."""

@@ -68,15 +68,19 @@ class ModbusLamp:
             self._met_at = (self._line.openings, self._exchange.breaks)
         return self._identity
 
+    @property
+    def _met(self) -> LampExchange:
+        """The exchange with a box that has said who it is."""
+        self.identify()
+        return self._exchange
+
     def show(self, round_id: int, values: Values) -> frozenset[Area]:
         """Light the areas that `values` win and prove it; see `LampBox.show`."""
-        self.identify()
-        return self._exchange.show(self._stage(round_id, values)).lit
+        return self._met.show(self._stage(round_id, values)).lit
 
     def correct(self, round_id: int, values: Values) -> frozenset[Area]:
         """Light other areas for a round that was lit before; see `LampBox.correct`."""
-        self.identify()
-        return self._exchange.correct(self._stage(round_id, values)).lit
+        return self._met.correct(self._stage(round_id, values)).lit
 
     def _stage(self, round_id: int, values: Values) -> registers.Stage:
         return registers.Stage(
@@ -90,8 +94,7 @@ class ModbusLamp:
 
     def clear(self, round_id: int) -> None:
         """End the result of `round_id` and prove every lamp dark."""
-        self.identify()
-        self._exchange.clear(round_id)
+        self._met.clear(round_id)
 
     def darken(self) -> None:
         """Switch everything off now, without asking who is there first."""
@@ -99,28 +102,23 @@ class ModbusLamp:
 
     def show_phase(self, phase: int, round_id: int) -> None:
         """Show a phase (`lamp.registers.Phase`, plus `DEMONSTRATION`) and prove it taken."""
-        self.identify()
-        self._exchange.show_phase(phase, round_id)
+        self._met.show_phase(phase, round_id)
 
     def test_area(self, area: Area | None) -> frozenset[Area]:
         """Light one lamp alone, or none; return the areas that are seen to glow."""
-        self.identify()
-        return self._exchange.test_area(area).glowing
+        return self._met.test_area(area).glowing
 
     def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
         """Show odds at their places (`lamp.registers.ODDS_PLACES`) and prove them."""
-        self.identify()
-        self._exchange.show_multipliers(round_id, odds)
+        self._met.show_multipliers(round_id, odds)
 
     def status(self) -> LampStatus:
         """Read what the box does and measures."""
-        self.identify()
-        return self._exchange.status()
+        return self._met.status()
 
     def prove_dark(self) -> LampStatus:
         """Return a fresh status that is dark and healthy, or raise."""
-        self.identify()
-        return self._exchange.prove_dark()
+        return self._met.prove_dark()
 
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result, or raise."""
@@ -130,8 +128,7 @@ class ModbusLamp:
 
     def currents(self) -> dict[Area, int]:
         """Return each lamp's current in percent of the rated one."""
-        self.identify()
-        return self._exchange.currents()
+        return self._met.currents()
 
     def anchor(self, anchor: Anchor) -> bool:
         """Have the box retain where the journal stands; see `LampBox.anchor`."""

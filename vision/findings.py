@@ -11,9 +11,8 @@ import time
 from shaker_ctl.frozen import frozen
 from vision.cube_outlines.reader import SecondReading
 from vision.faces_by_pips.faces import PhotoReading
-from vision.frame import Frame
 from vision.networks.classifier import FoundDie
-from vision.reading import DieEvidence, Observation, Quality, Scene, Verdict
+from vision.reading import Observation
 
 
 @frozen(eq=False)
@@ -26,23 +25,6 @@ class Findings:
     """At a table."""
     by_pips: PhotoReading | None = None
     """In a photograph: what the second reader sees there."""
-
-
-def observe(
-    frame: Frame,
-    quality: Quality | None,
-    dice: tuple[DieEvidence, ...],
-    opinion: Verdict,
-    clock: Stopwatch,
-    scene: Scene | None = None,
-    *,
-    is_confirming: bool = False,
-) -> Observation:
-    """The parts of an observation in one."""
-    laps = tuple(clock.laps)
-    return Observation(
-        frame.sequence, frame.t_capture, quality, dice, opinion, laps, scene, is_confirming
-    )
 
 
 class Stopwatch:

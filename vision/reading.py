@@ -107,10 +107,6 @@ class Quality:
 
     median: float
     """Median grey level inside the compartment, 0..255."""
-    dark: float
-    """Share of its pixels at or below the black level, 0..1."""
-    clipped: float
-    """Share of its pixels at the white end, 0..1."""
     sharpness: float
     """Variance of the Laplacian over its noise share; see `quality`."""
     rim_px: float

@@ -72,20 +72,20 @@ class FloorView:
 
     def __init__(self, calibration: Calibration, scale: float = 2.0) -> None:
         self.calibration = calibration
-        width, height = calibration.image_size
-        turn = np.linspace(0, 2 * np.pi, 121)
-        circle = np.c_[np.cos(turn), np.sin(turn)] * calibration.compartment_radius_mm
-        rim = calibration.to_px(np.c_[circle, np.zeros(len(turn))])
+        radius = calibration.compartment_radius_mm
+        rim = calibration.circle_px(radius, points=121)
         # The tops of dice at the rim, and of one on top of another, reach beyond the floor.
-        reach = calibration.to_px(np.c_[circle, np.full(len(turn), 1.3 * calibration.die_mm)])
-        x0, y0 = np.floor(np.maximum(reach.min(axis=0), 0)).astype(int)
-        x1, y1 = np.ceil(np.minimum(reach.max(axis=0), (width, height))).astype(int)
-        self.origin = (int(x0), int(y0))
+        reach = calibration.circle_px(radius, 1.3 * calibration.die_mm, points=121)
+        rows, columns = calibration.box_of(reach)
+        self.origin = x0, y0 = columns.start, rows.start
         self.scale = scale
-        self.size = (max(8, int((x1 - x0) / scale)), max(8, int((y1 - y0) / scale)))
+        self.size = (
+            max(8, int((columns.stop - x0) / scale)),
+            max(8, int((rows.stop - y0) / scale)),
+        )
         self.crop = (
-            slice(int(y0), int(y0 + self.size[1] * scale)),
-            slice(int(x0), int(x0 + self.size[0] * scale)),
+            slice(y0, int(y0 + self.size[1] * scale)),
+            slice(x0, int(x0 + self.size[0] * scale)),
         )
         disc = np.zeros((self.size[1], self.size[0]), np.uint8)
         view = (rim + 0.5 - self.origin) / scale - 0.5
@@ -93,9 +93,7 @@ class FloorView:
         # The seam between floor and wall is neither.
         self.disc = cv2.erode(disc, np.ones((3, 3), np.uint8))
         self.inside = self.disc > 0
-        rows, columns = np.nonzero(self.inside)
-        keep = slice(None, None, 19)
-        self._rows, self._columns = rows[keep], columns[keep]
+        self._rows, self._columns = (each[::19] for each in np.nonzero(self.inside))
         u, v = (
             np.arange(count, dtype=np.float32) / np.float32(count) - np.float32(0.5)
             for count in self.size

@@ -13,14 +13,13 @@ a die lies flat, so a die that it finds has an outline that proves nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.outline import Pose
-from vision.faces_by_pips.faces import PhotoDie, read_sized
+from vision.faces_by_pips.faces import read_sized
+from vision.faces_by_pips.pips import Face
 
 _NEAREST_WALL = 0.3
 """Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
@@ -28,38 +27,28 @@ _MIN_SURE = 0.35
 _MARGIN_PX = 8
 
 
-@frozen(eq=False)
-class PipFace:
-    """A top face that its pips show."""
-
-    pose: Pose
-    """As an upright die's would be."""
-    face: PhotoDie
-
-
 def find_by_pips(
     image: np.ndarray, calibration: Calibration, known: Sequence[np.ndarray] = ()
-) -> list[PipFace]:
+) -> list[tuple[Pose, Face]]:
     """Top faces of the calibrated size inside the compartment of a (H, W, 3) uint8 BGR frame, but
-    for those that are `known` already, (4, 2) corners in frame pixels each."""
+    for those that are `known` already, (4, 2) corners in frame pixels each. Their poses are those
+    of upright dice."""
     left, top, right, bottom = _compartment(calibration)
     found = []
     inside = [corners - (left, top) for corners in known]
     for die in read_sized(image[top:bottom, left:right], calibration.die_px, inside):
-        moved = replace(die, corners=die.corners + np.array((left, top), float))
-        place = calibration.to_mm(moved.centre, calibration.die_mm)[0]
+        corners = die.corners + np.array((left, top), float)
+        place = calibration.to_mm(corners.mean(axis=0), calibration.die_mm)[0]
         reach = calibration.compartment_radius_mm - _NEAREST_WALL * calibration.die_mm
         if die.face.confidence < _MIN_SURE or float(np.hypot(*place)) > reach:
             continue
-        found.append(PipFace(_pose(moved.corners, calibration), moved))
+        found.append((_pose(corners, calibration), die.face))
     return found
 
 
 def _compartment(calibration: Calibration) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of the part of a frame in which tops of dice can be."""
-    turn = np.linspace(0, 2 * np.pi, 60)
-    ring = np.c_[np.cos(turn), np.sin(turn)] * calibration.compartment_radius_mm
-    px = calibration.to_px(np.c_[ring, np.full(len(turn), calibration.die_mm)])
+    px = calibration.circle_px(calibration.compartment_radius_mm, calibration.die_mm, points=60)
     width, height = calibration.image_size
     left, top = np.maximum(px.min(axis=0) - _MARGIN_PX, 0).astype(int)
     right, bottom = np.minimum(px.max(axis=0) + _MARGIN_PX, (width, height)).astype(int)

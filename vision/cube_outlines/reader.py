@@ -16,7 +16,7 @@ from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import FloorView, Foreground, shows_the_same
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
-from vision.cube_outlines.pips_first import PipFace, find_by_pips, nearest
+from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 
@@ -182,7 +182,7 @@ class SecondReader:
         return replace(before, dice=dice, ground=ground)
 
     def _with_pips(
-        self, ground: Foreground, dice: list[SecondDie], faces: Sequence[PipFace]
+        self, ground: Foreground, dice: list[SecondDie], faces: Sequence[tuple[Pose, Face]]
     ) -> list[SecondDie]:
         """The dice, with what their pips alone say where the outline left a question.
 
@@ -193,21 +193,21 @@ class SecondReader:
         edge = self.calibration.die_mm
         kept = list(dice)
         added: list[SecondDie] = []
-        for found in faces:
-            at = nearest(found.pose, [die.pose for die in kept], _SAME_PLACE * edge)
+        for pose, face in faces:
+            at = nearest(pose, [die.pose for die in kept], _SAME_PLACE * edge)
             there = None if at is None else kept[at]
             if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
                 continue
             if there is not None and there.face.value is not None:
-                if there.face.value != found.face.face.value:
-                    note = f"{there.face.value} pips in the outline, {found.face.face.value} else"
+                if there.face.value != face.value:
+                    note = f"{there.face.value} pips in the outline, {face.value} else"
                     kept[kept.index(there)] = replace(
                         there, face=replace(there.face, value=None, note=note)
                     )
                 continue
             if there is not None:
                 kept.remove(there)
-            added.append(self._die_by_pips(ground, found))
+            added.append(self._die_by_pips(ground, pose, face))
         places = [die.pose for die in added]
         free = [
             die
@@ -216,15 +216,15 @@ class SecondReader:
         ]
         return free + added
 
-    def _die_by_pips(self, ground: Foreground, found: PipFace) -> SecondDie:
+    def _die_by_pips(self, ground: Foreground, pose: Pose, face: Face) -> SecondDie:
         """A die at the place that its pips say, with the outline there, however well it fits."""
-        pose, edge = found.pose, self.calibration.die_mm
+        edge = self.calibration.die_mm
         fit = self._outline.fit(ground, [pose])[0]
         if nearest(pose, [fit.pose], _MAX_MOVED * edge) is None:
             fit = self._outline.fit(ground, [pose], rounds=1)[0]
         x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
         off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
-        face = replace(found.face.face, offset=(float(off[0] / edge), float(off[1] / edge)))
+        face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)))
         return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
 
     def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:

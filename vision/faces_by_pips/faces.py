@@ -140,14 +140,9 @@ class PhotoReading:
     contrast in CIE Lab units."""
 
 
-def photo_scale(image: np.ndarray) -> float:
-    """By how much a picture is enlarged or shrunk before it is read."""
-    return min(_MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
-
-
 def read_photo(image: np.ndarray) -> PhotoReading:
     """Every die face in a (H, W, 3) uint8 BGR picture."""
-    scale = photo_scale(image)
+    scale = min(_MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
     seen = _read_at(image, scale)
     fine = min(1.0, _FINE_SIDE / max(image.shape[:2]))
     usual = _usual_edge(seen.dice)
@@ -369,7 +364,6 @@ def _face(
         spacing=SPACING,
         pip_diameter=2 * radius * SPACING,
         grain=grain,
-        spots=len(proposal.members),
     )
 
 

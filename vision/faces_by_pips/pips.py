@@ -81,7 +81,7 @@ _COLOUR_SPREAD = 0.45
 _MARGIN = 0.045
 """Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
 
-MAX_ODD = 0.035
+_MAX_ODD = 0.035
 """Share of a face that may be neither face nor round pip: a serial number, a scratch."""
 
 SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
@@ -119,8 +119,6 @@ class Face:
     pip_diameter: float = 0.0
     grain: float = 0.0
     """Typical unevenness of the face itself, as a share of the contrast."""
-    spots: int = 0
-    """Round spots that were counted."""
     note: str = ""
     is_strange: bool = False
     """No round spots at all, or much that is neither face nor round spot."""
@@ -136,11 +134,8 @@ class _Spot:
     colour: np.ndarray
 
 
-def read_face(patch: np.ndarray, max_odd: float = MAX_ODD) -> Face:
-    """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face.
-
-    `max_odd`: share of the face that may be neither face nor round pip.
-    """
+def read_face(patch: np.ndarray) -> Face:
+    """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face."""
     lab = cv2.cvtColor(cv2.GaussianBlur(patch, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
     away = _distance_from_face(lab)
     rim = round(_MARGIN * FACE_PX)
@@ -148,11 +143,11 @@ def read_face(patch: np.ndarray, max_odd: float = MAX_ODD) -> Face:
     contrast = _share(inner, 0.985)
     if contrast < _MIN_CONTRAST:
         return Face(None, 0.0, contrast, note="no pips stand out", is_strange=True)
-    spots, strange, away = _spots(away, lab, contrast, rim, max_odd)
+    spots, strange, away = _spots(away, lab, contrast, rim)
     if not spots:
         return Face(None, 0.0, contrast, note="no round spots", is_strange=True)
     if strange:
-        return Face(None, 0.0, contrast, spots=len(spots), note=strange, is_strange=True)
+        return Face(None, 0.0, contrast, note=strange, is_strange=True)
     face = _match(spots, away, contrast)
     # A spot far from the middle may be all that one level leaves of a two.
     is_clear = face.value is not None and np.hypot(*face.offset) < _LATTICE_OFF
@@ -176,7 +171,6 @@ def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:
         spacing=pattern.spacing,
         pip_diameter=pattern.pip_diameter,
         grain=_share(away[::2, ::2], 0.40) / contrast,
-        spots=len(pattern.layout),
     )
 
 
@@ -206,7 +200,7 @@ def _share(values: np.ndarray, share: float) -> float:
 
 
 def _spots(
-    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int, max_odd: float
+    away: np.ndarray, lab: np.ndarray, contrast: float, rim: int
 ) -> tuple[list[_Spot], str, np.ndarray]:
     """Round spots of a pip's size; why the face is illegal, if something else is on it; and the
     distances from the face, in which pips that are rings have no hole."""
@@ -235,7 +229,7 @@ def _spots(
         elif not is_edge:
             odd_area += area
     odd = ""
-    if odd_area > max_odd * FACE_PX * FACE_PX:
+    if odd_area > _MAX_ODD * FACE_PX * FACE_PX:
         odd = f"{odd_area / FACE_PX**2:.0%} of the face is neither face nor round pip"
     return spots, odd, away
 
@@ -357,7 +351,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     diameters = np.array([s.diameter for s in spots])
 
     def refuse(note: str) -> Face:
-        return Face(None, 0.0, contrast, spots=count, note=note)
+        return Face(None, 0.0, contrast, note=note)
 
     if count not in SPOTS:
         return refuse(f"{count} spots")
@@ -399,7 +393,6 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
         spacing=spacing,
         pip_diameter=diameter,
         grain=_share(away[::2, ::2], 0.40) / contrast,
-        spots=count,
     )
 
 

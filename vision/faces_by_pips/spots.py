@@ -25,6 +25,7 @@ _SIGMAS = (1.5, 2.7)
 _MIN_RESPONSE = (1.6, 2.2, 2.2)
 """Smallest response of lightness, green-red and blue-yellow, Lab units."""
 _MAX_PER_LEVEL = 1600
+_MOST = 800
 _MIN_SIDE = 20
 _RAYS = 16
 _MIDDLE = slice(_RAYS // 2 - 1, _RAYS // 2 + 1)
@@ -104,12 +105,10 @@ class Bounds:
     """The strongest come first."""
 
 
-def find_spots(lab: np.ndarray, most: int = 800, bounds: Bounds | None = None) -> Spots:
-    """Round spots in a (H, W, 3) float32 Lab picture, at most so many, best first; in a picture
+def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
+    """Round spots in a (H, W, 3) float32 Lab picture, at most `_MOST`, best first; in a picture
     without room for one none."""
-    nowhere, nothing = np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
-    colourless = np.zeros((0, 3), np.float32)
-    parts = [Spots(nowhere, nothing, colourless, colourless, nowhere, nothing)]
+    parts = [_none()]
     scale = 1.0
     level = lab
     while min(level.shape[:2]) >= _MIN_SIDE:
@@ -134,7 +133,7 @@ def find_spots(lab: np.ndarray, most: int = 800, bounds: Bounds | None = None) -
             for name in ("xy", "diameter", "inner", "outer", "stretch", "unround")
         )
     )
-    return _distinct(spots, most)
+    return _distinct(spots)
 
 
 def _extremes(level: np.ndarray) -> np.ndarray:
@@ -240,7 +239,7 @@ def _crossings(share: np.ndarray) -> np.ndarray:
     return np.where(found, (before[:, 0] + part) * 0.5, np.nan)
 
 
-def _distinct(spots: Spots, most: int) -> Spots:
+def _distinct(spots: Spots) -> Spots:
     """One spot of several at the same place and of about the same size."""
     worth = np.minimum(spots.contrast, 30.0) * (1.0 - 3.0 * spots.unround)
     spots = spots.take(np.argsort(-worth, kind="stable"))
@@ -268,17 +267,11 @@ def _distinct(spots: Spots, most: int) -> Spots:
         if is_new:
             kept.append(i)
             cells.setdefault((band, int(x // side), int(y // side)), []).append(i)
-            if len(kept) >= most:
+            if len(kept) >= _MOST:
                 break
     return spots.take(np.array(kept, int))
 
 
 def _none() -> Spots:
-    return Spots(
-        np.zeros((0, 2), np.float32),
-        np.zeros(0, np.float32),
-        np.zeros((0, 3), np.float32),
-        np.zeros((0, 3), np.float32),
-        np.zeros((0, 2), np.float32),
-        np.zeros(0, np.float32),
-    )
+    places, sizes, colours = (np.zeros(size, np.float32) for size in ((0, 2), 0, (0, 3)))
+    return Spots(places, sizes, colours, colours, places, sizes)

@@ -133,7 +133,7 @@ class DieFinder:
         """
         return decode(
             *self.maps(image),
-            min_score=self.card.thresholds.score if min_score is None else min_score,
+            min_score=self.card.min_score if min_score is None else min_score,
         )
 
     def maps(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

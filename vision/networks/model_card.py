@@ -23,14 +23,6 @@ order would read every die wrong with full confidence."""
 
 
 @frozen
-class Thresholds:
-    """Chosen on data by `models.training.evaluate`; the curves are in `models/figures/`."""
-
-    score: float
-    """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another."""
-
-
-@frozen
 class ModelFile:
     """A file, and the digest that its manifest promises."""
 
@@ -49,14 +41,13 @@ class ModelCard:
     multiple: int
     """Width and height of the network's input are multiples of this, pixels."""
 
-    thresholds: Thresholds
+    min_score: float
+    """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another. Chosen on
+    data by `models.training.evaluate`; the curves are in `models/figures/`."""
     near: ModelFile | None
     """The network that looks at each die again, for how it lies; None where there is none."""
     photo: ModelFile | None
     """The network that looks at each thing on a photograph; None where there is none."""
-
-    manifest: dict[str, Any]
-    """The whole manifest: training data, licences, measured figures."""
 
 
 def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
@@ -81,10 +72,9 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
             sha256=str(model["sha256"]).lower(),
             name=str(model["name"]),
             multiple=int(content["input"]["multiple"]),
-            thresholds=Thresholds(score=float(thresholds["score"])),
+            min_score=float(thresholds["score"]),
             near=_file(manifest, content["near"]) if "near" in content else None,
             photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
-            manifest=content,
         )
         classes = tuple(content["output"]["classes"])
     except (KeyError, TypeError, ValueError) as error:

@@ -125,7 +125,8 @@ class PhotoFinder:
             looks = self._looker.look(image, [(die.centre, die.edge_px) for die in things])
             things = [_by_both(die, look) for die, look in zip(things, looks, strict=True)]
         dice = _without_overlap(things)
-        dice = [_moved(die, -border) for die in dice]
+        if border:
+            dice = [replace(d, corners=np.asarray(d.corners - border, np.float32)) for d in dice]
         sure = [die for die in dice if worth(die) >= min_worth]
         faint = [die for die in dice if worth(die) < min_worth]
         return sorted(sure, key=lambda die: float(die.centre[0])), faint
@@ -395,7 +396,3 @@ def _is_side_of(die: FoundDie, other: FoundDie) -> bool:
 
 def _gap(a: FoundDie, b: FoundDie) -> float:
     return float(np.hypot(*(a.centre - b.centre)))
-
-
-def _moved(die: FoundDie, by: float) -> FoundDie:
-    return replace(die, corners=np.asarray(die.corners + by, np.float32)) if by else die

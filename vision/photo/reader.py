@@ -19,7 +19,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.faces import PhotoDie, PhotoReading, read_photo
-from vision.findings import Findings, Stopwatch, observe
+from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import PhotoThresholds
@@ -28,6 +28,7 @@ from vision.quads import apart_deg, match, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
+    Observation,
     Reason,
     SecondVote,
     Unreadable,
@@ -116,7 +117,8 @@ class PhotoReader:
         opinion = judge(evidence, _THRESHOLDS, dice)
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
-        seen = observe(frame, None, both, opinion, clock)
+        laps = tuple(clock.laps)
+        seen = Observation(frame.sequence, frame.t_capture, None, both, opinion, laps)
         return Findings(seen, evidence.found, None, evidence.second)
 
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:

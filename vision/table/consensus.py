@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
+from vision.quads import apart_deg
 from vision.reading import (
     DieEvidence,
     NoRoll,
@@ -200,7 +201,7 @@ def _seen(observation: Observation) -> int:
 def _is_near(a: DieEvidence, b: DieEvidence) -> bool:
     if (a.model is None) != (b.model is None):
         return False
-    turn = abs((a.turn_deg - b.turn_deg + 45.0) % 90.0 - 45.0)
+    turn = apart_deg(a.turn_deg, b.turn_deg)
     # What does not lie flat has no turn in the plane to speak of.
     is_askew = a.odds < 0 or b.odds < 0
     limit = 3 * STILL_MM if is_askew else STILL_MM

@@ -28,6 +28,8 @@ dice cover at most 15 % of the compartment. Source: 240 pictures of the virtual 
 have 0.005 at most; at seven times the exposure they have 0.07 and more."""
 SEEN_LEVEL = 35
 """If a tenth of a dark picture is brighter than this grey, the view is hidden and not dark."""
+MIN_SHARPNESS = 0.105
+"""Sharpness below which a picture is out of focus; see `sharpness`."""
 TORN_ROWS = 0.06
 """Largest share of the picture's rows that may have no grain. A decoder fills missing rows with one
 flat grey, or it repeats the last good row."""
@@ -62,9 +64,8 @@ _MIN_RIM_RAYS = 0.35
 class QualityGate:
     """Judges frames of one calibrated camera."""
 
-    def __init__(self, calibration: Calibration, min_sharpness: float = 0.105) -> None:
+    def __init__(self, calibration: Calibration) -> None:
         self.calibration = calibration
-        self.min_sharpness = min_sharpness
         turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
         self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
         ring = self._direction * calibration.compartment_radius_mm
@@ -73,19 +74,17 @@ class QualityGate:
         self._steps = steps
         self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
         self._ray_y = (self._rim[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
-        x0, y0 = np.maximum(np.floor(self._rim.min(axis=0)), 0).astype(int)
-        x1, y1 = np.minimum(np.ceil(self._rim.max(axis=0)), calibration.image_size).astype(int)
-        self._crop = (slice(int(y0), int(y1)), slice(int(x0), int(x1)))
+        self._crop = calibration.box_of(self._rim)
 
     def judge(self, image: np.ndarray) -> Quality:
         """Judge a (H, W, 3) uint8 BGR picture."""
         width, height = self.calibration.image_size
         if image.shape[:2] != (height, width):
-            return _faulty(
-                Reason.WRONG_SIZE,
+            detail = (
                 f"the picture is {image.shape[1]}×{image.shape[0]}, "
-                f"the calibration is for {width}×{height}",
+                f"the calibration is for {width}×{height}"
             )
+            return Quality(0.0, 0.0, -1.0, Reason.WRONG_SIZE, detail)
         grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
         core = grey[self._crop]
         shares = _shares(core[::_EVERY])
@@ -109,9 +108,9 @@ class QualityGate:
         elif clipped > CLIPPED_SHARE or median > WHITE_MEDIAN:
             fault = Reason.OVER_EXPOSED
             detail = f"{clipped:.0%} of the compartment is white, median grey {median:.0f} of 255"
-        elif sharp < self.min_sharpness:
+        elif sharp < MIN_SHARPNESS:
             fault = Reason.DEFOCUSED
-            detail = f"sharpness {sharp:.3f}, needed {self.min_sharpness:.3f}"
+            detail = f"sharpness {sharp:.3f}, needed {MIN_SHARPNESS:.3f}"
         elif flat_rows > TORN_ROWS or is_cut:
             lost = max(flat_rows, black_rows)
             fault, detail = Reason.TORN, f"{lost:.0%} of the rows are empty or repeated"
@@ -123,8 +122,6 @@ class QualityGate:
             detail = f"the compartment's rim is {rim_px:.1f} pixels off its calibrated place"
         return Quality(
             median=median,
-            dark=dark,
-            clipped=clipped,
             sharpness=sharp,
             rim_px=-1.0 if rim_px is None else rim_px,
             fault=fault,
@@ -212,10 +209,6 @@ def rows_without_grain(grey: np.ndarray) -> float:
     # A dark surround is no tear.
     is_black = inner.sum(axis=1, dtype=np.uint32) < 3 * inner.shape[1]
     return float(((is_flat | same) & ~is_black).mean())
-
-
-def _faulty(reason: Reason, detail: str) -> Quality:
-    return Quality(0.0, 0.0, 0.0, 0.0, -1.0, reason, detail)
 
 
 def _shares(values: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 
 from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondReader, SecondReading
-from vision.findings import Findings, Stopwatch, observe
+from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks import probability
 from vision.networks.classifier import FoundDie
@@ -108,7 +108,9 @@ class TableReader:
             clock.lap("quality")
         if quality.fault is Reason.WRONG_SIZE:
             unfit = Unreadable(quality.fault, quality.detail)
-            return Findings(observe(frame, quality, (), unfit, clock), (), None)
+            laps = tuple(clock.laps)
+            seen = Observation(frame.sequence, frame.t_capture, quality, (), unfit, laps)
+            return Findings(seen, (), None)
         # What will be refused for its light anyway is not worth the longer way by pips.
         found, second = again or self._read_twice(
             lambda: self._find(frame.image),
@@ -125,10 +127,11 @@ class TableReader:
             opinion = Unreadable(quality.fault, quality.detail)
         judged = scene if quality.fault is None else None
         clock.lap("verdict")
-        observation = observe(
-            frame, quality, evidence, opinion, clock, judged, is_confirming=again is not None
-        )
-        return Findings(observation, found, second)
+        seen = Observation(
+            frame.sequence, frame.t_capture, quality, evidence, opinion, tuple(clock.laps), judged,
+            is_confirming=again is not None,
+        )  # fmt: skip
+        return Findings(seen, found, second)
 
     def _read_again(
         self, image: np.ndarray, after: Findings, is_turned: bool, clock: Stopwatch

@@ -35,7 +35,7 @@ def test_shipped_manifest_matches_the_shipped_model():
     assert card.photo is not None
     files = (card.path, card.near.path, card.photo.path)
     assert sum(file.stat().st_size for file in files) <= 4_000_000
-    assert 0 < card.thresholds.score < 1
+    assert 0 < card.min_score < 1
 
 
 @pytest.mark.parametrize("name", ["dice.onnx", "near.onnx", "photo.onnx"])

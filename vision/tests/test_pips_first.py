@@ -74,8 +74,8 @@ def test_an_empty_compartment_stays_empty(reader):
 
 
 def test_places_are_good_to_a_millimetre():
-    for truth, found in zip(
+    for truth, (pose, face) in zip(
         sorted(DICE, key=lambda d: d.x), find_by_pips(draw(DICE), TABLE), strict=True
     ):
-        assert found.face.face.value == truth.value
-        assert np.hypot(found.pose.x_mm - truth.x, found.pose.y_mm - truth.y) < 1.0
+        assert face.value == truth.value
+        assert np.hypot(pose.x_mm - truth.x, pose.y_mm - truth.y) < 1.0

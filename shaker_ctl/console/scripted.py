@@ -20,6 +20,10 @@ LOOK_S = 0.2
 MAX_REFUSALS = 10
 """In a row. One or two are the table having moved on meanwhile; ten are a misunderstanding."""
 
+PATIENCE_S = 0.5
+"""Pause after the first refusal in a row; after the n-th, n times as long, 22 s in all. A table
+asks to wait while its files are being examined: some seconds, and more where it is busy."""
+
 TRUSTED_CLOCKS = ("rtc", "synchronised", "confirmed")
 
 
@@ -46,6 +50,7 @@ class _Person:
             self._refusals += 1
             if self._refusals >= MAX_REFUSALS:
                 raise ScriptedPersonError(f"`{line}` was refused: {refused}") from refused
+            time.sleep(self._refusals * PATIENCE_S)
             return False
         self._refusals = 0
         self.say(f"{self.name}: {line} - {reply['text']}")

@@ -8,6 +8,7 @@ import pytest
 
 from shaker_ctl.console import scripted
 from shaker_ctl.console.client import Console
+from shaker_ctl.console.desk import Actor, Answer, Request
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.console.tests.fake_desk import FakeDesk
 from shaker_ctl.console.tests.support import PASSPHRASE, served
@@ -41,6 +42,32 @@ def test_floorperson_watches_the_inspection_signs_it_and_opens_the_table(users: 
         "seen",
     ]
     assert [note.kind for note in desk.notes][:2] == ["login", "logout"]
+
+
+class Examining(FakeDesk):
+    """Asks to wait, nine times."""
+
+    asked = 0
+
+    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+        if request.verb == "open" and self.asked < 9:
+            self.asked += 1
+            return Answer.refused("not-now", "files are being examined: wait some seconds")
+        return super().submit(request, actor, deadline_s=deadline_s)
+
+
+def test_floorperson_waits_longer_each_time_the_table_asks_to_wait(
+    users: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(scripted.time, "sleep", slept.append)
+    with served(Examining("inspection due"), users) as line:
+        console = Console(line)
+        console.connect()
+        status = Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
+    assert status["life"] == "open"
+    pauses = [pause for pause in slept if pause >= scripted.PATIENCE_S]
+    assert pauses == [n * scripted.PATIENCE_S for n in range(1, 10)]
 
 
 def test_floorperson_gives_up_on_a_fault_and_says_which(users: Path) -> None:

@@ -60,7 +60,7 @@ def test_floorperson_waits_longer_each_time_the_table_asks_to_wait(
     users: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(scripted.time, "sleep", slept.append)
+    monkeypatch.setattr("time.sleep", slept.append)
     with served(Examining("inspection due"), users) as line:
         console = Console(line)
         console.connect()

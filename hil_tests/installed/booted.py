@@ -227,7 +227,8 @@ def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
         "the stop script took the pins low",
         computer.pins_taken_low() > low_before,
     )
-    is_held = after["glowing"] == before["glowing"] and after["round"] == before["round"]
+    is_lit = bool(before["glowing"])
+    is_held = is_lit and all(after[key] == before[key] for key in ("glowing", "round"))
     say(f"the result of round {after['round']} stays lit: {', '.join(after['glowing'])}", is_held)
 
 

@@ -29,6 +29,9 @@ PORT = 8888
 STICK = "/media/shaker-journal"
 """Where the second journal's medium is mounted; here, memory."""
 
+LIT_S = 5.0
+"""How long a result is lit at least, so that a table can be stopped while it is."""
+
 DIALOUT = 20
 """Debian's group of serial lines."""
 
@@ -55,7 +58,8 @@ class Machine:
     """The virtual rig of one table, outside the container, and the people at its consoles."""
 
     def __init__(self, folder: Path) -> None:
-        self.session = Session(Plan(pace="brisk", seed=3), folder)
+        lit = {"table": {"payout_s": LIT_S}}
+        self.session = Session(Plan(pace="brisk", seed=3, changes=lit), folder)
         self.session.start_rig()
         self.session.write_settings()
 

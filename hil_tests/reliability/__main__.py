@@ -191,7 +191,9 @@ def crash(
         return bool(left)
 
     broken = 0
-    tables = _tables(folder, console, until_s, more, volume_records=CHANGE_RECORDS)
+    changes = any(p.kind == "volume" for p in wanted)
+    volume_records = CHANGE_RECORDS if changes else None
+    tables = _tables(folder, console, until_s, more, volume_records=volume_records)
     for bench, witness in tables:
         crashes = Crashes(bench, witness, seed + len(kept.all))
         while more() and time.monotonic() < until_s:

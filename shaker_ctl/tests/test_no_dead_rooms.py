@@ -19,6 +19,7 @@ from shaker_ctl.lamp.registers import Phase
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.vocabulary import Condition, ShownPhase
+from shaker_ctl.view import requests
 
 ROOT = Path(shaker_ctl.__file__).parent
 
@@ -61,7 +62,9 @@ def leaves(base: type) -> set[str]:
 def test_every_event_is_posted_by_the_service_or_a_console() -> None:
     heard: set[str] = {row.on.__name__ for row in ROWS if row.on is not None}
     assert heard == leaves(events.Event)
-    assert heard - set(calls(ELSEWHERE)) == set()
+    of_consoles = [*requests.BY_A_PERSON.values(), *requests.IN_A_ROUND.values()]
+    posted = {*calls(ELSEWHERE), *(made.__name__ for made in of_consoles)}
+    assert heard - posted == set()
 
 
 def test_the_evidence_of_a_restart_is_read_and_not_left_at_its_default() -> None:

@@ -25,7 +25,7 @@ def person(actor: Actor) -> Person:
     return Person(actor.name, actor.role)
 
 
-_BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {
+BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {
     "bets": events.BetsRequested,
     "open": events.OpenRequested,
     "close": events.CloseRequested,
@@ -44,7 +44,7 @@ _BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {
 }
 """Acts that say nothing but who gives them."""
 
-_IN_A_ROUND: Mapping[str, Callable[[Person, int], events.Event]] = {
+IN_A_ROUND: Mapping[str, Callable[[Person, int], events.Event]] = {
     "nmb": events.NoMoreBetsCalled,
     "activate": events.ActivationRequested,
     "reveal": events.RevealRequested,
@@ -72,9 +72,9 @@ def to_event(
     given = request.arguments
     who = person(actor)
     number = _round(given, state)
-    if made := _BY_A_PERSON.get(request.verb):
+    if made := BY_A_PERSON.get(request.verb):
         return made(who)
-    if made_in := _IN_A_ROUND.get(request.verb):
+    if made_in := IN_A_ROUND.get(request.verb):
         return made_in(who, number)
     match request.verb:
         case "enter":
@@ -117,7 +117,7 @@ def to_event(
 
 def _inspect(given: Mapping[str, object], who: Person, now: datetime) -> events.Event:
     what = str(given["what"])
-    if made := _BY_A_PERSON.get(f"inspect {what}"):
+    if made := BY_A_PERSON.get(f"inspect {what}"):
         return made(who)
     match what:
         case "enter":

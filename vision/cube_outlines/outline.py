@@ -456,17 +456,19 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     everything = areas.any(axis=0) | (mask > 0)
     shown = np.ix_(everything.any(axis=1), everything.any(axis=0))
     silhouettes, solid = [area[shown] > 0 for area in areas], mask[shown] > 0
-    sizes = [int(s.sum()) for s in silhouettes]
+    sizes = [np.count_nonzero(area) for area in silhouettes]
     one = float(np.median(sizes)) if sizes else 1.0
+    whole = np.count_nonzero(solid)
     best: tuple[float, list[int]] = (float("inf"), [])
     for count in range(1, most + 1):
         for chosen in combinations(range(len(poses)), count):
             union = silhouettes[chosen[0]].copy()
             for i in chosen[1:]:
                 union |= silhouettes[i]
-            overlap = (sum(sizes[i] for i in chosen) - int(union.sum())) / one
-            missed = int((solid & ~union).sum()) / one
-            invented = int((union & ~solid).sum()) / one
+            covered = np.count_nonzero(union)
+            hit = np.count_nonzero(union & solid)
+            overlap = (sum(sizes[i] for i in chosen) - covered) / one
+            missed, invented = (whole - hit) / one, (covered - hit) / one
             cost = missed + invented + 1.5 * overlap + 0.08 * count
             if cost < best[0]:
                 best = (cost, list(chosen))

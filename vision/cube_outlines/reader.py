@@ -32,7 +32,7 @@ _MIN_OF_TWO = 1.4
 """Foreground smaller than this many dice is one die at most."""
 _MAX_GUESSES = 30
 """Most guesses for one piece of foreground that are refined. Four dice in a heap suggest twenty."""
-_SAME_GUESS = (0.7, 0.07)
+_SAME_GUESS = (1.0, 0.1)
 """Distance, mm, and turn, radians, of two guesses below which both lead to one fit. A fit moves a
 guess by several times as much."""
 _MIN_COVER_BEFORE = 0.8

@@ -108,8 +108,8 @@ class DieFinder:
         try:
             self._session = open_session(self.card.path, threads)
             self._input = self._session.get_inputs()[0].name
-            # The first run allocates and picks kernels: several times slower than the others.
-            self.find(np.full((480, 640, 3), _PADDING, np.uint8))
+            # The first run picks kernels: several times slower than the others, however small.
+            self.find(np.full((64, 64, 3), _PADDING, np.uint8))
         except ModelError:
             raise
         except Exception as error:  # onnxruntime raises undocumented types of its own

@@ -57,7 +57,7 @@ class WindowNetwork:
         """`window`: (S, S, C). Raises ModelError when the file does not load or run."""
         try:
             self._session = open_session(path, threads)
-            self(np.zeros((3, *window), np.uint8))
+            self(np.zeros((1, *window), np.uint8))
         except Exception as error:  # onnxruntime raises undocumented types of its own
             raise ModelError(f"{path} does not load or run: {error}") from error
 

@@ -24,6 +24,7 @@ from multiprocessing.connection import Connection
 
 import cv2
 
+from shaker_ctl.adapters.camera import allocator
 from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
@@ -413,6 +414,7 @@ def _shows_no_rim(quality: Quality) -> bool:
 
 def main(descriptor: int) -> int:
     """Serve the parent at the other end of a socket until it hangs up."""
+    allocator.return_large_blocks()
     cv2.setNumThreads(1)
     link = Connection(descriptor)
     setup = receive(link)

@@ -23,13 +23,12 @@ from rich.progress import track
 
 from hil_tests.reader.cases import Case, TrueDie, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Out, Seed
-from vision.calibration import Calibration
+from hil_tests.reader.outcomes import readers
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS
 from vision.reading import DieEvidence
 from vision.table import judgement, witnesses
-from vision.table.reader import TableReader
 
 RIG = "rig"
 _HARD_DEG = 14.0
@@ -56,14 +55,11 @@ def measurements(
     finder: DieFinder, name: str, cases: Iterator[Case], total: int
 ) -> Iterator[Measurement]:
     """Every die that the model finds in `total` cases of one origin."""
-    readers: dict[Calibration, TableReader] = {}
+    reader_of = readers(finder)
     shown_cases = track(itertools.islice(cases, total), f"measuring {name}", total=total)
     for shown in shown_cases:
-        if shown.calibration not in readers:
-            if len(readers) > 40:
-                readers.clear()
-            readers[shown.calibration] = TableReader(finder, shown.calibration)
-        for die in readers[shown.calibration].read(Frame(shown.shoot(), 0.0, shown.number)).dice:
+        reader = reader_of(shown.calibration)
+        for die in reader.read(Frame(shown.shoot(), 0.0, shown.number)).dice:
             gaps = [np.hypot(t.x_mm - die.x_mm, t.y_mm - die.y_mm) for t in shown.dice]
             nearest = int(np.argmin(gaps))
             if die.model is not None and gaps[nearest] < _NEAR_MM:

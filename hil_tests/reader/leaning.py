@@ -21,7 +21,7 @@ import typer
 
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, said
+from hil_tests.reader.outcomes import MAX_FRAMES, readers, said
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
@@ -121,12 +121,11 @@ def main(
     band: Annotated[list[int] | None, typer.Option(help="Only these bands, from 0.")] = None,
 ) -> None:
     """Count what is said of dice that something holds up; status 1 where a goal is missed."""
-    finder = DieFinder(model)
+    reader_of = readers(DieFinder(model))
     supports, bands = tuple(support or SUPPORTS), tuple(band or range(len(BANDS_DEG)))
     names = list(RIG.compartments)
     tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
     camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
-    reader_of = cache(lambda camera: TableReader(finder, camera.calibration))
 
     def case(number: int) -> dict[str, Any]:
         random = np.random.default_rng((seed, number))
@@ -137,7 +136,7 @@ def main(
         low, high = BANDS_DEG[bands[number // len(supports) % len(bands)]]
         toss = _set_up(tosses(name), kind, (low, high), camera, random)
         style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
-        row = _case(camera, reader_of(camera), toss, style, is_coin=kind == "coin")
+        row = _case(camera, reader_of(camera.calibration), toss, style, is_coin=kind == "coin")
         row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
         return row | {"lens": lens}
 

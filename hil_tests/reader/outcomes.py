@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from hil_tests.reader.cases import Case
+from vision.calibration import Calibration
 from vision.findings import Findings
 from vision.frame import Frame
+from vision.networks.classifier import DieFinder
 from vision.reading import NoRoll, Verdict, Verified
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.reader import TableReader
@@ -41,6 +44,11 @@ class Outcome:
     @property
     def wrongly_accepted(self) -> bool:
         return self.said == "WRONG" or (self.said == "right" and self.truth == "not flat")
+
+
+def readers(finder: DieFinder) -> Callable[[Calibration], TableReader]:
+    """What gives the reader of a camera; those of the last forty cameras are kept."""
+    return lru_cache(maxsize=40)(partial(TableReader, finder))
 
 
 def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:

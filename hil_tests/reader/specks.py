@@ -19,7 +19,7 @@ import typer
 
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, read_still, said
+from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
@@ -61,18 +61,19 @@ def main(
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/specks"),
 ) -> None:
     """Count what specks and highlights make wrong; status 1 if more than 0.2 % is."""
-    finder = DieFinder(model)
+    reader_of = readers(DieFinder(model))
     names = list(RIG.compartments)
     tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
     camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
-    reader_of = cache(lambda camera: TableReader(finder, camera.calibration))
 
     def case(number: int) -> dict[str, Any]:
         random = np.random.default_rng((seed, number))
         name = names[number % len(names)]
         toss = tosses(name)[int(random.integers(_POOL))]
         camera = camera_of(name, int(random.integers(len(RIG.lenses))))
-        return _case(reader_of(camera), camera, toss, PLACES[number % len(PLACES)], random)
+        return _case(
+            reader_of(camera.calibration), camera, toss, PLACES[number % len(PLACES)], random
+        )
 
     raise typer.Exit(1 if _report(results(out / f"specks-{seed}.jsonl", count, case)) else 0)
 

@@ -24,13 +24,11 @@ import typer
 import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import Outcome, examine
+from hil_tests.reader.outcomes import Outcome, examine, readers
 from hil_tests.reader.samples import BLIND, RIG, seen_by
-from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
 from vision.shares import bounds
 from vision.table.consensus import FRAMES
-from vision.table.reader import TableReader
 
 _PRINT_EVERY = 50
 
@@ -122,15 +120,10 @@ def run(
     path = out / f"{name}-{frames}-{_digest_of_reader(finder)}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []
-    readers: dict[Calibration, TableReader] = {}
+    reader_of = readers(finder)
     with path.open("a", encoding="utf-8") as file:
         for case in itertools.islice(cases({o.number for o in done}), max(0, most - len(done))):
-            reader = readers.get(case.calibration)
-            if reader is None:
-                if len(readers) > 40:
-                    readers.clear()
-                reader = readers[case.calibration] = TableReader(finder, case.calibration)
-            outcome = examine(reader, case, frames)
+            outcome = examine(reader_of(case.calibration), case, frames)
             done.append(outcome)
             file.write(json.dumps(asdict(outcome)) + "\n")
             if len(done) % _PRINT_EVERY == 0:

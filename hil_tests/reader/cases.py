@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -115,14 +116,19 @@ def rig_cases(
             yield toss_case(number + k, view, shown, shoot, f"{name} {style}")
 
 
+def rows(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Each picture of a rendered set, in order, and its row of labels."""
+    for part in sorted(folder.glob("*.jsonl")):
+        for row in map(json.loads, part.open()):
+            yield folder / row["image"], row
+
+
 def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
     """The pictures of a set of calibrated shots; grain is added anew for each frame."""
-    lines = (line for part in sorted(folder.glob("*.jsonl")) for line in part.open())
-    for number, line in enumerate(lines):
+    for number, (path, row) in enumerate(rows(folder)):
         if number in skip:
             continue
-        row = json.loads(line)
-        image = cv2.imread(str(folder / row["image"]), cv2.IMREAD_COLOR)
+        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
         if image is None or "calibration" not in row:
             continue
         calibration = Calibration.from_table(row["calibration"])

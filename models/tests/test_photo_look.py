@@ -14,7 +14,7 @@ from models.training import augment, impostors, near_look
 from models.training import photo_look as training
 from models.training.samples import SampleSource, scene_source
 from models.training.scenes import SceneSet, make
-from models.training.small_net import BATCH, export_exact
+from models.training.small_net import BATCH
 from models.training.targets import Mark
 from vision.networks.model_card import ModelFile, digest_of
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
@@ -61,7 +61,7 @@ def _place(window: torch.Tensor, colour: tuple[int, int, int]) -> np.ndarray | N
 
 
 def test_a_die_stands_upright_and_its_top_face_is_where_it_is_said_to_be(askew, plain):
-    data = training.Windows([askew], 3, 60)
+    data = training.Windows([askew], 3, 0, 60)
     checked = 0
     for index in range(60):
         window, (is_die, value, x, y) = data[index]
@@ -79,7 +79,7 @@ def test_a_die_stands_upright_and_its_top_face_is_where_it_is_said_to_be(askew, 
 
 
 def test_what_is_no_die_lies_beside_it_or_has_another_size(askew, plain):
-    data = training.Windows([askew], 4, 80)
+    data = training.Windows([askew], 4, 0, 80)
     others = [window for window, wanted in (data[i] for i in range(80)) if not wanted[0]]
     assert len(others) > 20
     middle = np.full(2, (SIDE - 1) / 2)
@@ -108,9 +108,9 @@ def test_impostors_lie_in_the_middle_and_are_not_all_alike():
 
 
 def test_the_same_window_comes_again(askew):
-    data = training.Windows([askew], 5, 10)
+    data = training.Windows([askew], 5, 0, 10)
     for index in range(10):
-        assert torch.equal(data[index][0], training.Windows([askew], 5, 10)[index][0])
+        assert torch.equal(data[index][0], training.Windows([askew], 5, 0, 10)[index][0])
 
 
 def test_unknown_values_and_places_teach_nothing():
@@ -126,7 +126,7 @@ def test_unknown_values_and_places_teach_nothing():
 
 @pytest.fixture(scope="module")
 def near(tmp_path_factory):
-    """A near look in float32 with random weights, and norms that do something."""
+    """A near look with random weights and norms that do something, and its checkpoint."""
     torch.manual_seed(3)
     net = near_look.NearNet()
     for module in net.modules():
@@ -134,17 +134,14 @@ def near(tmp_path_factory):
             module.running_mean.normal_(0, 0.2)
             module.running_var.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.3)
-    return net, export_exact(net, tmp_path_factory.mktemp("near") / "near.onnx")
+    path = tmp_path_factory.mktemp("near") / "near.pt"
+    torch.save({"average": net.state_dict()}, path)
+    return net, path
 
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory):
     return make(SceneSet("quick snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    monkeypatch.setattr(training, "_MEASURED", 2 * BATCH)
 
 
 def test_training_ends_in_a_small_file_that_the_reader_loads(snapshots, near, tmp_path):
@@ -161,9 +158,9 @@ def test_training_ends_in_a_small_file_that_the_reader_loads(snapshots, near, tm
     assert looker.look(picture, []) == []
 
 
-def test_it_begins_with_what_the_near_look_learnt(snapshots, near):
+def test_it_begins_with_what_the_near_look_learnt(near):
     net, path = near
-    begun = training.begin_from(path, [scene_source(snapshots, 1.0)])
+    begun = training.begin_from(path).eval()
     window = torch.randint(0, 255, (2, CHANNELS, SIDE, SIDE)).float()
     # A value of 128 is nothing to the network: so the drawings weigh nothing.
     blank = torch.full((2, 2, SIDE, SIDE), 128.0)

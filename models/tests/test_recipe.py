@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from dataclasses import replace
 
 import cv2
@@ -14,10 +15,10 @@ from typer.testing import CliRunner
 pytest.importorskip("torch", reason="training needs the train extra")
 
 from models.training.__main__ import app
-from models.training.raster import random_picture
-from models.training.recipe import Plan, follow
+from models.training.pictures import random_picture
+from models.training.recipe import SHIPPED, Plan, follow
 from vision.networks.classifier import DieFinder
-from vision.networks.model_card import MANIFEST
+from vision.networks.model_card import MANIFEST, digest_of
 
 
 @pytest.fixture
@@ -45,16 +46,18 @@ def photos(tmp_path):
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.timeout(600)
 def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
-    plan = Plan().rehearsal()
-    kinds = {each.scenes.kind for each in plan.taught}
+    plan = Plan.read(SHIPPED).rehearsal()
+    kinds = {plan.sets[name].kind for stage in plan.finder for name in stage.shares}
     scenes = ("loose", "table", "snapshot", "lean", "house", "surface")
     assert kinds == {f"quick {scene}" for scene in scenes}
     # The other scenes have tests of their own, and would take a minute here.
-    few = ("quick loose", "quick surface")
+    few = ("loose-1", "loose-11", "surface-16", "quick-shots-leaning-21", "loose-1001")
+    sets = {name: plan.sets[name] for name in few}
     plan = replace(
         plan,
-        taught=tuple(each for each in plan.taught if each.scenes.kind in few),
-        photo_sets=tuple(each for each in plan.photo_sets if each[0].kind in few),
+        sets=sets,
+        finder=[stage.shortened(sets, stage.samples) for stage in plan.finder],
+        looks={name: stage.shortened(sets, stage.samples) for name, stage in plan.looks.items()},
         held_out=plan.held_out[:1],
     )
     out = tmp_path / "models"
@@ -71,8 +74,13 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     assert (out / "figures" / "curves.png").exists()
     assert finder.photo is not None
     assert (tmp_path / "work" / "photo" / "guesses.json").exists()
+    record = tomllib.loads((out / "record.toml").read_text("utf-8"))
     for stage in ("first", "second", "third", "last"):
         assert (tmp_path / "work" / stage / "latest.pt").exists()
+    assert set(record) == {*few, "first", "second", "third", "last", "near", "photo"}
+    assert record["near"]["sha256"] == digest_of(out / "near.onnx")
+    assert record["third"]["seed"] == 61
+    assert all(len(step["sha256"]) == 64 and step["seconds"] > 0 for step in record.values())
 
     before = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
     assert set(before) == {"dice.onnx", "near.onnx", "photo.onnx"}
@@ -81,6 +89,9 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     follow(plan, tmp_path / "work", out, [photos], [], processes=2)
     after = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
     assert after == before, "a second call trains nothing anew"
+    again = tomllib.loads((out / "record.toml").read_text("utf-8"))
+    hashes = [{name: step["sha256"] for name, step in each.items()} for each in (record, again)]
+    assert hashes[0] == hashes[1]
 
 
 @pytest.mark.parametrize(
@@ -102,11 +113,31 @@ def test_photographs_are_looked_for_before_anything_is_rendered(tmp_path, monkey
 
 
 def test_shares_of_every_stage_add_up_to_one_with_the_photographs():
-    plan = Plan()
+    plan = Plan.read(SHIPPED)
     # The first stage has no photographs: there is nothing yet to guess their corners with.
-    for number, stage in enumerate(plan.stages[1:], 1):
-        rendered = sum(each.shares[number] for each in plan.taught)
-        assert rendered + stage.photo_share == pytest.approx(1, abs=0.04), stage.name
-    assert all(any(each.shares) for each in plan.taught)
-    shares = sum(share for _, share in plan.photo_sets) + plan.photo_look_share
-    assert shares == pytest.approx(1, abs=0.01), "the look at photographs"
+    for stage in (*plan.finder[1:], plan.looks["photo"]):
+        assert sum(stage.shares.values()) + stage.photos == pytest.approx(1, abs=0.04), stage.name
+    stages = (*plan.finder, *plan.looks.values())
+    named = {name for stage in stages for name in stage.shares} | set(plan.held_out)
+    assert named == set(plan.sets)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("loose-1 = 0.27", "loose-9 = 0.27", "no set loose-9"),
+        ("quick loose", "quick lose", "'lose'"),
+        ("rate = 2e-3", "photos = 0.2", "first: no network yet"),
+        ("rate = 2e-3", "speed = 2e-3", "speed"),
+    ],
+)
+def test_a_plan_that_cannot_be_followed_is_refused_before_anything_is_rendered(
+    tmp_path, monkeypatch, old, new, told
+):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "plan.toml"
+    file.write_text(SHIPPED.read_text("utf-8").replace(old, new, 1), "utf-8")
+    ended = CliRunner().invoke(app, ["recipe", "--plan", str(file)])
+    assert ended.exit_code == 2
+    assert told in ended.stderr
+    assert not (tmp_path / "var").exists()

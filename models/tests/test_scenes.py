@@ -12,7 +12,7 @@ from models.training.__main__ import app
 from models.training.arrange import arrange, flat_die, overlap, tilted
 from models.training.layout import Die, label, look_down
 from models.training.looks import random_look
-from models.training.raster import pixels_per_edge, random_picture
+from models.training.pictures import pixels_per_edge, random_picture
 from models.training.targets import Mark, encode, flat_label, shape_numbers
 from models.training.tosses import toss
 from vision.networks.classifier import decode
@@ -59,13 +59,13 @@ def test_drawn_face_fills_its_labelled_corners():
     rng = np.random.default_rng(5)
     look = random_look(rng, "white")
     look.rounding, look.ball = 0.01, 0.9
-    from models.training.raster import Light, render
+    from models.training.raster import Light, Scene, render
 
     die = Die(np.array([0.2, -0.1, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
     camera = look_down(160, 60, 8, 10, 70)
     floor = np.zeros((64, 64, 3), np.float32)
     light = Light(np.ones(3, np.float32), [], 0.3)
-    picture = render(rng, [die], [look], camera, light, floor, 3.0)
+    picture = render(Scene([die], [look], camera, light, floor, 3.0))
     mask = np.zeros((160, 160), np.uint8)
     corners = np.array(picture.labels[0].corners)
     cv2.fillConvexPoly(mask, np.round(corners * 16).astype(np.int32), 1, cv2.LINE_8, 4)
@@ -200,7 +200,7 @@ def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
 def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr("cv2.imwrite", lambda *args: False)
     with pytest.raises(OSError, match="Is the disk full"):
-        scenes._draw_chunk((FEW, tmp_path, 0, float("inf")))
+        scenes._draw_chunk(FEW, tmp_path, float("inf"), 0)
     assert not list(tmp_path.glob("*.jsonl"))
 
 

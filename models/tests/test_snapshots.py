@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from models.training import augment
-from models.training.house_dice import faint_look, house_look
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.plastic import plastic_look
-from models.training.snapshots import (
+from models.training.other_dice import faint_look, house_look, plastic_look
+from models.training.pictures import (
     house_picture,
     lean_picture,
     snapshot_picture,

@@ -5,6 +5,8 @@ Owns: geometric and photometric variation at training time. Must not know: the n
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -222,14 +224,7 @@ def paste(
     else:
         return None
     matrix = np.hstack([turn, (target - turn @ middle)[:, None]])
-    moved = Mark(
-        corners=die.corners @ turn.T + matrix[:, 2],
-        value=die.value,
-        flat=-1.0,
-        down=die.down @ turn.T,
-        visible=1.0,
-        has_down=False,
-    )
+    moved = replace(die.moved(matrix), flat=-1.0, has_down=False)
     moved.visible = share_inside(moved.corners, size)
     mask, (x0, y0, x1, y1) = _silhouette(moved, size, rng.uniform(1.02, 1.14))
     if mask.size < 16:

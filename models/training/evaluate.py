@@ -6,6 +6,7 @@ verification by the second reader; `vision.evaluate` measures the whole reading.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
@@ -48,15 +49,8 @@ class Wanted:
 class Tally:
     """Everything counted on one set."""
 
-    images: int = 0
-    exact: int = 0
-    of_three: int = 0
-    exact_of_three: int = 0
-    dice: int = 0
-    found: int = 0
-    valued: int = 0
-    right: int = 0
-    spurious: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    """By the names of the manifest."""
     corner_gaps: list[float] = field(default_factory=list)
     """Mean corner distance of each found die, in edges."""
 
@@ -71,17 +65,15 @@ class Tally:
 
     def figures(self) -> dict[str, int | float]:
         """The counts and two rates, for the manifest."""
-        counts: dict[str, int | float] = {
-            key: getattr(self, key)
-            for key in ("images", "exact", "dice", "found", "valued", "right", "spurious")
-        }
-        if self.of_three:
-            counts |= {"of_three": self.of_three, "exact_of_three": self.exact_of_three}
-        counts["recall"] = round(self.found / max(self.dice, 1), 4)
-        counts["value_accuracy"] = round(self.right / max(self.valued, 1), 4)
+        told = ["images", "exact", "dice", "found", "valued", "right", "spurious"]
+        if self.counts["of_three"]:
+            told += ["of_three", "exact_of_three"]
+        figures: dict[str, int | float] = {name: self.counts[name] for name in told}
+        figures["recall"] = round(self.counts["found"] / max(self.counts["dice"], 1), 4)
+        figures["value_accuracy"] = round(self.counts["right"] / max(self.counts["valued"], 1), 4)
         if self.corner_gaps:
-            counts["corner_error_median_edges"] = round(float(np.median(self.corner_gaps)), 4)
-        return counts
+            figures["corner_error_median_edges"] = round(float(np.median(self.corner_gaps)), 4)
+        return figures
 
 
 def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
@@ -121,7 +113,6 @@ def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: floa
         if gap < 0.5 and i not in partner and j not in taken:
             partner[i] = j
             taken.add(j)
-    tally.images += 1
     tally.hits += [
         (one.score, i in partner)
         for i, one in enumerate(found)
@@ -129,32 +120,27 @@ def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: floa
     ]
     kept = {i for i, one in enumerate(found) if one.score >= score}
     seen = {j: found[i] for i, j in partner.items() if i in kept}
-    tally.spurious += len(kept - partner.keys())
+    spurious = len(kept - partner.keys())
     required = [j for j, die in enumerate(wanted) if die.is_required]
-    tally.dice += len(required)
-    is_exact = not (kept - partner.keys())
-    for j in required:
-        die, one = wanted[j], seen.get(j)
-        if one is None:
-            is_exact = False
-            continue
-        tally.found += 1
+    both = [(seen[j], wanted[j]) for j in required if j in seen]
+    rights = []
+    for one, die in both:
         if die.value is not None:
-            tally.valued += 1
-            is_right = one.value == die.value
-            tally.right += is_right
-            is_exact &= is_right
-            tally.value_ps.append((float(one.value_p.max()), is_right))
+            rights.append(one.value == die.value)
+            tally.value_ps.append((float(one.value_p.max()), rights[-1]))
         if die.rendered is not None:
             gap = _corner_gap(one.corners, np.array(die.rendered["corners"]))
             tally.corner_gaps.append(gap / die.side)
             if not die.rendered["stacked"]:
                 lean = float(np.linalg.norm(one.down - die.rendered["down"])) / die.side
                 tally.tilts.append((die.rendered["tilt_deg"], one.flat_p, lean))
-    tally.exact += is_exact
-    if len(required) == 3 == len(wanted):
-        tally.of_three += 1
-        tally.exact_of_three += is_exact
+    is_exact = not spurious and len(both) == len(required) and all(rights)
+    is_of_three = len(required) == 3 == len(wanted)
+    tally.counts.update(
+        images=1, exact=int(is_exact), dice=len(required), found=len(both), valued=len(rights),
+        right=sum(rights), spurious=spurious, of_three=int(is_of_three),
+        exact_of_three=int(is_exact and is_of_three),
+    )  # fmt: skip
 
 
 def _corner_gap(found: np.ndarray, wanted: np.ndarray) -> float:
@@ -175,13 +161,6 @@ def measure(
     return tally
 
 
-def measure_scenes(
-    finder: DieFinder, folders: Sequence[Path], score: float, most: int
-) -> dict[str, Tally]:
-    """Read the first `most` pictures of each rendered set."""
-    return {f.name: measure(finder, scene_pictures(f, most), score) for f in folders}
-
-
 def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
     """Precision and recall over the score, value accuracy, flat_p over the tilt; `chosen`: the
     score from which something is a die."""
@@ -191,7 +170,8 @@ def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
         scores = np.array([score for score, _ in tally.hits])
         is_die = np.array([hit for _, hit in tally.hits])
         levels = np.linspace(MIN_SCORE, 0.95, 40)
-        recall = [is_die[scores >= level].sum() / max(tally.dice, 1) for level in levels]
+        dice = max(tally.counts["dice"], 1)
+        recall = [is_die[scores >= level].sum() / dice for level in levels]
         wrong = [1 - is_die[scores >= level].mean() if (scores >= level).any() else 0
                  for level in levels]  # fmt: skip
         axes[0].plot(levels, recall, label=f"{name}: recall")
@@ -212,8 +192,7 @@ def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
     for edge in (FLAT_DEG, NOT_FLAT_DEG):
         axes[2].axvline(edge, color="grey", lw=0.8)
     axes[0].set(xlabel="score threshold", title="recall (line), precision (dashed)", ylim=(0.8, 1))
-    axes[1].set(xlabel="least value probability", title="values read wrong", yscale="symlog")
-    axes[1].set_yscale("linear")
+    axes[1].set(xlabel="least value probability", title="values read wrong")
     axes[2].set(xlabel="tilt, degrees", title="median flat_p", ylim=(0, 1.02))
     for axis in axes:
         axis.grid(alpha=0.3)
@@ -228,34 +207,26 @@ def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
     """From the rendered held-out sets: where precision and recall meet."""
     hits = [hit for tally in tallies for hit in tally.hits]
     scores, is_die = np.array([s for s, _ in hits]), np.array([d for _, d in hits])
-    total = sum(tally.dice for tally in tallies)
-    best = max(
-        np.linspace(0.15, 0.7, 56),
-        key=lambda level: (
-            2 * is_die[scores >= level].sum() / (total + (scores >= level).sum()),
-            -level,
-        ),
-    )
-    return {"score": round(float(best), 2)}
+    total = sum(tally.counts["dice"] for tally in tallies)
+    levels = np.linspace(0.15, 0.7, 56)
+    both = [2 * is_die[scores >= s].sum() / (total + (scores >= s).sum()) for s in levels]
+    return {"score": round(float(levels[np.argmax(both)]), 2)}
 
 
 def measure_all(
-    out: Path,
-    sets: Sequence[Path],
-    photos: Sequence[Path],
-    most: int = 10_000,
+    out: Path, sets: Sequence[Path], photos: Sequence[Path], most: int = 10_000,
     chooses: bool = False,
-) -> None:
+) -> None:  # fmt: skip
     """Measure the model in `out` and write its manifest and curves. `most`: pictures of each
     rendered set; `chooses`: also choose the thresholds anew, and forget figures under others."""
     finder, manifest = DieFinder(out), read_manifest(out)
     score = float(manifest["thresholds"]["score"])
-    tallies = measure_scenes(finder, sets, score, most)
+    tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in sets}
     if chooses:
         manifest["thresholds"] = choose_thresholds(list(tallies.values()))
         manifest["figures"] = {}
         score = manifest["thresholds"]["score"]
-        tallies = measure_scenes(finder, sets, score, most)
+        tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in sets}
     tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in photos}
     manifest["libraries"] = libraries()
     for name, tally in tallies.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from models.training.looks import random_colour, smooth_noise
+from models.training.looks import random_colour, smooth_noise, write
 
 KINDS = (
     "plain", "felt", "wood", "planks", "stone", "carpet", "grid", "stripes", "photo", "print",
@@ -117,19 +117,8 @@ def clutter(rng: np.random.Generator, floor: np.ndarray, texels_per_edge: float)
     """Flat things that are not dice, drawn into the texture: coins, chips, cards, screws."""
     edge = max(texels_per_edge, 4.0)
     for _ in range(rng.integers(1, 6)):
-        kind = rng.integers(6)
-        if kind == 0:
-            _coin(rng, floor, edge)
-        elif kind == 1:
-            _chip(rng, floor, edge)
-        elif kind == 2:
-            _card(rng, floor, edge)
-        elif kind == 3:
-            _printed(rng, floor, edge)
-        elif kind == 4:
-            _dots(rng, floor, edge)
-        else:
-            _shape(rng, floor, edge)
+        draw = (_coin, _chip, _card, _printed, _dots, _shape)[rng.integers(6)]
+        draw(rng, floor, edge)
 
 
 def surround(
@@ -172,15 +161,6 @@ def _place(rng: np.random.Generator, floor: np.ndarray) -> tuple[int, int]:
     return int(x), int(y)
 
 
-def _write(
-    floor: np.ndarray, words: str, at: tuple[int, int], scale: float, ink: list[float], width: int
-) -> None:
-    stencil = np.zeros(floor.shape[:2], np.uint8)
-    cv2.putText(stencil, words, at, cv2.FONT_HERSHEY_SIMPLEX, scale, 255, width, cv2.LINE_AA)
-    share = stencil[..., None].astype(np.float32) / 255
-    floor[:] = floor * (1 - share) + np.array(ink, np.float32) * share
-
-
 def _shape(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:
     at = np.array(_place(rng, floor))
     points = at + rng.normal(0, edge * rng.uniform(0.3, 2.5), (int(rng.integers(3, 7)), 2))
@@ -202,8 +182,7 @@ def _coin(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:
     text = str(rng.integers(1, 60))
     scale = radius / 30
     spot = (int(at[0] - 10 * scale * len(text)), int(at[1] + 10 * scale))
-    ink = (metal * rng.uniform(0.3, 1.6)).tolist()
-    _write(floor, text, spot, scale, ink, 2)
+    write(floor, text, spot, scale, metal * rng.uniform(0.3, 1.6), 2)
 
 
 def _chip(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:
@@ -228,15 +207,15 @@ def _card(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:
     colour = random_colour(rng, (0, 0.5), (0.3, 1))
     cv2.fillConvexPoly(floor, box, colour.tolist(), cv2.LINE_AA)
     if rng.random() < 0.5:
-        ink = random_colour(rng, (0, 1), (0, 0.4)).tolist()
-        _write(floor, str(rng.choice(list("QKJ@#&8"))), at, edge / 40, ink, 2)
+        ink = random_colour(rng, (0, 1), (0, 0.4))
+        write(floor, str(rng.choice(list("QKJ@#&8"))), at, edge / 40, ink, 2)
 
 
 def _printed(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:
     words = "".join(rng.choice(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789"), 12))
-    ink = random_colour(rng, (0, 1), (0, 1)).tolist()
+    ink = random_colour(rng, (0, 1), (0, 1))
     scale = edge / 30 * rng.uniform(0.3, 1.6)
-    _write(floor, words, _place(rng, floor), scale, ink, int(rng.integers(1, 4)))
+    write(floor, words, _place(rng, floor), scale, ink, int(rng.integers(1, 4)))
 
 
 def _dots(rng: np.random.Generator, floor: np.ndarray, edge: float) -> None:

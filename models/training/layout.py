@@ -104,12 +104,7 @@ class Camera:
 
 
 def look_down(
-    size: int,
-    px_per_edge: float,
-    distance: float,
-    tilt_deg: float,
-    turn_deg: float,
-    k: float = 0.0,
+    size: int, px_per_edge: float, distance: float, tilt_deg: float, turn_deg: float, k: float = 0.0
 ) -> Camera:
     """A camera that looks at the origin from `distance` edges away, `tilt_deg` off the vertical.
 

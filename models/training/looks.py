@@ -124,6 +124,16 @@ def plain(colour: np.ndarray, size: int = TEXELS) -> np.ndarray:
     return np.array(np.broadcast_to(colour, (size, size, 3)), np.float32, order="C")
 
 
+def write(
+    surface: np.ndarray, words: str, at: tuple[int, int], scale: float, ink: np.ndarray, width: int
+) -> None:
+    """Print words in one colour, in place."""
+    stencil = np.zeros(surface.shape[:2], np.uint8)
+    cv2.putText(stencil, words, at, cv2.FONT_HERSHEY_SIMPLEX, scale, 255, width, cv2.LINE_AA)
+    share = stencil[..., None].astype(np.float32) / 255
+    surface[:] = surface * (1 - share) + np.asarray(ink, np.float32) * share
+
+
 def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
     """A die of the given style, or of a random one."""
     style = style or str(rng.choice(STYLES, p=_SHARES))
@@ -252,10 +262,7 @@ def blank_look(rng: np.random.Generator) -> DieLook:
     if rng.random() < 0.5:
         for face in look.faces:
             letter = str(rng.choice(list("ABCDEFGHKMNPRSTXYZ")))
-            ink = np.zeros((TEXELS, TEXELS), np.uint8)
-            cv2.putText(ink, letter, (25, 120), cv2.FONT_HERSHEY_SIMPLEX, 4.2, 255, 14, cv2.LINE_AA)
-            share = ink[..., None].astype(np.float32) / 255
-            face[:] = face * (1 - share) + random_colour(rng, (0, 1), (0, 1)) * share
+            write(face, letter, (25, 120), 4.2, random_colour(rng, (0, 1), (0, 1)), 14)
     elif rng.random() < 0.6:
         look.ball = 0.5
         look.side_albedo = colour
@@ -311,10 +318,7 @@ def _print(
         count = int(rng.integers(8, 16))
         for i in range(count):
             angle = 2 * np.pi * i / count
-            at = (
-                int(middle + ring * np.cos(angle)) - 5,
-                int(middle + ring * np.sin(angle)) + 5,
-            )
+            at = (int(middle + ring * np.cos(angle)) - 5, int(middle + ring * np.sin(angle)) + 5)
             cv2.putText(
                 ink, str(rng.choice(list(letters))), at, cv2.FONT_HERSHEY_SIMPLEX, 0.45, 255, 2,
                 cv2.LINE_AA,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -18,13 +19,13 @@ from rich.progress import track
 from torch import Tensor
 from torch.nn import functional
 
-from models.training import scenes, small_net, unfold
-from models.training.export import NEAR
+from models.training import scenes, small_net
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, Exported, SmallNet, teach
+from models.training.optimiser import Drawn, averaged
+from models.training.quantise import NEAR
+from models.training.small_net import RANGES, SmallNet, teach
 from vision.calibration import Calibration
 from vision.networks.near_look import CHANNELS, FACE, SIDE, drawings, window
-from vision.networks.session import open_session
 from vision.pictures import load
 
 MARGIN = 12
@@ -37,8 +38,6 @@ _FLAT_SHARE = 0.5
 _UNIT = 0.05
 """Edges; an error of the bottom face's place that counts as one."""
 _PLACE_SHARE = 0.3
-_MEASURED = 20 * BATCH
-"""Windows from which the statistics of an exported network's norms are measured."""
 
 
 class NearNet(SmallNet):
@@ -101,15 +100,15 @@ def cut_windows(folder: Path, store: Path) -> Cut:
 class Windows(Drawn):
     """Windows moved, turned and lit; of each (3,) as in `Cut.truth`."""
 
-    def __init__(self, cuts: Sequence[Cut], seed: int, count: int, start: int = 0) -> None:
-        super().__init__(seed, count, start)
+    def __init__(self, cuts: Sequence[Cut], seed: int, start: int, end: int) -> None:
+        super().__init__(seed, start, end)
         self._cuts = cuts
         pairs = [(n, i) for n, cut in enumerate(cuts) for i in range(len(cut.truth))]
         is_flat = np.concatenate([cut.truth[:, 2] == 1 for cut in cuts])
         all_pairs = np.array(pairs)
         self._flat, self._other = all_pairs[is_flat], all_pairs[~is_flat]
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
+    def draw(self, rng: np.random.Generator) -> tuple[Tensor, ...]:
         pool = self._flat if rng.random() < _FLAT_SHARE else self._other
         number, pick = pool[int(rng.integers(len(pool)))]
         cut = self._cuts[int(number)]
@@ -130,7 +129,7 @@ class Windows(Drawn):
             shown, x, y = np.rot90(shown), y, -x
         if rng.random() < 0.5:
             shown, x = shown[:, ::-1], -x
-        return shown, [x, y, flat]
+        return small_net.sample(shown, [x, y, flat])
 
 
 def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
@@ -167,39 +166,24 @@ def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     return {"flat": flat, "place": _PLACE_SHARE * place}
 
 
-def begin_from(path: Path, cuts: Sequence[Cut]) -> NearNet:
-    """The network of an exported fp32 file, to train on; its norms' statistics are those of some
-    windows. Raises ValueError where it computes otherwise than the file."""
-    net = NearNet().eval()
-    data = Windows(cuts, seed=1, count=_MEASURED)
-    unfold.measure(net, unfold.load(net, path), data.batches())
-    windows = torch.stack([data[i][0] for i in range(8)]).permute(0, 2, 3, 1).contiguous()
-    with torch.no_grad():
-        ours = Exported(net)(windows).numpy()
-    theirs = open_session(path, 1).run(["looks"], {"windows": windows.numpy()})[0]
-    if not np.allclose(ours, theirs, atol=1e-2):
-        raise ValueError(f"{path} computes otherwise than the network of this version")
-    return net
-
-
 def train(
     sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int,
-    begin: Path | None = None, peak_rate: float = PEAK_RATE,
+    begin: Path | None = None, peak_rate: float = 2e-3,
 ) -> NearNet:  # fmt: skip
     """The network after that many windows, its weights averaged over the last ones. A run that was
-    stopped goes on where it last saved; a new one begins with the weights of the fp32 file `begin`
+    stopped goes on where it last saved; a new one begins with the weights of the checkpoint `begin`
     or with none."""
     torch.manual_seed(seed)
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    net = NearNet() if begin is None else begin_from(begin, cuts)
-    return teach(
-        net, lambda start, end: Windows(cuts, seed, end - start, start), losses,
-        work / "near.pt", samples, peak_rate, workers,
-    )  # fmt: skip
+    net = NearNet()
+    if begin is not None:
+        net.load_state_dict(averaged(begin))
+    data = partial(Windows, cuts, seed)
+    return teach(net, data, losses, work / "near.pt", samples, peak_rate, workers)
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
     """Write the network in int8 in the folder `out`, its ranges from windows of the sets that it
     was trained on; in float32 it stays in `work`. Returns the first."""
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    return small_net.export(net, Windows(cuts, 0, RANGES), work / NEAR, out / NEAR)
+    return small_net.export(net, Windows(cuts, 0, 0, RANGES), work / NEAR, out / NEAR)

@@ -1,8 +1,7 @@
 """The loop in which every network here learns: it averages the weights, saves, and goes on.
 
 Owns: steps, averaged weights, the saved state, `curve.csv` with the parts of the loss. Must not
-know: what a network is shown and asked. Sample number i is the same whether or not a run was
-stopped before it.
+know: what a network is shown and asked.
 """
 
 from __future__ import annotations
@@ -10,11 +9,14 @@ from __future__ import annotations
 import copy
 import csv
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import cv2
+import numpy as np
 import torch
 from rich.progress import track
 from torch import Tensor, nn
@@ -24,6 +26,25 @@ _REPORTED = 200
 """Steps between two lines of progress, and two saved states."""
 
 Net = TypeVar("Net", bound=nn.Module)
+
+
+class Drawn(Dataset, ABC):
+    """Samples `start` to `end` of a run. Each is drawn by its own generator, so that it is the same
+    whether or not the run was stopped before it."""
+
+    def __init__(self, seed: int, start: int, end: int) -> None:
+        self._seed, self._start, self._end = seed, start, end
+
+    def __len__(self) -> int:
+        return self._end - self._start
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        cv2.setNumThreads(1)
+        return self.draw(np.random.default_rng([self._seed, self._start + index]))
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> tuple[Tensor, ...]:
+        """What is shown, and what is wanted of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +65,7 @@ class Run:
 def fit(
     net: Net,
     optimiser: torch.optim.Optimizer,
-    data: Callable[[int, int], Dataset],
+    data: Callable[[int, int], Drawn],
     losses: Callable[..., Mapping[str, Tensor]],
     run: Run,
 ) -> Net:
@@ -90,15 +111,20 @@ def fit(
                 sums[name] = sums.get(name, 0.0) + float(part.detach())
             if step % _REPORTED == 0:
                 seconds = time.monotonic() - began
-                means = {name: total / _REPORTED for name, total in sums.items()}
-                write.writerow([step, f"{seconds:.0f}", *(f"{m:.4f}" for m in means.values())])
+                means = {name: f"{total / _REPORTED:.4f}" for name, total in sums.items()}
+                write.writerow([step, f"{seconds:.0f}", *means.values()])
                 log.flush()
-                line = "  ".join(f"{name} {mean:.4f}" for name, mean in means.items())
+                line = "  ".join(map(" ".join, means.items()))
                 print(f"step {step}/{steps} {seconds:.0f} s  {line}", flush=True)
                 sums.clear()
                 save(step)
     save(max(steps, begun))
     return average.eval()
+
+
+def averaged(checkpoint: Path) -> dict[str, Tensor]:
+    """The averaged weights of a saved state."""
+    return dict(torch.load(checkpoint, weights_only=True)["average"])
 
 
 @torch.no_grad()

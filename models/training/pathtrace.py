@@ -83,7 +83,7 @@ class Studio:
     ) -> tuple[Any, dict[str, str]]:
         """A lit scene, ready to be rendered, and notes on it. `slant_deg`: of the camera."""
         radius = rest.wall_radius
-        texture = self.paint_floor(rng, 512, 512 / (2 * radius))
+        texture = floors.random_floor(rng, 512, 512 / (2 * radius), self.floor_kinds, self.printed)
         shiny = rng.random() < 0.3
         scene: dict[str, Any] = {
             "type": "scene",
@@ -137,10 +137,6 @@ class Studio:
         scene["sensor"] = _sensor(camera)
         notes = {"dome": str(has_dome), "ridges": str(len(rest.ridges))}
         return self._set(mi.load_dict(scene, optimize=False)), notes
-
-    def paint_floor(self, rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
-        """(size, size, 3) float32: what the compartment is lined with; a die is `edge` wide."""
-        return floors.random_floor(rng, size, edge, self.floor_kinds, self.printed)
 
     def _set(self, scene: Any) -> Any:
         """The one scene that is ever rendered, changed to look like this one.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -18,11 +19,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.training import augment, impostors, small_net, symbols, unfold
-from models.training.export import PHOTO
+from models.training import augment, impostors, small_net
 from models.training.near_look import NearNet
+from models.training.optimiser import Drawn, averaged
+from models.training.quantise import PHOTO
 from models.training.samples import SampleSource, read
-from models.training.small_net import BATCH, PEAK_RATE, RANGES, Drawn, SmallNet, teach
+from models.training.small_net import RANGES, SmallNet, teach
 from models.training.targets import SHOWN, Mark
 from vision.networks.photo_look import CHANNELS, EDGE, SIDE
 from vision.networks.windows import cut
@@ -45,8 +47,6 @@ _PLACE_UNIT = 0.1
 """Edges; an error of the top face's place that counts as one."""
 _PLACE_SHARE = 0.2
 _LAST = "/net/weigh/weigh.3/Gemm"
-_MEASURED = 5 * BATCH
-"""Windows from which the statistics of an exported network's norms are measured."""
 
 
 class PhotoNet(SmallNet):
@@ -73,15 +73,13 @@ class Windows(Drawn):
     """Windows drawn, turned and lit; of each (4,): 1 for a die; its value 1..6, 0 unknown; and
     where its top face is, in edges from the middle, 9 unknown."""
 
-    def __init__(
-        self, sources: Sequence[SampleSource], seed: int, count: int, start: int = 0
-    ) -> None:
-        super().__init__(seed, count, start)
+    def __init__(self, sources: Sequence[SampleSource], seed: int, start: int, end: int) -> None:
+        super().__init__(seed, start, end)
         self._sources = sources
         shares = np.array([source.share for source in sources])
         self._shares = shares / shares.sum()
 
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
+    def draw(self, rng: np.random.Generator) -> tuple[Tensor, ...]:
         while True:
             source = self._sources[rng.choice(len(self._sources), p=self._shares)]
             path, marks = source.rows[int(rng.integers(len(source.rows)))]
@@ -108,7 +106,7 @@ class Windows(Drawn):
             wanted[0], wanted[1] = 1.0, float(die.value)
             if die.exact:
                 wanted[2:] = ((die.corners.mean(axis=0) - (SIDE - 1) / 2) / EDGE).tolist()
-        return window, wanted
+        return small_net.sample(window, wanted)
 
 
 def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
@@ -125,7 +123,7 @@ def _on_die(rng: np.random.Generator, marks: Sequence[Mark]) -> _View | None:
         if not under:
             return None
         # Of dice that overlap in the picture, the one whose middle is nearest is meant.
-        mark = min(under, key=lambda m: float(np.hypot(*(_middle(m) - centre))))
+        mark = min(under, key=lambda m: np.hypot(*(m.corners.mean(axis=0) + m.down / 2 - centre)))
         if mark.visible < SHOWN or not mark.value:
             return None
         edge = mark.edge
@@ -163,7 +161,7 @@ def _altered(
     if die is None and rng.random() < _IMPOSTORS:
         return impostors.paint(rng, window, EDGE), None
     if die is not None and die.exact and rng.random() < _DEFACED:
-        symbols.deface(rng, window, marks)
+        impostors.deface(rng, window, marks)
         if die.visible < SHOWN:
             die = None
     elif rng.random() < _REPAINTED:
@@ -186,10 +184,6 @@ def _upright_deg(rng: np.random.Generator, marks: Sequence[Mark], is_photo: bool
         return float(rng.uniform(0, 360))
     # OpenCV turns counter-clockwise for positive angles, with y pointing down.
     return float(np.degrees(np.arctan2(down[1], down[0]))) - 90.0 + roll
-
-
-def _middle(mark: Mark) -> np.ndarray:
-    return np.asarray(mark.corners.mean(axis=0) + mark.down / 2)
 
 
 def _holds(mark: Mark, point: np.ndarray, grown: float) -> bool:
@@ -221,39 +215,34 @@ def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     }
 
 
-def begin_from(near: Path, sources: Sequence[SampleSource]) -> PhotoNet:
-    """A network whose layers below the last two are those of the near look's fp32 file, without
+def begin_from(near: Path) -> PhotoNet:
+    """A network whose layers below the last two are those of the near look's checkpoint, without
     what these made of its drawings: edges, pips and sides are the same here."""
-    taught = NearNet().eval()
-    folded = unfold.load(taught, near)
+    taught = NearNet()
+    taught.load_state_dict(averaged(near))
     first = taught.trunk[0][0]
     assert isinstance(first, nn.Conv2d)
     first.weight = nn.Parameter(first.weight[:, :CHANNELS].detach().clone())
     first.in_channels = CHANNELS
-    net = PhotoNet().eval()
+    net = PhotoNet()
     net.trunk = taught.trunk
-    data = Windows(sources, seed=1, count=_MEASURED)
-    unfold.measure(net, folded, data.batches())
     return net
 
 
 def train(
     sources: Sequence[SampleSource], work: Path, samples: int, seed: int, workers: int,
-    near: Path | None = None, peak_rate: float = PEAK_RATE,
+    near: Path | None = None, peak_rate: float = 2e-3,
 ) -> PhotoNet:  # fmt: skip
-    """The network after that many windows, begun from scratch or from the near look's fp32 file. A
+    """The network after that many windows, begun from scratch or from the near look's checkpoint. A
     run that was stopped goes on where it last saved."""
     torch.manual_seed(seed)
-    net = PhotoNet() if near is None else begin_from(near, sources)
-    return teach(
-        net, lambda start, end: Windows(sources, seed, end - start, start), losses,
-        work / "photo.pt", samples, peak_rate, workers,
-    )  # fmt: skip
+    net = PhotoNet() if near is None else begin_from(near)
+    data = partial(Windows, sources, seed)
+    return teach(net, data, losses, work / "photo.pt", samples, peak_rate, workers)
 
 
 def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
     """Write the network in int8 in the folder `out`; in float32 it stays in `work`. Returns the
     first."""
-    return small_net.export(
-        net, Windows(sources, 0, RANGES), work / PHOTO, out / PHOTO, spared=(_LAST,)
-    )
+    data = Windows(sources, 0, 0, RANGES)
+    return small_net.export(net, data, work / PHOTO, out / PHOTO, spared=(_LAST,))

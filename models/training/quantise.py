@@ -37,6 +37,10 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from models.training.scenes import rows
 from vision.pictures import load
 
+OPSET = 17
+DICE = "dice.onnx"
+NEAR = "near.onnx"
+PHOTO = "photo.onnx"
 _HEADS = ("/net/peak/Conv", "/net/face/face.1/Conv", "/net/lie/lie.1/Conv")
 _QUANTISED = ["Conv", "Add", "Resize"]
 _SIDE = 320
@@ -105,6 +109,15 @@ def _quantise(
     return out
 
 
+def _scale(
+    graph: onnx.GraphProto, step_name: str, step: float, zero_name: str, zero: int
+) -> list[str]:
+    """Write down what a map's bytes mean; returns both names."""
+    graph.initializer.append(helper.make_tensor(step_name, TensorProto.FLOAT, [], [step]))
+    graph.initializer.append(helper.make_tensor(zero_name, TensorProto.UINT8, [], [zero]))
+    return [step_name, zero_name]
+
+
 def _begin_with_bytes(graph: onnx.GraphProto) -> None:
     """Let the first convolution take the picture's bytes as they are."""
     makers = {name: node for node in graph.node for name in node.output}
@@ -117,13 +130,8 @@ def _begin_with_bytes(graph: onnx.GraphProto) -> None:
     kinds = [each.op_type for each in chain]
     if kinds != ["DequantizeLinear", "QuantizeLinear", "Sub", "Div", "Cast"]:
         raise ValueError(f"the network begins with {kinds[::-1]}, not with image / 64 - 2")
-    graph.initializer.extend(
-        [
-            helper.make_tensor("picture_step", TensorProto.FLOAT, [], [_STEP]),
-            helper.make_tensor("picture_zero", TensorProto.UINT8, [], [_ZERO]),
-        ]
-    )
-    chain[0].input[:] = [node.output[0], "picture_step", "picture_zero"]
+    names = _scale(graph, "picture_step", _STEP, "picture_zero", _ZERO)
+    chain[0].input[:] = [node.output[0], *names]
     for dropped in chain[1:]:
         graph.node.remove(dropped)
 
@@ -152,14 +160,8 @@ def quantise_once(graph: onnx.GraphProto) -> None:
             names = next(list(n.input[1:]) for n in graph.node if users[0].output[0] in n.input)
         else:
             step, zero = (values[name] for name in names)
-            names = [f"{relu.output[0]}_{what}" for what in ("scale", "zero_point")]
-            most = float(step) * (255 - int(zero)) / 255
-            graph.initializer.extend(
-                [
-                    helper.make_tensor(names[0], TensorProto.FLOAT, [], [most]),
-                    helper.make_tensor(names[1], TensorProto.UINT8, [], [0]),
-                ]
-            )
+            name, most = relu.output[0], float(step) * (255 - int(zero)) / 255
+            names = _scale(graph, f"{name}_scale", most, f"{name}_zero_point", 0)
         plain, coded = (f"{relu.output[0]}_{what}" for what in ("plain", "bytes"))
         place = list(graph.node).index(relu) + 1
         shown = relu.output[0]

@@ -13,7 +13,6 @@ from typing import Any
 import cv2
 import numpy as np
 
-from models.training import arrange, floors, looks, tosses
 from models.training.layout import (
     FACE_AXES,
     FACE_FRAMES,
@@ -21,18 +20,12 @@ from models.training.layout import (
     Die,
     DieLabel,
     label,
-    look_down,
     share_inside,
 )
 from models.training.looks import TEXELS, DieLook
 
 _FINE_BELOW_PX = 90
 """Smaller dice get 2 × 2 rays a pixel; on larger ones the pips are many pixels wide anyway."""
-
-
-_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 14)
-_COUNT_SHARES = (0.03, 0.07, 0.09, 0.25, 0.13, 0.12, 0.11, 0.09, 0.07, 0.04)
-"""How many dice a scene has: three most often, none sometimes."""
 
 
 @dataclass(slots=True)
@@ -54,6 +47,28 @@ class Light:
     contact: float
     """Strength of the darkening under and between things, 0..1."""
 
+    @property
+    def from_above(self) -> np.ndarray:
+        """What falls on a level surface that nothing shades."""
+        lamps = (lamp.colour * lamp.toward[2] for lamp in self.lamps)
+        return np.asarray(self.ambient + sum(lamps, np.zeros(3)))
+
+
+@dataclass(slots=True)
+class Scene:
+    """All that a picture is drawn from."""
+
+    dice: list[Die]
+    styles: list[DieLook]
+    """One for each of `dice`."""
+    camera: Camera
+    light: Light
+    floor: np.ndarray
+    """Covers [-reach, reach]² of the floor plane."""
+    reach: float
+    strangers: int = 0
+    """So many of the last dice are things that are no dice."""
+
 
 @dataclass(slots=True)
 class Picture:
@@ -73,44 +88,16 @@ def toward(heading: float, height: float) -> np.ndarray:
     return np.array([flat * np.cos(heading), flat * np.sin(heading), height])
 
 
-def random_light(rng: np.random.Generator) -> Light:
-    """Between a cloudy sky and a single hard lamp."""
-    lamps = []
-    for _ in range(rng.integers(1, 4)):
-        height = rng.uniform(0.35, 1.0)
-        heading = rng.uniform(0, 2 * np.pi)
-        lamps.append(
-            Lamp(
-                toward=toward(heading, height),
-                colour=looks.random_colour(rng, (0, 0.25), (0.6, 1.0)) * rng.uniform(0.2, 0.9),
-                spread=float(rng.uniform(0.03, 0.45)),
-            )
-        )
-    ambient = looks.random_colour(rng, (0, 0.15), (0.6, 1.0)) * rng.uniform(0.2, 0.9)
-    return Light(ambient, lamps, float(rng.uniform(0.3, 0.85)))
-
-
-def render(
-    rng: np.random.Generator,
-    dice: list[Die],
-    styles: list[DieLook],
-    camera: Camera,
-    light: Light,
-    floor: np.ndarray,
-    reach: float,
-    strangers: int = 0,
-) -> Picture:
-    """Draw the dice; the last `strangers` of them are things that are not dice.
-
-    `floor` covers [-reach, reach]² of the floor plane.
-    """
-    canvas = _floor(camera, dice, light, floor, reach)
+def render(scene: Scene) -> Picture:
+    """Draw a scene; labelled are the dice among its things."""
+    dice, camera = scene.dice, scene.camera
+    canvas = _floor(scene)
     owner = np.full(canvas.shape[:2], -1, np.int16)
     tops: list[tuple[np.ndarray, tuple[slice, slice]] | None] = [None] * len(dice)
-    bounce = np.asarray(floor.mean(axis=(0, 1)), np.float32)
+    bounce = np.asarray(scene.floor.mean(axis=(0, 1)), np.float32)
     depth = [float(np.linalg.norm(die.centre - camera.position)) for die in dice]
     for index in np.argsort(depth)[::-1]:
-        drawn = _die(dice[index], styles[index], camera, light, bounce, dice)
+        drawn = _die(scene, dice[index], scene.styles[index], bounce)
         if drawn is None:
             continue
         window, colour, alpha, top = drawn
@@ -118,7 +105,7 @@ def render(
         owner[window][alpha > 0.5] = index
         tops[index] = (top, window)
     labels = []
-    for index, die in enumerate(dice[: len(dice) - strangers]):
+    for index, die in enumerate(dice[: len(dice) - scene.strangers]):
         visible = 0.0
         seen = tops[index]
         if seen is not None:
@@ -132,10 +119,9 @@ def render(
     return Picture((tone * 255 + 0.5).astype(np.uint8), labels, camera)
 
 
-def _floor(
-    camera: Camera, dice: list[Die], light: Light, floor: np.ndarray, reach: float
-) -> np.ndarray:
+def _floor(scene: Scene) -> np.ndarray:
     """The floor with its shadows, linear float32, the size of the picture."""
+    camera, light, floor, reach = scene.camera, scene.light, scene.floor, scene.reach
     cells = 384
     scale = cells / (2 * reach)
 
@@ -145,7 +131,7 @@ def _floor(
     total = np.zeros((cells, cells, 3), np.float32)
     for lamp in light.lamps:
         mask = np.zeros((cells, cells), np.uint8)
-        for die in dice:
+        for die in scene.dice:
             points = die.corners()
             ground = points[:, :2] - lamp.toward[:2] / lamp.toward[2] * points[:, 2:]
             hull = cv2.convexHull(to_cells(ground))
@@ -154,7 +140,7 @@ def _floor(
         lit = 1 - soft.astype(np.float32) / 255
         total += lit[..., None] * (lamp.colour * lamp.toward[2])
     near = np.zeros((cells, cells), np.float32)
-    for die in dice:
+    for die in scene.dice:
         points = die.corners()
         lift = float(np.clip(1 - points[:, 2].min() / die.edge, 0, 1))
         low = points[points[:, 2] < 0.9 * die.edge, :2]
@@ -202,9 +188,10 @@ def _slabs(rounding: float) -> list[tuple[np.ndarray, float]]:
 
 
 def _die(
-    die: Die, look: DieLook, camera: Camera, light: Light, bounce: np.ndarray, dice: list[Die]
+    scene: Scene, die: Die, look: DieLook, bounce: np.ndarray
 ) -> tuple[tuple[slice, slice], np.ndarray, np.ndarray, np.ndarray] | None:
     """Window, premultiplied colour, coverage and top-face mask of one die; None if unseen."""
+    camera, light = scene.camera, scene.light
     points = camera.project(die.corners())
     x0, y0 = np.maximum(np.floor(points.min(axis=0)).astype(int) - 1, 0)
     x1, y1 = np.ceil(points.max(axis=0)).astype(int) + 1
@@ -230,13 +217,13 @@ def _die(
     normal = np.where(on_ball[..., None], at, normal)
     normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-6)
 
-    albedo, _ = _paint(die, look, at)
+    albedo = _painted(die, look.faces, at, cv2.BORDER_REPLICATE)
     albedo = np.where(on_ball[..., None], look.side_albedo, albedo)
     out = normal @ turn.T
     height = die.centre[2] + (at @ turn.T[:, 2]) * die.edge
-    colour = _shade(albedo, out, height, light, bounce, die, dice)
+    colour = _shade(albedo, out, height, scene, bounce, die)
     if look.translucency:
-        colour = _see_through(die, look, at, ray, normal, colour, light, on_ball)
+        colour = _see_through(die, look, at, ray, normal, colour, light)
     colour = colour + _mirror(world, out, look, light)
 
     top = die.top_face()
@@ -279,41 +266,33 @@ def _enter(
     return enter, leave, on_ball
 
 
-def _paint(die: Die, look: DieLook, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Albedo and pip coverage at points on the surface, in die coordinates."""
+def _painted(
+    die: Die, textures: np.ndarray, at: np.ndarray, border: int = cv2.BORDER_CONSTANT
+) -> np.ndarray:
+    """What is on the faces (`textures`, by value - 1) at points on the surface, in die coordinates;
+    `border`: what OpenCV takes beyond a face's edge."""
     face_of = np.argmax(at @ FACE_AXES.T.astype(np.float32), axis=-1)
-    albedo = np.zeros((*at.shape[:2], 3), np.float32)
-    pips = np.zeros(at.shape[:2], np.float32)
+    found = np.zeros((*at.shape[:2], *textures.shape[3:]), np.float32)
     for face in np.unique(face_of):
         u, v = FACE_FRAMES[face].astype(np.float32)
         x = ((at @ u + 0.5) * TEXELS - 0.5).astype(np.float32)
         y = ((0.5 - at @ v) * TEXELS - 0.5).astype(np.float32)
         here = face_of == face
-        which = die.values[face] - 1
-        painted = cv2.remap(
-            look.faces[which], x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
-        albedo[here] = painted[here]
-        if look.translucency:
-            marks = cv2.remap(look.pips[which], x, y, cv2.INTER_LINEAR)
-            pips[here] = marks[here]
-    return albedo, pips
+        texture = textures[die.values[face] - 1]
+        found[here] = cv2.remap(texture, x, y, cv2.INTER_LINEAR, borderMode=border)[here]
+    return found
 
 
 def _shade(
-    albedo: np.ndarray,
-    out: np.ndarray,
-    height: np.ndarray,
-    light: Light,
-    bounce: np.ndarray,
+    albedo: np.ndarray, out: np.ndarray, height: np.ndarray, scene: Scene, bounce: np.ndarray,
     die: Die,
-    dice: list[Die],
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
+    light = scene.light
     up = np.clip(0.5 + 0.5 * out[..., 2], 0, 1)
     low = np.clip(height / die.edge, 0, 1)
     closed = 1 - light.contact * (1 - low) * (1 - up)
     # A neighbour keeps the sky off the side that faces it.
-    for other in dice:
+    for other in scene.dice:
         gap = (other.centre - die.centre)[:2]
         distance = float(np.linalg.norm(gap))
         if other is not die and 0.1 < distance < 2.0 * die.edge:
@@ -321,8 +300,7 @@ def _shade(
             closed = closed * (1 - light.contact * 0.6 * toward * (2 - distance / die.edge) / 1.3)
     closed = np.clip(closed, 0.08, 1)
     total = (up * closed)[..., None] * light.ambient
-    sky = np.asarray(light.ambient + sum((x.colour * x.toward[2] for x in light.lamps), 0.0))
-    total = total + ((1 - up) * 0.5 * closed)[..., None] * bounce * sky
+    total = total + ((1 - up) * 0.5 * closed)[..., None] * bounce * light.from_above
     for lamp in light.lamps:
         facing = out @ lamp.toward.astype(np.float32)
         lit = np.clip((facing + 0.15 * lamp.spread) / (1 + 0.15 * lamp.spread), 0, 1) * closed
@@ -331,15 +309,9 @@ def _shade(
 
 
 def _see_through(
-    die: Die,
-    look: DieLook,
-    at: np.ndarray,
-    ray: np.ndarray,
-    normal: np.ndarray,
-    surface: np.ndarray,
-    light: Light,
-    on_ball: np.ndarray,
-) -> np.ndarray:
+    die: Die, look: DieLook, at: np.ndarray, ray: np.ndarray, normal: np.ndarray,
+    surface: np.ndarray, light: Light,
+) -> np.ndarray:  # fmt: skip
     """Tinted glass: what is painted on the far walls shows through the body."""
     glow = look.glow
     bend = np.float32(1 / glow.index)
@@ -352,9 +324,7 @@ def _see_through(
         leave = np.minimum(leave, np.maximum((-0.5 - at[..., axis]) / along,
                                              (0.5 - at[..., axis]) / along))  # fmt: skip
     far = at + leave[..., None] * path
-    _, marks = _paint(die, look, far)
-    _, own = _paint(die, look, at)
-    sky = light.ambient + sum((x.colour * x.toward[2] for x in light.lamps), np.zeros(3))
+    marks, own = _painted(die, look.pips, far), _painted(die, look.pips, at)
     rim = np.clip((np.abs(far).max(axis=-1) * 2 - 0.9) * 10, 0, 1)
     near_edge = np.sort(np.abs(far), axis=-1)[..., 1] > 0.44
     level = glow.ground + glow.marks * marks + glow.far_edges * (near_edge * rim)
@@ -363,7 +333,8 @@ def _see_through(
         level = level + glow.near_edges * np.exp(-np.clip(inside, 0, 1) / glow.near_width)
     if any(glow.slope):
         level = level + ((at + far) / 2) @ np.array(glow.slope, np.float32)
-    through = look.tint * np.asarray(sky, np.float32) * np.clip(level, 0, 1.5)[..., None]
+    sky = np.asarray(light.from_above, np.float32)
+    through = look.tint * sky * np.clip(level, 0, 1.5)[..., None]
     share = look.translucency * (1 - own)[..., None] * glow.most
     return np.asarray(surface * (1 - share) + through * share, np.float32)
 
@@ -381,131 +352,3 @@ def _mirror(world: np.ndarray, out: np.ndarray, look: DieLook, light: Light) -> 
         strength = 3.0 * (lamp.spread / width) ** 1.2
         total = total + (shape * strength)[..., None] * lamp.colour * 3
     return np.asarray(fresnel[..., None] * total, np.float32)
-
-
-def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:
-    """One random scene: everything about it follows from the generator.
-
-    `held_out` scenes use the floors, and half of them the dice, that training never shows.
-    """
-    count = int(rng.choice(_COUNTS, p=_COUNT_SHARES))
-    px_per_edge = pixels_per_edge(rng, size, count, 34, min(190, size / 2.2))
-    view = size / px_per_edge / 2
-    oblique = rng.random()
-    tilt = rng.uniform(0, 4) if oblique < 0.5 else rng.uniform(0, 25)
-    if oblique > 0.82:
-        tilt = rng.uniform(20, 52)
-    camera = near_camera(rng, size, px_per_edge, tilt, bent=0.4)
-    cocked = float(rng.choice([0.0, 0.35, 0.8], p=[0.45, 0.35, 0.2]))
-    dice = arrange.arrange(rng, count, max(view * 0.95, 0.7), cocked, rng.random() < 0.25)
-    one_style = rng.random() < 0.5
-    unseen = looks.HELD_OUT_STYLES[0] if held_out and rng.random() < 0.5 else None
-    style = looks.random_look(rng, unseen)
-    styles = [style if one_style else looks.random_look(rng, unseen) for _ in dice]
-    reach = float(view * (1.3 if tilt < 25 else 2.0) + 0.8)
-    kinds = floors.HELD_OUT_KINDS if held_out else floors.KINDS
-    floor = floors.random_floor(rng, 640, 640 / (2 * reach), kinds)
-    if rng.random() < 0.4:
-        floors.clutter(rng, floor, 640 / (2 * reach))
-    if rng.random() < 0.35:
-        floors.surround(rng, floor, 640 / (2 * reach), view * rng.uniform(0.9, 1.15))
-    strangers = add_strangers(rng, dice, styles, view, chance=0.12, largest=1.6)
-    picture = render(rng, dice, styles, camera, random_light(rng), floor, reach, strangers)
-    picture.notes["style"] = style.style if one_style else "mixed"
-    picture.notes["tilt_deg"] = f"{tilt:.1f}"
-    return picture
-
-
-def add_strangers(
-    rng: np.random.Generator,
-    dice: list[Die],
-    styles: list[DieLook],
-    view: float,
-    chance: float,
-    largest: float,
-) -> int:
-    """Lay one or two blank blocks beside the dice, with that chance: things that are no dice.
-
-    Their edges are 0.4 to `largest` dice, their places within `view` (edges) of the middle. They
-    are appended to `dice` and `styles`; returned is how many found a free place.
-    """
-    if rng.random() >= chance:
-        return 0
-    strangers = 0
-    for _ in range(rng.integers(1, 3)):
-        block = arrange.flat_die(rng, float(rng.uniform(0.4, largest)), (1, 6, 2, 5, 3, 4))
-        block.centre[:2] = rng.uniform(-view, view, 2)
-        if not any(arrange.overlap(block, die) for die in dice):
-            dice.append(block)
-            styles.append(looks.blank_look(rng))
-            strangers += 1
-    return strangers
-
-
-def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:
-    """A tossed compartment from straight above, as the table's camera sees it."""
-    rest = tosses.rest_worth_drawing(rng)
-    radius = rest.wall_radius
-    view = max(2 * radius * float(rng.uniform(0.85, 1.3)), size / 120)
-    camera = table_camera(rng, size, view, radius, nearest=12)
-    unseen = looks.HELD_OUT_STYLES[0] if held_out and rng.random() < 0.5 else None
-    style = looks.random_look(rng, unseen)
-    is_set = rng.random() < 0.75
-    styles = [style if is_set else looks.random_look(rng, unseen) for _ in rest.dice]
-    reach = float(view * 0.75 + 1.0)
-    texels = 640 / (2 * reach)
-    kinds = floors.HELD_OUT_KINDS if held_out else floors.KINDS
-    floor = floors.random_floor(rng, 640, texels, kinds)
-    floors.surround(rng, floor, texels, radius)
-    draw_ridges(rng, floor, rest.ridges, reach)
-    picture = render(rng, rest.dice, styles, camera, random_light(rng), floor, reach)
-    picture.notes |= {"style": style.style if is_set else "mixed", "ridges": str(len(rest.ridges))}
-    return picture
-
-
-def draw_ridges(
-    rng: np.random.Generator, floor: np.ndarray, ridges: list[tosses.Ridge], reach: float
-) -> None:
-    """Draw bars in one colour upon a floor that covers [-reach, reach]², in place."""
-    texels = floor.shape[0] / (2 * reach)
-    colour = looks.random_colour(rng, (0, 0.7), (0.05, 0.9)).tolist()
-    for ridge in ridges:
-        start, end = (
-            (int((x + reach) * texels), int((reach - y) * texels))
-            for x, y in (ridge.start, ridge.end)
-        )
-        thick = max(int(2 * ridge.radius * texels), 1)
-        cv2.line(floor, start, end, colour, thick, cv2.LINE_AA)
-
-
-def pixels_per_edge(
-    rng: np.random.Generator, size: int, count: int, smallest: float, largest: float
-) -> float:
-    """Of dice of any size between two, but so that as many as `count` have room in the picture.
-
-    Where the room decides it is NumPy's float64, and the picture is computed in double precision:
-    sets of scenes come out byte by byte as before only so.
-    """
-    px_per_edge = float(np.exp(rng.uniform(np.log(smallest), np.log(largest))))
-    return min(px_per_edge, size / (0.6 + 0.9 * np.sqrt(max(count, 1))))
-
-
-def near_camera(
-    rng: np.random.Generator, size: int, px_per_edge: float, tilt: float, bent: float
-) -> Camera:
-    """A camera at a random distance; `bent`: the share of lenses that are not straight."""
-    distance = max(size / px_per_edge * float(rng.uniform(0.9, 3.0)), 4.0)
-    k = float(rng.uniform(-0.05, 0.25)) if bent and rng.random() < bent else 0.0
-    return look_down(size, px_per_edge, distance, tilt, float(rng.uniform(0, 360)), k)
-
-
-def table_camera(
-    rng: np.random.Generator, size: int, view: float, radius: float, nearest: float
-) -> Camera:
-    """A camera over a compartment of that radius, `view` edges wide; not quite in the middle."""
-    camera = look_down(
-        size, size / view, float(rng.uniform(nearest, 26)), float(rng.uniform(0, 2.5)),
-        float(rng.uniform(0, 360)), float(rng.uniform(-0.03, 0.2)) if rng.random() < 0.4 else 0.0,
-    )  # fmt: skip
-    camera.position[:2] += rng.uniform(-0.25, 0.25, 2) * radius
-    return camera

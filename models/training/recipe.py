@@ -1,227 +1,210 @@
-"""The whole way from seeds to a registered model: `make model`.
+"""The whole way from seeds to registered networks: `make model`.
 
-Owns: the order of the steps and the numbers of the shipped model. Every step skips what it
-finds done and goes on where it was stopped, so the command may be given again at any time.
-Rendering takes about two hours and training about five on two idle cores, more than two of them
-for the near look and most of one for the photo look (estimated from a busy machine: 10 ms of one
-core for a sample's step and 5 ms of the other to make it, 5 and 1 ms for a near look's, 0.2 s of
-one core for a rendered picture and 0.6 s for a path-traced one). `--rehearse` walks the whole way
-in small steps and ships nothing worth having.
+Owns: the order of the steps, and the record of what was done. The numbers are in `recipe.toml`.
+Every step skips what it finds done and goes on where it was stopped, so the command may be given
+again at any time. `--rehearse` walks the whole way in small steps and ships nothing worth having.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from models.training import evaluate, export, guess_corners, near_look, photo_look, train
-from models.training.export import NEAR, PHOTO
-from models.training.quantise import quantise
-from models.training.samples import SampleSource, photo_source, scene_source
+import tomlkit
+
+from models.training import evaluate, export, finder, near_look, photo_look
+from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from models.training.small_net import BATCH
+from vision.networks.model_card import digest_of
+
+SHIPPED = Path(__file__).with_name("recipe.toml")
+_LOOKS = ("near", "photo")
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One run of the optimiser, begun from the weights of the one before."""
+    """One run of the optimiser."""
 
     name: str
-    images: int
+    samples: int
     seed: int
-    peak_rate: float
-    photo_share: float
-    """Of its samples, shared between the photograph sets."""
+    shares: Mapping[str, float]
+    """Which sets are drawn, and how often; the near look draws each die as often as any other."""
+    photos: float = 0.0
+    """Share of the samples, shared between the photograph sets."""
+    rate: float = 2e-3
+    """The highest learning rate."""
+    begin: str | None = None
+    """A checkpoint to begin with, instead of the usual one: a stage of the finder begins with that
+    of the stage before, the photo look with layers of the near look, the others with none."""
 
-
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """A rendered set and how often it is drawn, for each stage."""
-
-    scenes: SceneSet
-    shares: tuple[float, float, float, float]
+    def shortened(self, sets: Mapping[str, SceneSet], samples: int) -> Stage:
+        """The stage with those of its sets that there are, and other samples."""
+        shares = {name: share for name, share in self.shares.items() if name in sets}
+        return replace(self, shares=shares, samples=samples)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The numbers of a model."""
+    """The numbers of the networks. A network without a stage is not made."""
 
-    stages: tuple[Stage, ...] = (
-        Stage("first", 100_000, seed=1, peak_rate=2e-3, photo_share=0.0),
-        Stage("second", 172_000, seed=6, peak_rate=1.5e-3, photo_share=0.23),
-        Stage("third", 300_000, seed=61, peak_rate=1.5e-3, photo_share=0.19),
-        Stage("last", 150_000, seed=71, peak_rate=1.5e-3, photo_share=0.18),
-    )
-    taught: tuple[Taught, ...] = (
-        Taught(SceneSet("quick loose", seed=1, count=3700, size=448), (0.27, 0.27, 0.0, 0.0)),
-        Taught(SceneSet("quick table", seed=2, count=1000, size=448), (0.09, 0.09, 0.0, 0.0)),
-        Taught(SceneSet("quick table", seed=3, count=4000, size=448), (0.29, 0.29, 0.0, 0.0)),
-        Taught(SceneSet("traced loose", seed=1, count=150, size=320), (0.04, 0.04, 0.0, 0.0)),
-        Taught(SceneSet("traced loose", seed=2, count=500, size=320), (0.08, 0.08, 0.0, 0.0)),
-        Taught(SceneSet("quick loose", seed=11, count=2950, size=448), (0.0, 0.0, 0.13, 0.08)),
-        Taught(SceneSet("quick table", seed=13, count=2300, size=448), (0.0, 0.0, 0.22, 0.13)),
-        Taught(
-            SceneSet("traced shots taught", seed=17, count=1800, size=288), (0.0, 0.0, 0.22, 0.10)
-        ),
-        Taught(
-            SceneSet("traced shots taught", seed=18, count=1500, size=288), (0.0, 0.0, 0.0, 0.10)
-        ),
-        Taught(
-            SceneSet("traced shots taught leaning", seed=19, count=1600, size=288),
-            (0.0, 0.0, 0.0, 0.16),
-        ),
-        Taught(SceneSet("quick lean", seed=15, count=600, size=416), (0.0, 0.0, 0.11, 0.05)),
-        Taught(SceneSet("quick snapshot", seed=14, count=700, size=416), (0.0, 0.0, 0.08, 0.07)),
-        Taught(SceneSet("quick house", seed=20, count=1300, size=384), (0.0, 0.0, 0.0, 0.12)),
-        Taught(SceneSet("quick surface", seed=16, count=300, size=512), (0.0, 0.0, 0.02, 0.02)),
-        Taught(SceneSet("traced loose", seed=12, count=200, size=320), (0.0, 0.0, 0.03, 0.02)),
-    )
-    near_sets: tuple[SceneSet, ...] = (
-        SceneSet("traced shots taught", seed=17, count=1800, size=288),
-        SceneSet("traced shots taught", seed=18, count=1500, size=288),
-        SceneSet("traced shots taught leaning", seed=19, count=1600, size=288),
-        SceneSet("traced shots taught leaning", seed=23, count=2000, size=288),
-        SceneSet("quick shots taught leaning", seed=21, count=2600, size=340),
-        SceneSet("quick shots taught leaning", seed=24, count=1800, size=340),
-        SceneSet("quick shots taught leaning clear", seed=26, count=1500, size=340),
-        SceneSet("traced shots taught leaning", seed=25, count=900, size=288),
-        SceneSet("traced shots taught leaning", seed=27, count=1600, size=288),
-        SceneSet("traced shots taught patterned", seed=29, count=2400, size=288),
-        SceneSet("quick shots taught leaning clear patterned", seed=31, count=1600, size=340),
-    )
-    """Calibrated sets, for the network that looks at one die at a time (`near_look`)."""
-    near_samples: int = 1_780_000
-    photo_sets: tuple[tuple[SceneSet, float], ...] = (
-        (SceneSet("quick snapshot", seed=35, count=2400, size=416), 0.34),
-        (SceneSet("quick house", seed=20, count=1300, size=384), 0.12),
-        (SceneSet("quick loose", seed=11, count=2950, size=448), 0.14),
-        (SceneSet("traced shots taught patterned", seed=29, count=2400, size=288), 0.05),
-        (SceneSet("traced shots taught leaning", seed=27, count=1600, size=288), 0.03),
-    )
-    """Sets and shares for the network that looks at one thing of a photograph (`photo_look`)."""
-    photo_look_samples: int = 450_000
-    photo_look_share: float = 0.32
-    """Of its samples, shared between the photograph sets."""
-    held_out: tuple[SceneSet, ...] = (
-        SceneSet("quick loose", seed=1001, count=300, size=448, held_out=True),
-        SceneSet("quick table", seed=1002, count=150, size=448, held_out=True),
-    )
+    sets: Mapping[str, SceneSet]
+    finder: Sequence[Stage] = ()
+    """One after the other."""
+    looks: Mapping[str, Stage] = field(default_factory=dict)
+    """`near` and `photo`."""
+    held_out: Sequence[str] = ()
+    """Sets that thresholds are chosen on."""
     size: int = 256
+    """Pixels of a side of the finder's samples."""
     workers: int = 1
+    """Processes that draw samples."""
+
+    @classmethod
+    def read(cls, file: Path) -> Plan:
+        """Raises ValueError for a set that is not known, TypeError or KeyError for other keys."""
+        table = tomllib.loads(file.read_text("utf-8"))
+        stages = table.pop("stages")
+        sets = {name: SceneSet(**one) for name, one in table.pop("sets").items()}
+        looks = {name: Stage(name, **stages.pop(name)) for name in _LOOKS if name in stages}
+        rest = [Stage(name, **one) for name, one in stages.items()]
+        named = {name for stage in (*rest, *looks.values()) for name in stage.shares}
+        if unknown := named.union(table.get("held_out", ())) - set(sets):
+            raise ValueError(f"no set {', '.join(sorted(unknown))}")
+        if rest and rest[0].photos and not rest[0].begin:
+            raise ValueError(f"{rest[0].name}: no network yet that guesses corners on photographs")
+        return cls(sets, rest, looks, **table)
 
     def rehearsal(self) -> Plan:
         """The same steps with one chunk of small pictures a set and two batches a stage; without
         path tracing, whose library not every machine has."""
-
-        def small(scenes: SceneSet) -> SceneSet:
-            return replace(scenes, count=CHUNK, size=96)
-
+        sets = {
+            name: replace(one, count=CHUNK, size=max(96, one.min_size))
+            for name, one in self.sets.items()
+            if not one.is_traced
+        }
         return replace(
-            self,
-            taught=tuple(
-                replace(each, scenes=small(each.scenes))
-                for each in self.taught
-                if not each.scenes.is_traced
-            ),
-            near_sets=tuple(
-                replace(each, count=CHUNK, size=each.min_size)
-                for each in self.near_sets
-                if not each.is_traced
-            ),
-            near_samples=2 * BATCH,
-            photo_sets=tuple(
-                (small(scenes), share) for scenes, share in self.photo_sets if not scenes.is_traced
-            ),
-            photo_look_samples=2 * BATCH,
-            held_out=tuple(small(each) for each in self.held_out),
-            stages=tuple(replace(stage, images=2 * train.BATCH) for stage in self.stages),
-            size=96,
-            workers=0,
-        )
+            self, sets=sets, size=96, workers=0,
+            finder=[stage.shortened(sets, 2 * finder.BATCH) for stage in self.finder],
+            looks={name: stage.shortened(sets, 2 * BATCH) for name, stage in self.looks.items()},
+        )  # fmt: skip
+
+
+class Record:
+    """What was done: of each step its numbers, its seconds over all runs, and what came of it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._steps = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+
+    @contextmanager
+    def step(self, name: str, **numbers: Any) -> Iterator[dict[str, Any]]:
+        """Count the time of a step, also of one that is stopped; add what the caller puts in."""
+        row = self._steps.setdefault(name, {"seconds": 0.0})
+        row |= numbers
+        began, before = time.monotonic(), row["seconds"]
+        try:
+            yield row
+        finally:
+            row["seconds"] = round(before + time.monotonic() - began, 1)
+            self._file.write_text(tomlkit.dumps(self._steps), "utf-8")
 
 
 def follow(
     plan: Plan, work: Path, out: Path, photos: Sequence[Path], check: Sequence[Path], processes: int
 ) -> None:
-    """Render, train, export and measure; `out` then holds model, manifest and curves."""
+    """Render, train, export and measure; `out` then holds networks, manifest, curves and record."""
+    work.mkdir(parents=True, exist_ok=True)
+    record = Record(work / "record.toml")
 
-    def render(scenes: SceneSet) -> Path:
-        return make(scenes, work / "scenes", processes, limit_s=7200.0)
+    folders: dict[str, Path] = {}
+    for name, one in plan.sets.items():
+        with record.step(name, seed=one.seed, pictures=one.count) as row:
+            folders[name] = make(one, work / "scenes", processes, limit_s=7200.0)
+            row["sha256"] = _digest(folders[name])
 
-    folders = [render(each.scenes) for each in plan.taught]
-    held_out = [render(scenes) for scenes in plan.held_out]
-    training = {
-        "seed": 1,
-        "scene_sets": [folder.name for folder in folders],
-        "photographs": [folder.name for folder in photos],
-    }
-    finder = _teach_finder(plan, work, folders, photos)
-    near = work / "near" / "int8" / NEAR
-    if not near.exists():
-        shots = [render(scenes) for scenes in plan.near_sets]
-        looker = near_look.train(shots, work / "near", plan.near_samples, 81, plan.workers)
-        near_look.export(looker, shots, work / "near", near.parent)
-    photo = work / "photo" / "int8" / PHOTO
-    if not photo.exists():
-        export.register(finder, finder.parent, {})
-        sources = [scene_source(render(scenes), share) for scenes, share in plan.photo_sets]
-        sources += _photo_sources(
-            photos, work / "photo" / "guesses.json", finder.parent, plan.photo_look_share
-        )
-        # It begins with the layers of the near look in float32.
-        looks = photo_look.train(
-            sources, work / "photo", plan.photo_look_samples, 91, plan.workers, work / "near" / NEAR
-        )
-        photo_look.export(looks, sources, work / "photo", photo.parent)
-    # What lies in `out` before may be the networks that came with the clone: it counts for nothing,
-    # and stays whole until all three are there.
-    out.mkdir(parents=True, exist_ok=True)
-    for path in (finder, near, photo):
-        shutil.copy2(path, out)
-    export.register(out / finder.name, out, training)
-    evaluate.measure_all(out, held_out, [*photos, *check], chooses=True)
+    def shown(stage: Stage, folder: Path, weights: Path | None = None) -> list[SampleSource]:
+        """What a stage sees; photographs with the corners that these weights see on them, or the
+        finder that was made."""
+        sources = [scene_source(folders[name], share) for name, share in stage.shares.items()]
+        if not photos or not stage.photos:
+            return sources
+        guesses, model = folder / "guesses.json", work / "int8"
+        if not guesses.exists():
+            if weights is not None:
+                model = folder / "draft"
+                model.mkdir(parents=True, exist_ok=True)
+                finder.export_exact(weights, model)
+                export.register(model, {})
+            folder.mkdir(parents=True, exist_ok=True)
+            guesses.write_text(json.dumps(guess_corners(model, photos)))
+        share = stage.photos / len(photos)
+        return sources + [photo_source(folder, guesses, share) for folder in photos]
 
-
-def _teach_finder(plan: Plan, work: Path, folders: Sequence[Path], photos: Sequence[Path]) -> Path:
-    """The network in int8, from the last stage's checkpoint, each begun from the one before."""
     taught: Path | None = None
-    for number, stage in enumerate(plan.stages):
-        sources = [
-            scene_source(folder, each.shares[number])
-            for folder, each in zip(folders, plan.taught, strict=True)
-            if each.shares[number]
-        ]
-        if taught is not None and photos:
-            sources += _photos(photos, taught, stage.photo_share)
-        taught = train.train(
-            sources, work / stage.name, stage.images, plan.size, stage.seed, stage.peak_rate,
-            begin=taught, workers=plan.workers,
-        )  # fmt: skip
-    assert taught is not None
-    exact = export.export(taught, taught.parent)
-    to = work / "int8"
-    to.mkdir(parents=True, exist_ok=True)
-    return quantise(exact, folders, to / exact.name)
+    for stage in plan.finder:
+        folder = work / stage.name
+        with record.step(stage.name, seed=stage.seed, samples=stage.samples) as row:
+            begin = Path(stage.begin) if stage.begin else taught
+            sources = shown(stage, folder, begin)
+            taught = finder.train(
+                sources, folder, stage.samples, plan.size, stage.seed, stage.rate, begin,
+                plan.workers,
+            )  # fmt: skip
+            row["sha256"] = digest_of(taught)
+    used = {name for stage in plan.finder for name in stage.shares}
+    sets = [folders[name] for name in plan.sets if name in used]
+    made = []
+    if taught is not None:
+        made.append(finder.export(taught, sets, taught.parent, work / "int8"))
+        export.register(work / "int8", {})
+    for name, stage in plan.looks.items():
+        folder = work / name
+        path = folder / "int8" / f"{name}.onnx"
+        made.append(path)
+        if path.exists():
+            continue
+        with record.step(name, seed=stage.seed, samples=stage.samples) as row:
+            numbers = (folder, stage.samples, stage.seed, plan.workers)
+            begin = Path(stage.begin) if stage.begin else None
+            if name == "near":
+                shots = [folders[each] for each in stage.shares]
+                near = near_look.train(shots, *numbers, begin, stage.rate)
+                near_look.export(near, shots, folder, path.parent)
+            else:
+                sources = shown(stage, folder)
+                begin = begin or next((work / "near").glob("near.pt"), None)
+                photo = photo_look.train(sources, *numbers, begin, stage.rate)
+                photo_look.export(photo, sources, folder, path.parent)
+            row["sha256"] = digest_of(path)
+    # What lies in `out` before may be the networks that came with the clone: it counts for nothing,
+    # and stays whole until all are there.
+    out.mkdir(parents=True, exist_ok=True)
+    for path in (*made, work / "record.toml"):
+        shutil.copy2(path, out)
+    if taught is not None:
+        training = {
+            "seed": plan.finder[0].seed,
+            "scene_sets": [folder.name for folder in sets],
+            "photographs": [folder.name for folder in photos],
+        }
+        export.register(out, training)
+        held_out = [folders[name] for name in plan.held_out]
+        evaluate.measure_all(out, held_out, [*photos, *check], chooses=True)
 
 
-def _photos(photos: Sequence[Path], taught: Path, share: float) -> list[SampleSource]:
-    """The photographs with the corners that the checkpoint `taught` sees on them."""
-    guesses = taught.parent / "guesses.json"
-    draft = taught.parent / "draft"
-    if not guesses.exists():
-        draft.mkdir(parents=True, exist_ok=True)
-        export.register(export.export(taught, draft), draft, {})
-    return _photo_sources(photos, guesses, draft, share)
-
-
-def _photo_sources(
-    photos: Sequence[Path], guesses: Path, model: Path, share: float
-) -> list[SampleSource]:
-    """The photographs with the corners that a model sees on them, kept in the file `guesses`."""
-    if photos and not guesses.exists():
-        guesses.parent.mkdir(parents=True, exist_ok=True)
-        guesses.write_text(json.dumps(guess_corners.guess_all(model, photos)))
-    return [photo_source(folder, guesses, share / len(photos)) for folder in photos]
+def _digest(folder: Path) -> str:
+    """SHA-256 of all files of a rendered set, labels and pictures."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

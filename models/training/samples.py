@@ -1,7 +1,7 @@
 """The stream of training batches, the same for the same seed.
 
-Owns: what a labelled picture is worth, which one comes next, and how pictures are combined. Must
-not know: the optimiser.
+Owns: what a labelled picture is worth, the corners of dice on photographs, which picture comes
+next, and how pictures are combined. Must not know: the optimiser.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import cv2
 import numpy as np
 import torch
-from torch.utils.data import Dataset
+from rich.progress import track
 
-from models.training import augment, scenes, symbols
+from models.training import augment, impostors, scenes
+from models.training.optimiser import Drawn
 from models.training.targets import Mark, encode, flat_label
+from vision.networks.classifier import DieFinder, FoundDie
+from vision.photo.finder import PhotoFinder
+from vision.photo.labels import Label, read_labels
 from vision.pictures import load
 
 _MOSAIC = 0.2
 """Share of training pictures put together from four: many small dice of many looks."""
-
 
 _LITTERED = 0.3
 """Share of training pictures with keys and labels pasted beside the dice."""
@@ -42,6 +44,13 @@ _MAX_OBLIQUE_DEG = 15.0
 
 _KEPT = 6000
 """Decoded pictures kept in memory, some 0.6 MB each: decoding takes a third of a sample's time."""
+
+
+_MIN_WORTH = 0.15
+"""Faint findings count too: the label says that a die is there, and which."""
+
+_MAX_OFF = 0.3
+"""Farthest that a guessed face's centre may lie from the box's, in box sides."""
 
 
 @dataclass(slots=True)
@@ -73,13 +82,11 @@ def scene_source(folder: Path, share: float) -> SampleSource:
     return SampleSource(folder.name, rows, share)
 
 
-def photo_source(folder: Path, guesses: Path | None, share: float) -> SampleSource:
+def photo_source(folder: Path, guesses: Path, share: float) -> SampleSource:
     """A set of real photographs. Boxes mean the whole die in one set and the top face in another,
     so a box alone teaches only "a die is about here, and it shows this value". Where an earlier
-    model found the same die, its corners (the file `guesses`, by `guess_corners`) refine that."""
-    guessed: dict[str, list] = {}
-    if guesses is not None and guesses.exists():
-        guessed = json.loads(guesses.read_text())
+    model found the same die, its corners (the file `guesses`, of `guess_corners`) refine that."""
+    guessed: dict[str, list] = json.loads(guesses.read_text())
     pictures = []
     for line in (folder / "labels.jsonl").read_text().splitlines():
         row = json.loads(line)
@@ -108,23 +115,54 @@ def _photo_mark(die: dict, guess: dict | None) -> Mark:
     return Mark(square, value, -1.0, np.zeros(2), visible, exact=False)
 
 
-def shared_sources(
-    sets: Sequence[tuple[Path, float]], photos: Sequence[tuple[Path, float]], guesses: Path | None
-) -> list[SampleSource]:
-    """Rendered sets and photographs, each with its share."""
-    return [scene_source(folder, share) for folder, share in sets] + [
-        photo_source(folder, guesses, share) for folder, share in photos
+def guess_corners(model: Path, folders: Sequence[Path]) -> dict[str, list[dict | None]]:
+    """Corners for photographs that come with boxes only: per picture, in the order of its labels,
+    corners and down vector as a model sees them, or None. Prints how many dice have corners then.
+
+    The model looks as it does at any photograph, in several sizes and again at each die: some sets'
+    dice are too small for one look.
+    """
+    finder = PhotoFinder(DieFinder(model))
+    guesses: dict[str, list[dict | None]] = {}
+    for folder in folders:
+        here = {}
+        for path, labels in track(list(read_labels(folder)), folder.name):
+            found, _ = finder.find(load(path), _MIN_WORTH)
+            name = f"{folder.name}/{path.relative_to(folder)}"
+            here[name] = [_guess(label, found) for label in labels]
+        kept = sum(one is not None for row in here.values() for one in row)
+        print(f"{folder.name}: corners for {kept} of {sum(map(len, here.values()))} dice")
+        guesses |= here
+    return guesses
+
+
+def _guess(label: Label, found: list[FoundDie]) -> dict | None:
+    """Kept only where the model's die lies in the middle of the box and shows the labelled value;
+    the label decides, the model only refines."""
+    if label.centre is None or label.value is None:
+        return None
+    middle, side = np.array(label.centre), label.size
+    fitting = [
+        one
+        for one in found
+        if np.abs(one.centre - middle).max() < _MAX_OFF * side
+        and one.value == label.value
+        and 0.4 * side < one.edge_px < 1.2 * side
     ]
+    if not fitting:
+        return None
+    best = max(fitting, key=lambda one: one.score)
+    return {"corners": np.round(best.corners, 2).tolist(), "down": np.round(best.down, 2).tolist()}
 
 
-class Samples(Dataset):
-    """Sample `i` of a run: drawn and augmented by its own generator."""
+class Samples(Drawn):
+    """Pictures drawn and augmented, with what is wanted of them as in `targets.Maps`."""
 
     def __init__(
         self, sources: list[SampleSource], size: int, seed: int, start: int, end: int
     ) -> None:
-        self.sources = sources
-        self.size, self.seed, self.start, self.end = size, seed, start, end
+        super().__init__(seed, start, end)
+        self.sources, self.size = sources, size
         shares = np.array([source.share for source in sources])
         self.shares = shares / shares.sum()
         self.cutouts = [
@@ -136,12 +174,7 @@ class Samples(Dataset):
             if mark.exact and mark.value
         ]
 
-    def __len__(self) -> int:
-        return self.end - self.start
-
-    def __getitem__(self, index: int) -> tuple[torch.Tensor, ...]:
-        cv2.setNumThreads(1)
-        rng = np.random.default_rng([self.seed, self.start + index])
+    def draw(self, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
         image, marks = self._compose(rng)
         if rng.random() < _REPAINTED:
             augment.repaint(rng, image, marks)
@@ -152,7 +185,7 @@ class Samples(Dataset):
                 if pasted is not None:
                     marks.append(pasted)
         if rng.random() < _DEFACED:
-            symbols.deface(rng, image, marks)
+            impostors.deface(rng, image, marks)
         if rng.random() < _LITTERED:
             image = augment.litter(rng, image, marks)
         image = augment.relight(rng, image)

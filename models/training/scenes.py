@@ -19,20 +19,15 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import cv2
 import numpy as np
-from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.progress import track
 
-from models.training.raster import Picture, random_picture, table_picture
-from models.training.snapshots import (
-    house_picture,
-    lean_picture,
-    snapshot_picture,
-    surface_picture,
-)
+from models.training import pictures
+from models.training.raster import Picture
 from models.training.table_shots import RasterShots, TracedShots
 
 Painter = Callable[[np.random.Generator], Picture]
@@ -55,6 +50,10 @@ class SceneSet:
     count: int
     size: int
     held_out: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError as `require_kind`."""
+        require_kind(self.kind, self.held_out)
 
     def folder(self, root: Path) -> Path:
         """Where the set lies under `root`; the count does not matter, sets may grow."""
@@ -79,22 +78,15 @@ QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 _RECIPES = {"loose": 2, "table": 1, "snapshot": 1, "lean": 1, "house": 1, "surface": 1, SHOTS: 4}
 """Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
 
+_HOLDING_OUT = ("loose", "table")
+"""Quick scenes that can be drawn with dice and floors that training never shows."""
+
 _OPTIONS = {
     QUICK: ("taught", "leaning", "clear", "patterned"),
-    TRACED: ("taught", "leaning", "patterned", "blind"),
+    TRACED: ("taught", "leaning", "patterned"),
 }
 """Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
-by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern; `blind`:
-with materials, lights and lenses that no other set has."""
-
-_HOLDING_OUT = {"loose": random_picture, "table": table_picture}
-"""Quick scenes that can be drawn with dice and floors that training never shows."""
-_OTHERS = {
-    "snapshot": snapshot_picture,
-    "lean": lean_picture,
-    "house": house_picture,
-    "surface": surface_picture,
-}
+by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern."""
 
 
 def require_kind(kind: str, held_out: bool = False) -> None:
@@ -113,8 +105,7 @@ def require_kind(kind: str, held_out: bool = False) -> None:
 
 
 def painter(scenes: SceneSet) -> Painter:
-    """What draws a picture of the set from its generator. Raises ValueError as `require_kind`."""
-    require_kind(scenes.kind, scenes.held_out)
+    """What draws a picture of the set from its generator."""
     renderer, scene, *options = scenes.kind.split()
     if scene == SHOTS:
         shots = TracedShots if renderer == TRACED else RasterShots
@@ -124,9 +115,8 @@ def painter(scenes: SceneSet) -> Painter:
         from models.training.pathtrace import Studio
 
         return Studio(scenes.size).random_picture
-    if scene in _HOLDING_OUT:
-        return partial(_HOLDING_OUT[scene], size=scenes.size, held_out=scenes.held_out)
-    return partial(_OTHERS[scene], size=scenes.size)
+    draw = partial(pictures.SCENES[scene], size=scenes.size)
+    return partial(draw, held_out=True) if scenes.held_out else draw
 
 
 def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
@@ -139,16 +129,10 @@ def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
     chunks = range(-(-scenes.count // CHUNK))
     missing = [chunk for chunk in chunks if not _is_whole(folder, chunk)]
     end = time.monotonic() + limit_s
-    work = [(scenes, folder, chunk, end) for chunk in missing]
-    drawn = 0
-    with (
-        multiprocessing.get_context("spawn").Pool(processes, _quiet) as pool,
-        Progress(*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn()) as bar,
-    ):
-        task = bar.add_task(folder.name, total=len(chunks), completed=len(chunks) - len(missing))
-        for is_drawn in pool.imap_unordered(_draw_chunk, work):
-            drawn += is_drawn
-            bar.advance(task, is_drawn)
+    draw = partial(_draw_chunk, scenes, folder, end)
+    with multiprocessing.get_context("spawn").Pool(processes, _quiet) as pool:
+        made = pool.imap_unordered(draw, missing)
+        drawn = sum(track(made, folder.name, len(chunks), len(chunks) - len(missing)))
     if drawn < len(missing):
         finished = (len(chunks) - len(missing) + drawn) * CHUNK
         raise ScenesUnfinishedError(
@@ -181,27 +165,24 @@ def _quiet() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
 
 
-_painters: dict[SceneSet, Painter] = {}
+_painter = cache(painter)
 
 
-def _draw_chunk(work: tuple[SceneSet, Path, int, float]) -> bool:
+def _draw_chunk(scenes: SceneSet, folder: Path, end: float, chunk: int) -> bool:
     """False: the time was over before."""
-    scenes, folder, chunk, end = work
     if time.monotonic() > end:
         return False
-    if scenes not in _painters:
-        _painters[scenes] = painter(scenes)
+    draw = _painter(scenes)
     lines = []
     for index in range(chunk * CHUNK, (chunk + 1) * CHUNK):
-        picture = _painters[scenes](np.random.default_rng([scenes.seed, index]))
+        picture = draw(np.random.default_rng([scenes.seed, index]))
         name = f"{index:06d}.jpg"
         if not cv2.imwrite(str(folder / name), picture.image, [cv2.IMWRITE_JPEG_QUALITY, 96]):
             raise OSError(f"{folder / name} cannot be written. Is the disk full?")
-        camera = picture.camera
         row = {
             "image": name,
-            "width": camera.size,
-            "height": camera.size,
+            "width": picture.camera.size,
+            "height": picture.camera.size,
             "dice": [dataclasses.asdict(die) for die in picture.labels],
             "notes": picture.notes,
         }

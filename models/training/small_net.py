@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import Dataset
 
-from models.training.export import OPSET
-from models.training.network import convolve
-from models.training.optimiser import Run, fit
-from models.training.quantise import quantise_windows
+from models.training.finder import convolve
+from models.training.optimiser import Drawn, Run, fit
+from models.training.quantise import OPSET, quantise_windows
 
 BATCH = 96
-PEAK_RATE = 2e-3
 _SIDE = 96
 RANGES = 240
 """Windows from which the ranges of a network in int8 are measured."""
@@ -91,48 +87,24 @@ class Exported(nn.Module):
         return self.net.shipped(self.net(windows.permute(0, 3, 1, 2).float()))
 
 
-class Drawn(Dataset, ABC):
-    """Window `i` of a run, drawn by its own generator."""
-
-    def __init__(self, seed: int, count: int, start: int = 0) -> None:
-        self._seed, self._count, self._start = seed, count, start
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        """The window (channels, 96, 96) uint8, and what is wanted of it, float32."""
-        cv2.setNumThreads(1)
-        window, wanted = self.draw(np.random.default_rng([self._seed, self._start + index]))
-        planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
-        return planes, torch.tensor(wanted, dtype=torch.float32)
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, list[float]]:
-        """A window (96, 96, channels) uint8, and what is wanted of it."""
-
-    def batches(self) -> Iterator[Tensor]:
-        """The windows in whole batches, as the network takes them."""
-        for i in range(0, self._count - BATCH + 1, BATCH):
-            yield torch.stack([self[i + k][0] for k in range(BATCH)]).float()
+def sample(window: np.ndarray, wanted: Sequence[float]) -> tuple[Tensor, Tensor]:
+    """A window (96, 96, channels) uint8 as planes, and what is wanted of it as float32."""
+    planes = torch.from_numpy(np.ascontiguousarray(window.transpose(2, 0, 1)))
+    return planes, torch.tensor(wanted, dtype=torch.float32)
 
 
 Net = TypeVar("Net", bound=SmallNet)
 
 
 def teach(
-    net: Net,
-    data: Callable[[int, int], Drawn],
+    net: Net, data: Callable[[int, int], Drawn],
     losses: Callable[[Tensor, Tensor], Mapping[str, Tensor]],
-    saved: Path,
-    samples: int,
-    peak_rate: float,
-    workers: int,
-) -> Net:
+    saved: Path, samples: int, peak_rate: float, workers: int,
+) -> Net:  # fmt: skip
     """The network after that many windows, its weights averaged over the last ones.
 
-    `data(start, end)` gives windows (uint8) and what is wanted of each; `losses` of what the
-    network tells and what is wanted are added up. A run that was stopped goes on from `saved`.
+    `losses` of what the network tells and what is wanted are added up. A run that was stopped goes
+    on from `saved`.
     """
 
     def rate(step: int, steps: int) -> float:

@@ -14,6 +14,8 @@ import numpy as np
 
 from models.training.looks import from_srgb, plain, random_colour, smooth_noise
 
+_Kind = Callable[[np.random.Generator, int, float], np.ndarray]
+
 
 def random_surface(rng: np.random.Generator, size: int, texels_per_edge: float) -> np.ndarray:
     """A square texture, (size, size, 3) float32."""
@@ -45,14 +47,10 @@ def _blend(one: np.ndarray, other: np.ndarray, share: np.ndarray) -> np.ndarray:
     return np.asarray(one * (1 - share) + other * share, np.float32)
 
 
-def _timber(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    light = from_srgb(*(np.array([95, 140, 185]) * rng.uniform(0.35, 1.3)).clip(10, 250))
-    light = light * np.exp(rng.normal(0, 0.15, 3))
-    return light.clip(0.01, 0.95), (light * rng.uniform(0.25, 0.75)).clip(0.003, 1)
-
-
 def _wood(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
-    light, dark = _timber(rng)
+    timber = from_srgb(*(np.array([95, 140, 185]) * rng.uniform(0.35, 1.3)).clip(10, 250))
+    timber = timber * np.exp(rng.normal(0, 0.15, 3))
+    light, dark = timber.clip(0.01, 0.95), (timber * rng.uniform(0.25, 0.75)).clip(0.003, 1)
     bend = smooth_noise(rng, size, size, 2.5)[..., 0] * rng.uniform(0, 1.2) * edge
     rows, columns = np.mgrid[0:size, 0:size].astype(np.float32)
     across = columns + bend
@@ -213,16 +211,14 @@ def _skin(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
 
 def _patchwork(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
     """Two surfaces with a straight border: the edge of a table, a mat, a sheet, a box."""
-    kinds: list[Callable[[np.random.Generator, int, float], np.ndarray]] = [
-        _wood, _smooth, _cloudy, _woven, _page, _carpet,
-    ]  # fmt: skip
+    kinds: list[_Kind] = [_wood, _smooth, _cloudy, _woven, _page, _carpet]
     one = kinds[int(rng.integers(len(kinds)))](rng, size, edge)
     other = kinds[int(rng.integers(len(kinds)))](rng, size, edge)
     border = (np.arange(size) > size * rng.uniform(0.25, 0.75))[None, :, None]
     return np.asarray(np.where(border, one, other), np.float32)
 
 
-_KINDS: tuple[Callable[[np.random.Generator, int, float], np.ndarray], ...] = (
+_KINDS: tuple[_Kind, ...] = (
     _wood, _wood, _carpet, _woven, _granite, _cloudy, _smooth, _smooth, _page, _keyboard, _tiles,
     _spots, _skin, _patchwork, _patchwork,
 )  # fmt: skip

@@ -1,8 +1,5 @@
 """Pictures of a table together with the calibration of the camera that took them.
 
-    python -m models.training scenes quick shots --seed 2001 --count 3000 --size 360
-    python -m models.training scenes traced shots taught leaning --seed 19 --count 1600 --size 288
-
 Owns table settings (compartment, dice, light, a camera that stays where it is) and the tosses shown
 in each. Shots without an option are for verification and never for training; `taught` ones are for
 training and leave out the styles and floors that are kept for verification. Must not know the
@@ -22,7 +19,8 @@ import numpy as np
 from models.training import arrange, floors, looks, tosses
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, look_down
 from models.training.looks import DieLook
-from models.training.raster import Lamp, Light, Picture, draw_ridges, render, toward
+from models.training.pictures import draw_ridges
+from models.training.raster import Lamp, Light, Picture, Scene, render, toward
 
 SHOTS = 10
 """Tosses shown of one setting. A chunk of a set holds a whole number of settings."""
@@ -163,28 +161,6 @@ def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
             return tosses.Rest(dice, setting.radius, setting.ridges)
 
 
-def unseen(rng: np.random.Generator, setting: Setting) -> Setting:
-    """The table with dice, floor and lens that only `blind_shots` has."""
-    from models.training import blind_shots
-
-    look = blind_shots.random_look(rng)
-    size = setting.camera.size
-    view = 2 * (setting.radius + 0.45)
-    # Nearer, or farther away, than any lens of the other shots.
-    distance = float(rng.uniform(10, 13) if rng.random() < 0.5 else rng.uniform(25, 34))
-    camera = look_down(
-        size, size / view, distance, float(rng.uniform(0, 4)), float(rng.uniform(0, 360))
-    )
-    kind = str(rng.choice(list(blind_shots.FLOORS)))
-    return replace(setting, dice=[look] * 3, camera=camera, floor_kind=kind)
-
-
-def _clear_dice(rng: np.random.Generator) -> list[DieLook]:
-    """Three clear dice of one kind, as a table has them."""
-    look = replace(looks.random_look(rng, "translucent"), glow=looks.random_glow(rng))
-    return [look] * 3
-
-
 class _Shots:
     """Shots of one setting after the other. Options: `models.training.scenes`."""
 
@@ -219,13 +195,14 @@ class RasterShots(_Shots):
             if self._is_leaning:
                 self._setting = replace(self._setting, ridges=[])
             if self._is_clear:
-                self._setting = replace(self._setting, dice=_clear_dice(rng))
+                look = replace(looks.random_look(rng, "translucent"), glow=looks.random_glow(rng))
+                self._setting = replace(self._setting, dice=[look] * 3)
             self._floor, self._reach = _lined_floor(rng, self._setting)
             self._light = _table_light(rng)
         setting = self._setting
         rest = lean_rest(rng, setting) if self._is_leaning else toss_for(rng, setting)
         picture = render(
-            rng, rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach
+            Scene(rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach)
         )
         linear = (picture.image.astype(np.float32) / 255) ** 2.2
         return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
@@ -238,11 +215,10 @@ class TracedShots(_Shots):
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         super().__init__(size, options)
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
-        from models.training import blind_shots, pathtrace
+        from models.training import pathtrace
 
         self._tracer = pathtrace
-        self._is_blind = "blind" in options
-        self._studio = (blind_shots.BlindStudio if self._is_blind else pathtrace.Studio)(size)
+        self._studio = pathtrace.Studio(size)
         self._studio.printed = _PATTERNED_PRINT if self._is_patterned else 0.0
         self._studio.domed = _DOMED
         self._floor_kinds = PATTERNED_FLOORS if self._is_patterned else ()
@@ -255,8 +231,6 @@ class TracedShots(_Shots):
             self._setting = random_setting(
                 rng, self.size, is_taught=self._is_taught, floor_kinds=self._floor_kinds
             )
-            if self._is_blind:
-                self._setting = unseen(rng, self._setting)
             # A die laid by rule would go through a ridge.
             if self._is_leaning or self._is_patterned:
                 self._setting = replace(self._setting, ridges=[])

@@ -104,7 +104,8 @@ def encode(marks: list[Mark], height: int, width: int) -> Maps:
         if mark.visible < HIDDEN:
             continue
         if mark.visible < SHOWN:
-            _blank(heat[1], x, y, r)
+            ys, xs = np.ogrid[:h4, :w4]
+            heat[1][np.hypot(xs + 0.5 - x / 4, ys + 0.5 - y / 4) < 0.8 * r / 4] = 0
             continue
         _spot(heat, x, y, r, mark)
         for grid, stride, reach in ((shape, PEAK_STRIDE, 2), (face, FACE_STRIDE, 1)):
@@ -149,12 +150,6 @@ def _parts(marks: list[Mark], height: int, width: int) -> np.ndarray:
         # Without knowing where a die ends, nothing around it is surely floor.
         fine[fine == 0] = 3
     return fine[1::2, 1::2].astype(np.int64)
-
-
-def _blank(weight: np.ndarray, x: float, y: float, r: float) -> None:
-    rows, columns = np.ogrid[: weight.shape[0], : weight.shape[1]]
-    near = np.hypot(columns + 0.5 - x / 4, rows + 0.5 - y / 4) < 0.8 * r / 4
-    weight[near] = 0
 
 
 def _spot(heat: np.ndarray, x: float, y: float, r: float, mark: Mark) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of what is read, refused, and got wrong.
+"""Pictures of what is read, refused, and got wrong: `python -m hil_tests.reader sheets`.
 
 Owns: the choice of rendered pictures for `models/figures/{reads,refuses,fails}.jpg` and their
 layout. Must not know how the readers work. No photograph is shown: their licences stay with them.
@@ -9,14 +9,19 @@ a refusal at most `_OF_EACH`.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import cv2
 import numpy as np
+import typer
 from rich.progress import track
 
-from models.training.photo_curve import scene_labels
+from hil_tests.reader.options import Every, Sets
+from hil_tests.reader.photo_curve import scene_labels
 from vision.evaluate import Counts, compare, contact_sheet, tile
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -32,7 +37,7 @@ Shown = tuple[str, np.ndarray]
 """What a picture shows, and the picture with its reading drawn in."""
 
 
-def choose(folders: list[Path], every: int) -> dict[str, list[Shown]]:
+def choose(folders: Sequence[Path], every: int) -> dict[str, list[Shown]]:
     """The pictures of each sheet."""
     reader = PhotoReader(DieFinder())
     sheets: dict[str, list[Shown]] = {"reads": [], "refuses": [], "fails": []}
@@ -58,12 +63,15 @@ def choose(folders: list[Path], every: int) -> dict[str, list[Shown]]:
     return sheets
 
 
-def write_all(folders: list[Path], every: int, out: Path) -> None:
-    """Write the sheets of every so many-th picture into the folder `out`."""
-    cv2.setNumThreads(1)
+def main(
+    sets: Sets = None,
+    every: Every = 1,
+    out: Annotated[Path, typer.Option(help="Folder of the pictures.")] = Path("models/figures"),
+) -> None:
+    """Write pictures of what is read, refused, and got wrong, in the order of the sets."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, shown in choose(folders, every).items():
-        print(f"{name}: {len(shown)} pictures")
+    for name, shown in choose(sets or (), every).items():
+        sys.stdout.write(f"{name}: {len(shown)} pictures\n")
         if shown:
             quality = [cv2.IMWRITE_JPEG_QUALITY, 85]
             cv2.imwrite(str(out / f"{name}.jpg"), contact_sheet(shown[:_MOST]), quality)

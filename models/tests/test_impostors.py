@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from models.training.symbols import deface
+from models.training.impostors import deface
 from models.training.targets import Mark, encode
 
 _CORNERS = np.array([(60, 70), (130, 60), (140, 130), (70, 140)], float)

@@ -1,8 +1,8 @@
-"""What each limit of a verified photograph buys and costs.
+"""What the limits of a verified photograph buy and cost: `python -m hil_tests.reader photo-curve`.
 
 Owns: reading labelled photographs and rendered scenes once with both readers, judging what they
 said under many limits, and the picture of it, `models/figures/photo_curve.png`, that stands behind
-`vision.parameters.PhotoThresholds`. Must not know how either reader works.
+`vision.parameters.PhotoThresholds`. Must not know how either reader works. Needs matplotlib.
 
 Pictures are counted as `vision.evaluate` counts them. A rendered die that leans, is stacked or
 mostly hidden has no value; photographs have neither, so their pictures show nothing about `flat_p`.
@@ -11,19 +11,18 @@ mostly hidden has no value; photographs have neither, so their pictures show not
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-import cv2
-import matplotlib
 import numpy as np
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
+import typer
 from rich.progress import track
 
-from models.training.scenes import rows
+from hil_tests.reader.cases import rows
+from hil_tests.reader.options import Every, Sets
 from vision.evaluate import Counts, compare
 from vision.findings import Stopwatch
 from vision.networks.classifier import DieFinder
@@ -32,6 +31,7 @@ from vision.photo.labels import Label, read_corrections, read_labels
 from vision.photo.reader import PhotoEvidence, PhotoReader, judge, settle
 from vision.pictures import load
 
+_PICTURE = Path("models/figures/photo_curve.png")
 _SWEEPS = {
     "value_p": (0.0, 0.99),
     "pip_confidence": (0.0, 0.8),
@@ -88,6 +88,11 @@ def count(read: Sequence[Read], thresholds: PhotoThresholds) -> Counts:
 def draw(sets: dict[str, list[Read]], out: Path) -> None:
     """One plot a limit: coverage of the exactly read pictures (lines) and wrong accepted (crosses,
     counts); the dashed line is where the limit stands."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     figure, axes = plt.subplots(3, 4, figsize=(17, 10), constrained_layout=True)
     chosen = PhotoThresholds()
     for axis, (name, (low, high)) in zip(axes.flat, _SWEEPS.items(), strict=False):
@@ -113,15 +118,22 @@ def draw(sets: dict[str, list[Read]], out: Path) -> None:
     plt.close(figure)
 
 
-def draw_all(
-    scenes: Sequence[Path], photos: Sequence[Path], corrections: Path | None, every: int, out: Path
+def main(
+    sets: Sets = None,
+    photos: Annotated[
+        list[Path] | None, typer.Option(help="A folder of labelled photographs; repeatable.")
+    ] = None,
+    corrections: Annotated[Path | None, typer.Option(help="Of the photographs' labels.")] = None,
+    every: Every = 1,
+    out: Annotated[Path, typer.Option(help="The picture.")] = _PICTURE,
 ) -> None:
-    """Read every so many-th picture of these sets, print the counts, draw the curves."""
-    cv2.setNumThreads(1)
+    """What each limit of a verified photograph buys and costs: counts, and a picture."""
+    if not sets and not photos:
+        raise typer.BadParameter("name sets, or photographs with --photos")
     known = read_corrections(corrections) if corrections else None
-    labelled = {folder.name: read_labels(folder, known) for folder in photos}
-    labelled |= {folder.name.rsplit("-", 1)[0]: scene_labels(folder) for folder in scenes}
-    sets = {name: read_all(list(pictures)[::every]) for name, pictures in labelled.items()}
-    for name, read in sets.items():
-        print(name, json.dumps(count(read, PhotoThresholds()).to_json()))
-    draw(sets, out)
+    labelled = {folder.name: read_labels(folder, known) for folder in photos or ()}
+    labelled |= {folder.name.rsplit("-", 1)[0]: scene_labels(folder) for folder in sets or ()}
+    read = {name: read_all(list(pictures)[::every]) for name, pictures in labelled.items()}
+    for name, here in read.items():
+        sys.stdout.write(f"{name} {json.dumps(count(here, PhotoThresholds()).to_json())}\n")
+    draw(read, out)

@@ -21,6 +21,7 @@ from typing import Any
 import tomlkit
 
 from models.training import evaluate, export, finder, near_look, photo_look
+from models.training.quantise import DICE
 from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
 from models.training.small_net import BATCH
@@ -200,6 +201,8 @@ def follow(
         export.register(out, training)
         held_out = [folders[name] for name in plan.held_out]
         evaluate.measure_all(out, held_out, [*photos, *check], chooses=True)
+    elif (out / DICE).exists():
+        export.register(out, {})
 
 
 def _digest(folder: Path) -> str:

@@ -17,9 +17,9 @@ def of_logit(logit: float) -> float:
 
 
 def mean_of(one: float, other: float) -> float:
-    """What has the mean of the logits of two probabilities, both above 0 and below 1."""
+    """The probability whose logit is the mean of the logits of two; ½ of 0 and 1."""
     yes, no = math.sqrt(one * other), math.sqrt((1 - one) * (1 - other))
-    return yes / (yes + no)
+    return yes / (yes + no) if yes + no else 0.5
 
 
 def of_logits(logits: np.ndarray) -> np.ndarray:

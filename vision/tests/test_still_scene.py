@@ -106,6 +106,20 @@ def test_a_frame_that_shows_anything_new_is_read_in_full(changed):
     assert finder.shown[1 + len(DICE)] != (CLOSE_SIDE, CLOSE_SIDE)
 
 
+def test_a_window_says_which_value_a_die_has():
+    table, finder = scene()
+    finder.again = [6, 2, 1]
+    opinion = table.look(frame(0)).observation.opinion
+    assert isinstance(opinion, Unreadable)
+    assert opinion.reason is Reason.READERS_DISAGREE
+
+
+def test_a_die_that_a_window_does_not_show_stays_as_it_was_found():
+    table, finder = scene()
+    finder.is_blind = True
+    assert table.look(frame(0)).observation.opinion.values == (6, 3, 1)
+
+
 def test_the_model_counts_for_itself_in_a_frame_that_confirms():
     table, finder = scene()
     table.look(frame(0))

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.floor.house import House
-from hil_tests.installed import beside, debian
+from hil_tests.installed import debian, page_and_link
 from hil_tests.installed.computer import Computer, hang
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
@@ -331,14 +331,14 @@ def run(root: Path) -> bool:
         furnish(computer, machine)
         check_start(computer, say)
         with House(machine.session.folder / "house") as house:
-            beside.switch_on(computer, PROGRAM, house, say)
+            page_and_link.switch_on(computer, PROGRAM, house, say)
             check_strangers(computer, say)
             check_bench(computer, say)
             check_doctor(computer, say, is_running=True)
             check_kill(computer, machine, say)
             check_hang(computer, machine, say)
             check_stop(computer, machine, say)
-            beside.check_followed(computer, PROGRAM, say)
+            page_and_link.check_followed(computer, PROGRAM, say)
             check_doctor(computer, say, is_running=False)
             Workshop(computer, machine, PROGRAM, say).change_all()
             check_loops(computer, machine.settings(), say)

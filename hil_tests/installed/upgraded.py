@@ -26,7 +26,7 @@ import typer
 from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_errors
 
 from hil_tests.floor.house import House
-from hil_tests.installed import beside, debian
+from hil_tests.installed import debian, page_and_link
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
@@ -468,15 +468,15 @@ def run(root: Path, made: Packages, rounds: int, moments: int) -> bool:
         furnish(computer, machine)
         computer.run("shaker-ctl", "install", "--yes")
         with House(machine.session.folder / "house") as house:
-            beside.switch_on(computer, "shaker-ctl", house, say)
+            page_and_link.switch_on(computer, "shaker-ctl", house, say)
             check_play(machine, computer, rounds, say)
-            beside.check_followed(computer, "shaker-ctl", say)
+            page_and_link.check_followed(computer, "shaker-ctl", say)
             check_open_table_refuses(machine, computer, made, say)
             close_table(machine, computer)
             check_upgrade(computer, made, say)
-            beside.check_still_there(computer, "the upgrade", say)
+            page_and_link.check_still_there(computer, "the upgrade", say)
             check_bad_upgrade(computer, made, say)
-            beside.check_still_there(computer, "the bad upgrade", say)
+            page_and_link.check_still_there(computer, "the bad upgrade", say)
             check_torn_upgrade(computer, made, say)
             check_downgrade(computer, made, say)
             check_killed(computer, made, moments, say)

@@ -59,7 +59,7 @@ def link(
         typer.echo(f"{config}: good; the table is {found.site}/{found.table}")
         return
     if volumes is not None:
-        from shaker_ctl.link.pulled import pull
+        from shaker_ctl.link.fetched_records import pull
 
         for line in pull(found, volumes):
             typer.echo(line)

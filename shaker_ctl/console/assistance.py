@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping
 from shaker_ctl.console import codes, grammar, permission, render
 from shaker_ctl.console.desk import Actor, TableView
 from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
-from shaker_ctl.console.looks import Seat, Shown
+from shaker_ctl.console.looks import Shown, Viewer
 from shaker_ctl.console.render import WIDTH, Lines
 from shaker_ctl.rules.vocabulary import Role
 
 _COLUMN = 26
 
 
-def assist(topic: str, seat: Seat) -> Shown | Refusal:
+def assist(topic: str, viewer: Viewer) -> Shown | Refusal:
     """Return the help on `topic`: empty, `all`, `codes` or a command."""
-    view = seat.desk.view()
+    view = viewer.desk.view()
     if topic == "codes":
-        return _codes(seat.desk.fault_codes())
+        return _codes(viewer.desk.fault_codes())
     if topic == "all":
         return Shown(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
     if topic:
@@ -30,7 +30,7 @@ def assist(topic: str, seat: Seat) -> Shown | Refusal:
         if isinstance(found, Refusal):
             return found
         return Shown(_one(found, view), {"commands": [_facts(found, view)]})
-    return _now(seat.actor, frozenset(seat.port_roles), view)
+    return _now(viewer.actor, frozenset(viewer.port_roles), view)
 
 
 def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> Shown:

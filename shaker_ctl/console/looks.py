@@ -27,7 +27,7 @@ class Shown:
 
 
 @frozen
-class Seat:
+class Viewer:
     """From where somebody looks: who they are, at which console, and what their screen can show."""
 
     desk: Desk
@@ -36,15 +36,15 @@ class Seat:
     style: render.Style
 
 
-Look = Callable[[Seat, Arguments], Shown | Parcel | Refusal]
+Look = Callable[[Viewer, Arguments], Shown | Parcel | Refusal]
 
 Page = Callable[[TableView, render.Style], render.Lines]
 
 
 def _page(page: Page, fields: Callable[[TableView], Mapping[str, object]]) -> Look:
-    def look(seat: Seat, _arguments: Arguments) -> Shown:
-        view = seat.desk.view()
-        return Shown(page(view, seat.style), fields(view))
+    def look(viewer: Viewer, _arguments: Arguments) -> Shown:
+        view = viewer.desk.view()
+        return Shown(page(view, viewer.style), fields(view))
 
     return look
 
@@ -53,53 +53,55 @@ def _part(page: Page, name: str) -> Look:
     return _page(page, lambda view: {name: getattr(view, name)})
 
 
-def _status(seat: Seat, _arguments: Arguments) -> Shown:
-    view = seat.desk.view()
-    allowed = permission.allowed_now(seat.actor, seat.port_roles, view.allowed)
+def _status(viewer: Viewer, _arguments: Arguments) -> Shown:
+    view = viewer.desk.view()
+    allowed = permission.allowed_now(viewer.actor, viewer.port_roles, view.allowed)
     fields = machine.brief(view) | {"allowed": [form.name for form in allowed]}
-    return Shown(render.status(view, seat.style), fields)
+    return Shown(render.status(view, viewer.style), fields)
 
 
-def _journal(seat: Seat, arguments: Arguments) -> Shown:
+def _journal(viewer: Viewer, arguments: Arguments) -> Shown:
     count = arguments["count"]
     assert isinstance(count, int)
-    records = seat.desk.journal_last(count)
+    records = viewer.desk.journal_last(count)
     return Shown(render.journal(records), {"records": records})
 
 
-def _round(seat: Seat, arguments: Arguments) -> Shown | Refusal:
+def _round(viewer: Viewer, arguments: Arguments) -> Shown | Refusal:
     number = arguments["round"]
     assert isinstance(number, int)
-    found = seat.desk.round(number)
+    found = viewer.desk.round(number)
     if found is None:
         return Refusal(codes.NOTHING_THERE, f"there is no round {number} on record")
-    return Shown(render.game_round(found, seat.style), {"round": found})
+    return Shown(render.game_round(found, viewer.style), {"round": found})
 
 
-def _meters(seat: Seat, _arguments: Arguments) -> Shown:
-    figures = seat.desk.meters()
+def _meters(viewer: Viewer, _arguments: Arguments) -> Shown:
+    figures = viewer.desk.meters()
     return Shown(render.figures(figures), {"meters": figures})
 
 
-def _statistics(seat: Seat, _arguments: Arguments) -> Shown:
-    figures = seat.desk.statistics()
+def _statistics(viewer: Viewer, _arguments: Arguments) -> Shown:
+    figures = viewer.desk.statistics()
     return Shown(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
 
 
-def _digests(seat: Seat, _arguments: Arguments) -> Shown:
-    view = seat.desk.view()
+def _digests(viewer: Viewer, _arguments: Arguments) -> Shown:
+    view = viewer.desk.view()
     fields = {"product": PRODUCT, "version": __version__, "digests": view.digests}
-    return Shown([f"{PRODUCT} {__version__}", *render.digests(view, seat.style)], fields)
+    return Shown([f"{PRODUCT} {__version__}", *render.digests(view, viewer.style)], fields)
 
 
-def _health(seat: Seat, _arguments: Arguments) -> Shown:
-    view = seat.desk.view()
-    return Shown(render.health(view, seat.style), {"health": view.health, "journal": view.journal})
+def _health(viewer: Viewer, _arguments: Arguments) -> Shown:
+    view = viewer.desk.view()
+    return Shown(
+        render.health(view, viewer.style), {"health": view.health, "journal": view.journal}
+    )
 
 
-def _profile(seat: Seat, _arguments: Arguments) -> Shown:
-    view = seat.desk.view()
-    return Shown(render.profile(view, seat.style), {"profile": view.profile, "marks": view.marks})
+def _profile(viewer: Viewer, _arguments: Arguments) -> Shown:
+    view = viewer.desk.view()
+    return Shown(render.profile(view, viewer.style), {"profile": view.profile, "marks": view.marks})
 
 
 LOOKS: dict[str, Look] = {
@@ -108,7 +110,7 @@ LOOKS: dict[str, Look] = {
     "lamps": _part(render.lamps, "lamps"),
     "motor": _part(render.motor, "motor"),
     "camera": _part(render.camera, "camera"),
-    "camera snap": lambda seat, _arguments: seat.desk.snap(),
+    "camera snap": lambda viewer, _arguments: viewer.desk.snap(),
     "dice": _part(render.dice_set, "dice"),
     "journal last": _journal,
     "round": _round,
@@ -118,6 +120,6 @@ LOOKS: dict[str, Look] = {
     "health": _health,
     "statistics": _statistics,
     "meters": _meters,
-    "log bundle": lambda seat, _arguments: seat.desk.bundle(),
-    "export": lambda seat, _arguments: seat.desk.export(),
+    "log bundle": lambda viewer, _arguments: viewer.desk.bundle(),
+    "export": lambda viewer, _arguments: viewer.desk.export(),
 }

@@ -243,7 +243,7 @@ class Session:
     def _look(self, command: Command) -> None:
         name = command.form.name
         try:
-            found = looks.LOOKS[name](self._seat(), command.arguments)
+            found = looks.LOOKS[name](self._viewer(), command.arguments)
         except ShakerError as error:
             self._speaker.refuse(name, error.code, error.line())
             return
@@ -254,8 +254,8 @@ class Session:
         else:
             self._show(name, found)
 
-    def _seat(self) -> looks.Seat:
-        return looks.Seat(self._desk, self._actor, self._roles, self._speaker.style)
+    def _viewer(self) -> looks.Viewer:
+        return looks.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
 
     def _show(self, name: str, found: looks.Shown | Refusal) -> None:
         if isinstance(found, Refusal):
@@ -276,7 +276,7 @@ class Session:
     def _own(self, command: Command) -> None:
         name = command.form.name
         if name == "help":
-            self._show(name, assistance.assist(str(command.arguments["topic"]), self._seat()))
+            self._show(name, assistance.assist(str(command.arguments["topic"]), self._viewer()))
         elif name == "logout":
             self._log_out("logout")
             self._speaker.accept(name, "logged out")

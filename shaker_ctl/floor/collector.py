@@ -58,7 +58,7 @@ ASK_AGAIN_S = 3600.0
 MOST_ASKED = 10_000
 GIVE_S = 0.2
 """Shortest time between two archives for one table, or its asking would hold up everybody's
-receipts. `link --fetch` leaves more (`pulled.ASK_S`)."""
+receipts. `link --fetch` leaves more (`fetched_records.ASK_S`)."""
 
 
 @dataclass(slots=True)

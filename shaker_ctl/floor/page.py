@@ -37,8 +37,8 @@ from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link import topics
 from shaker_ctl.page.history import LARGEST
 from shaker_ctl.page.journal import round_of
-from shaker_ctl.page.looked import NAME as LOOKED
-from shaker_ctl.page.looked import LookedLog
+from shaker_ctl.page.look_log import NAME as LOOKED
+from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import RIGHTS, People, Right
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site

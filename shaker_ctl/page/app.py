@@ -22,8 +22,8 @@ from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.book import Book, Round
 from shaker_ctl.page.history import History
-from shaker_ctl.page.looked import NAME as LOOKED
-from shaker_ctl.page.looked import LookedLog
+from shaker_ctl.page.look_log import NAME as LOOKED
+from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import RIGHTS, People, Right
 from shaker_ctl.page.places import TablePlaces

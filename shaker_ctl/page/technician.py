@@ -26,7 +26,7 @@ from shaker_ctl.journal.tally import Tally
 from shaker_ctl.page.book import Book
 from shaker_ctl.page.history import download
 from shaker_ctl.page.journal import opened
-from shaker_ctl.page.looked import LookedLog
+from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site

@@ -21,7 +21,7 @@ from shaker_ctl.rules.vocabulary import Condition
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view import requests, table_view
-from shaker_ctl.view.allowed import DEVICE_ACTS, allowed_verbs
+from shaker_ctl.view.allowed_acts import DEVICE_ACTS, allowed_verbs
 from shaker_ctl.view.table_view import TableFacts
 
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
@@ -35,8 +35,8 @@ SECOND_WITHIN_S = 300.0
 class TableDesk:
     """Implements `console.desk.Desk` for all consoles at once."""
 
-    def __init__(self, chairs: TableFacts) -> None:
-        self._c = chairs
+    def __init__(self, facts: TableFacts) -> None:
+        self._c = facts
         self._lock = threading.Lock()
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
         self._clearing: tuple[str, float] | None = None

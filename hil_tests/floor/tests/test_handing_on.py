@@ -23,7 +23,7 @@ from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import Store, count_records
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.journal.record import link as chained
-from shaker_ctl.link.pulled import pull
+from shaker_ctl.link.fetched_records import pull
 
 
 def stored_as(store: Store, table: RecordedTable | PlayingTable) -> bool:

@@ -31,7 +31,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.view import allowed, standing, wording
+from shaker_ctl.view import allowed_acts, standing, wording
 from shaker_ctl.view.why_due import WhyDue
 
 RULES = rulebook(TableParameters())
@@ -47,7 +47,7 @@ class Clock:
 
 
 def verbs(state: TableState, faults: FaultQueue | None = None) -> frozenset[str]:
-    return allowed.allowed_verbs(state, RULES, WallTime(Clock(), None), faults or FaultQueue())
+    return allowed_acts.allowed_verbs(state, RULES, WallTime(Clock(), None), faults or FaultQueue())
 
 
 @pytest.mark.parametrize("phase", [p for p in Phase if p not in PASSING])
@@ -105,8 +105,8 @@ def test_the_walk_of_the_lamps_is_counted_lamp_by_lamp() -> None:
 
 def test_device_acts_are_allowed_only_while_nobody_can_play() -> None:
     closed, ready = TableState(Phase.CLOSED), TableState(Phase.READY, signed_by=FAY)
-    assert verbs(closed) >= allowed.DEVICE_ACTS
-    assert not verbs(ready) & allowed.DEVICE_ACTS
+    assert verbs(closed) >= allowed_acts.DEVICE_ACTS
+    assert not verbs(ready) & allowed_acts.DEVICE_ACTS
 
 
 def test_work_under_way_may_be_given_up_and_a_round_may_not() -> None:

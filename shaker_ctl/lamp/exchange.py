@@ -296,7 +296,7 @@ class LampExchange:
 
     # ── Memory (map 1.1) ────────────────────────────────────────────────────
 
-    def anchor(self, anchor: r.Anchor) -> None:
+    def anchor(self, anchor: r.BoxAnchor) -> None:
         """Have the box retain `anchor`, and prove it by reading it back.
 
         To say it again changes nothing. Raises `LampRefusedError` with `Refusal.ANCHORED` where
@@ -305,7 +305,7 @@ class LampExchange:
         ends_at = self._clock() + self._patience.request_s
         words = r.encode_anchor(anchor)
 
-        def attempt() -> r.Anchor:
+        def attempt() -> r.BoxAnchor:
             reply = self._write("the anchor", r.ANCHOR, words, r.ANCHOR, ends_at)
             return r.decode_anchor(reply)[0]
 
@@ -317,7 +317,7 @@ class LampExchange:
                 remedy=MAP_REMEDY,
             )
 
-    def anchored(self) -> tuple[r.Anchor, int]:
+    def anchored(self) -> tuple[r.BoxAnchor, int]:
         """Return the anchor that the box retained, and how often its memory was erased by hand."""
         return self._ask(r.ANCHOR, r.decode_anchor, "tell its anchor")
 

@@ -588,7 +588,7 @@ def decode_committed(words: Sequence[int]) -> Committed:
 
 
 @frozen
-class Anchor:
+class BoxAnchor:
     """Where a journal stood after a round, kept in the box: `NO_ROUND` where there is none."""
 
     table: bytes
@@ -599,7 +599,7 @@ class Anchor:
     """SHA-256 of the chain up to and including that record: `HEAD_BYTES` bytes."""
 
 
-def encode_anchor(anchor: Anchor) -> list[int]:
+def encode_anchor(anchor: BoxAnchor) -> list[int]:
     """Return the registers of one write that covers the anchor. Raises ValueError if one is off."""
     if (len(anchor.table), len(anchor.head)) != (TABLE_BYTES, HEAD_BYTES):
         raise ValueError("an anchor has 8 bytes of table and 32 of head")
@@ -611,10 +611,10 @@ def encode_anchor(anchor: Anchor) -> list[int]:
     ]
 
 
-def decode_anchor(words: Sequence[int]) -> tuple[Anchor, int]:
+def decode_anchor(words: Sequence[int]) -> tuple[BoxAnchor, int]:
     """Read the anchor block: the anchor, and how often the box's memory was erased by hand."""
     cursor = _Cursor(ANCHOR, words)
-    anchor = Anchor(
+    anchor = BoxAnchor(
         table=cursor.take_bytes(TABLE_BYTES),
         round_id=cursor.take(2),
         record=cursor.take(2),

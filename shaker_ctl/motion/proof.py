@@ -20,7 +20,7 @@ falls, and the first one is complete only a turn after the run-up."""
 
 
 @frozen
-class TossProof:
+class TachProof:
     """What the tach says about one toss. `why_not` is empty exactly when it proves the toss."""
 
     why_not: str
@@ -50,7 +50,7 @@ def prove(
     *,
     started_tick: int,
     driven_s: float,
-) -> TossProof:
+) -> TachProof:
     """Judge the edges (us) between EN high and EN low.
 
     From the first full turn inside the band until EN fell, every full turn must be inside it, and
@@ -63,7 +63,7 @@ def prove(
     needed_s = needed_in_band_s(plan, parameters)
     if first is None:
         top = max((rpm for _, rpm in trace), default=0.0)
-        return TossProof(
+        return TachProof(
             f"the cam never reached the mixing band (fastest turn {top:.0f} rpm, "
             f"{shake.band_low_rpm:.0f} needed)",
             len(ticks), 0.0, needed_s, top, top, top, trace,
@@ -81,7 +81,7 @@ def prove(
         why_not = f"driven for {driven_s:.2f} s of {plan.duration_s:.2f} s planned"
     elif in_band_s < needed_s:
         why_not = f"in the mixing band for {in_band_s:.2f} s, {needed_s:.2f} s needed"
-    return TossProof(
+    return TachProof(
         why_not,
         len(ticks),
         in_band_s,

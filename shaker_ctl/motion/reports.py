@@ -6,7 +6,7 @@ For logs, screens and the technician's console. A report never decides anything.
 from __future__ import annotations
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.motion.proof import TossProof
+from shaker_ctl.motion.proof import TachProof
 from shaker_ctl.rules.vocabulary import Occasion
 
 
@@ -29,7 +29,7 @@ class TossJudged(MotionReport):
     """A toss came to rest; whether the tach proves it, and its whole speed trace."""
 
     occasion: Occasion
-    proof: TossProof
+    proof: TachProof
 
 
 @frozen

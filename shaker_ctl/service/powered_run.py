@@ -73,7 +73,7 @@ class PoweredRun:
             self.first_tick = arrived[-1] - int((now_s - self.started_s) * 1e6)
         self.ticks.extend(arrived)
 
-    def prove(self, parameters: MotionParameters) -> proof.TossProof:
+    def prove(self, parameters: MotionParameters) -> proof.TachProof:
         """Judge by the edges alone whether this was a full shake inside the band; once ended."""
         assert self.ended_s is not None
         return proof.prove(
@@ -84,7 +84,7 @@ class PoweredRun:
             driven_s=self.ended_s - self.started_s,
         )
 
-    def recorded(self, proved: proof.TossProof, parameters: MotionParameters) -> TossProof:
+    def recorded(self, proved: proof.TachProof, parameters: MotionParameters) -> TossProof:
         """The proof as the rules and the journal have it."""
         return TossProof(
             in_band_s=round(proved.in_band_s, 3),

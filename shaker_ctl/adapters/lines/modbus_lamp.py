@@ -137,7 +137,7 @@ class ModbusLamp:
         head = anchor.head
         try:
             self._exchange.anchor(
-                registers.Anchor(anchor.table, anchor.round, head.sequence, head.hash)
+                registers.BoxAnchor(anchor.table, anchor.round, head.sequence, head.hash)
             )
         except LampRefusedError as refused:
             if refused.refusal != Refusal.ANCHORED:

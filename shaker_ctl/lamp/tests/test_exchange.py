@@ -182,7 +182,7 @@ def test_multipliers_are_read_back_from_the_displays(box):
 
 # ── Corrections and anchors (map 1.1) ──
 
-ANCHOR = r.Anchor(b"\x5b" * 8, 4711, 61244, bytes(range(32)))
+ANCHOR = r.BoxAnchor(b"\x5b" * 8, 4711, 61244, bytes(range(32)))
 
 
 def test_a_corrected_result_is_proved_like_any_other(box):

@@ -158,7 +158,7 @@ def test_dark_means_measured_and_not_glowing():
 
 def test_an_anchor_lies_in_its_registers_as_published():
     head = bytes(range(32))
-    anchor = r.Anchor(bytes.fromhex("5B0A1C93D2E47F68"), 0x00014711, 0x0002EF3C, head)
+    anchor = r.BoxAnchor(bytes.fromhex("5B0A1C93D2E47F68"), 0x00014711, 0x0002EF3C, head)
     words = r.encode_anchor(anchor)
     assert words[:9] == [0x5B0A, 0x1C93, 0xD2E4, 0x7F68, 1, 0x4711, 2, 0xEF3C, 0x0001]
     assert len(words) == r.ANCHOR.written
@@ -168,7 +168,7 @@ def test_an_anchor_lies_in_its_registers_as_published():
 @pytest.mark.parametrize(("table", "head"), [(bytes(7), bytes(32)), (bytes(8), bytes(31))])
 def test_a_half_anchor_is_never_sent(table, head):
     with pytest.raises(ValueError, match="32 of head"):
-        r.encode_anchor(r.Anchor(table, 1, 1, head))
+        r.encode_anchor(r.BoxAnchor(table, 1, 1, head))
 
 
 def test_a_committed_result_is_read_from_its_registers_as_published():

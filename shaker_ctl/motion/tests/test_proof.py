@@ -8,7 +8,7 @@ import pytest
 
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.profile import ShakePlan, steady
-from shaker_ctl.motion.proof import TossProof, needed_in_band_s, prove
+from shaker_ctl.motion.proof import TachProof, needed_in_band_s, prove
 
 P = MotionParameters()
 PLAN = steady(760.0, 2.0, 0.3)
@@ -32,7 +32,7 @@ def ramped(top: float) -> Callable[[float], float]:
 
 def judged(
     speed_at: Callable[[float], float], driven_s: float = 2.0, plan: ShakePlan = PLAN
-) -> TossProof:
+) -> TachProof:
     return prove(plan, edges(speed_at, driven_s), P, started_tick=0, driven_s=driven_s)
 
 

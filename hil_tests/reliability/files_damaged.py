@@ -223,7 +223,7 @@ def played(head: Head, rounds: int) -> list[Record]:
 def remember(path: Path, last: Record, table: bytes) -> None:
     """Write the memory of a box that lit the last round and keeps the head of the journal."""
     memory, number = Retained(path), last.plain["round"]
-    anchor = registers.Anchor(table, number, last.sequence, last.hash)
+    anchor = registers.BoxAnchor(table, number, last.sequence, last.hash)
     memory.anchor = registers.encode_anchor(anchor)
     memory.commit(number, mask(AREAS))
 

@@ -1,4 +1,4 @@
-"""`python -m models.training COMMAND`: from seeds to the files that ship, whole or by steps.
+"""`python -m models.training COMMAND`: makes the networks from seeds, in one run or step by step.
 
 Owns: the command line. A command imports what it needs when it runs, because PyTorch,
 Mitsuba and matplotlib take seconds each; the fast renderer needs none of the three.

@@ -1,7 +1,8 @@
 """A log that nobody waits for: a full disk or a hung journald must not hold up the control loop.
 
-Owns the queue between whoever logs and the stream. A thread that has 50 ms to beat may not write to
-a file: under heavy load, or on a slow SD card, one write was seen to take longer than that. Lines
+Owns the queue between whoever logs and the stream. A thread whose
+heartbeat is due every 50 ms may not write to a file: under heavy load, or on a slow SD card, one
+write takes longer than that. Lines
 beyond the queue's length are dropped and counted, and the count is logged as soon as there is room.
 """
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while modules load ends the program at once, with the status of a shell's Ctrl-C."""
+"""While modules load, Ctrl-C ends the program at once, with status 130 as in a shell."""
 
 from __future__ import annotations
 

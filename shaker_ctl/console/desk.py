@@ -369,7 +369,7 @@ class Announcement:
 
 
 class Desk(Protocol):
-    """The table, from a console's chair. Every method may be called from any console's thread."""
+    """The table as a console meets it. Every method may be called from any console's thread."""
 
     def view(self) -> TableView:
         """Return the newest snapshot: no lock, no wait, never raises."""

@@ -1,4 +1,4 @@
-"""The house's own small authority: it signs who may speak on the broker.
+"""The house's own small certificate authority: its signature says who may speak at the broker.
 
 Owns the files of certificates and keys. A house that has an authority of its own uses that one.
 Only the common name decides who speaks: a table's name, `collector`, `page`, or a display's name.

@@ -1,4 +1,4 @@
-"""The acts of which an installation is made: each says what it will do, and whether it is done.
+"""The acts that make up an installation: each says what it will do, and whether it is done.
 
 Owns files, folders and commands of the operating system. Must not know what they are for. An act
 that is done does nothing when asked again; an act that cannot be done raises `InstallError`.

@@ -1,4 +1,4 @@
-"""Settings of the shaker's motion, with the approved shake among them.
+"""Settings of the shaker's motion, the approved shake included.
 
 Owns the numbers and their reasons. Knows no pins (those are `gpio`) and no rounds.
 """

@@ -1,4 +1,4 @@
-"""The table from a console's chair: snapshots out, requests in. Stands behind `console.desk.Desk`.
+"""The table as a console meets it: snapshots out, requests in. Stands behind `console.desk.Desk`.
 
 Owns the way of a request to the state thread and back, and the acts on a device that is no part of
 the table's state. Must not judge: what is allowed now is asked of the rules themselves.

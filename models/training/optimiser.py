@@ -118,7 +118,8 @@ def fit(
                 print(f"step {step}/{steps} {seconds:.0f} s  {line}", flush=True)
                 sums.clear()
                 save(step)
-    save(max(steps, begun))
+    if begun < steps or not run.saved.exists():
+        save(steps)
     return average.eval()
 
 

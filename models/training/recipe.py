@@ -12,7 +12,7 @@ import json
 import shutil
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 import tomlkit
 
 from models.training import evaluate, export, finder, near_look, photo_look
+from models.training.optimiser import averaged
 from models.training.quantise import DICE
 from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, make
@@ -131,7 +132,8 @@ def follow(
     for name, one in plan.sets.items():
         with record.step(name, seed=one.seed, pictures=one.count) as row:
             folders[name] = make(one, work / "scenes", processes, limit_s=7200.0)
-            row["sha256"] = _digest(folders[name])
+            files = sorted(folders[name].iterdir())
+            row["sha256"] = _sha256(path.read_bytes() for path in files)
 
     def shown(stage: Stage, folder: Path, weights: Path | None = None) -> list[SampleSource]:
         """What a stage sees; photographs with the corners that these weights see on them, or the
@@ -161,7 +163,7 @@ def follow(
                 sources, folder, stage.samples, plan.size, stage.seed, stage.rate, begin,
                 plan.workers,
             )  # fmt: skip
-            row["sha256"] = digest_of(taught)
+            row["sha256"] = _sha256(part.numpy().tobytes() for part in averaged(taught).values())
     used = {name for stage in plan.finder for name in stage.shares}
     sets = [folders[name] for name in plan.sets if name in used]
     made = []
@@ -205,9 +207,8 @@ def follow(
         export.register(out, {})
 
 
-def _digest(folder: Path) -> str:
-    """SHA-256 of all files of a rendered set, labels and pictures."""
+def _sha256(parts: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        digest.update(path.read_bytes())
+    for part in parts:
+        digest.update(part)
     return digest.hexdigest()

@@ -1,5 +1,8 @@
 """Who paces the table is the profile's word; where people attend, people settle."""
 
+# mypy: disable-error-code="comparison-overlap"
+# The phase is asked for again after each act, which mypy takes for one and the same value.
+
 from __future__ import annotations
 
 import pytest
@@ -10,8 +13,8 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, Playing
-from shaker_ctl.rules.vocabulary import Timer
+from shaker_ctl.rules.tests.playing import DEALER, TECHNICIAN, Playing
+from shaker_ctl.rules.vocabulary import Cause, Ending, Timer
 
 TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
 
@@ -94,3 +97,40 @@ def test_a_dealer_s_table_stays_lit_and_begins_no_round_until_all_is_settled():
     assert t.tell(ev.BetsRequested(DEALER)).refused, "they are not proved dark"
     t.do(ev.LampsDark(t.state.occasion))
     t.do(ev.TimerExpired(Timer.MIN_ROUND, t.state.occasion), ev.BetsRequested(DEALER))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"profile": "pa-625a"},
+        {"profile": "pa-625a", "player_activated": True},
+        {"profile": "pa-625b", "as_demonstration": True},
+        {"profile": "ma"},
+        {"profile": "pa-539", "as_demonstration": True},
+    ],
+)
+def test_where_nothing_hides_the_dice_no_shaker_runs_before_no_more_bets(settings):
+    t = Playing(**settings).open().betting()
+    number = t.state.round
+    for early in (ev.ActivationRequested(DEALER, number), ev.PlayerPressed(number)):
+        assert t.tell(early).refused
+    t.no_more_bets()
+    if t.phase is Phase.DRAWING_MULTIPLIERS:
+        t.do(ev.MultipliersDrawn(t.state.occasion, ()))
+    assert t.tell(ev.ActivationRequested(TECHNICIAN, number)).refused, "the dealer activates"
+    selected = "player_activated" in settings
+    assert bool(t.tell(ev.PlayerPressed(number)).refused) != selected
+    if not selected:
+        t.do(ev.ActivationRequested(DEALER, number))
+    assert t.phase is Phase.PLANNING
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"profile": "md", "cover_fitted": True}, {"profile": "pa-625a", "cover_fitted": True}],
+)
+def test_under_a_cover_nothing_is_revealed_before_no_more_bets(settings):
+    t = Playing(**settings).open().settled()
+    assert t.tell(ev.RevealRequested(DEALER, t.state.round)).refused
+    t.do(ev.CoverOpened())
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COVER), "bets were open"

@@ -1,6 +1,7 @@
 """Which events the shipped code posts, read from the code itself.
 
-Owns the search for constructions of events outside of `rules`. An event that nobody constructs, or
+Owns the search for constructions of events outside of `rules`, by name or by the consoles' tables
+of acts. An event that nobody constructs, or
 a field that every construction leaves at its default, is no letter of the product's alphabet: a row
 that needs it is proved and never played.
 """
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import shaker_ctl
 from shaker_ctl.rules import events as ev
+from shaker_ctl.view import requests
 
 EVENTS = {
     name: kind
@@ -23,6 +25,12 @@ EVENTS = {
 }
 
 _PRODUCT = Path(shaker_ctl.__file__).parent
+
+_ACTS = (
+    (requests.BY_A_PERSON, frozenset({"person"})),
+    (requests.IN_A_ROUND, frozenset({"person", "round"})),
+)
+"""The consoles' tables of acts, with the fields that each act of a table sets."""
 
 
 @cache
@@ -35,6 +43,10 @@ def posted() -> dict[type[ev.Event], frozenset[str]]:
             continue
         for kind, passed in _constructions(ast.parse(path.read_text(encoding="utf-8"))):
             found[kind] = found.get(kind, frozenset()) | passed
+    for acts, fields in _ACTS:
+        for kind in EVENTS.values():
+            if kind in acts.values():
+                found[kind] = found.get(kind, frozenset()) | fields
     return found
 
 

@@ -71,7 +71,8 @@ def test_a_script_fetches_a_picture_whole_amid_events(bench: Bench, client: Cons
     bench.desk.announce(Announcement("round", "bets are open"))
     parcel = client.fetch("camera snap")
     assert (parcel.name, parcel.content) == ("snap.jpg", JPEG)
-    assert ("round", "bets are open") in [(e["event"], e["text"]) for e in client.events]
+    client.wait(lambda _: client.events, timeout_s=5)
+    assert [(e["event"], e["text"]) for e in client.events] == [("round", "bets are open")]
 
 
 def test_a_script_can_wait_for_a_state(bench: Bench, client: Console) -> None:

@@ -18,8 +18,9 @@ from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.machine import MACHINE
+from shaker_ctl.rules.phases import STANDING
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Purpose, Timer, TimeTrust, Verified
+from shaker_ctl.rules.vocabulary import Part, Purpose, Timer, TimeTrust, Verified
 
 GOES_WRONG = 0.004
 """Share of choices among everything; in all others nothing breaks and nobody disturbs the table, so
@@ -119,6 +120,12 @@ def _goes_wrong(table: Table, phase: Phase, event: ev.Event) -> bool:
             return not isinstance(verdict, Verified)
         case ev.CycleJudged(tossed=tossed):
             return not tossed
+        case ev.InspectionRequested(part=part, at=at):
+            return part is not Part.ALL or at != table.day
+        case ev.Signed(at=at):
+            return at != table.day
+        case ev.DiceChanged():
+            return phase in STANDING
         case ev.TimeChecked(now=now, trust=trust, behind_last_record=behind):
             return now != table.day or trust is TimeTrust.NONE or behind
         case ev.TossPlanDrawn(at=at):

@@ -36,9 +36,6 @@ _SETTLED = (
 EXPLAINED: dict[str, tuple[str, ...]] = {
     "another result is named once one stands, and here none does yet": _NOBODY_NAMED,
     "wagers are settled: what was named counts no more, and goes with the round": _SETTLED,
-    "who is present says so anew before the dealer reads": (
-        "restart: the dealer is to read: who is present?: note `reveal_over` left out",
-    ),
     "the lamps were told to change before, and are unknown since": (
         "restart: cleared again: note `lamps := unknown` left out",
         "lamps-silent at the result: settle by hand: note `lamps := unknown` left out",

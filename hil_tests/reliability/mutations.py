@@ -117,8 +117,7 @@ MUTATIONS = (
         (
             Edit(
                 "vision/table/motion.py",
-                "return bool(np.hypot(a[0] - b[0], a[1] - b[1]) < SAME_PLACE_MM"
-                " and turn < SAME_TURN_DEG)",
+                "return bool(is_near and apart_deg(a[2], b[2]) < SAME_TURN_DEG)",
                 "return False",
             ),
         ),

@@ -9,6 +9,7 @@ quarters as one.
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections import Counter
@@ -81,6 +82,8 @@ def prove(
         )
     trying = _Trying(list(mutants()) if with_mutants else [])
     found: list[Summary] = []
+    gc.disable()  # states form no cycle, and walking millions of them takes a fifth more
+    context.call_on_close(gc.enable)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("exploring", total=len(chosen))
         for table in chosen:
@@ -92,6 +95,8 @@ def prove(
                 found[-1].mutants = trying.on(Ground.of(table, explored))
             if out is not None:
                 write(out, found)
+            del explored
+            gc.collect()
             progress.advance(task)
     good = _report(found, whole=not (only or shard))
     if with_mutants and not (only or shard):

@@ -9,7 +9,6 @@ from hil_tests.reader import (
     confirming,
     flatness,
     leaning,
-    photo_curve,
     refusals,
     replay,
     robustness,
@@ -40,7 +39,6 @@ app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
-app.command("photo-curve")(photo_curve.main)
 app.command("sheets")(sheets.main)
 
 if __name__ == "__main__":

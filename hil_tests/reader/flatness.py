@@ -3,9 +3,9 @@
     python -m hil_tests.reader flatness var/scenes/traced-shots-taught-… --rig 400 --seed 501
     python -m hil_tests.reader flatness var/scenes/traced-shots-… --check
 
-Owns: dice of known lie with both readers' measurements, the logistic regression that gives
-the weights in `vision.parameters`, and the picture of both sums. Fit on some seeds and `--check` on
-others; what is printed then is what the shipped weights do.
+Owns: dice of known lie with both readers' measurements, and the logistic regression that gives
+the weights in `vision.parameters`. Fit on some seeds and `--check` on others; what is printed then
+is what the shipped weights do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import typer
 from rich.progress import track
 
 from hil_tests.reader.cases import Case, TrueDie, rig_cases, scene_cases
-from hil_tests.reader.options import Model, Out, Seed
+from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import readers
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -181,40 +181,6 @@ def report(seen: Sequence[Measurement], sums: np.ndarray) -> None:
         )
 
 
-def draw(seen: Sequence[Measurement], sums: np.ndarray, path: Path) -> None:
-    """Every die in the plane of both sums, with the lines that decide."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(8, 7), dpi=80)
-    for is_flat, colour, label in (
-        (True, "tab:blue", "flat, ≤ 1.5°"),
-        (None, "0.6", "between, or half hidden"),
-        (False, "tab:red", "not flat, ≥ 6° or stacked"),
-    ):
-        here = np.array([each.truth.is_flat is is_flat for each in seen])
-        axis.plot(
-            *sums[here].T, ".", ms=3, alpha=0.5, color=colour, label=f"{label} ({here.sum()})"
-        )
-    grid = np.stack(np.meshgrid(np.linspace(-14, 9, 300), np.linspace(-14, 9, 300)), axis=-1)
-    for decide, colour in ((judgement.passes, "tab:blue"), (judgement.fails, "tab:red")):
-        area = np.array([[decide(*pair) for pair in row] for row in grid], float)
-        if 0 < area.mean() < 1:
-            axis.contour(grid[..., 0], grid[..., 1], area, levels=[0.5], colors=colour)
-    axis.set_xlim(-14, 9)
-    axis.set_ylim(-14, 9)
-    axis.set_xlabel("networks: both looks, squareness, height (log-odds of flat)")
-    axis.set_ylabel("second reader: outline, pips, side faces (log-odds of flat)")
-    axis.legend(loc="lower right", fontsize=8)
-    axis.grid(alpha=0.3)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    plt.close(figure)
-
-
 def main(
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Sets of calibrated shots.", show_default=False)
@@ -224,7 +190,6 @@ def main(
     seed: Seed = 501,
     model: Model = None,
     check: Annotated[bool, typer.Option(help="Do not fit; use the shipped weights.")] = False,
-    out: Out = None,
 ) -> None:
     """Weigh what each measurement says of a die's lie."""
     finder = DieFinder(model)
@@ -248,7 +213,4 @@ def main(
         sys.stdout.write(
             "".join(f"   {w:+.3f} {n}\n" for n, w in zip(("", *names), each, strict=True))
         )
-    sums = odds(seen, *weights)
-    report(seen, sums)
-    if out:
-        draw(seen, sums, out / "flatness.png")
+    report(seen, odds(seen, *weights))

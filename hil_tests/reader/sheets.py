@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,21 +20,39 @@ import numpy as np
 import typer
 from rich.progress import track
 
+from hil_tests.reader.cases import rows
 from hil_tests.reader.options import Every, Sets
-from hil_tests.reader.photo_curve import scene_labels
 from vision.evaluate import Counts, compare, contact_sheet, tile
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading
+from vision.photo.labels import Label
 from vision.photo.reader import PhotoReader
 from vision.pictures import load
 from vision.reading import Unreadable, Verified
 
 _MOST = 18
 _OF_EACH = 3
+_MIN_VISIBLE = 0.3
+"""Rendered dice of which less is seen are not counted as missed."""
 
 Shown = tuple[str, np.ndarray]
 """What a picture shows, and the picture with its reading drawn in."""
+
+
+def scene_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
+    """A rendered set's pictures with labels as photographs have them."""
+    for path, row in rows(folder):
+        labels = []
+        for die in row["dice"]:
+            if die["visible"] < _MIN_VISIBLE:
+                continue
+            corners = np.array(die["corners"])
+            is_plain = die["tilt_deg"] < 1.5 and die["visible"] > 0.7 and not die["stacked"]
+            x, y = corners.mean(axis=0)
+            size = float(np.ptp(corners, axis=0).max())
+            labels.append(Label((float(x), float(y)), size, die["value"] if is_plain else None))
+        yield path, labels
 
 
 def choose(folders: Sequence[Path], every: int) -> dict[str, list[Shown]]:

@@ -71,7 +71,6 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     text = (out / "manifest.toml").read_text("utf-8")
     assert 'photographs = ["album"]' in text
     assert "[figures.album]" in text
-    assert (out / "figures" / "curves.png").exists()
     assert finder.photo is not None
     assert (tmp_path / "work" / "photo" / "guesses.json").exists()
     record = tomllib.loads((out / "record.toml").read_text("utf-8"))

@@ -1,7 +1,7 @@
 """`python -m models.training COMMAND`: makes the networks from seeds, in one run or step by step.
 
-Owns: the command line. A command imports what it needs when it runs, because PyTorch,
-Mitsuba and matplotlib take seconds each; the fast renderer needs none of the three.
+Owns: the command line. A command imports what it needs when it runs, because PyTorch
+and Mitsuba take seconds each; the fast renderer needs neither of the two.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def evaluate(
     most: Annotated[int, typer.Option(min=1, help="Pictures of each rendered set.")] = 10_000,
     choose: Annotated[bool, typer.Option("--choose", help="Choose the thresholds anew.")] = False,
 ) -> None:
-    """Measure the die finder alone; write its figures, curves and manifest."""
+    """Measure the die finder alone; write its figures and manifest."""
     from models.training.evaluate import measure_all
 
     measure_all(out, sets or [], photos or [], most, choose)

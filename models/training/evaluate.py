@@ -1,6 +1,6 @@
 """How well a model reads, in counts, on sets it was and was not trained on.
 
-Owns: matching, counting, the curves and the thresholds that follow from them. Must not know:
+Owns: matching, counting, and the thresholds that follow from the counts. Must not know:
 verification by the second reader; `vision.evaluate` measures the whole reading.
 """
 
@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 from models.training import scenes
@@ -60,9 +56,6 @@ class Tally:
     hits: list[tuple[float, bool]] = field(default_factory=list)
     """Per found thing: score, and whether it is a die."""
 
-    value_ps: list[tuple[float, bool]] = field(default_factory=list)
-    """Per found die with a known value: the probability given, and whether it was right."""
-
     def figures(self) -> dict[str, int | float]:
         """The counts and two rates, for the manifest."""
         told = ["images", "exact", "dice", "found", "valued", "right", "spurious"]
@@ -101,7 +94,8 @@ def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
 
 
 def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: float) -> None:
-    """Match by centre, nearest pairs first, and count; things under `score` only for curves."""
+    """Match by centre, nearest pairs first, and count. Things under `score` count for the choice of
+    thresholds alone."""
     pairs = sorted(
         (float(np.linalg.norm(one.centre - die.centre)) / die.side, i, j)
         for i, one in enumerate(found)
@@ -127,7 +121,6 @@ def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: floa
     for one, die in both:
         if die.value is not None:
             rights.append(one.value == die.value)
-            tally.value_ps.append((float(one.value_p.max()), rights[-1]))
         if die.rendered is not None:
             gap = _corner_gap(one.corners, np.array(die.rendered["corners"]))
             tally.corner_gaps.append(gap / die.side)
@@ -161,48 +154,6 @@ def measure(
     return tally
 
 
-def draw_curves(tallies: dict[str, Tally], chosen: float, out: Path) -> None:
-    """Precision and recall over the score, value accuracy, flat_p over the tilt; `chosen`: the
-    score from which something is a die."""
-    out.mkdir(parents=True, exist_ok=True)
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4), dpi=80)
-    for name, tally in tallies.items():
-        scores = np.array([score for score, _ in tally.hits])
-        is_die = np.array([hit for _, hit in tally.hits])
-        levels = np.linspace(MIN_SCORE, 0.95, 40)
-        dice = max(tally.counts["dice"], 1)
-        recall = [is_die[scores >= level].sum() / dice for level in levels]
-        wrong = [1 - is_die[scores >= level].mean() if (scores >= level).any() else 0
-                 for level in levels]  # fmt: skip
-        axes[0].plot(levels, recall, label=f"{name}: recall")
-        axes[0].plot(levels, 1 - np.array(wrong), "--", color=axes[0].lines[-1].get_color())
-        p = np.array([p for p, _ in tally.value_ps])
-        right = np.array([r for _, r in tally.value_ps])
-        limits = np.linspace(0.3, 0.99, 40)
-        axes[1].plot(
-            limits,
-            [1 - right[p >= limit].mean() if (p >= limit).any() else np.nan for limit in limits],
-            label=name,
-        )
-        if tally.tilts:
-            steps = _by_tilt(tally)
-            middles = [(low + high) / 2 for low, high, _ in steps]
-            axes[2].plot(middles, [np.median(here[:, 0]) for *_, here in steps], "o-", label=name)
-    axes[0].axvline(chosen, color="grey", lw=0.8)
-    for edge in (FLAT_DEG, NOT_FLAT_DEG):
-        axes[2].axvline(edge, color="grey", lw=0.8)
-    axes[0].set(xlabel="score threshold", title="recall (line), precision (dashed)", ylim=(0.8, 1))
-    axes[1].set(xlabel="least value probability", title="values read wrong")
-    axes[2].set(xlabel="tilt, degrees", title="median flat_p", ylim=(0, 1.02))
-    for axis in axes:
-        axis.grid(alpha=0.3)
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(out / "curves.png")
-    plt.close(figure)
-
-
 def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
     """From the rendered held-out sets: where precision and recall meet."""
     hits = [hit for tally in tallies for hit in tally.hits]
@@ -217,7 +168,7 @@ def measure_all(
     out: Path, sets: Sequence[Path], photos: Sequence[Path], most: int = 10_000,
     chooses: bool = False,
 ) -> None:  # fmt: skip
-    """Measure the model in `out` and write its manifest and curves. `most`: pictures of each
+    """Measure the model in `out` and write its manifest. `most`: pictures of each
     rendered set; `chooses`: also choose the thresholds anew, and forget figures under others."""
     finder, manifest = DieFinder(out), read_manifest(out)
     score = float(manifest["thresholds"]["score"])
@@ -235,7 +186,6 @@ def measure_all(
         for low, high, here in _by_tilt(tally):
             flat_p, lean = np.median(here, axis=0)
             print(f"  tilt {low}–{high}°: {len(here)} dice, flat_p {flat_p:.3f}, down ±{lean:.3f}")
-    draw_curves(tallies, score, out / "figures")
     write_manifest(out, manifest)
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from models.training import impostors
 from models.training.layout import share_inside
 from models.training.targets import Mark
 
@@ -99,7 +100,7 @@ def litter(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> np
     size = image.shape[0]
     for _ in range(rng.integers(1, 4)):
         wide, high = (int(v) for v in np.exp(rng.uniform(np.log(24), np.log(0.5 * size), 2)))
-        patch = _keys(rng, wide, high) if rng.random() < 0.5 else _label(rng, wide, high)
+        patch = impostors.beside_dice(rng, wide, high)
         turn = cv2.getRotationMatrix2D((wide / 2, high / 2), rng.uniform(0, 360), 1)
         turn[:, 2] += rng.uniform(0.05, 0.95, 2) * size - np.array([wide, high]) / 2
         middle = turn @ np.array([wide / 2, high / 2, 1])
@@ -114,43 +115,6 @@ def litter(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> np
         moved = cv2.warpAffine(patch, turn, (size, size))
         image = np.where(cover[..., None] > 127, moved, image)
     return np.ascontiguousarray(image)
-
-
-def _keys(rng: np.random.Generator, wide: int, high: int) -> np.ndarray:
-    """A corner of a keyboard."""
-    patch: np.ndarray = np.full((high, wide, 3), rng.integers(20, 220, 3), np.uint8)
-    key = int(rng.integers(12, 60))
-    gap = max(1, int(key * rng.uniform(0.06, 0.3)))
-    colour, ink = rng.integers(0, 256, (2, 3)).tolist()
-    if rng.random() < 0.6:
-        colour, ink = [18, 18, 20], [225, 225, 225]
-    for x in range(0, wide, key + gap):
-        for y in range(0, high, key + gap):
-            cv2.rectangle(patch, (x, y), (x + key, y + key), colour, -1)
-            letter = chr(int(rng.integers(33, 91)))
-            at = (x + key // 4, y + key * 3 // 4)
-            cv2.putText(patch, letter, at, 0, key / 45, ink, 1, cv2.LINE_AA)
-    return patch
-
-
-def _label(rng: np.random.Generator, wide: int, high: int) -> np.ndarray:
-    """A bright or coloured label with lines of text, blots or bars."""
-    paper = rng.integers(150, 256, 3) if rng.random() < 0.7 else rng.integers(0, 256, 3)
-    patch: np.ndarray = np.full((high, wide, 3), paper, np.uint8)
-    ink = rng.integers(0, 110, 3).tolist()
-    line = int(rng.integers(8, 30))
-    for y in range(line, high + line, line):
-        kind = rng.random()
-        if kind < 0.6:
-            words = "".join(chr(int(c)) for c in rng.integers(40, 91, 14))
-            cv2.putText(patch, words, (3, y), 0, line / 32, ink, 1, cv2.LINE_AA)
-        elif kind < 0.8:
-            for x in range(2, wide, int(rng.integers(3, 14))):
-                cv2.line(patch, (x, y - line + 2), (x, y - 2), ink, int(rng.integers(1, 4)))
-        else:
-            at = (int(rng.integers(0, wide)), y)
-            cv2.circle(patch, at, max(2, line // 3), ink, -1, cv2.LINE_AA)
-    return patch
 
 
 def repaint(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> None:

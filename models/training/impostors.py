@@ -147,23 +147,40 @@ def _colours(rng: np.random.Generator) -> tuple[list[int], list[int]]:
     return body.tolist(), ink.tolist()
 
 
-def _keys(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Some keys of a keyboard, one in the middle; sometimes at its end."""
+def keyboard(
+    rng: np.random.Generator, side: int, edge: float, first: tuple[int, int]
+) -> np.ndarray:
+    """A (side, side, 3) uint8 picture of keys about as large as `edge`, in pixels. One of them is
+    in the middle; `first`: the row and the column, counted from there, that keys begin with."""
     body, ink = _colours(rng)
     ground = rng.integers(0, 256, 3) if rng.random() < 0.5 else np.clip(np.array(body) + 60, 0, 255)
-    board: np.ndarray = np.full((_SIDE, _SIDE, 3), ground, np.uint8)
-    wide, high = _EDGE * rng.uniform(0.8, 1.7), _EDGE * rng.uniform(0.75, 1.15)
-    gap, middle = _EDGE * rng.uniform(0.04, 0.3), _SIDE / 2
-    first_row, first_column = (int(rng.integers(-2, 1)) for _ in range(2))
-    for row in range(first_row, 3):
-        for column in range(first_column, 3):
+    board: np.ndarray = np.full((side, side, 3), ground, np.uint8)
+    wide, high = edge * rng.uniform(0.8, 1.7), edge * rng.uniform(0.75, 1.15)
+    gap, middle = edge * rng.uniform(0.04, 0.3), side / 2
+    for row in range(first[0], int((middle + high / 2) / (high + gap)) + 1):
+        for column in range(first[1], int((middle + wide / 2) / (wide + gap)) + 1):
             x = middle + column * (wide + gap) - wide / 2
             y = middle + row * (high + gap) - high / 2
-            _rounded(board, (x, y, wide, high), 0.12 * _EDGE, body)
+            _rounded(board, (x, y, wide, high), 0.12 * edge, body)
             for _ in range(int(rng.choice([0, 1, 2], p=[0.1, 0.65, 0.25]))):
                 at = (x + wide * rng.uniform(0.08, 0.5), y + high * rng.uniform(0.4, 0.92))
-                _write(rng, board, at, float(rng.uniform(0.22, 0.8)), ink)
-    return board, np.full((_SIDE, _SIDE), 255, np.uint8)
+                _write(rng, board, at, edge / _EDGE * float(rng.uniform(0.22, 0.8)), ink)
+    return board
+
+
+def beside_dice(rng: np.random.Generator, wide: int, high: int) -> np.ndarray:
+    """A (high, wide, 3) uint8 picture of a piece of a keyboard, or of a label."""
+    is_keys = rng.random() < 0.5
+    drawn = keyboard(rng, _SIDE, _EDGE, (-2, -2)) if is_keys else _words(rng)[0]
+    times = rng.uniform(1.0, max(1.0, _SIDE / max(wide, high)))
+    piece = cv2.getRectSubPix(drawn, (int(times * wide), int(times * high)), (_SIDE / 2, _SIDE / 2))
+    return np.asarray(cv2.resize(piece, (wide, high), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _keys(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Some keys of a keyboard, one in the middle; sometimes at its end."""
+    first = int(rng.integers(-2, 1)), int(rng.integers(-2, 1))
+    return keyboard(rng, _SIDE, _EDGE, first), np.full((_SIDE, _SIDE), 255, np.uint8)
 
 
 def _tile(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,7 @@ class SceneSet:
 
 QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 
-_RECIPES = {"loose": 2, "table": 1, "snapshot": 1, "lean": 1, "house": 1, "surface": 1, SHOTS: 4}
+_RECIPES = {"loose": 2, "table": 1, "snapshot": 2, "lean": 2, "house": 2, "surface": 2, SHOTS: 4}
 """Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
 
 _HOLDING_OUT = ("loose", "table")

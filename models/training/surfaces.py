@@ -1,6 +1,6 @@
 """What people throw dice onto at home: tables, carpets, cloth, print, keyboards, hands.
 
-Owns: floor textures for `snapshots.py`, grown from noise at several scales. Must not know:
+Owns: floor textures for `pictures.py`, grown from noise at several scales. Must not know:
 dice, cameras. The kinds that `floors.py` keeps for held-out sets are not drawn here either.
 Colours are linear BGR, 0..1.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
+from models.training.impostors import keyboard
 from models.training.looks import from_srgb, plain, random_colour, smooth_noise
 
 _Kind = Callable[[np.random.Generator, int, float], np.ndarray]
@@ -141,25 +142,9 @@ def _page(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
 
 
 def _keyboard(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:
-    case, cap, ink = random_colour(rng, (0, 0.5), (0.03, 0.9)), from_srgb(24, 24, 26), 0.85
-    if rng.random() < 0.45:
-        cap, ink = random_colour(rng, (0, 0.6), (0.3, 1)), 0.05
-    board = plain(case, size)
-    letters = np.zeros((size, size), np.uint8)
-    key = int(max(9, edge * rng.uniform(0.6, 1.4)))
-    gap = max(1, int(key * rng.uniform(0.08, 0.3)))
-    for row, y in enumerate(range(0, size, key + gap)):
-        for x in range(-(row * key // 3) % (key + gap) - key, size, key + gap):
-            cv2.rectangle(board, (x, y), (x + key, y + key), cap.tolist(), -1)
-            lit = (cap * rng.uniform(0.7, 1.5)).clip(0, 1).tolist()
-            inset = max(1, key // 9)
-            cv2.rectangle(
-                board, (x + inset, y + inset), (x + key - inset, y + key - inset), lit, -1
-            )
-            at = (x + key // 4, y + key * 2 // 3)
-            mark = chr(int(rng.integers(33, 91)))
-            cv2.putText(letters, mark, at, 0, key / 50, 255, max(1, key // 22), cv2.LINE_AA)
-    return _blend(board, np.full(3, ink), letters[..., None].astype(np.float32) / 255)
+    key = max(9.0, edge * rng.uniform(0.6, 1.4))
+    first = -1 - int(size / 2 / (0.79 * key))
+    return np.asarray((keyboard(rng, size, key, (first, first)) / 255) ** 2.2, np.float32)
 
 
 def _tiles(rng: np.random.Generator, size: int, edge: float) -> np.ndarray:

@@ -17,7 +17,7 @@ from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Condition
+from shaker_ctl.rules.vocabulary import Condition, plain
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view import requests, table_view
@@ -200,7 +200,7 @@ class TableDesk:
             was = {name: count for name, count in self.meters().items() if isinstance(count, int)}
             with self._lock:
                 first, self._clearing = self._clearing, (name, now)
-                is_second = first is not None and first[0] != name
+                is_second = first is not None and plain(first[0]) != plain(name)
                 if first is None or not is_second or now - first[1] > SECOND_WITHIN_S:
                     return Answer.ok("named; within five minutes a second person: meters clear")
                 self._clearing = None

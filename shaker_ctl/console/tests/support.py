@@ -52,12 +52,13 @@ def session(
     roles: tuple[Role, ...] = EVERYONE,
     lockout: Lockout | None = None,
     idle_s: float = 600.0,
+    accounts: Accounts | None = None,
 ) -> Session:
     return Session(
         desk,
         port,
         roles,
-        Accounts(users),
+        accounts or Accounts(users),
         lockout or Lockout(),
         bytes_per_s=11_520,
         idle_s=idle_s,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,15 +12,10 @@ from hil_tests.waiting import until
 from shaker_ctl.console.desk import (
     Actor,
     Announcement,
-    CameraView,
-    HealthView,
-    JournalView,
     Request,
 )
-from shaker_ctl.journal.meters import CLEARED, Meters
-from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.motion.reports import JogEnded, MotionFigures, MotionReport
-from shaker_ctl.ports import Interlocks
+from shaker_ctl.journal.meters import CLEARED
+from shaker_ctl.motion.reports import JogEnded, MotionReport
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
@@ -44,25 +38,14 @@ from shaker_ctl.rules.vocabulary import (
 )
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.lamp_thread import LampPicture
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.service.wear import Wear
 from shaker_ctl.view.desk import TableDesk
-from shaker_ctl.view.table_view import TableFacts
-from shaker_ctl.view.why_due import WhyDue
+from shaker_ctl.view.tests.paper import facts
 
 TOM = Actor("tom", Role.TECHNICIAN, "technician")
 FAY = Actor("fay", Role.FLOORPERSON, "technician")
-SHUT = Interlocks(
-    compartment_open=False,
-    cover_open=True,
-    estop_pressed=False,
-    driver_fault=False,
-    button_pressed=False,
-)
-FIGURES = MotionFigures("idle", 0.0, 0.0, 0.0, tuple((i / 100, 3.0 * i) for i in range(200)))
 
 
 class PromptJournal:
@@ -92,7 +75,6 @@ class Room:
         rules = rulebook(TableParameters())
         self.journal, self.faults = PromptJournal(), FaultQueue()
         self.light: list[float] = []
-        self.camera = CameraView(fps=30.0, state="ready", exposure="median grey 100 of 255")
         self.last_run: MotionReport | None = None
         self.last_round: commands.RecordRound | None = None
         self.still_s = 60.0
@@ -103,35 +85,16 @@ class Room:
             performer=Performer(),
             heartbeat=Heartbeat(time.monotonic, 0.05),
         )
-        clock: Any = SimpleNamespace(monotonic=time.monotonic, wall=time.time)
-        chairs: Any = {
-            "lamps": SimpleNamespace(picture=LampPicture()),
-            "motion": SimpleNamespace(figures=lambda: FIGURES, contacts=lambda: SHUT),
-            "reader": SimpleNamespace(snap=lambda: b""),
-            "camera": SimpleNamespace(camera_view=lambda: self.camera),
-            "archive": SimpleNamespace(view=lambda: JournalView(state="good")),
-            "link": SimpleNamespace(trouble=lambda: None),
-        }
         self.desk = TableDesk(
-            TableFacts(
-                table_name="Table 7",
-                rulebook=rules,
-                state=self.state,
+            facts(
+                rules,
+                self.state,
                 faults=self.faults,
-                wall=WallTime(clock, None),
                 journal=self.journal,
-                health=HealthView,
-                digests=(),
                 set_light=self.light.append,
-                motion_parameters=MotionParameters(),
                 last_run=lambda: self.last_run,
                 last_round=lambda: self.last_round,
                 check_lid=self.check_lid,
-                post=self.state.post,
-                wear=Wear(),
-                meters=lambda: Meters({"rounds": 12, "void rounds": 1}, 400),
-                why_due=WhyDue(),
-                **chairs,
             )
         )
 

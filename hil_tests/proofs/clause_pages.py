@@ -72,6 +72,8 @@ def page(text: str) -> str:
         f"Made by `python -m hil_tests.proofs.clause_pages` from `{text}.toml`, profile and rows.",
         "Duties are told in our words; `shaker-ctl rules show --text CLAUSE` prints the text.",
         "Rows are those that a table with this profile takes, whatever the house chooses.",
+        "Enforced means: the table does it itself, or refuses everything else. It prints no odds",
+        "but those of the text; that they are paid is the dealer's.",
         "",
         "Each row has a test of its own besides, where it and each of its guards is tried:",
         '`pytest "hil_tests/proofs/tests/test_row_cases.py::test_row[NAME OF THE ROW]"`.',

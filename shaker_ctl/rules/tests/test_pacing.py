@@ -13,7 +13,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, TECHNICIAN, Playing
+from shaker_ctl.rules.tests.playing import DEALER, PLAN, TECHNICIAN, Playing
 from shaker_ctl.rules.vocabulary import Cause, Ending, Timer
 
 TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
@@ -134,3 +134,19 @@ def test_under_a_cover_nothing_is_revealed_before_no_more_bets(settings):
     assert t.tell(ev.RevealRequested(DEALER, t.state.round)).refused
     t.do(ev.CoverOpened())
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COVER), "bets were open"
+
+
+@pytest.mark.parametrize(
+    "settings", [{"profile": "ma"}, {"profile": "pa-539", "as_demonstration": True}]
+)
+def test_where_no_cover_may_be_one_that_is_on_starts_no_round_and_voids_a_toss(settings):
+    t = Playing(**settings).open().do(ev.CoverClosed())
+    assert t.tell(ev.BetsRequested(DEALER)).refused
+    t.do(ev.CoverOpened()).betting().no_more_bets().do(ev.CoverClosed())
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.COVER)
+    t = Playing(**settings).open().betting().no_more_bets()
+    o = t.do(ev.ActivationRequested(DEALER, t.state.round)).state.occasion
+    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0), ev.TossStarted(o))
+    t.do(ev.CoverClosed())
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COVER)
+    assert do.StopMotor in t.commands

@@ -124,14 +124,25 @@ def test_the_house_profile_says_that_it_rests_on_no_instrument():
     assert "no instrument" in rules.profile.title
 
 
-def test_super_sic_bo_ends_with_the_4th_of_august_2026():
-    b = load("pa-625b")
-    assert out_of_force(b, date(2023, 8, 4)) is Barrier.NOT_YET_IN_FORCE
-    assert out_of_force(b, date(2023, 8, 5)) is None
-    assert out_of_force(b, date(2026, 8, 4)) is None
-    assert out_of_force(b, date(2026, 8, 5)) is Barrier.EXPIRED
-    rules = rulebook(TableParameters(profile="pa-625b"))
-    said = rules.explain(Barrier.EXPIRED)
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("pa-625a", date(2019, 8, 31), None),
+        ("pa-625b", date(2023, 8, 5), date(2026, 8, 4)),
+        ("pa-539", date(2010, 4, 3), date(2012, 4, 3)),
+    ],
+)
+def test_a_dated_text_holds_from_its_first_day_to_its_last(name, first, last):
+    text, day = load(name), timedelta(days=1)
+    assert out_of_force(text, first - day) is Barrier.NOT_YET_IN_FORCE
+    assert out_of_force(text, first) is None
+    assert out_of_force(text, last or date(2100, 1, 1)) is None
+    if last is not None:
+        assert out_of_force(text, last + day) is Barrier.EXPIRED
+
+
+def test_an_expired_text_names_its_last_day_and_its_instrument():
+    said = rulebook(TableParameters(profile="pa-625b")).explain(Barrier.EXPIRED)
     assert "2026-08-04" in said
     assert "53 Pa.B. 4409" in said
 
@@ -188,6 +199,9 @@ def test_dice_that_are_not_locked_or_not_compliant_have_a_day():
         ({"profile": "pa-539", "cover_fitted": True}, "forbids a cover"),
         ({"profile": "pa-625a", "entry_mode": "auto"}, "needs an approval"),
         ({"profile": "pa-625a", "attended": False}, "requires attendance"),
+        ({"profile": "ma", "attended": False}, "requires attendance"),
+        ({"profile": "pa-539", "attended": False}, "requires attendance"),
+        ({"profile": "md", "cover_fitted": True, "attended": False}, "requires attendance"),
         ({"profile": "house-auto", "attended": False}, "read and pace itself"),
         ({"profile": "ma", "player_activated": True}, "has the dealer activate"),
         ({"profile": "ma", "paytable": "B"}, "has no paytable `B`"),

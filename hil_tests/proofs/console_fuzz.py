@@ -14,20 +14,18 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shaker_ctl.console.accounts import Accounts, AnyRole
 from shaker_ctl.console.desk import Actor, Answer, Note, Request
 from shaker_ctl.console.grammar import BY_NAME, FORMS, Kind
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.session import Session
 from shaker_ctl.console.tests.fake_desk import PHASES, FakeDesk
+from shaker_ctl.console.tests.support import PASSPHRASE, QuickAccounts
 from shaker_ctl.rules.vocabulary import Role
 
-PASSPHRASE = "not what is tested here"
 STATUS_S = 0.2
 GROWTH_B = 100_000
 """Allowed between the first tenth and the end: a history of fifty lines, a full lockout list."""
@@ -59,19 +57,6 @@ WORDS = [form.line.encode() for form in FORMS] + [
 ]
 ENDS = [b"\r", b"\n", b"\r\n", b"", b"\r\r", b"\x03", b" "]
 SILENCES = [0.0, 0.0, 0.0, 0.001, 0.01, 0.031, 0.06, 0.3, 2.0, 61.0]
-
-
-class QuickAccounts(Accounts):
-    """One passphrase and no argon2: it would be all that is measured."""
-
-    def __init__(self) -> None:
-        super().__init__(Path("nowhere"))
-
-    def verify(self, name: str, role: AnyRole, passphrase: str) -> bool:
-        return passphrase == PASSPHRASE
-
-    def knows(self, name: str) -> bool:
-        return True
 
 
 class WatchedDesk(FakeDesk):

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from hil_tests.proofs.console_fuzz import PASSPHRASE, QuickAccounts
-from shaker_ctl.console.tests.support import Terminal
+from shaker_ctl.console.tests.support import PASSPHRASE, QuickAccounts, Terminal
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import machine

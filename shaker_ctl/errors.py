@@ -117,6 +117,11 @@ class JournalWriteError(JournalError):
     code = "journal-write"
 
 
+class JournalBusyError(JournalWriteError):
+    """Another process kept a file of the journal for longer than it takes to read. Nothing was
+    changed; a start waits for it."""
+
+
 class JournalCorruptError(JournalError):
     """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""
 

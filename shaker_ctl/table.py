@@ -20,7 +20,7 @@ from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk import record_tables
-from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies, patiently
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_watch import REMEDY as BROKEN_REMEDY
@@ -33,6 +33,7 @@ from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console import machine
 from shaker_ctl.errors import (
+    JournalBusyError,
     JournalCorruptError,
     JournalError,
     RefusedError,
@@ -287,8 +288,8 @@ class Table:
         p = self._settings
         self._stops.append(self._reader.stop)
         self._reader.camera.load()  # takes longest, and touches nothing
-        verifying = f"verifying the journal {p.journal.path}"
-        journal = open_copies(p.journal, lambda: self._notifier.starting(verifying))
+        verifying = partial(self._notifier.starting, f"verifying the journal {p.journal.path}")
+        journal = open_copies(p.journal, verifying)
         self._stops.append(journal.close)
         copies = [journal.main] if journal.second is None else [journal.main, journal.second]
         self._records = RecordsWatch(copies)
@@ -300,7 +301,8 @@ class Table:
         self._build_on(journal)
         self._stops.append(self._close_journal)
         for copy in copies:
-            copy.begin_log()
+            with contextlib.suppress(JournalBusyError):  # then the first append begins it, or fails
+                patiently(copy.begin_log, verifying)
         self._keeper.start()
         self._stops.append(self._records.stop)
         self._records.start()

@@ -19,6 +19,8 @@ import pytest
 
 from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl.adapters.disk import (
+    journal_copies,
+    record_tables,
     records_process,
     records_watch,
     sqlite_journal,
@@ -27,11 +29,13 @@ from shaker_ctl.adapters.disk import (
 )
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import (
+    JournalBusyError,
     JournalCorruptError,
     JournalVersionError,
     JournalWriteError,
@@ -280,6 +284,59 @@ def test_who_reads_the_open_volume_keeps_nothing_from_being_recorded(tmp_path: P
     with one_who_reads(volume_path(path, 2)):
         store.write(records_after(store.head(), 1))
     store.close()
+
+
+@contextmanager
+def one_who_keeps(path: Path) -> Iterator[sqlite3.Connection]:
+    """Somebody who holds the whole file: a reader that was starved, or killed, amid recovering."""
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        yield db
+
+
+def test_a_start_waits_for_another_process_that_keeps_a_file(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 2)
+    waited: list[str] = []
+    assert parameters.second is not None
+    with one_who_keeps(volume_path(parameters.second, 2)) as db:
+
+        def gone() -> None:
+            waited.append("for a while")
+            db.execute("ROLLBACK")
+
+        opened = open_copies(parameters, gone)
+    assert waited == ["for a while"]
+    assert opened.second is not None
+    assert opened.second.head() == opened.main.head()
+    opened.close()
+    monkeypatch.setattr(journal_copies, "BUSY_S", 0.0)
+    with (
+        one_who_keeps(volume_path(parameters.path, 2)),
+        pytest.raises(JournalBusyError, match=r"journal-000002\.sqlite is kept by another process"),
+    ):
+        open_copies(parameters)
+    open_copies(parameters).close()
+
+
+def test_a_volume_that_another_process_keeps_is_not_called_damaged(
+    parameters: JournalParameters,
+) -> None:
+    """The first of these would halt the table at start, the second one in play."""
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    with one_who_keeps(opened.main.open_file), pytest.raises(JournalBusyError):
+        opened.main.verify_start()
+    with one_who_keeps(parameters.path):
+        for verify in (
+            lambda: opened.main.verify_closed(opened.main.closed[0]),
+            lambda: records_process.verify_next([parameters.path], records_process.Rest()),
+        ):
+            with pytest.raises(JournalBusyError):
+                verify()
+    assert volume_proofs.load(volume_proofs.place(parameters.path)).broken is None
+    opened.close()
 
 
 def test_a_volume_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
@@ -728,6 +785,34 @@ def test_a_table_that_is_to_be_opened_does_not_wait_for_an_idle_process(
     assert watch._process is second
     watch.stop()
     opened.close()
+
+
+def test_a_records_process_waits_until_the_one_before_it_has_ended(
+    parameters: JournalParameters,
+) -> None:
+    """Two at one file of tables: each puts in what the other one has put in."""
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    tables = record_tables.place(parameters.path)
+    before = JournalLock(tables)
+    watch = RecordsWatch([opened.main])
+    watch.start()
+    try:
+        time.sleep(2.0)
+        assert not tables.exists()
+        assert watch.proofs().of == {}
+        before.close()
+        until_s = time.monotonic() + 60.0
+        while len(watch.proofs().of) < 1:
+            assert time.monotonic() < until_s
+            time.sleep(0.05)
+        assert tables.exists()
+        with pytest.raises(RefusedError):
+            JournalLock(tables)
+    finally:
+        before.close()
+        watch.stop()
+        opened.close()
 
 
 class SlowToDie:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.journal_copies import JournalLock
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.doctor import camera, computer, lines, records, shaker
 from shaker_ctl.doctor.boot import boot_settings
@@ -39,7 +39,7 @@ def examine(
     book = rulebook.rulebook(settings.table)
     with contextlib.ExitStack() as held:
         with contextlib.suppress(JournalWriteError):  # the line about the disk says why
-            held.callback(JournalLock(settings.journal).close)
+            held.callback(JournalLock(settings.journal.path).close)
         found = _everything(settings, source, machine, book, is_jogged=is_jogged)
         pins = settings.gpio.pins.model_dump()
         for one in found:

@@ -7,28 +7,37 @@ copy up where it only was interrupted. What each finding means is `journal.recov
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import logging
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
+    JournalBusyError,
     JournalCorruptError,
     JournalError,
-    JournalWriteError,
     RefusedError,
-    told_as,
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
 from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
 
+log = logging.getLogger(__name__)
+
+Done = TypeVar("Done")
+
 _BATCH = 1000
+
+BUSY_S = 60.0
+"""Longest wait of a start for a process that keeps a file of the journal from it."""
 
 
 @frozen
@@ -47,30 +56,22 @@ class OpenedJournal:
         self.lock.close()
 
 
-class JournalLock:
-    """One writer at a time: a lock file beside the journal, freed by the system at any death."""
+def patiently(act: Callable[[], Done], alive: Alive | None) -> Done:
+    """Do `act`, which can be begun anew; wait while another process keeps a file from it.
 
-    def __init__(self, parameters: JournalParameters) -> None:
-        """Raises RefusedError where another process holds it, JournalWriteError where there is no
-        place for it.
-        """
-        path = parameters.path.with_name(parameters.path.name + ".lock")
-        remedy = "Create that folder, or mount its medium writable"
-        with told_as(JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy):
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            self._file = os.fdopen(os.open(path, flags, 0o640), "r+")
+    Who reads at idle priority beside a busy computer, or was killed there, may keep a file for
+    half a minute. Raises JournalBusyError after `BUSY_S`.
+    """
+    until_s = time.monotonic() + BUSY_S
+    while True:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.close()
-            raise RefusedError(
-                f"another process writes the journal {parameters.path}",
-                remedy="Only one service runs a table: systemctl stop shaker-ctl",
-            ) from error
-
-    def close(self) -> None:
-        """Let the next one in."""
-        self._file.close()
+            return act()
+        except JournalBusyError as error:  # SQLite has waited for a second
+            if time.monotonic() > until_s:
+                raise
+            log.warning("%s; waiting for it", error)
+            if alive is not None:
+                alive()
 
 
 def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> OpenedJournal:
@@ -82,11 +83,11 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     Raises RefusedError where another process writes them. Raises JournalCorruptError where the
     table must halt until a person acts (O-4): the bytes as
     found are then kept in a folder beside the damaged copy, which the message names. Raises
-    JournalWriteError where a medium refuses.
+    JournalWriteError where a medium refuses, or another process keeps a file for too long.
     """
-    lock = JournalLock(parameters)
+    lock = JournalLock(parameters.path)
     try:
-        return _opened_under(lock, parameters, alive)
+        return patiently(lambda: _opened_under(lock, parameters, alive), alive)
     except BaseException:
         lock.close()
         raise
@@ -149,6 +150,8 @@ def survey(
         if parameters.second is not None and volume_numbers(parameters.second):
             try:
                 second = _opened_only(parameters.second)
+            except JournalBusyError:
+                raise
             except JournalError as error:
                 damage = Damage(str(parameters.second), 1, None, str(error))
                 findings.append(
@@ -175,7 +178,7 @@ def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
         raise RefusedError("the settings name no second copy", remedy="Set journal.second")
     copies = (parameters.path, parameters.second)
     source_path, target_path = copies[::-1] if main else copies
-    with contextlib.closing(JournalLock(parameters)):
+    with contextlib.closing(JournalLock(parameters.path)):
         return _rebuilt(source_path, target_path)
 
 

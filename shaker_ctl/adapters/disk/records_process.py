@@ -4,7 +4,7 @@ Owns what is done with the journal beside the play, by reading alone. It follows
 the tables beside it up to date; and it verifies every closed volume of both copies, again and
 again. It looks over the tables when it takes them up, and every half hour. It is started by the
 service and ends with it: its standard input closes then. What it finds, it leaves in files beside
-the journal.
+the journal. One such process is at them: the next one waits at a lock until it has ended.
 
 A table is not opened before every closed volume is verified, so nothing is played then, and the
 process works at the priority of any other program: on a busy computer an idle one would never get
@@ -24,9 +24,10 @@ from pathlib import Path
 
 from shaker_ctl.adapters.disk import volume_proofs
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
 
 PAUSE_S = 1.0
 """Between two looks at what there is to do: so far may screens' figures be behind."""
@@ -161,8 +162,13 @@ def main() -> None:
     rest = Rest()
     while True:
         try:
-            with contextlib.closing(Tables(paths[0])) as tables:
+            with (
+                contextlib.closing(JournalLock(place(paths[0]))),
+                contextlib.closing(Tables(paths[0])) as tables,
+            ):
                 _work(paths, tables, rest)
+        except RefusedError:  # that of a service which was killed has not ended yet
+            rest.wait(PAUSE_S)
         except (JournalError, OSError) as error:
             # The service notices by itself what it needs to know of; here it is tried again.
             sys.stderr.write(f"records: {error}\n")

@@ -10,6 +10,7 @@ file, wherever it is written. So a copy that is written anew has the same volume
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import uuid
@@ -21,7 +22,7 @@ from typing import Any
 
 from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.volume_file import LARGEST, REBUILD, Alive, VolumeFile
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import Damage, Entry, Head, Record, genesis, walk
 from shaker_ctl.journal.volume import Volume
@@ -181,7 +182,8 @@ class SqliteJournal:
         path = volume_path(self.path, len(closed) + 1)
         volume_file.found(path, self.identity, closed, records)
         before, self._file = self._file, VolumeFile(path)
-        self._file.begin_log()
+        with contextlib.suppress(JournalBusyError):
+            self._file.begin_log()
         before.close_for_good()
 
     # ── Reading ─────────────────────────────────────────────────────────────
@@ -308,6 +310,8 @@ class SqliteJournal:
             if file is None:
                 self.file_of(one)
             there = VolumeFile(path, read_only=True)
+        except JournalBusyError:
+            raise
         except JournalError as error:
             return start, Damage(str(path), one.first, None, str(error))
         try:

@@ -15,7 +15,8 @@ from contextlib import AbstractContextManager, closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.journal_copies import JournalLock, OpenedJournal
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import MODE, sync_folder
 from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
@@ -62,7 +63,7 @@ def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
     runs, or where the archive lacks a volume that is wanted; JournalCorruptError where what it has
     does not verify.
     """
-    with closing(JournalLock(parameters)):
+    with closing(JournalLock(parameters.path)):
         for path in (parameters.path, parameters.second):
             if path is not None and volume_numbers(path):
                 yield from _fetch_copy(path, folder)

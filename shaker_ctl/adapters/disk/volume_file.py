@@ -26,7 +26,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
+from shaker_ctl.errors import (
+    JournalBusyError,
+    JournalCorruptError,
+    JournalError,
+    JournalWriteError,
+)
 from shaker_ctl.journal.record import (
     Damage,
     Head,
@@ -275,10 +280,14 @@ class VolumeFile:
         """Begin the log before anybody else opens the file, or have the first append do it.
 
         No reader may be at the file in that moment, and one at idle priority may stay for long.
-        Not done by opening: what is only looked at stays as it is.
+        Not done by opening: what is only looked at stays as it is. Raises JournalBusyError.
         """
-        with contextlib.suppress(sqlite3.Error):
-            self._begin_log()
+        try:
+            self._guard(self._begin_log)
+        except JournalBusyError:
+            raise
+        except JournalError:
+            pass  # The first append says so.
 
     def _begin_log(self) -> None:
         if not self._is_written:
@@ -343,7 +352,7 @@ class VolumeFile:
         """Walk the whole volume; return its sound head and the first damage, if any.
 
         A tail that was cut off is not seen here: compare the head with another medium. `alive` is
-        called now and then.
+        called now and then. Raises JournalBusyError where another process keeps the file.
         """
         head, damage = self.start, self._first_misfit()
         if damage is not None:
@@ -361,6 +370,8 @@ class VolumeFile:
                     if problems != [("ok",)]:
                         return head, Damage(str(self.path), head.sequence, None, problems[0][0])
                     return head, None
+        except JournalBusyError:
+            raise
         except JournalError:
             pass  # What is wrong, and where, is found step by step below.
         return self._walk_slowly()
@@ -413,6 +424,8 @@ class VolumeFile:
                     return head, step
                 head, walked_to = Head(step.sequence, step.hash), step.sequence
             return head, self._structure_damage(head)
+        except JournalBusyError:
+            raise
         except JournalError as error:
             return head, Damage(str(self.path), walked_to + 1, None, str(error))
 
@@ -606,6 +619,11 @@ def translated(error: BaseException, path: Path, *, read_only: bool = False) -> 
         return JournalCorruptError(
             f"the journal {path} is damaged: {text}",
             remedy=_NO_JOURNAL if code == sqlite3.SQLITE_NOTADB else REBUILD,
+        )
+    if code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return JournalBusyError(
+            f"the journal {path} is kept by another process: {text}",
+            remedy=f"Find out which one has it open (fuser {path}), then start again",
         )
     if read_only:
         return JournalError(

@@ -1,0 +1,37 @@
+"""One writer at a time: a lock file beside the file that is written."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
+
+
+class JournalLock:
+    """Held until it is closed; freed by the system at any death of the one who holds it."""
+
+    def __init__(self, written: Path) -> None:
+        """`written`: what the lock is for, the journal or the tables beside it.
+
+        Raises RefusedError where another process holds it, JournalWriteError where there is no
+        place for it.
+        """
+        path = written.with_name(written.name + ".lock")
+        remedy = "Create that folder, or mount its medium writable"
+        with told_as(JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy):
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            self._file = os.fdopen(os.open(path, flags, 0o640), "r+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._file.close()
+            raise RefusedError(
+                f"another process writes the journal {written}",
+                remedy="Only one service runs a table: systemctl stop shaker-ctl",
+            ) from error
+
+    def close(self) -> None:
+        """Let the next one in."""
+        self._file.close()

@@ -7,13 +7,15 @@ up, 13 records each, of 1,040 bytes on average as those of a played round. The t
 the first record without a stop; its newest record holds a state from which a start goes on.
 
 What a start costs grows with the number of volumes and with the open one, and with nothing else:
-`--records 84000 --rounds-a-day 8` makes the 802 volumes of ten million records in a minute.
+`--records 84000 --rounds-a-day 8 --open-rounds 960` makes the 800 volumes of ten million records,
+the open one whole, in a minute.
 """
 
 from __future__ import annotations
 
 import random
 import resource
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -42,6 +44,8 @@ from shaker_ctl.service.lamp_box import KEY, as_recorded
 
 ROUNDS_A_DAY = 960
 """One a minute, sixteen hours."""
+
+RECORDS_A_ROUND = 13
 
 BATCH = 96
 """Rounds that are written at once, at most."""
@@ -103,14 +107,18 @@ def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
 
 
 def batches(
-    store: SqliteJournal, count: int, seed: int, rounds_a_day: int = ROUNDS_A_DAY
+    store: SqliteJournal,
+    count: int,
+    seed: int,
+    rounds_a_day: int = ROUNDS_A_DAY,
+    after_round: int = 0,
 ) -> Iterator[list[Record]]:
     """Forge records behind what `store` holds, a hundred rounds or the end of a day at a time.
 
     The caller writes each batch before it asks for the next.
     """
     chance = random.Random(seed)
-    number, until = 0, store.head().sequence + count
+    number, until = after_round, store.head().sequence + count
     while store.head().sequence < until:
         number += 1
         batch: list[Record] = []
@@ -141,12 +149,23 @@ def batches(
 
 
 def make(
-    parameters: JournalParameters, count: int, seed: int, rounds_a_day: int = ROUNDS_A_DAY
+    parameters: JournalParameters,
+    count: int,
+    seed: int,
+    rounds_a_day: int = ROUNDS_A_DAY,
+    open_rounds: int = 0,
 ) -> None:
-    """Write so many records, and up to a hundred rounds more, into both copies."""
+    """Write so many records, and up to a hundred rounds more, into both copies; then so many more
+    rounds into the volume that is open."""
     opened = open_copies(parameters)
+
+    def written() -> Iterator[list[Record]]:
+        yield from batches(opened.main, count, seed, rounds_a_day)
+        (last,) = opened.main.last_rounds(1)
+        yield from batches(opened.main, RECORDS_A_ROUND * open_rounds, seed, sys.maxsize, last)
+
     try:
-        for batch in batches(opened.main, count, seed, rounds_a_day):
+        for batch in written():
             opened.main.write(batch)
             if opened.second is not None:
                 opened.second.write(batch)
@@ -218,6 +237,7 @@ def main(
     rounds_a_day: Annotated[
         int, typer.Option(min=1, help="Few: as many volumes as years have, soon written.")
     ] = ROUNDS_A_DAY,
+    open_rounds: Annotated[int, typer.Option(min=0, help="So many more in the open volume.")] = 0,
     measure_only: Annotated[bool, typer.Option("--measure-only", help="Make nothing.")] = False,
 ) -> None:
     """Make both copies of a journal of years, and measure what a start has to do with them."""
@@ -225,7 +245,7 @@ def main(
     parameters = JournalParameters(path=folder / "journal.sqlite", second=second)
     if not measure_only:
         second.parent.mkdir(parents=True, exist_ok=True)
-        make(parameters, records, seed, rounds_a_day)
+        make(parameters, records, seed, rounds_a_day, open_rounds)
     for line in measured(parameters):
         typer.echo(line)
 

@@ -33,22 +33,19 @@ _PAGE = 255
 
 def volume_path(path: Path, number: int) -> Path:
     """Return the file of a volume; `path`: the journal's, which is the first volume's."""
-    return path if number == 1 else path.with_name(f"{path.stem}-{number:06}{path.suffix}")
+    return path if number == 1 else path.parent / f"{path.stem}-{number:06}{path.suffix}"
 
 
 def volume_numbers(path: Path) -> list[int]:
     """Return the numbers of the volumes whose files are there, in order."""
-    named = re.compile(rf"{re.escape(path.stem)}-(\d{{6,9}}){re.escape(path.suffix)}")
-    found = {1} if os.path.exists(path) else set[int]()
+    digits = r"0(?!0000[01])\d{5}|[1-9]\d{5,8}"
+    named = re.compile(rf"{re.escape(path.stem)}-({digits}){re.escape(path.suffix)}")
+    found = [1] if os.path.exists(path) else []
     try:
-        names = [entry.name for entry in path.parent.iterdir()]
+        names = os.listdir(path.parent)
     except OSError:
-        return sorted(found)
-    for name in names:
-        fits = named.fullmatch(name)
-        if fits and int(fits[1]) > 1 and volume_path(path, int(fits[1])).name == name:
-            found.add(int(fits[1]))
-    return sorted(found)
+        return found
+    return found + sorted(int(fits[1]) for fits in map(named.fullmatch, names) if fits)
 
 
 class SqliteJournal:

@@ -15,6 +15,7 @@ A damaged file is never mended here. Opening one may make SQLite drop a torn end
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
@@ -583,14 +584,10 @@ def header_damage(path: Path) -> str:
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
     there are.
     """
-    if path.is_symlink():
-        return IS_A_LINK
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
-            size = os.fstat(file.fileno()).st_size
+        header, size = _header(path)
     except OSError as error:
-        return error.strerror or str(error)
+        return IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
         return "no SQLite file"
     page = int.from_bytes(header[16:18]) or 1
@@ -603,10 +600,19 @@ def has_log(path: Path) -> bool:
     """Whether a log belongs to the file: it says so, or a crash left one that takes it back."""
     if os.path.exists(f"{path}-journal"):
         return True
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        header = file.read(20)
-        return len(header) == 20 and header[18] == 2
+    with contextlib.suppress(OSError):
+        header, _ = _header(path)
+        return len(header) == 100 and header[18] == 2
     return False
+
+
+def _header(path: Path) -> tuple[bytes, int]:
+    """Return a file's first 100 bytes and its size. Raises OSError, ELOOP for a symbolic link."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        return os.read(handle, 100), os.fstat(handle).st_size
+    finally:
+        os.close(handle)
 
 
 def translated(error: BaseException, path: Path, *, read_only: bool = False) -> JournalError:

@@ -201,6 +201,9 @@ class _Judgement:
             missed = next(die for die in self._dice if die.model is None)
             if missed.beside:
                 return Unreadable(Reason.TOUCHING, "the model misses a die beside another")
+            vote = missed.second
+            if vote is not None and vote.value is None and self._fits(vote):
+                return _no_face(vote)  # why the model takes this upright cube for no die
         if wanted is not None and seen != wanted:
             return Unreadable(Reason.COUNT, f"{seen} dice, all at floor height")
         return None if seen else Unreadable(Reason.COUNT, "no dice")
@@ -252,9 +255,7 @@ class _Judgement:
         if die.second is None:
             return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
         if die.second.value is None:
-            strange = die.second.face_is_strange
-            reason = Reason.UNKNOWN_STYLE if strange else Reason.NO_LEGAL_FACE
-            return Unreadable(reason, die.second.note)
+            return _no_face(die.second)
         if die.second.value != die.model.value:
             return Unreadable(
                 Reason.READERS_DISAGREE,
@@ -309,6 +310,12 @@ def _verified(dice: Sequence[DieEvidence]) -> Verified:
         if die.model and die.second
     )
     return Verified(tuple(die.model.value for die in dice if die.model), confidence)
+
+
+def _no_face(vote: SecondVote) -> Unreadable:
+    """The refusal of a die on which the second reader reads no value."""
+    reason = Reason.UNKNOWN_STYLE if vote.face_is_strange else Reason.NO_LEGAL_FACE
+    return Unreadable(reason, vote.note)
 
 
 def _not_flat_doubtful(die: DieEvidence, limits: Limits) -> Unreadable:

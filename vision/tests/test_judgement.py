@@ -103,6 +103,26 @@ def test_what_only_the_second_reader_sees_is_a_die_if_its_pips_are_where_it_is(v
     assert verdict.reason is reason
 
 
+@pytest.mark.parametrize(
+    ("vote", "reason"),
+    [
+        (SecondVote(None, 0.0, support=0.9, spread_mm=0.1), Reason.NO_LEGAL_FACE),
+        (
+            SecondVote(None, 0.0, face_is_strange=True, support=0.9, spread_mm=0.1),
+            Reason.UNKNOWN_STYLE,
+        ),
+        (SecondVote(None, 0.0, support=0.9, spread_mm=1.5), Reason.COUNT),
+        (SecondVote(1, 0.9, support=0.9, spread_mm=0.1), Reason.COUNT),
+    ],
+    ids=["no legal face", "an unknown one", "no upright cube", "a legal face"],
+)
+def test_an_upright_cube_that_the_model_misses_is_refused_for_what_it_shows(vote, reason):
+    missed = replace(evidence(25.0, 25.0), model=None, measured=None, second=vote)
+    verdict = judged(evidence(-25.0), evidence(0.0, -25.0), missed)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is reason
+
+
 ASKEW = ModelVote(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0)
 
 

@@ -28,9 +28,6 @@ def test_nothing_but_three_readable_dice_is_accepted_and_the_reason_is_right(tab
     verdicts = [judge(reader, frames) for frames in cases(kind, 2, 3, pool, cameras)]
     assert not any(isinstance(verdict, Verified) for verdict in verdicts)
     right = [isinstance(v, Unreadable) and v.reason in KINDS[kind][1] for v in verdicts]
-    if kind == "no legal face" and not all(right):
-        assert all(isinstance(v, Unreadable) for v in verdicts), verdicts
-        pytest.xfail("a die without a legal face is no die to the network, so the count is wrong")
     # What lies under a smear may also look like something else: one of the two will do.
     assert any(right) if kind == "touching, seam smeared" else all(right), verdicts
 

@@ -139,6 +139,21 @@ def names_round(body: bytes, number: Plain) -> bool:
     return at >= 0 and body.find(b"}", at) == len(body) - 1
 
 
+def until_ended(records: Iterable[Record], number: int) -> list[Record]:
+    """Return the records of a round up to the one that says how it ended.
+
+    What follows bears its number until the next round begins, and is no part of it: an inspection
+    lights lamps and reads dice of its own.
+    """
+    found: list[Record] = []
+    for record in records:
+        found.append(record)
+        decided = record.plain.get("decision", ())
+        if any(c["type"] == "RecordRound" and c["round"] == number for c in decided):
+            break
+    return found
+
+
 def are_other_dice(step: Mapping[str, Plain]) -> bool:
     """True where an accepted step's record says that other dice are in the compartment now: not
     where the first of two persons has named them.

@@ -17,7 +17,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import DaySheet
-from shaker_ctl.journal.record import Chain, Head, Record
+from shaker_ctl.journal.record import Chain, Head, Record, until_ended
 from shaker_ctl.rules.vocabulary import words
 from shaker_ctl.view.archive import happened_in
 
@@ -114,7 +114,7 @@ def round_of(
     Raises JournalCorruptError.
     """
     chain = Chain(where)
-    records = tuple(chain.over(before, found))
+    records = tuple(chain.over(before, until_ended(found, number)))
     plains = [record.plain for record in records]
     mine = [
         one

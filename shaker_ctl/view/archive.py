@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.rules.vocabulary import words
@@ -100,7 +100,8 @@ class JournalArchive:
 
     def round(self, round_id: int) -> RoundView | None:
         """Everything about one round of play; None where there is none."""
-        records = [r.plain for r in self._records.read_round(round_id)]
+        kept = until_ended(self._records.read_round(round_id), round_id)
+        records = [r.plain for r in kept]
         records = [r for r in records if r["round"] == round_id and r["kind"] == "step"]
         return round_view(round_id, records, self._profile) if records else None
 
@@ -164,6 +165,7 @@ def round_view(
     lamps: tuple[str, ...] = ()
     happened: list[tuple[float, str]] = []
     details: dict[str, object] = {}
+    odds: list[str] = []
     for record in records:
         event = record["event"]
         happened.append((_wall(record), happened_in(event)))
@@ -180,6 +182,8 @@ def round_view(
             details["corrected_to"] = _result(event["values"])
         elif event["type"] == "LampsShown":
             phase = "lamps lit"
+        elif event["type"] == "MultipliersShown":
+            details["multipliers"] = odds
         for command in record["decision"]:
             if command["type"] == "PushLamps":
                 lamps = tuple(command["areas"])
@@ -188,14 +192,18 @@ def round_view(
                 reason = command["cause"] or ""
                 phase = "ended"
                 details["source"] = command["source"]
-                if command.get("multipliers"):
-                    details["multipliers"] = [_odds(each) for each in command["multipliers"]]
+                if in_force := [_odds(each) for each in command.get("multipliers", ())]:
+                    details["multipliers"] = in_force
+                else:
+                    details.pop("multipliers", None)
                 if command.get("camera_off"):
                     details["camera"] = "off: no picture proves the toss (O-21)"
                 if command.get("manual_shaker"):
                     details["shaker"] = "a manual one, shaken by the dealer"
                 if corrected := command.get("correction"):
                     details["corrected"] = _corrected(corrected)
+            elif command["type"] == "ShowMultipliers":
+                odds = [_odds(each) for each in command["multipliers"]]
             elif command["type"] == "StartToss":
                 details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
     digest = records[0].get("digests", {}).get("profile", "")

@@ -15,7 +15,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Chain, Record
+from shaker_ctl.journal.record import Chain, Record, until_ended
 
 screen = Console(markup=False, emoji=False)
 """Prints people's words, file names and what a damaged record holds: as they stand."""
@@ -42,11 +42,12 @@ class Book:
         self._chain = Chain(str(store.path))
 
     def round(self, number: int) -> list[Record]:
-        """Return the records of a round; none where the journal does not know it."""
+        """Return the records of a round to its end; none where the journal does not know it."""
         records = self.store.read_round(number)
         if not records:
             return []
-        return list(self._chain.over(self.store.head_before(records[0].sequence), records))
+        proved = self._chain.over(self.store.head_before(records[0].sequence), records)
+        return until_ended(list(proved), number)
 
     def all(self, *, is_proved: bool = False) -> Iterator[Record]:
         """Yield every record; with `is_proved` raise JournalCorruptError at the first that does not

@@ -90,6 +90,19 @@ def test_show_tells_every_step_of_a_round(journal: Path) -> None:
     assert f"{at:%H:%M:%S}.000  4       timer expired; round 2 settled: 6 6 6" in told
 
 
+def test_what_comes_after_the_end_of_a_round_is_no_part_of_it(journal: Path) -> None:
+    """An inspection bears the number of the round before it."""
+    store = SqliteJournal(journal)
+    body = {"event": {"type": "LampsShown", "values": [6, 6, 6]}, "rows": [], "decision": []}
+    wall = "2026-11-27T12:00:00+00:00"
+    entry = Entry("step", body, round=4)
+    store.write([link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={})])
+    store.close()
+    assert "lamps shown" not in run("show", "4", journal=journal)
+    shown = json.loads(run("last", "3", "--json", journal=journal))
+    assert shown[1]["ended"] != wall
+
+
 def test_an_unknown_round_is_refused_with_a_remedy(journal: Path) -> None:
     with pytest.raises(RefusedError, match="no round 99") as caught:
         run("show", "99", journal=journal)

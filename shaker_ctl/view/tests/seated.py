@@ -14,12 +14,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from shaker_ctl.console.desk import JournalView
 from shaker_ctl.console.tests.support import PASSPHRASE, QuickAccounts, Terminal
+from shaker_ctl.journal.record import Record
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.tests.playing import ENTRIES, NOON, PLAN, PROOF
 from shaker_ctl.rules.vocabulary import Multiplied, Role, Timer, TimeTrust, Verdict, Verified
@@ -28,6 +31,7 @@ from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.tests.paper import facts
+from shaker_ctl.view.tests.test_archive import made, record
 
 READ: Values = (1, 4, 4)
 
@@ -59,6 +63,7 @@ class Seated:
         """What the reader will say of the next dice at rest."""
         self.odds: tuple[Multiplied, ...] = ()
         """What is drawn next."""
+        self.are_odds_shown = True
         self.is_lamp_broken = False
         self.is_cover_stuck = False
         """Its contact no longer says where the cover is."""
@@ -69,6 +74,7 @@ class Seated:
         self.heard: list[str] = []
         self.records: list[do.RecordRound] = []
         self.timer: do.StartTimer | None = None
+        self._journal: list[Record] = []
         self._due: deque[ev.Event] = deque()
         faults, announcer = FaultQueue(), Announcer()
         self._faults, self._announcer = faults, announcer
@@ -80,6 +86,10 @@ class Seated:
             self,
             faults=faults,
             wall=wall,
+            archive=SimpleNamespace(
+                view=lambda: JournalView(state="good"),
+                round=lambda number: made(*self._journal).round(number),
+            ),
             last_round=lambda: announcer.last_round,
         )
         self.desk = TableDesk(self.facts)
@@ -126,6 +136,15 @@ class Seated:
         if step.refused is None:
             self.state = step.state
             self.facts.why_due.observe(step, event)
+            self._journal.append(
+                record(
+                    len(self._journal) + 1,
+                    kind="step",
+                    round=step.state.round or None,
+                    event=to_record(event),
+                    decision=[to_record(command) for command in step.commands],
+                )
+            )
             for command in step.commands:
                 self._due.extend(self._performed(command))
         if answer is not None:
@@ -172,7 +191,8 @@ class Seated:
             case do.DrawMultipliers(occasion=o):
                 yield ev.MultipliersDrawn(o, self.odds)
             case do.ShowMultipliers(occasion=o):
-                yield ev.MultipliersShown(o)
+                shown = self.are_odds_shown
+                yield ev.MultipliersShown(o) if shown else ev.MultipliersNotShown(o, "readback")
             case do.Announce():
                 self._announcer.notice(command)
             case do.RecordRound():

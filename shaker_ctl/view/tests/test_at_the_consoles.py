@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Unreadable,
 )
-from shaker_ctl.view.tests.seated import READ, Seated
+from shaker_ctl.view.tests.seated import READ, Seat, Seated
 
 GLARE = Unreadable("glare")
 TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
@@ -30,6 +31,12 @@ COVERED = {"profile": "md", "cover_fitted": True}
 def last(t: Seated, words: str) -> str:
     """The newest announcement that holds these words."""
     return next(said for said in reversed(t.heard) if words in said)
+
+
+def played(seat: Seat, number: int = 1) -> dict[str, Any]:
+    """What `round` shows of it."""
+    found: dict[str, Any] = seat.ask(f"round {number}")["round"]  # type: ignore[assignment]
+    return found
 
 
 # ── The opening inspection ──────────────────────────────────────────────────
@@ -256,6 +263,8 @@ def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_s
     dan.does("lamps-off")
     assert t.records[-1].values == READ
     assert t.records[-1].correction == Correction((1, 4, 5), DAN, FAY)
+    was = {"from": "1 4 5", "named_by": "dan", "agreed_by": "fay"}
+    assert played(dan)["details"]["corrected"] == was
     said = " ".join((dan.type("mode people") + dan.type("status")).split())
     assert "settled: 1 4 4; corrected from 1 4 5 by dan and fay" in said
 
@@ -462,8 +471,10 @@ def test_multipliers_are_told_to_who_pays_though_the_lamps_have_failed():
     assert odds in told
     assert "double-4" in told.partition("Winning areas: ")[2]
     assert odds in str(dan.ask("status")["says"])
+    assert odds in ", ".join(played(dan)["details"]["multipliers"])
     dan.does("settled")
     assert t.records[-1].multipliers == t.odds
+    assert odds in ", ".join(played(dan)["details"]["multipliers"])
 
 
 def test_the_opening_inspection_shows_every_multiplier_and_hears_which_is_wrong():
@@ -553,6 +564,30 @@ def test_a_leaning_die_that_the_reader_saw_is_told_to_the_dealer_as_such():
     assert "a die that does not lie flat" in str(dan.ask("status")["pending"])
     dan.does("000")
     assert "All wagers are returned (625a.7(a))" in last(t, "No roll")
+
+
+def test_what_an_inspection_lights_and_reads_is_no_part_of_the_round_before_it():
+    t = Seated().opened()
+    dan, fay = t.dan, t.fay
+    t.asked(dan)
+    for line in ("144", "settled", "lamps-off"):
+        dan.does(line)
+    then = played(dan)
+    assert (then["phase"], then["read"]) == ("ended", list(READ))
+    fay.does("close")
+    fay.does("open")
+    t.inspected(fay)
+    assert played(dan) == then
+
+
+def test_multipliers_that_were_not_proved_to_be_shown_stand_in_no_round():
+    t = Seated(**SUPER).opened()
+    t.odds, t.are_odds_shown = (Multiplied("double-4", 87),), False
+    dan = t.dan
+    t.asked(dan)
+    dan.does("144")
+    assert "multipliers" not in played(dan)["details"]
+    assert last(t, "No multipliers are in force")
 
 
 def test_a_refusal_says_in_plain_words_what_stands_in_the_way():

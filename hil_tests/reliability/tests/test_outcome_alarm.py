@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.reliability.outcome_alarm import count, promised, tossed, tosses_until_alarm, unfair
+from hil_tests.reliability.outcome_alarm import (
+    count,
+    flat,
+    loaded,
+    promised,
+    tosses_until_alarm,
+    unfair,
+)
+from hil_tests.rig.plant.physics import toss_run
 
 
 @pytest.mark.parametrize(
@@ -21,8 +29,17 @@ def test_the_alarm_rings_at_the_rate_that_its_power_states(
 
 
 def test_a_die_that_is_loaded_in_the_physics_shows_the_far_face_more_often() -> None:
-    first = [values[0] for values in tossed(4.0, 20, seed=5)]
+    first = [values[0] for values in flat(toss_run("standard", "approved", 20, 5, load_mm=4.0))]
     assert first.count(1) > first.count(6) + 3
+
+
+def test_samples_of_tossed_dice_ring_at_the_rate_that_their_own_bias_promises() -> None:
+    stream = unfair(0.20, 3, seed=5)
+    tosses = [next(stream) for _ in range(18_000)]
+    samples, rang, power = loaded(tosses, 300)
+    assert samples == 60
+    assert power == pytest.approx(promised(0.20, 3, 300), abs=0.08)
+    assert rang / samples == pytest.approx(power, abs=4.0 * (power * (1 - power) / samples) ** 0.5)
 
 
 def test_fair_dice_ring_one_time_in_a_hundred() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -88,37 +89,48 @@ class Contacts:
 
     def __init__(self, model: Any, bodies: list[int], dice: list[int], size_m: float) -> None:
         """`bodies` and `dice` are the engine's numbers of the dice's bodies and of their shapes."""
-        self._model = model
+        self._solref = model.pair_solref
         self._reach_m = 0.5 * size_m * math.sqrt(2.0)
-        self._held = np.zeros(len(bodies))
-        self._bins = np.full(len(bodies), -1)
-        names = list(MATERIALS)
+        self._held = [0.0] * len(bodies)
+        self._bins = [-1] * len(bodies)
         speeds = (np.arange(_SPEEDS) / (_SPEEDS - 1)) ** 2 * _MAX_M_S
-        self._table = np.array([[solref(MATERIALS[n].share(v)) for v in speeds] for n in names])
+        table = {
+            name: np.array([solref(material.share(v)) for v in speeds])
+            for name, material in MATERIALS.items()
+        }
         number = {geom: die for die, geom in enumerate(dice)}
-        pairs = range(model.npair)
-        first, second = model.pair_geom1, model.pair_geom2
-        self._one = np.array([number.get(int(first[p]), 0) for p in pairs])
-        self._other = np.array([number.get(int(second[p]), self._one[p]) for p in pairs])
-        kinds = [model.pair(p).name.partition(" ")[0] for p in pairs]
-        self._kind = np.array([names.index(kind) for kind in kinds])
+
+        def alike(p: int) -> tuple[str, int, int]:
+            one = number.get(int(model.pair_geom1[p]), 0)
+            other = number.get(int(model.pair_geom2[p]), one)
+            return model.pair(p).name.partition(" ")[0], one, other
+
+        self._groups = []
+        """Rows of pairs that always rebound alike, their one or two dice, and how at each speed."""
+        for (kind, one, other), group in groupby(range(model.npair), alike):
+            numbers = list(group)
+            rows = self._solref[numbers[0] : numbers[-1] + 1]
+            self._groups.append((rows, one, other, table[kind]))
 
     def follow(self, qvel: NDArray[np.float64], plate_m_s: float, step_s: float) -> None:
         """Set every pair by how fast its die moves, or moved when the impact began.
 
-        `qvel` are the engine's speeds: the plate's, then six of each die.
+        `qvel` are the engine's speeds: the plate's, then six of each die. Plain numbers: arrays of
+        three dice cost several times as much, at each step of every toss.
         """
-        speed = qvel[1:].reshape(-1, 6)
-        along = speed[:, :3] - (0.0, 0.0, plate_m_s)
-        now = np.sqrt((along * along).sum(1))
-        now += self._reach_m * np.sqrt((speed[:, 3:] * speed[:, 3:]).sum(1))
-        self._held = np.maximum(now, self._held * math.exp(-step_s / _HOLD_S))
-        share = np.sqrt(np.minimum(self._held / _MAX_M_S, 1.0))
-        bins = (share * (_SPEEDS - 1)).astype(np.intp)
-        if (bins != self._bins).any():
-            self._bins = bins
-            faster = np.maximum(bins[self._one], bins[self._other])
-            self._model.pair_solref[:] = self._table[self._kind, faster]
+        speed = qvel.tolist()
+        fade = math.exp(-step_s / _HOLD_S)
+        before = self._bins.copy()
+        for die, held in enumerate(self._held):
+            x, y, z, a, b, c = speed[1 + 6 * die : 7 + 6 * die]
+            z -= plate_m_s
+            now = math.sqrt(x * x + y * y + z * z)
+            now += self._reach_m * math.sqrt(a * a + b * b + c * c)
+            self._held[die] = held = max(now, held * fade)
+            self._bins[die] = int(math.sqrt(min(held / _MAX_M_S, 1.0)) * (_SPEEDS - 1))
+        for pairs, one, other, rebounds in self._groups:
+            if self._bins[one] != before[one] or self._bins[other] != before[other]:
+                pairs[:] = rebounds[max(self._bins[one], self._bins[other])]
 
 
 def pairs_xml(pairs: list[tuple[str, str, str, float]]) -> str:

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -99,6 +100,16 @@ class Trial:
     @property
     def tosses(self) -> int:
         return sum(len(run) for run in self.records)
+
+    def add(self, part: Trial) -> None:
+        """Count another machine's tosses, too."""
+        self.records += part.records
+        self.rest_s += part.rest_s
+        self.after_plate_s += part.after_plate_s
+        self.toppled += part.toppled
+        self.balanced += part.balanced
+        self.rocked += part.rocked
+        self.escapes += part.escapes
 
 
 def toss_run(
@@ -297,14 +308,60 @@ def _percentiles(seconds: list[float]) -> dict[str, float]:
     return {f"p{q}": round(float(np.percentile(seconds, q)), 3) for q in PERCENTILES}
 
 
-def run_trial(
-    geometry: str, shake: str, tosses: int, seed: int, jobs: int, console: Console
-) -> Trial:
-    """Toss in `jobs` processes with a progress bar."""
-    sizes = [CHUNK] * (tosses // CHUNK) + ([tosses % CHUNK] if tosses % CHUNK else [])
-    whole = Trial(geometry, shake)
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A trial as parts of `CHUNK` tosses, a machine and a file each. A run that is killed loses
+    the parts that it was tossing, and the next one tosses what is missing."""
+
+    folder: Path
+    geometry: str
+    shake: str
+    seed: int
+    load_mm: float = 0.0
+
+    def path(self, number: int) -> Path:
+        loaded = f"-loaded-{self.load_mm:g}-mm" if self.load_mm else ""
+        name = f"{self.geometry}-{self.shake}{loaded}-seed-{self.seed}"
+        return self.folder / name / f"{number:04}.json"
+
+    def missing(self, tosses: int) -> list[tuple[int, int]]:
+        """Number and size of each part of so many tosses that is not there."""
+        sizes = [min(CHUNK, tosses - first) for first in range(0, tosses, CHUNK)]
+        return [(n, size) for n, size in enumerate(sizes) if self._read(n).tosses < size]
+
+    def toss(self, number: int, size: int) -> int:
+        """Toss one part and write it, whole or not at all; return its tosses."""
+        seed = self.seed * 100_003 + number
+        part = toss_run(self.geometry, self.shake, size, seed, load_mm=self.load_mm)
+        path = self.path(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_bytes(_TRIAL.dump_json(part))
+        fresh.replace(path)
+        return part.tosses
+
+    def whole(self) -> Trial:
+        """All parts that are there."""
+        whole = Trial(self.geometry, self.shake)
+        for path in sorted(self.path(0).parent.glob("*.json")):
+            whole.add(_TRIAL.validate_json(path.read_bytes()))
+        return whole
+
+    def _read(self, number: int) -> Trial:
+        path = self.path(number)
+        if not path.exists():
+            return Trial(self.geometry, self.shake)
+        return _TRIAL.validate_json(path.read_bytes())
+
+
+_TRIAL = TypeAdapter(Trial)
+
+
+def run_trial(parts: Parts, tosses: int, jobs: int, console: Console) -> Trial:
+    """Toss what is missing in `jobs` processes with a progress bar; return all that is there."""
+    missing = parts.missing(tosses)
     columns = (
-        TextColumn(f"{geometry}, {shake} shake"),
+        TextColumn(f"{parts.geometry}, {parts.shake} shake"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("tosses"),
@@ -314,28 +371,17 @@ def run_trial(
         Progress(*columns, console=console) as progress,
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
     ):
-        task = progress.add_task("toss", total=tosses)
-        waiting = [
-            pool.submit(toss_run, geometry, shake, size, seed * 100_003 + k)
-            for k, size in enumerate(sizes)
-        ]
-        for done in as_completed(waiting):
-            part = done.result()
-            whole.records += part.records
-            whole.rest_s += part.rest_s
-            whole.after_plate_s += part.after_plate_s
-            whole.toppled += part.toppled
-            whole.balanced += part.balanced
-            whole.rocked += part.rocked
-            whole.escapes += part.escapes
-            progress.advance(task, part.tosses)
-    return whole
+        done = tosses - sum(size for _, size in missing)
+        task = progress.add_task("toss", total=tosses, completed=done)
+        for part in as_completed([pool.submit(parts.toss, *part) for part in missing]):
+            progress.advance(task, part.result())
+    return parts.whole()
 
 
 def main(
     tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
     geometry: Annotated[
-        list[str] | None, typer.Option(help="standard, narrow or rough; several; default all.")
+        list[str] | None, typer.Option(help="standard, narrow, rough or littered; several; default all.")
     ] = None,
     shake: Annotated[
         list[str] | None,
@@ -346,16 +392,13 @@ def main(
     seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.")] = 1,
     jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
     results: Annotated[
-        Path | None,
-        typer.Option(help="Folder of figures, one file a row: what is there is not tossed again."),
-    ] = None,
+        Path, typer.Option(help="Folder of parts; what is there is not tossed again.")
+    ] = Path("var/tosses"),
     page: Annotated[
-        Path | None, typer.Option(help="Write every row of --results as a page of Markdown.")
+        Path | None, typer.Option(help="Write all that is in --results as a page of Markdown.")
     ] = None,
 ) -> None:
     """Toss the virtual machine by the thousand and test faces, independence and rest."""
-    if page is not None and results is None:
-        raise typer.BadParameter("--page is written from the figures in --results FOLDER")
     console = Console()
     for name in geometry or list(GEOMETRIES):
         for profile in shake or ["approved"]:
@@ -364,42 +407,20 @@ def main(
                     f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
                     f"shakes are {', '.join(SHAKES)}"
                 )
-            found = _kept(results, name, profile, tosses)
-            if found is None:
-                jobs_used = jobs or os.cpu_count() or 1
-                found = figures(run_trial(name, profile, tosses, seed, jobs_used, console))
-                _keep(results, found)
-            console.print_json(json.dumps(found))
-    if page is not None and results is not None:
+            parts = Parts(results, name, profile, seed)
+            trial = run_trial(parts, tosses, jobs or os.cpu_count() or 1, console)
+            console.print_json(json.dumps(figures(trial)))
+    if page is not None:
         page.write_text(_page(results, seed), encoding="utf-8")
         console.print(f"wrote {page}")
 
 
-def _file(results: Path, geometry: str, shake: str) -> Path:
-    return results / f"{geometry}-{shake}.json"
-
-
-def _kept(results: Path | None, geometry: str, shake: str, tosses: int) -> dict[str, Any] | None:
-    """Figures of an earlier run of at least so many tosses."""
-    if results is None or not (path := _file(results, geometry, shake)).exists():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found if found["tosses"] >= tosses else None
-
-
-def _keep(results: Path | None, found: dict[str, Any]) -> None:
-    if results is not None:
-        results.mkdir(parents=True, exist_ok=True)
-        path = _file(results, found["geometry"], found["shake"])
-        path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-
-
 def _page(results: Path, seed: int) -> str:
     rows = [
-        json.loads(path.read_text("utf-8"))
+        figures(trial)
         for shake in SHAKES
         for geometry in GEOMETRIES
-        if (path := _file(results, geometry, shake)).exists()
+        if (trial := Parts(results, geometry, shake, seed).whole()).tosses
     ]
     lines = [
         "# Tosses of the virtual machine",

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
+import random
 import select
 import socket
 import statistics
@@ -56,6 +57,9 @@ GUARD_S = GUARD_TURN_MS * GUARD_TURNS / 1000.0
 DRIVER_FILTER_S = 0.002
 """EN that is low for longer than this is low. Two daemons in one process may stretch the pulses of
 10 us to a turn of that interpreter."""
+
+SCRIPTS = 32
+"""Slots for scripts in a daemon."""
 
 ANSWER_S = 2.0
 
@@ -230,9 +234,13 @@ class BenchWires:
         self.trouble = ""
         """Why the bench was switched off; empty while it was not."""
         self._pi = _client(host, port)
-        _require_free(self._pi)
         self._watching = _client(host, port)
         self._reports = PwmListener(host, port, pins, self._tell)
+        try:
+            self._guard = self._arm_guard()
+        except BenchError:
+            self._hang_up()
+            raise
         self._pi.notify_begin(self._reports.handle, self._reports.always)
         self._open_contacts()
         for gpio in pins.outputs:
@@ -242,7 +250,6 @@ class BenchWires:
         self._pi.write(pins.tach, 0)
         self._tach = TachPlayer(self._pi, pins.tach)
         self._tach.stop()
-        self._guard = self._arm_guard()
         self._thread = threading.Thread(target=self._watch, name="bench-watch", daemon=True)
         self._thread.start()
 
@@ -258,6 +265,9 @@ class BenchWires:
             self._pi.set_mode(self._pins.tach, pigpio.INPUT)
             self._pi.stop_script(self._guard)
             self._pi.delete_script(self._guard)
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         self._reports.close()
         for pi in (self._pi, self._watching):
             with contextlib.suppress(OSError, struct.error, AttributeError):
@@ -366,24 +376,49 @@ class BenchWires:
                 self.trouble = f"the rig's daemon was lost: {error!r}. Is its pigpiod running?"
 
     def _arm_guard(self) -> int:
-        """Store and start the script that opens all contacts when this process falls silent. Its
-        other parameters say who this is, for a rig on another computer."""
-        for slot in range(32):  # what a rig before us left: this daemon is ours alone
-            with contextlib.suppress(pigpio.error):
-                self._pi.delete_script(slot)
+        """Take the daemon for this rig alone: start the script that opens all contacts when this
+        process falls silent. Its other parameters say who this is, for a rig on another computer.
+
+        Each rig starts its script before it looks for another's, so of two that start together at
+        least one sees the other. Whoever sees another lets go and tries again after a while.
+        Raises `BenchError` where another one has the daemon.
+        """
+        while True:
+            _require_free(self._pi)
+            guard = self._start_guard()
+            if guard is not None and _holder(self._pi, beside=guard) is None:
+                break
+            self._delete_scripts([] if guard is None else [guard])
+            time.sleep(random.uniform(0.0, GUARD_S))
+        # What rigs before us left, and what one that has seen us has not run yet.
+        self._delete_scripts([slot for slot in range(SCRIPTS) if slot != guard])
+        return guard
+
+    def _start_guard(self) -> int | None:
+        """Return its slot once it runs; None where a rig that has the daemon took it away."""
         # `r` is an input; a digit would be one of the alternative functions.
         opened = " ".join(f"m {gpio} r" for gpio in self._contacts)
         text = f"tag 1 mils {GUARD_TURN_MS} dcr p0 jp 1 {opened} wvhlt"
-        guard = int(self._pi.store_script(text.encode()))
+        who = [self._reports.address, os.getpid(), int(time.time())]
         deadline = time.monotonic() + ANSWER_S
-        while self._pi.script_status(guard)[0] == pigpio.PI_SCRIPT_INITING:
-            if time.monotonic() > deadline:
-                raise BenchError("the rig's daemon does not start scripts")
-            time.sleep(0.01)
-        self._pi.run_script(
-            guard, [GUARD_TURNS, self._reports.address, os.getpid(), int(time.time())]
-        )
+        try:
+            guard = int(self._pi.store_script(text.encode()))
+            while (state := self._pi.script_status(guard)[0]) != pigpio.PI_SCRIPT_RUNNING:
+                if state < 0:  # no such script any more
+                    return None
+                if time.monotonic() > deadline:
+                    raise BenchError("the rig's daemon does not start scripts")
+                if state == pigpio.PI_SCRIPT_HALTED:
+                    self._pi.run_script(guard, [GUARD_TURNS, *who])
+                time.sleep(0.01)
+        except pigpio.error:
+            return None
         return guard
+
+    def _delete_scripts(self, slots: list[int]) -> None:
+        for slot in slots:
+            with contextlib.suppress(pigpio.error):
+                self._pi.delete_script(slot)
 
 
 def _client(host: str, port: int) -> pigpio.pi:
@@ -401,14 +436,15 @@ def _require_free(pi: pigpio.pi) -> None:
     deadline = time.monotonic() + 2.0 * GUARD_S
     while (holder := _holder(pi)) is not None:
         if time.monotonic() > deadline:
-            pi.stop()
             raise BenchError(f"the rig's daemon is in use by {holder}. Ask them, or wait")
         time.sleep(GUARD_S / 10.0)
 
 
-def _holder(pi: pigpio.pi) -> str | None:
-    """Whose script runs in the daemon: a living rig's guard always does."""
-    for slot in range(32):
+def _holder(pi: pigpio.pi, beside: int | None = None) -> str | None:
+    """Whose script runs in the daemon, `beside` one: a living rig's guard always does."""
+    for slot in range(SCRIPTS):
+        if slot == beside:
+            continue
         with contextlib.suppress(pigpio.error):
             state, parameters = pi.script_status(slot)
             if state != pigpio.PI_SCRIPT_RUNNING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,50 +11,50 @@ from typer.testing import CliRunner
 
 from hil_tests.rig.plant import physics
 
+
+class Here(ThreadPoolExecutor):
+    """In place of processes: the one test's own."""
+
+    def __init__(self, jobs: int, mp_context: object) -> None:
+        super().__init__(1)
+
+
 app = typer.Typer()
 app.command()(physics.main)
 
 
-@pytest.fixture
-def tossed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was tossed: by one machine in this process, without others."""
-    done: list[str] = []
-
-    def run(geometry: str, shake: str, tosses: int, seed: int, *_: object) -> physics.Trial:
-        done.append(f"{geometry}-{shake}")
-        return physics.toss_run(geometry, shake, tosses, seed)
-
-    monkeypatch.setattr(physics, "run_trial", run)
-    return done
-
-
-def toss(*options: str) -> str:
-    ended = CliRunner().invoke(app, [*options, "--geometry", "narrow"])
+def toss(folder: Path, *options: str) -> str:
+    """Toss in this process, without others; return the page."""
+    page = folder / "page.md"
+    common = ("--geometry", "narrow", "--results", str(folder), "--page", str(page))
+    ended = CliRunner().invoke(app, [*common, *options])
     assert ended.exit_code == 0, ended.output
-    return str(ended.output)
+    return page.read_text("utf-8")
 
 
-def test_what_was_tossed_is_not_tossed_again(tossed: list[str], tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    options = ("--tosses", "2", "--results", str(tmp_path), "--page", str(page))
-    toss(*options)
-    toss(*options, "--shake", "approved", "--shake", "faint")
-    assert tossed == ["narrow-approved", "narrow-faint"]
-    toss("--tosses", "3", "--results", str(tmp_path))
-    assert tossed[2:] == ["narrow-approved"], "two were not enough for three"
-    text = page.read_text("utf-8")
-    assert "| approved | narrow | 2 |" in text
-    assert "| faint | narrow | 2 |" in text
+def test_what_was_tossed_is_not_tossed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(physics, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(physics, "CHUNK", 2)
+    text = toss(tmp_path, "--tosses", "4")
+    assert "| approved | narrow | 4 |" in text
+    approved = physics.Parts(tmp_path, "narrow", "approved", seed=1)
+    first, second = approved.path(0), approved.path(1)
+    kept, tossed_again = first.stat().st_mtime_ns, second.read_bytes()
+    second.unlink()
+    second.with_suffix(".new").write_bytes(tossed_again[:100])  # killed while it wrote
+    assert toss(tmp_path, "--tosses", "4") == text
+    assert first.stat().st_mtime_ns == kept
+    assert second.read_bytes() == tossed_again
+    text = toss(tmp_path, "--tosses", "3", "--shake", "faint")
+    assert "| approved | narrow | 4 |" in text
+    assert "| faint | narrow | 3 |" in text
     assert "20% of the stroke | fail: too weak |" in text
+    assert approved.missing(7) == [(2, 2), (3, 1)]
 
 
 def test_a_faint_shake_keeps_every_face_and_fails() -> None:
     found = physics.figures(physics.toss_run("standard", "faint", 10, 3))
     assert found["kept_share"] == 1.0
     assert not any(test["passed"] for test in found["tests"] if "next toss" in test["name"])
-
-
-def test_a_page_needs_its_figures() -> None:
-    ended = CliRunner().invoke(app, ["--page", "x.md"])
-    assert ended.exit_code == 2
-    assert "--results" in ended.output

@@ -197,7 +197,9 @@ $(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR
 	$(OURS) --editable . --editable ./hil_tests
 	@touch $@
 
+# Other people's programs, whose tests are skipped without them.
 $(VENV)/.test: $(VENV)/.rig $(LOCK_TEST)
+	@sh hil_tests/system-libraries --if-possible pigpio-tools:bin/pigs mbpoll:bin/mbpoll picocom:bin/picocom
 	$(LOCKED) -r $(LOCK_TEST)
 	@touch $@
 

@@ -381,7 +381,8 @@ def run_trial(parts: Parts, tosses: int, jobs: int, console: Console) -> Trial:
 def main(
     tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
     geometry: Annotated[
-        list[str] | None, typer.Option(help="standard, narrow, rough or littered; several; default all.")
+        list[str] | None,
+        typer.Option(help="standard, narrow, rough or littered; several; default all."),
     ] = None,
     shake: Annotated[
         list[str] | None,

@@ -161,12 +161,13 @@ def _clause(number: str, profile: str | None, folder: Path | None) -> None:
         if own:
             screen.print(escape(own))
         else:
-            screen.print(
-                escape(
-                    f"The words are not part of this program. They stand in {one.instrument}; "
-                    "name a file that has them: --from FILE"
-                )
-            )
+            screen.print(escape(f"{_without_words(folder)} They stand in {one.instrument}."))
+
+
+def _without_words(folder: Path | None) -> str:
+    if folder is not None:
+        return f"{folder} does not hold the words of this clause."
+    return "The words are not part of this program: name a file that has them, --from FILE."
 
 
 def _of(text: str) -> dict[str, Clause]:

@@ -132,6 +132,8 @@ def test_the_words_come_from_the_file_that_is_named(tmp_path, monkeypatch):
     assert "Kites fly [/red] high." in run("--text", "625a.5(g)", "--from", str(tmp_path)).output
     monkeypatch.setenv("SHAKER_CTL_TEXTS", str(tmp_path / "own.txt"))
     assert "Kites fly" in run("--text", "625a.5(g)").output
+    other = " ".join(run("--text", "625a.5(f)").output.split())
+    assert "does not hold the words of this clause. They stand in 58 Pa. Code ch. 625a" in other
     monkeypatch.setenv("SHAKER_CTL_TEXTS", str(tmp_path / "none.txt"))
     assert isinstance(run("--text", "625a.5(g)").exception, RefusedError)
 

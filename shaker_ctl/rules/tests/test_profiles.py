@@ -12,6 +12,7 @@ import pytest
 from shaker_ctl.commands.rules import cited, said
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import multipliers, profile_files
+from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.profile_files import load
 from shaker_ctl.rules.regulation import DiceAge
@@ -411,8 +412,6 @@ def test_a_dated_text_names_a_zone_that_there_is(tmp_path: Path, zone: str, says
 
 
 def test_every_row_cites_a_clause_of_every_profile():
-    from shaker_ctl.rules.machine import ROWS
-
     words = ("O-", "clock: ", "e-stop: ", "house: ", "technician's trial", "lamps answered")
     for profile in profile_files.shipped_profiles():
         settings = {"profile": profile.name, "as_demonstration": True}
@@ -421,6 +420,39 @@ def test_every_row_cites_a_clause_of_every_profile():
         for row in ROWS:
             own = row.cites.startswith(words)
             assert own or rules.cite(row.cites).clause != row.cites, (row.name, row.cites)
+
+
+@pytest.mark.parametrize(
+    ("settings", "row", "clause", "is_reading"),
+    [
+        ({"profile": "ma"}, "activated by the dealer", "5(d)(2)", False),
+        ({"profile": "pa-539"}, "activated by the dealer", "539.5(c)(2)", False),
+        ({}, "no more bets, called before activation", "625a.5(g)", False),
+        ({}, "EN on", "625a.5(b)(2), (g)", False),
+        ({}, "the floorperson decides on values", "625a.5(d)", True),
+        ({}, "compartment opened in the toss: void", "625a.7(c)", True),
+        ({}, "shaker fault in the toss: void", "625a.7(c)", False),
+        (
+            {},
+            "settings, light or calibration changed between rounds: inspection due",
+            "625a.5(a)",
+            True,
+        ),
+        ({}, "close: after this round", "house: the table is closed", False),
+        (
+            {"cover_fitted": True},
+            "no more bets, called before the reveal",
+            "625a.5(b)(2), (c)",
+            False,
+        ),
+    ],
+)
+def test_a_row_cites_the_clause_that_asks_for_it_and_says_where_that_is_a_reading(
+    settings, row, clause, is_reading
+):
+    rules = rulebook(TableParameters.model_validate({**settings, "as_demonstration": True}))
+    cited = rules.cite(next(each.cites for each in ROWS if each.name == row))
+    assert (cited.clause, bool(cited.reading)) == (clause, is_reading)
 
 
 def test_draws_are_lawful_and_reach_every_position():

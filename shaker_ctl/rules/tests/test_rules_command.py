@@ -41,6 +41,11 @@ def test_show_gives_every_value_with_its_clause(shown, name):
         assert "".join(value.clause.split())[:12] in text
 
 
+def test_what_a_text_leaves_to_reading_is_marked_as_such(shown):
+    said = " ".join(shown("show", "md").split())
+    assert "whoever may inspect makes both parts" in said
+
+
 def test_ma_says_that_it_is_not_confirmed(shown):
     assert "not confirmed" in shown("show", "ma")
 
@@ -94,6 +99,26 @@ def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
     assert str(good) in refused(shown, SettingsError, "check", str(good))
     good.write_text("", encoding="utf-8")
     assert str(good) in refused(shown, SettingsError, "check", str(good))
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (['name = "pa-625a"'], "comes with the product"),
+        (
+            ['name = "mine"', "[opening_inspection]", 'signed_by = { value = [], clause = "x" }'],
+            "item",
+        ),
+        (
+            ['name = "mine"', "[dice]", 'automated = { value = "unlimited", clause = "x" }'],
+            "tighten",
+        ),
+    ],
+)
+def test_check_takes_no_file_for_the_law(shown, tmp_path: Path, lines, says):
+    file = tmp_path / "mine.toml"
+    file.write_text("\n".join(['on_top_of = "pa-625a"', *lines]), encoding="utf-8")
+    assert says in refused(shown, SettingsError, "check", str(file))
 
 
 def test_check_looks_at_files_only(shown, tmp_path: Path, monkeypatch):

@@ -132,7 +132,7 @@ def _keep(parameters: JournalParameters, findings: Sequence[SealFinding]) -> str
     except (JournalError, RefusedError) as error:
         return str(error)
     try:
-        if fault.past(journal.main.newest_first()).findings != tuple(findings[: fault.LONGEST]):
+        if fault.past(journal.main.newest_first()).findings != tuple(findings[: fault.MAX_FILES]):
             write(journal, fault.broken(findings))
     except JournalError as error:
         return str(error)

@@ -58,7 +58,7 @@ _CAUSES = {
     Ending.NO_ROLL: Cause.NOT_FLAT,
 }
 
-MOST_KEPT = 64
+MAX_KEPT = 64
 """Fewer nodes than this are kept of each way."""
 
 HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
@@ -266,7 +266,7 @@ class Way:
 
     def keep(self, node: int) -> None:
         self.at.append(node)
-        if len(self.at) == MOST_KEPT:
+        if len(self.at) == MAX_KEPT:
             del self.at[1::2]
             self._stride *= 2
         self.due = self.times + self._stride

@@ -31,7 +31,7 @@ from vision.photo.reader import PhotoReader
 from vision.pictures import load
 from vision.reading import Unreadable, Verified
 
-_MOST = 18
+_MAX_SHOWN = 18
 _OF_EACH = 3
 _MIN_VISIBLE = 0.3
 """Rendered dice of which less is seen are not counted as missed."""
@@ -92,4 +92,4 @@ def main(
         sys.stdout.write(f"{name}: {len(shown)} pictures\n")
         if shown:
             quality = [cv2.IMWRITE_JPEG_QUALITY, 85]
-            cv2.imwrite(str(out / f"{name}.jpg"), contact_sheet(shown[:_MOST]), quality)
+            cv2.imwrite(str(out / f"{name}.jpg"), contact_sheet(shown[:_MAX_SHOWN]), quality)

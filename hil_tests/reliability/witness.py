@@ -41,7 +41,7 @@ PHASE_FAULT = 12
 PHASE_MASK = 0xFF
 """Without the mark of a demonstration."""
 
-AT_MOST = 40
+MAX_EVENTS = 40
 """Events kept for the report."""
 
 Note = dict[str, Any]
@@ -200,7 +200,7 @@ def _see_events(seen: Seen, e: Evidence) -> None:
     if e.struck_s is None:
         return
     after = [s for s in e.steps if s.at_s >= e.struck_s - 0.002]
-    seen.events = [s.text for s in after][:AT_MOST]
+    seen.events = [s.text for s in after][:MAX_EVENTS]
     for step in after:
         if any(matches(pattern, step.text) for pattern in e.seen_as):
             seen.detected_after_s = round(max(0.0, step.at_s - e.struck_s), 3)

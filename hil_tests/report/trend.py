@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.table import Table
 
-FEWEST = 4
+MIN_RUNS = 4
 """Runs below which no drift is claimed."""
 
 SURE = 3.0
@@ -34,7 +34,7 @@ class Trend:
     def drift(self) -> float:
         """Change from one run to the next, by least squares; 0 where it may be chance."""
         count = len(self.values)
-        if count < FEWEST:
+        if count < MIN_RUNS:
             return 0.0
         middle, mean = (count - 1) / 2, sum(self.values) / count
         spread = sum((x - middle) ** 2 for x in range(count))

@@ -127,7 +127,7 @@ STEPS = (
 )
 """What `next` says, and what somebody types who follows it."""
 VALUES = ["inspect enter 6 6 6", "inspect enter 2 2 5", "inspect enter 1 3 4"]
-AT_MOST = 40
+MAX_LOOKS = 40
 ONCE = ("time confirm", "dice changed A1 A2 A3", "inspect all", "inspect walk", "sign", "open")
 
 
@@ -135,7 +135,7 @@ def open_by_next(fay: Person) -> list[str]:
     """Type what `next` names, until it names the dealer; return what was typed."""
     typed: list[str] = []
     values = iter(VALUES)
-    for _ in range(AT_MOST):
+    for _ in range(MAX_LOOKS):
         said = " ".join(screen(fay.type("next")).split())
         told = re.search(r"(?:next|waits for) (.*?) faults ", said)
         assert told, f"`next` names nothing: {said}"

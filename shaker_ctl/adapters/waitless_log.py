@@ -15,7 +15,7 @@ import queue
 import sys
 from typing import TextIO
 
-LONGEST = 4096
+MAX_LINES = 4096
 """Lines that may wait: minutes of a busy table."""
 
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
@@ -31,7 +31,7 @@ class WaitlessHandler(logging.handlers.QueueHandler):
 
     def enqueue(self, record: logging.LogRecord) -> None:
         """Leave `record`, or drop it where too many wait."""
-        if self._lines.qsize() >= LONGEST:
+        if self._lines.qsize() >= MAX_LINES:
             self._dropped += 1
             return
         if self._dropped:

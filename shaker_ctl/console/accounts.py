@@ -44,9 +44,9 @@ AnyRole = Role | Looker
 ROLES: dict[str, AnyRole] = {role.value: role for role in (*Role, *Looker)}
 """Every role that a users file may give."""
 
-SHORTEST = 8
+MIN_PASSPHRASE = 8
 """Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
-LONGEST = 128
+MAX_PASSPHRASE = 128
 MAX_FILE = 65_536
 _NAME = re.compile(r"\w[\w.-]{0,31}")
 
@@ -192,9 +192,9 @@ def _account(entry: object, where: str, remedy: str) -> Account:
 
 def hash_passphrase(passphrase: str) -> str:
     """Return the hash to be stored. Raises `SettingsError` for one that is too short or long."""
-    if not SHORTEST <= len(passphrase) <= LONGEST:
+    if not MIN_PASSPHRASE <= len(passphrase) <= MAX_PASSPHRASE:
         raise SettingsError(
-            f"a passphrase has {SHORTEST} to {LONGEST} characters",
+            f"a passphrase has {MIN_PASSPHRASE} to {MAX_PASSPHRASE} characters",
             remedy="Choose another; several words are easier to keep than one odd one",
         )
     return _HASHER.hash(passphrase)

@@ -26,7 +26,7 @@ _DICE = re.compile(r"[1-6]{3}", re.ASCII)
 JOG_RPM = (60.0, 900.0)
 """Slower is below what the tach can prove; faster lies outside every approved shake."""
 JOG_S = (0.2, 10.0)
-JOURNAL_MOST = 200
+MAX_RECORDS = 200
 
 
 class ArgumentsError(ValueError):
@@ -133,7 +133,7 @@ def inspection(words: Sequence[str]) -> Arguments:
 
 def count(words: Sequence[str]) -> Arguments:
     word = _at_most_one(words, "N")
-    return {"count": 10 if word is None else integer(word, "N", 1, JOURNAL_MOST)}
+    return {"count": 10 if word is None else integer(word, "N", 1, MAX_RECORDS)}
 
 
 def serials(words: Sequence[str]) -> Arguments:

@@ -19,7 +19,7 @@ ROW = 57
 """Bytes in a row of 76 characters."""
 ROWS = 12
 """Rows handed over at once, about a twelfth of a second at 115200 baud: Ctrl-C is never far."""
-LARGEST = 64_000_000
+MAX_BYTES = 64_000_000
 
 _BEGIN = re.compile(rb"-----BEGIN ([A-Za-z0-9][A-Za-z0-9._-]{0,99}) (\d{1,9}) bytes-----")
 _END = re.compile(rb"-----END [A-Za-z0-9._-]+ sha256 ([0-9a-f]{64})-----")
@@ -92,7 +92,7 @@ class Unwrapper:
         if end := _END.fullmatch(text):
             return [self._finish(end[1].decode())]
         self._held += len(text)
-        if self._held > LARGEST or not re.fullmatch(rb"[A-Za-z0-9+/=]+", text):
+        if self._held > MAX_BYTES or not re.fullmatch(rb"[A-Za-z0-9+/=]+", text):
             self._rows = None
             return [Broken(self._name, "other text came in between"), line]
         self._rows.append(text)

@@ -18,7 +18,7 @@ is 50 ms; the pause of a USB adapter between packets, up to 16 ms, lies between.
 SILENCE_S = 0.25
 """A flood has ended when nothing came for this long."""
 
-MOST = 1024
+MAX_LEVEL = 1024
 """Bytes that may come at once. Seven times the longest command."""
 
 ONE_LINE = 256
@@ -47,7 +47,7 @@ class Burst:
             return False
         if not _is_one_line(data):
             self._level += len(data)
-        if self._level > MOST:
+        if self._level > MAX_LEVEL:
             self._is_flooded = True
             self._dropped = len(data)
         return not self._is_flooded

@@ -235,7 +235,7 @@ FORMS: tuple[Form, ...] = (
 BY_NAME: dict[str, Form] = {form.name: form for form in FORMS}
 BY_KEY: dict[str, Form] = {form.key: form for form in FORMS if form.key}
 ALIASES = {"?": "help", "st": "status", "next": "status", "quit": "logout", "exit": "logout"}
-_LONGEST = max(len(form.words) for form in FORMS)
+_MAX_WORDS = max(len(form.words) for form in FORMS)
 
 
 def parse(line: str) -> Command | Refusal | None:
@@ -249,7 +249,7 @@ def parse(line: str) -> Command | Refusal | None:
     if (keyed := _by_number_pad(words)) is not None:
         return keyed
     words[0] = ALIASES.get(words[0].lower(), words[0])
-    found = _find([word.lower() for word in words[:_LONGEST]])
+    found = _find([word.lower() for word in words[:_MAX_WORDS]])
     if isinstance(found, Refusal):
         return found
     try:
@@ -306,7 +306,7 @@ def complete(text: str, roles: frozenset[Role]) -> list[str]:
 
 def _find(words: list[str]) -> Form | Refusal:
     # The longest whole match wins, so that `camera snap` is not `camera` with an argument.
-    for length in range(min(_LONGEST, len(words)), 0, -1):
+    for length in range(min(_MAX_WORDS, len(words)), 0, -1):
         if exact := BY_NAME.get(" ".join(words[:length])):
             return exact
     fitting = list(_abbreviated(words))

@@ -7,7 +7,7 @@ takes tens of milliseconds in the thread that calls `finish`.
 from __future__ import annotations
 
 from shaker_ctl.console import codes
-from shaker_ctl.console.accounts import LONGEST, Accounts
+from shaker_ctl.console.accounts import MAX_PASSPHRASE, Accounts
 from shaker_ctl.console.desk import Actor, Desk, Note
 from shaker_ctl.console.editor import Line
 from shaker_ctl.console.grammar import Refusal
@@ -73,7 +73,7 @@ class SignIn:
             is_right = (
                 line.is_whole
                 and line.is_clean
-                and len(line.text) <= LONGEST
+                and len(line.text) <= MAX_PASSPHRASE
                 and self._accounts.verify(attempt.name, attempt.role, line.text)
             )
             is_known = self._accounts.knows(attempt.name)

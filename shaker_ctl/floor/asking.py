@@ -15,8 +15,8 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.link.packing import ProtocolError, digest, split, to_json, whole
 from shaker_ctl.link.topics import Place
 
-MOST_BYTES = 64 * 1024 * 1024
-MOST_PARTS = 1024
+MAX_BYTES = 64 * 1024 * 1024
+MAX_PARTS = 1024
 GIVE_UP_S = 60.0
 
 
@@ -75,7 +75,7 @@ class Asking:
             return Answer(asked, b"", str(header["error"])[:300])
         part, of = whole(header, "part"), whole(header, "of")
         held = sum(len(each) for each in asked.parts)
-        if part != len(asked.parts) or of > MOST_PARTS or held + len(data) > MOST_BYTES:
+        if part != len(asked.parts) or of > MAX_PARTS or held + len(data) > MAX_BYTES:
             del self._asked[marked]
             raise ProtocolError("an answer whose parts do not follow each other")
         asked.parts.append(data)

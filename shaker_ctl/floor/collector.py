@@ -23,7 +23,7 @@ from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.judgement import Contradiction, Gap, Line, judge
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Kept, Store, StoreError
-from shaker_ctl.floor.tables import LONGEST_CODE, Shown, Tables
+from shaker_ctl.floor.tables import MAX_CODE, Shown, Tables
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 TURN_S = 0.05
 """Between two looks at the network: what came meanwhile is read together. A table waits for its
 receipt that much longer; to wake for each message would cost a third of the processor time."""
-MOST_TOGETHER = 500
+MAX_TOGETHER = 500
 """Batches that share one commit."""
 ENOUGH_BYTES = 16 * 1024 * 1024
 """Of records that wait for a commit. With more, it is due at once, and nothing more is read."""
@@ -55,7 +55,7 @@ ASK_AT_ONCE = 4
 """Pictures of disputed rounds that are asked for together."""
 ASK_AGAIN_S = 3600.0
 """Before a picture that did not come is asked for again: those of other tables come first."""
-MOST_ASKED = 10_000
+MAX_ASKED = 10_000
 GIVE_S = 0.2
 """Shortest time between two archives for one table, or its asking would hold up everybody's
 receipts. `link --fetch` leaves more (`fetched_records.ASK_S`)."""
@@ -145,7 +145,7 @@ class Collector:
         now_s = time.monotonic()
         is_due = (
             now_s >= self._first_s + self._p.commit_s
-            or len(self._pending) >= MOST_TOGETHER
+            or len(self._pending) >= MAX_TOGETHER
             or self._has_enough()
         )
         if self._pending and is_due and now_s >= self._not_before_s:
@@ -205,7 +205,7 @@ class Collector:
             self._failed(error)
         if shown.refused > refused_before:
             self.counts.refused += 1
-            self._tell_refused(shown, kind[:LONGEST_CODE])
+            self._tell_refused(shown, kind[:MAX_CODE])
 
     def _tell_refused(self, shown: Shown, kind: str) -> None:
         """Name who sent what none of ours sends; a flood of it must not fill the log."""
@@ -396,7 +396,7 @@ class Collector:
         now_s = time.monotonic()
         if now_s < self._asked_s.get(sha256, -ASK_AGAIN_S) + ASK_AGAIN_S:
             return True
-        while len(self._asked_s) >= MOST_ASKED:
+        while len(self._asked_s) >= MAX_ASKED:
             del self._asked_s[next(iter(self._asked_s))]
         self._asked_s[sha256] = now_s
         return False

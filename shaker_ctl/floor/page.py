@@ -35,7 +35,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link import topics
-from shaker_ctl.page.history import LARGEST
+from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
@@ -240,7 +240,7 @@ class FloorPage:
 
     async def _round(self, request: Request) -> Response:
         name, number = self._named(request), request.path_params["number"]
-        if number >= LARGEST:
+        if number >= MAX_NUMBER:
             raise HTTPException(404)
         store, site = self._store, self._p.site
         records = await asyncio.to_thread(store.round_records, site, name, number)
@@ -267,7 +267,7 @@ class FloorPage:
         """A picture by the record that names it: as stored here, else asked of the table."""
         name, sequence = self._named(request), request.path_params["sequence"]
         wanted = request.path_params["sha256"]
-        if sequence >= LARGEST:
+        if sequence >= MAX_NUMBER:
             raise HTTPException(404)
         if len(wanted) != 64 or any(letter not in "0123456789abcdef" for letter in wanted):
             raise HTTPException(404)

@@ -155,7 +155,7 @@ _MOVE_ALL = text(
 _COPY = f"COPY record ({', '.join(record.c.keys())}) FROM STDIN"
 
 
-MOST_OF_A_ROUND = 20_000
+MAX_OF_A_ROUND = 20_000
 """Records of one round that are read; no table writes so many."""
 
 
@@ -365,7 +365,7 @@ class Store:
                 select(record.c.sequence, record.c.hash, record.c.body)
                 .where(record.c.line == newest, record.c.round == number)
                 .order_by(record.c.sequence)
-                .limit(MOST_OF_A_ROUND)
+                .limit(MAX_OF_A_ROUND)
             ).all()
         return [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
 

@@ -13,11 +13,11 @@ from shaker_ctl.link import topics
 from shaker_ctl.link.packing import ProtocolError, from_json
 from shaker_ctl.link.topics import Place
 
-MOST_ALARMS = 200
+MAX_ALARMS = 200
 """Standing alarms of one table that are kept; a table has some sixty codes."""
-LONGEST_CODE = 40
+MAX_CODE = 40
 """Characters of an alarm's code that are kept; a table's longest has some twenty."""
-MOST_TABLES = 10_000
+MAX_TABLES = 10_000
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class Tables:
         place, kind = found
         table = self.by_name.get(place.table)
         if table is None:
-            if len(self.by_name) >= MOST_TABLES:
+            if len(self.by_name) >= MAX_TABLES:
                 return None
             table = self.by_name[place.table] = Shown(place)
         table.heard_s = time.monotonic()
@@ -139,8 +139,8 @@ class Tables:
         if kind in (topics.BIRTH, topics.STATE, topics.ALIVE, topics.RESULT):
             setattr(table, kind, from_json(payload) if payload else {})
         elif kind.startswith(f"{topics.ALARM}/"):
-            code = kind.partition("/")[2][:LONGEST_CODE]
+            code = kind.partition("/")[2][:MAX_CODE]
             if not payload:
                 table.alarms.pop(code, None)
-            elif len(table.alarms) < MOST_ALARMS or code in table.alarms:
+            elif len(table.alarms) < MAX_ALARMS or code in table.alarms:
                 table.alarms[code] = from_json(payload)

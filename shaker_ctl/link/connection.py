@@ -30,10 +30,10 @@ from shaker_ctl.link.parameters import BrokerParameters
 
 log = logging.getLogger(__name__)
 
-LONGEST_PAUSE_S = 30.0
+MAX_PAUSE_S = 30.0
 CONNECT_S = 10.0
 WILL_DELAY_S = 10
-MOST_AT_ONCE = 256
+MAX_AT_ONCE = 256
 """Messages that one `turn` reads; the rest stays with the network."""
 
 
@@ -104,7 +104,7 @@ class Connection:
             return
         self._watch()
         client = self._client
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_AT_ONCE):
             if is_enough() or not (ready := self._selector.select(timeout_s)):
                 break
             for _, events in ready:
@@ -228,7 +228,7 @@ class Connection:
                 at.close()
         # Not all tables of a house at once when the broker is back.
         self._next_try_s = time.monotonic() + self._pause_s * random.uniform(0.5, 1.0)
-        self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2)
+        self._pause_s = min(MAX_PAUSE_S, self._pause_s * 2)
 
     def _on_connect(
         self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any

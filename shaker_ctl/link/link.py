@@ -46,7 +46,7 @@ ANSWER_S = 0.25
 """Between two parts of answers."""
 BUNDLE_S = 60.0
 """Between two bundles: each reads and packs much of the journal, beside a table that plays."""
-LONGEST_AGAIN_S = 60.0
+MAX_AGAIN_S = 60.0
 BACK_FOR_RESULT = 2000
 """Records that a start looks back for the newest result."""
 
@@ -147,7 +147,7 @@ class Link:
 
     def _wanted(self, payload: bytes) -> None:
         want = requests.parsed(payload)
-        if len(self._answers) >= requests.MOST_WAITING:
+        if len(self._answers) >= requests.MAX_WAITING:
             waiting = len(self._answers)
             raise ProtocolError(f"a {want.what} is asked for while {waiting} requests wait")
         if want.what == "bundle":
@@ -187,7 +187,7 @@ class Link:
             self._sent_at = None
             return
         if self._sent_at is not None:
-            self._again_s = min(LONGEST_AGAIN_S, self._again_s * 2)
+            self._again_s = min(MAX_AGAIN_S, self._again_s * 2)
         self._sent_at = batch.end
         self._due_s["again"] = time.monotonic() + self._again_s
         self._connection.publish(self._topic(topics.JOURNAL), packing.pack(batch), qos=1)

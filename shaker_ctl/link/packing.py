@@ -25,11 +25,11 @@ VERSION = 1
 BATCH_RECORDS = 1000
 BATCH_BYTES = 512 * 1024
 """Of bodies, unpacked. A longer single record goes alone."""
-MOST_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 """Of bodies in one batch, unpacked; a batch that would grow beyond is refused unread."""
-MOST_JSON = 256 * 1024
+MAX_JSON = 256 * 1024
 _HEADER = 1024
-_LARGEST = (1 << 63) - 1
+_MAX_INTEGER = (1 << 63) - 1
 _SESSION = re.compile(r"[0-9a-f]{16}")
 VERSION_OF_DEBIAN = r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}"
 _NAME = 80
@@ -132,11 +132,11 @@ def bodies_of(data: bytes, count: int) -> list[bytes]:
     """Return so many bodies of what `packed` made. Raises ProtocolError."""
     opened = zlib.decompressobj()
     try:
-        plain = opened.decompress(data, MOST_BYTES)
+        plain = opened.decompress(data, MAX_BYTES)
     except zlib.error as error:
         raise ProtocolError(f"records that cannot be unpacked: {error}") from error
     if not opened.eof or opened.unused_data:
-        raise ProtocolError(f"records that are cut short, or of more than {MOST_BYTES} bytes")
+        raise ProtocolError(f"records that are cut short, or of more than {MAX_BYTES} bytes")
     bodies, at = [], 0
     for _ in range(count):
         if at + _LENGTH.size > len(plain):
@@ -177,8 +177,8 @@ def to_json(plain: dict[str, Any]) -> bytes:
 
 def from_json(payload: bytes) -> dict[str, Any]:
     """Return the JSON object of a message. Raises ProtocolError for every other bytes."""
-    if len(payload) > MOST_JSON:
-        raise ProtocolError(f"a message of {len(payload)} bytes, at most {MOST_JSON}")
+    if len(payload) > MAX_JSON:
+        raise ProtocolError(f"a message of {len(payload)} bytes, at most {MAX_JSON}")
     try:
         plain = json.loads(payload, parse_int=_number)
         # Not NaN, nor half a surrogate pair: no page or figure could be sent that shows it.
@@ -206,7 +206,7 @@ def split(payload: bytes) -> tuple[dict[str, Any], bytes]:
 def whole(plain: dict[str, Any], key: str) -> int:
     """Return a number from 0 of a message. Raises ProtocolError."""
     value = plain.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_INTEGER:
         raise ProtocolError(f"`{key}` is no number from 0")
     return value
 
@@ -244,7 +244,7 @@ def named(identity: Any) -> str:
 
 def _number(digits: str) -> int:
     value = int(digits)
-    if abs(value) > _LARGEST:
+    if abs(value) > _MAX_INTEGER:
         raise ValueError("a number that no database holds")
     return value
 

@@ -24,7 +24,7 @@ from shaker_ctl.link.packing import ProtocolError, digest, from_json, whole, wit
 from shaker_ctl.view.archive import JournalArchive, JournalState
 
 PART_BYTES = 256 * 1024
-MOST_WAITING = 8
+MAX_WAITING = 8
 """Requests in hand; what is asked beyond is refused."""
 
 _ID = re.compile(r"[0-9a-f]{16}")

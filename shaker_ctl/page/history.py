@@ -30,7 +30,7 @@ from shaker_ctl.page.site import Site, form_of
 from shaker_ctl.rules.vocabulary import Ending, words
 
 PER_PAGE = 50
-LARGEST = 2**53
+MAX_NUMBER = 2**53
 """Round numbers above are none that a person means."""
 
 ASKED = ("number", "from", "to", "ending", "cause", "person", "before")
@@ -103,7 +103,7 @@ class History:
         )
 
     async def _found(self, number: int) -> RoundRecord:
-        if not 0 < number < LARGEST:
+        if not 0 < number < MAX_NUMBER:
             raise HTTPException(404)
         journal = self._places.journal
         found = await asyncio.to_thread(read_round, journal.path, journal.pictures, number)
@@ -258,7 +258,7 @@ def _number(asked: dict[str, str], key: str, wrong: list[str]) -> int | None:
     text = asked.get(key, "")
     if not text:
         return None
-    if text.isascii() and text.isdigit() and int(text) < LARGEST:
+    if text.isascii() and text.isdigit() and int(text) < MAX_NUMBER:
         return int(text)
     wrong.append(key)
     return None

@@ -21,7 +21,7 @@ from shaker_ctl.journal.record import Chain, Head, Record, until_ended
 from shaker_ctl.rules.vocabulary import words
 from shaker_ctl.view.archive import happened_in
 
-MOST_RECORDS = 20_000
+MAX_RECORDS = 20_000
 """Records of one round that are read; more are none that a table wrote."""
 
 STAGES = (
@@ -93,7 +93,7 @@ class RoundRecord:
 def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:
     """Return what the journal holds of a round; None where it knows none. Raises JournalError."""
     with opened(path) as book:
-        found = book.read_round(number)[:MOST_RECORDS]
+        found = book.read_round(number)[:MAX_RECORDS]
         if not found:
             return None
         before = book.head_before(found[0].sequence)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from shaker_ctl.console.accounts import LONGEST, ROLES, Accounts
+from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts
 from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
 from shaker_ctl.errors import SettingsError
 
@@ -25,7 +25,7 @@ COOKIE = "__Host-shaker"
 """Browsers keep a cookie of this name to this host, to all of it, and off plain HTTP (RFC 6265bis);
 loopback counts as safe."""
 
-LONGEST_S = 12 * 3600.0
+MAX_LOGIN_S = 12 * 3600.0
 """A session of one shift, whatever asks meanwhile; the wall's goes on (`LOOKS_ON`)."""
 
 LOOK_AGAIN_S = 10.0
@@ -157,7 +157,7 @@ class People:
             self._looked_s = now
             with suppress(SettingsError):  # a file that is being mended puts nobody out
                 self._stored = dict(self._accounts.stored())
-        is_over = session.role not in LOOKS_ON and now - session.began_s > LONGEST_S
+        is_over = session.role not in LOOKS_ON and now - session.began_s > MAX_LOGIN_S
         is_known = self._stored.get((session.name, ROLES[session.role])) == session.stored
         return now - session.seen_s <= self._idle_s and not is_over and is_known
 
@@ -177,7 +177,7 @@ class People:
                     return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in RIGHTS
-                and 0 < len(passphrase) <= LONGEST
+                and 0 < len(passphrase) <= MAX_PASSPHRASE
                 and self._accounts.verify(name, ROLES[role], passphrase)
             )
             with self._lock:

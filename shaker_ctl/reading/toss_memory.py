@@ -24,7 +24,7 @@ _SCATTER_MM, _SCATTER_DEG = 0.35, 1.2
 """Scatter of a distance and of a turn, between a toss and its picture turned by any angle. The
 network's corners move with the turn. In 480 turned and shifted pictures the largest differences
 were 1.23 mm and 4.3°."""
-_FARTHEST = 5.0
+_MAX_DISTANCE = 5.0
 """Largest distance from an earlier toss at which both are one toss: all six differences together,
 in units of their scatter. Of those 480 pictures, 479 lie nearer, and all 115 that the reader
 verified lie nearer than 3.9."""
@@ -53,7 +53,7 @@ class TossMemory:
         if not _are_known(poses) or _are_same(poses, before):
             return None
         total = _shape(poses, False)[:3].sum()
-        within = np.sqrt(3.0) * _FARTHEST * _SCATTER_MM
+        within = np.sqrt(3.0) * _MAX_DISTANCE * _SCATTER_MM
         near = (np.abs(self._sums - total) < within) & (self._rounds != toss_id)
         known, rounds = self._shapes[near], self._rounds[near]
         for is_mirrored in (False, True):
@@ -62,7 +62,7 @@ class TossMemory:
                 turns = np.minimum(away[:, 3:6], 90.0 - away[:, 3:6])
                 far = (away[:, :3] ** 2).sum(axis=1) / _SCATTER_MM**2
                 far += (turns**2).sum(axis=1) / _SCATTER_DEG**2
-                is_same = (far < _FARTHEST**2) & (away[:, 6:] == 0).all(axis=1)
+                is_same = (far < _MAX_DISTANCE**2) & (away[:, 6:] == 0).all(axis=1)
                 if is_same.any():
                     return int(rounds[is_same.argmax()])
         return None

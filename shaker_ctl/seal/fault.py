@@ -22,7 +22,7 @@ OPENING = "opening"
 UNSEALED = "unsealed"
 """What screens and records say where there is no seal."""
 
-LONGEST = 20
+MAX_FILES = 20
 """Findings that one record names; a wrong medium makes hundreds."""
 
 
@@ -62,7 +62,7 @@ def past(newest_first: Iterable[Record]) -> Past:
 
 def broken(findings: Sequence[SealFinding]) -> Entry:
     """Return the entry that keeps a broken seal."""
-    named = [{"file": f.file, "what": f.what} for f in findings[:LONGEST]]
+    named = [{"file": f.file, "what": f.what} for f in findings[:MAX_FILES]]
     note = f"{len(findings)} sealed files differ, first {findings[0].line()}"
     return Entry(BROKEN, {"findings": named, "count": len(findings), "note": note})
 

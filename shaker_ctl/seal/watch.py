@@ -32,7 +32,7 @@ EVERY_S = 1800.0
 AGAIN_AFTER_S = 30.0
 """After one that ended without an answer."""
 
-LONGEST_S = 900.0
+MAX_EXAMINATION_S = 900.0
 """A process that takes longer hangs, and is ended."""
 
 GONE_WITHIN_S = 1.0
@@ -78,7 +78,7 @@ class SealWatch:
                 self._begin(now_s)
         elif self._process.poll() is not None:
             self._take(now_s)
-        elif now_s - self._began_s > LONGEST_S:
+        elif now_s - self._began_s > MAX_EXAMINATION_S:
             self.stop()
             self._due_s = now_s + AGAIN_AFTER_S
 

@@ -56,7 +56,7 @@ SNAPSHOT_EVERY = 64
 """Records between two that carry the whole state, besides the end of each round. A restart replays
 from the newest one."""
 
-MOST_TOGETHER = 32
+MAX_TOGETHER = 32
 """Events taken in one turn, so that no flood of them can hold back the beat."""
 
 
@@ -205,7 +205,7 @@ class StateThread:
                     arrived.append(item)
                 else:
                     item()  # a timer to set or cancel, or somebody's look
-                if len(arrived) == MOST_TOGETHER:
+                if len(arrived) == MAX_TOGETHER:
                     break
                 item = self._inbox.get_nowait()
         return arrived

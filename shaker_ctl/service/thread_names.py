@@ -10,7 +10,7 @@ import contextlib
 import threading
 from pathlib import Path
 
-LONGEST = 15
+MAX_LENGTH = 15
 """Characters that the kernel keeps of a thread's name (proc(5), comm)."""
 
 
@@ -20,4 +20,4 @@ def publish(tasks: Path = Path("/proc/self/task")) -> None:
         if thread is threading.main_thread():
             continue  # its name is the program's
         with contextlib.suppress(OSError):
-            (tasks / str(thread.native_id) / "comm").write_text(thread.name[:LONGEST])
+            (tasks / str(thread.native_id) / "comm").write_text(thread.name[:MAX_LENGTH])

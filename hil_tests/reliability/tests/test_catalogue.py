@@ -27,7 +27,7 @@ from hil_tests.rig.plant.faults import PLANT_FAULTS
 from hil_tests.rig.wires.line import LINE_FAULTS
 from shaker_ctl.rules.profile_files import load
 
-LEAST = 60
+MIN_FAULTS = 60
 ROWS = [
     pytest.param(fault, moment, id=f"{fault.name}@{moment.name}")
     for fault, moment in rows(every_moment=True)
@@ -49,7 +49,7 @@ def of_kind(kind: type[acts.Act]) -> list[acts.Act]:
 
 def test_there_are_enough_distinct_faults() -> None:
     names = [fault.name for fault in FAULTS]
-    assert len(set(names)) == len(names) >= LEAST
+    assert len(set(names)) == len(names) >= MIN_FAULTS
     acts_at = [(f.profile, repr(f.act), tuple(f.required)) for f in FAULTS]
     assert len(set(acts_at)) == len(acts_at)
 

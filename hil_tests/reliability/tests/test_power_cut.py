@@ -11,7 +11,7 @@ from hil_tests.reliability.power_cut import ACTS, GOES_ON, Act, Medium, images, 
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="ptrace(2) is Linux")
 
-LEAST = {"archive": 15, "fetch": 10}
+MIN_CALLS = {"archive": 15, "fetch": 10}
 """States that an act has at least; 70 where it has no number here."""
 
 
@@ -20,7 +20,7 @@ LEAST = {"archive": 15, "fetch": 10}
 def test_each_state_that_a_crash_leaves_is_gone_on_from(act: Act) -> None:
     seen = tried(act)
     assert set(seen) == {GOES_ON}, seen
-    assert seen.total() >= LEAST.get(act.name, 70)
+    assert seen.total() >= MIN_CALLS.get(act.name, 70)
 
 
 def test_what_was_not_synced_is_lost_and_what_was_is_not() -> None:

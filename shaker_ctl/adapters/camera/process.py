@@ -55,7 +55,7 @@ _MOVED_CHECKS = 4
 """The same for a camera that was bumped, which costs the table its reader: two seconds."""
 _SLOW_SHARE = 0.7
 _RECENT_S = 0.25
-_LONGEST_TOSS_S = 10.0
+_MAX_TOSS_S = 10.0
 """For so long after its begin pictures of a toss are watched for dirt on the dome."""
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
@@ -200,7 +200,7 @@ class CameraWorker:
                 case messages.BeginToss(toss_id, before):
                     self._session.begin(toss_id, self._grabber.newest, before)
                     self._dome.begin()
-                    self._tossing_until = time.monotonic() + _LONGEST_TOSS_S
+                    self._tossing_until = time.monotonic() + _MAX_TOSS_S
                 case messages.SettleDice(toss_id):
                     self._tossing_until = 0.0
                     self._session.settle(toss_id, time.monotonic(), self._grabber.newest)

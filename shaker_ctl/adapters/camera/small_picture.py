@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-LARGEST = 20_000
+MAX_BYTES = 20_000
 """Bytes. As base64 they are 27,000 characters: 2.4 s at 115200 baud."""
 
 QUALITIES = (70, 50, 35, 20)
@@ -16,7 +16,7 @@ QUALITIES = (70, 50, 35, 20)
 
 
 def small_jpeg(image: cv2.typing.MatLike) -> bytes:
-    """Return `image` as the best JPEG of at most `LARGEST` bytes, halved in size if it must be.
+    """Return `image` as the best JPEG of at most `MAX_BYTES` bytes, halved in size if it must be.
 
     The smallest that there is, where not even that fits (noise from edge to edge).
     """
@@ -25,7 +25,7 @@ def small_jpeg(image: cv2.typing.MatLike) -> bytes:
         smaller = image if size == 1.0 else cv2.resize(image, None, fx=size, fy=size)
         for quality in QUALITIES:
             encoded = bytes(cv2.imencode(".jpg", smaller, [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
-            if len(encoded) <= LARGEST:
+            if len(encoded) <= MAX_BYTES:
                 return encoded
     return encoded
 

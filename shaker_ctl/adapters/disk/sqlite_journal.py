@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk import volume_file
-from shaker_ctl.adapters.disk.volume_file import LARGEST, REBUILD, Alive, VolumeFile
+from shaker_ctl.adapters.disk.volume_file import MAX_INTEGER, REBUILD, Alive, VolumeFile
 from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import Damage, Entry, Head, Record, genesis, walk
@@ -190,7 +190,7 @@ class SqliteJournal:
 
         Raises JournalCorruptError where a file cannot be read, or is not there.
         """
-        limit = LARGEST if last is None else last
+        limit = MAX_INTEGER if last is None else last
         file = self._file
         for one in file.closed:
             if one.first <= limit and one.last >= first:
@@ -247,7 +247,7 @@ class SqliteJournal:
 
     def read_round(self, number: int) -> list[Record]:
         """Return everything recorded from the first to the last record of a round."""
-        if abs(number) > LARGEST:
+        if abs(number) > MAX_INTEGER:
             return []
         file = self._file
         paths = [self.file_of(one) for one in file.closed if one.holds_round(number)]
@@ -267,7 +267,7 @@ class SqliteJournal:
                 break
             if one.first_round is not None:
                 found.update(volume_file.rounds(self.file_of(one), count))
-        return sorted(found)[-min(count, LARGEST) :]
+        return sorted(found)[-min(count, MAX_INTEGER) :]
 
     # ── Verifying ───────────────────────────────────────────────────────────
 

@@ -92,7 +92,7 @@ _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()
 
 IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 
-LARGEST = (1 << 63) - 1
+MAX_INTEGER = (1 << 63) - 1
 """The largest number that SQLite holds; no round and no record is beyond it."""
 
 
@@ -342,7 +342,7 @@ class VolumeFile:
 
         Raises JournalCorruptError where the file cannot be read.
         """
-        yield from read(self.path, first, LARGEST if last is None else last)
+        yield from read(self.path, first, MAX_INTEGER if last is None else last)
 
     def _reader(self) -> sqlite3.Connection:
         return reader(self.path)
@@ -517,7 +517,7 @@ def newest_before(path: Path, sequence: int) -> Head | None:
     with guarded(path), closing(reader(path)) as db:
         row = db.execute(
             "SELECT sequence, hash FROM record WHERE sequence < ? ORDER BY sequence DESC LIMIT 1",
-            (min(sequence, LARGEST),),
+            (min(sequence, MAX_INTEGER),),
         ).fetchone()
     return None if row is None else Head(row[0], _as_bytes(row[1]))
 
@@ -539,7 +539,7 @@ def rounds(path: Path, count: int) -> list[int]:
     with guarded(path), closing(reader(path)) as db:
         rows = db.execute(
             "SELECT DISTINCT round FROM record WHERE round IS NOT NULL ORDER BY round DESC LIMIT ?",
-            (min(count, LARGEST),),
+            (min(count, MAX_INTEGER),),
         ).fetchall()
     if not all(isinstance(number, int) for (number,) in rows):
         raise JournalCorruptError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from shaker_ctl.adapters.camera.small_picture import LARGEST, small_jpeg
+from shaker_ctl.adapters.camera.small_picture import MAX_BYTES, small_jpeg
 
 
 def shown(jpeg: bytes) -> np.ndarray:
@@ -23,7 +23,7 @@ def noisy(sigma: float) -> np.ndarray:
 
 def test_a_camera_s_picture_keeps_its_size_and_fits_the_line() -> None:
     jpeg = small_jpeg(noisy(4.0))
-    assert len(jpeg) <= LARGEST
+    assert len(jpeg) <= MAX_BYTES
     assert shown(jpeg).shape == (480, 640, 3)
     assert abs(int(shown(jpeg)[240, 320].mean()) - 230) < 10
 

@@ -63,7 +63,7 @@ def test_a_stream_that_hangs_holds_up_nobody_and_loses_nothing(hung: HungStream)
 def test_what_had_to_be_dropped_is_counted(
     hung: HungStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waitless_log, "LONGEST", 10)
+    monkeypatch.setattr(waitless_log, "MAX_LINES", 10)
     for number in range(50):
         log.info("line %d", number)
     hung.go.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shaker_ctl.console.burst import MOST, QUIET_S, SILENCE_S, Burst
+from shaker_ctl.console.burst import MAX_LEVEL, QUIET_S, SILENCE_S, Burst
 
 
 def test_a_person_typing_for_hours_is_never_a_flood() -> None:
@@ -24,7 +24,7 @@ def test_a_script_that_waits_for_its_answers_is_never_a_flood(baud: int) -> None
 def test_a_paste_is_a_flood_after_a_kilobyte_until_silence() -> None:
     burst = Burst(11_520)
     admitted = sum(burst.admit(b"x" * 115, number * 0.01) for number in range(900))
-    assert admitted * 115 <= 2 * MOST
+    assert admitted * 115 <= 2 * MAX_LEVEL
     end = 9.0
     assert burst.flood_ended(end + SILENCE_S / 2) == 0
     assert burst.flood_ended(end + SILENCE_S) > 100_000

@@ -88,7 +88,7 @@ def test_a_header_that_contradicts_itself_is_refused(key: str, value: object) ->
 
 
 def test_a_small_message_cannot_unpack_into_a_large_one() -> None:
-    bomb = zlib.compress(b"\0" * (packing.MOST_BYTES + 1))
+    bomb = zlib.compress(b"\0" * (packing.MAX_BYTES + 1))
     with pytest.raises(ProtocolError, match="more than"):
         packing.bodies_of(bomb, 1)
     assert len(bomb) < 20_000
@@ -106,7 +106,7 @@ def test_json_nested_without_end_is_refused() -> None:
     with pytest.raises(ProtocolError):
         packing.from_json(b"[" * 100_000)
     with pytest.raises(ProtocolError):
-        packing.from_json(b'{"a":' + b" " * packing.MOST_JSON + b"1}")
+        packing.from_json(b'{"a":' + b" " * packing.MAX_JSON + b"1}")
 
 
 def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:

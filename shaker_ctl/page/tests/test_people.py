@@ -10,9 +10,9 @@ from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import ROLES, Accounts
 from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, MAX_FOR_ALL_S
 from shaker_ctl.page.people import (
-    LONGEST_S,
     LOOK_AGAIN_S,
     MAX_CLIENTS,
+    MAX_LOGIN_S,
     NOBODY,
     NotLookedAt,
     People,
@@ -55,7 +55,7 @@ def test_who_is_idle_is_out(pit: Pit) -> None:
 
 def test_a_script_keeps_no_session_longer_than_a_shift_but_a_wall_goes_on(pit: Pit) -> None:
     wall = pit.people.session(pit.cookies["wall7"])
-    for _ in range(int(LONGEST_S / 600) + 1):
+    for _ in range(int(MAX_LOGIN_S / 600) + 1):
         pit.now_s += 600
         is_in = pit.is_in("fay")
         assert pit.people.goes_on(wall)

@@ -18,7 +18,7 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.state_thread import MOST_TOGETHER, PostOutcome, StateThread
+from shaker_ctl.service.state_thread import MAX_TOGETHER, PostOutcome, StateThread
 
 pytestmark = pytest.mark.timed
 
@@ -267,7 +267,7 @@ def test_a_flood_of_events_does_not_hold_back_the_beat(
     thread, _, _ = table
     hold = threading.Event()
     thread._inbox.put(lambda: wait_for(hold))
-    for _ in range(5 * MOST_TOGETHER):
+    for _ in range(5 * MAX_TOGETHER):
         thread.post(events.EstopReleased())
     turns: list[int] = []
     arrived = thread._arrived
@@ -279,8 +279,8 @@ def test_a_flood_of_events_does_not_hold_back_the_beat(
 
     monkeypatch.setattr(thread, "_arrived", counted)
     hold.set()
-    until(lambda: sum(turns) >= 4 * MOST_TOGETHER)
-    assert max(turns) == MOST_TOGETHER
+    until(lambda: sum(turns) >= 4 * MAX_TOGETHER)
+    assert max(turns) == MAX_TOGETHER
 
 
 def test_a_failed_journal_ends_play_with_the_motor_off(

@@ -18,7 +18,7 @@ def test_a_thread_has_its_name_in_the_kernel() -> None:
     finally:
         ended.set()
         thread.join()
-    assert comm == "journal-second-copy"[: thread_names.LONGEST]
+    assert comm == "journal-second-copy"[: thread_names.MAX_LENGTH]
 
 
 def test_a_system_without_such_names_is_no_fault(tmp_path: Path) -> None:

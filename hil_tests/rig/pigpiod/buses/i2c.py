@@ -18,7 +18,7 @@ from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
 SLOTS = 512
 LAST_ADDRESS = 0x7F
-MOST = 32
+MAX_BYTES = 32
 """Bytes of a block."""
 
 END, ESCAPE, COMBINED_ON, COMBINED_OFF, ADDRESS, FLAGS, READ, WRITE = range(8)
@@ -180,7 +180,7 @@ def _least_one(count: int) -> int:
 
 
 def _count(count: int) -> int:
-    return _most(_least_one(count), MOST)
+    return _most(_least_one(count), MAX_BYTES)
 
 
 def _register(request: Request) -> bytes:

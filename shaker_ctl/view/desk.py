@@ -202,7 +202,9 @@ class TableDesk:
                 first, self._clearing = self._clearing, (name, now)
                 is_second = first is not None and plain(first[0]) != plain(name)
                 if first is None or not is_second or now - first[1] > SECOND_WITHIN_S:
-                    return Answer.ok("named; within five minutes a second person: meters clear")
+                    return Answer.ok(
+                        "noted; within five minutes a second person says: meters clear"
+                    )
                 self._clearing = None
             text = f"with {first[0]}; " + ", ".join(
                 f"{count} {what}" for what, count in was.items()

@@ -99,8 +99,15 @@ def life(state: TableState) -> str:
     return "open"
 
 
-def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> PendingView | None:
-    """Return what the table waits for a person to say, or None."""
+def pending(
+    state: TableState,
+    entry: EntryMode = EntryMode.DEALER_CONFIRM,
+    presence: frozenset[Role] = IN_CHARGE,
+) -> PendingView | None:
+    """Return what the table waits for a person to say, or None.
+
+    `presence`: in whose presence the text has a round settled after a fault of the device.
+    """
     found = _PENDING.get(state.phase)
     if found is None:
         return None
@@ -110,13 +117,17 @@ def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> P
         kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
         if state.entered:
             text = f"typed once: {_seen(state.entered)}; type the same values a second time"
+    if state.phase is Phase.AWAITING_PRESENCE:
+        roles = presence
     if state.phase is Phase.INTERRUPTED and not state.dice_in_doubt:
-        kind, roles = "presence", IN_CHARGE
+        kind, roles = "presence", presence
         text = "the dealer reads in your presence: come to the table, then: presence"
     elif state.phase is Phase.INTERRUPTED:
         said = f"{state.witness.name} has said so; " if state.witness else ""
+        roles = presence | _DEALER
+        other = " or ".join(sorted(role.value for role in presence))
         text = (
-            f"{said}dealer and floorperson, each: in-view yes, where the locked "
+            f"{said}the dealer and a {other}, each: in-view yes, where the locked "
             "compartment stayed in your view; else in-view no: the round is void"
         )
     if state.phase is Phase.LAMP_VALUES_AWAITED:

@@ -102,7 +102,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
         last_ended=_last_ended(c.last_round(), state),
-        pending=standing.pending(state, rules.entry),
+        pending=standing.pending(state, rules.entry, rules.presence),
         next_step=standing.next_step(
             state,
             tuple(f.code for f in c.faults.standing()),

@@ -23,14 +23,14 @@ _NOTICES = {
     Notice.CONFIRM: "Announce and confirm the values.",
     Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
     Notice.ENTER_AGAIN: "Typed once; type the same values a second time",
-    Notice.CORRECTION: "The dealer names another result; a floorperson repeats it, or it stands",
+    Notice.CORRECTION: "The dealer names another result; a floorperson who agrees repeats it",
     Notice.CORRECTED: "Corrected by two persons",
     Notice.NOT_FLAT: "The reader sees a die that does not lie flat: look at the dice, then call no "
     "roll, or enter the values.",
     Notice.READ_IN_PRESENCE: "Interrupted after the toss. Wait for the person in whose presence "
     "the dealer reads.",
-    Notice.IN_VIEW: "Interrupted after the toss: dealer and floorperson each say whether the "
-    "locked compartment stayed in their view.",
+    Notice.IN_VIEW: "Interrupted after the toss: the dealer, and the person who must be present, "
+    "each say whether the locked compartment stayed in their view.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",
     Notice.RESULT: "Result.",
     Notice.NO_ROLL: "No roll.",
@@ -56,7 +56,7 @@ _NOTICES = {
     Notice.INSPECTED: "The inspection is signed; the table may be opened.",
     Notice.SHIFT_DUE: "A shift inspection is due.",
     Notice.SAME_DICE: "Are the same dice in the compartment? Say: dice same, or dice changed.",
-    Notice.DICE_NAMED: "Serials are named; a second person repeats the same command.",
+    Notice.DICE_NAMED: "One person has named the dice; a second person repeats the same command.",
     Notice.CAMERA_OFF: "Back without the camera: the dealer enters every value, twice, and no "
     "picture proves a toss.",
     Notice.OUT_OF_SERVICE: "The table is out of service.",

@@ -97,6 +97,10 @@ def test_who_saw_is_who_signs_at_every_console():
         fred.is_refused("inspect tossed")
         fay.does("inspect tossed")
         assert t.state.phase in (Phase.CYCLE_AWAITED, Phase.INSPECTION_DUE), cycle
+    assert t.state.phase is Phase.INSPECTION_DUE
+    fred.does("inspect lamps")
+    fay.is_refused("inspect enter 1 2 3")
+    fred.does("cancel")
     t.inspected(fred)
     assert t.state.signed_by == Person("fred", Role.FLOORPERSON)
     t = Seated()
@@ -217,6 +221,18 @@ def test_with_the_lid_s_flag_standing_the_text_s_own_person_is_called():
     assert t.records[-1:] == []
     dan.does("lamps-off")
     assert t.records[-1].values == READ
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_who_is_waited_for_after_an_interruption_is_who_the_text_names(flag):
+    t = Seated(profile="ma").opened()
+    dan = t.dan
+    t.read = GLARE
+    t.asked(dan).happens(ev.Restarted(False, False, False, compartment_stayed_locked=flag))
+    waits = dan.ask("status")["pending"]
+    assert isinstance(waits, dict)
+    assert waits["roles"] == (["supervisor"] if flag else ["dealer", "supervisor"])
+    assert "floorperson" not in waits["text"]
 
 
 def test_the_lid_is_the_floorperson_s_and_stays_shut_in_a_round():

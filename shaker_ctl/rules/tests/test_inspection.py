@@ -307,6 +307,22 @@ def test_settling_by_hand_names_the_winning_areas():
     assert "double-4" in t.last_of(do.Announce).areas
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_settling_by_hand_names_the_multipliers_though_the_displays_went_dark(restarts):
+    t = Playing(profile="pa-625b").open().betting().no_more_bets()
+    drawn = (Multiplied("double-4", 87),)
+    t.do(ev.MultipliersDrawn(t.state.occasion, drawn), ev.MultipliersShown(t.state.occasion))
+    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(Verified((1, 4, 4)))
+    t.do(ev.LampFault(None, "bulb"), ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+    if restarts:
+        t.do(ev.Restarted(False, False, False))
+        assert t.last_of(do.ShowMultipliers).multipliers == drawn
+    t.do(ev.PresenceGiven(FLOOR, 1))
+    assert t.last_of(do.Announce).multipliers == drawn
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.last_of(do.RecordRound).multipliers == drawn
+
+
 # ── The multipliers' displays (625b) ────────────────────────────────────────
 
 

@@ -183,13 +183,25 @@ def test_a_month_of_dice_is_the_shorter_reading(since, age, end):
     assert dice_end(start, age) == datetime.fromisoformat(end).replace(tzinfo=UTC)
 
 
-def test_dice_that_are_not_locked_or_not_compliant_have_a_day():
-    day = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-    dice = DiceSet(("1", "2", "3"), day - timedelta(hours=25))
-    locked = rulebook(TableParameters())
-    loose = rulebook(TableParameters(dice_locked_and_compliant=False))
-    assert locked.bars(day, TimeTrust.RTC, False, dice) is None
-    assert loose.bars(day, TimeTrust.RTC, False, dice) is Barrier.DICE_EXPIRED
+@pytest.mark.parametrize(
+    ("settings", "days"),
+    [
+        ({"profile": "pa-625a"}, 30),
+        ({"profile": "pa-625b"}, 30),
+        ({"profile": "ma"}, 1),
+        ({"profile": "pa-539", "as_demonstration": True}, 1),
+        ({"profile": "md", "cover_fitted": True}, 30),
+    ],
+)
+def test_dice_that_are_not_locked_or_not_compliant_have_a_day(settings, days):
+    """Locked in and compliant they have a month where the text says so."""
+    noon, hour = datetime(2026, 5, 20, 12, 0, tzinfo=UTC), timedelta(hours=1)
+    for compliant, limit in ((True, timedelta(days=days)), (False, timedelta(days=1))):
+        given = {**settings, "dice_locked_and_compliant": compliant}
+        rules = rulebook(TableParameters.model_validate(given))
+        for age, bar in ((limit - hour, None), (limit, Barrier.DICE_EXPIRED)):
+            dice = DiceSet(("1", "2", "3"), noon - age)
+            assert rules.bars(noon, TimeTrust.RTC, False, dice) is bar
 
 
 @pytest.mark.parametrize(
@@ -429,6 +441,7 @@ def test_every_row_cites_a_clause_of_every_profile():
         ({"profile": "pa-539"}, "activated by the dealer", "539.5(c)(2)", False),
         ({}, "no more bets, called before activation", "625a.5(g)", False),
         ({}, "EN on", "625a.5(b)(2), (g)", False),
+        ({}, "activates itself", "625a.5(b)(2), (c), (f), (g)", True),
         ({}, "the floorperson decides on values", "625a.5(d)", True),
         ({}, "compartment opened in the toss: void", "625a.7(c)", True),
         ({}, "shaker fault in the toss: void", "625a.7(c)", False),

@@ -66,6 +66,13 @@ def test_paytable_shows_odds_probability_and_edge(shown):
     assert "16.20%" in text
 
 
+def test_paytable_with_multipliers_states_both_edges_and_how_they_are_drawn(shown):
+    text = " ".join(shown("paytable", "pa-625b").split())
+    assert "13.89%" in text
+    assert "10.22%" in text
+    assert "each round draws 0 to 5 positions and their odds, all evenly" in text
+
+
 def test_paytable_of_ma_shows_both_readings(shown):
     text = shown("paytable", "ma")
     assert "1 to 10" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -604,6 +604,20 @@ def test_multipliers_that_were_not_proved_to_be_shown_stand_in_no_round():
     dan.does("144")
     assert "multipliers" not in played(dan)["details"]
     assert last(t, "No multipliers are in force")
+
+
+def test_a_text_ends_at_midnight_where_it_holds_and_not_at_an_earlier_one_in_greenwich():
+    t = Seated(profile="pa-625b")
+    t.now = datetime(2026, 8, 5, 3, 0, tzinfo=UTC)
+    fay, dan = t.fay, t.dan
+    fay.does("dice changed A1 A2 A3")
+    t.inspected(fay)
+    fay.does("open")
+    dan.does("bets")
+    for line in ("nmb", "activate", "144", "settled", "lamps-off"):
+        dan.does(line)
+    t.now += timedelta(hours=1)
+    assert "since the end of 2026-08-04" in dan.is_refused("bets")
 
 
 def test_a_refusal_says_in_plain_words_what_stands_in_the_way():

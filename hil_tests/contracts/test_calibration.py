@@ -19,7 +19,7 @@ from hil_tests.rig.camera.scene import Scene
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.geometry import GEOMETRIES
-from hil_tests.rig.plant.snapshot import SAMPLE, TableView
+from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError
 from shaker_ctl.settings import load
@@ -63,7 +63,7 @@ HIGH = Lens(
 ASKEW = Lens(tilt_deg=(2.0, -1.5), k1=-0.2, centre_px=(330.0, 232.0), height_mm=296.0)
 SMALL = Lens(width=420, height=420, centre_px=(208.0, 211.5), floor_px_per_mm=2.9, k1=-0.03)
 LOOKS = {"straight": STRAIGHT, "askew": ASKEW, "beside": BESIDE, "high": HIGH, "fitted": FITTED}
-SEEN = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
+SEEN = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
 
 
 @functools.cache

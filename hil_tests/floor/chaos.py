@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
 from hil_tests.floor.house import SITE, House
-from hil_tests.floor.journals import RecordedTable
+from hil_tests.floor.journals import InventedTable
 from hil_tests.processes import Part, program
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import count_records
@@ -76,10 +76,10 @@ class Chaos:
     def __init__(self, house: House, crowd: Crowd, *, seed: int) -> None:
         self.house = house
         self.crowd = crowd
-        self.recorded: list[RecordedTable] = []
+        self.recorded: list[InventedTable] = []
         self.links: list[Part] = []
         for number in range(REAL_LINKS):
-            table = RecordedTable(house.folder / f"real-{number}", f"real-{number}")
+            table = InventedTable(house.folder / f"real-{number}", f"real-{number}")
             config = house.link_settings(table.name, table.settings, again_s=1.0)
             command = program("shaker_ctl.main", "link", "--config", str(config))
             part = Part("link", command, house.folder / "link.log")

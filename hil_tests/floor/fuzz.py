@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.floor.house import SITE, House
-from hil_tests.floor.journals import RecordedTable
+from hil_tests.floor.journals import InventedTable
 from hil_tests.waiting import until
 from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.page import card_of
@@ -51,7 +51,7 @@ def changed(chance: random.Random, true: list[bytes]) -> bytes:
     return bytes(payload)
 
 
-def true_messages(table: RecordedTable) -> tuple[Batch, list[bytes]]:
+def true_messages(table: InventedTable) -> tuple[Batch, list[bytes]]:
     """A batch of a table, and one message of each kind."""
     outbox = Outbox(table.path)
     outbox.acknowledge(Ack(table.identity, genesis(table.identity)))
@@ -76,7 +76,7 @@ def sent(house: House, count: int, seed: int) -> Iterator[str]:
     chance = random.Random(seed)
     name = f"pit-fuzz-{seed}"
     with tempfile.TemporaryDirectory() as folder:
-        table = RecordedTable(Path(folder), name)
+        table = InventedTable(Path(folder), name)
         table.play(1)
         batch, true = true_messages(table)
     own = f"shaker/1/{SITE}/{name}"
@@ -145,7 +145,7 @@ def read(count: int, seed: int) -> Iterator[str]:
     """Give so many to the parts that read messages; say what became of them."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        table = RecordedTable(Path(folder), "pit-1")
+        table = InventedTable(Path(folder), "pit-1")
         table.play(1)
         batch, true = true_messages(table)
     tables, asking = Tables("house"), Asking()

@@ -24,7 +24,7 @@ from shaker_ctl.link.parameters import LinkParameters
 DIGESTS = dict.fromkeys(("software", "model", "settings", "profile", "seal"), "ab" * 32)
 
 
-class RecordedTable:
+class InventedTable:
     """One table's files in `folder`."""
 
     def __init__(self, folder: Path, name: str, *, seed: int = 1) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import tomlkit
 
 from hil_tests.floor.house import SITE, House, free_port
-from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.page.bench import Staff
 from hil_tests.processes import BenchError, Part, program
 from hil_tests.table_under_test.session import Plan, Session
@@ -109,7 +109,7 @@ def show(
         page = page_part(house, port)
         stack.callback(page.stop)
         page.start()
-        tables = [RecordedTable(folder / f"pit-{n}", f"pit-{n}", seed=n) for n in range(recorded)]
+        tables = [InventedTable(folder / f"pit-{n}", f"pit-{n}", seed=n) for n in range(recorded)]
         for each in tables:
             each.play(1)
             parameters = house.link_parameters(each.name, each.settings)
@@ -140,7 +140,7 @@ def show(
 
 
 def _all_received(
-    store: Store, tables: Sequence[RecordedTable | PlayingTable], tell: Callable[[str], None]
+    store: Store, tables: Sequence[InventedTable | PlayingTable], tell: Callable[[str], None]
 ) -> bool:
     heads = {table.name: table.head() for table in tables}
     ends_s = time.monotonic() + 60.0

@@ -160,7 +160,7 @@ def main(
 ) -> None:
     """Send the page strange requests; status 1 where it grew."""
     with tempfile.TemporaryDirectory(prefix="page-fuzz-") as folder:
-        if not asyncio.run(_fuzz(Path(folder), requests, seed, seconds, Kept(kept))):
+        if not asyncio.run(_fuzz(Path(folder), requests, seed, seconds, KeptRequests(kept))):
             raise typer.Exit(1)
 
 
@@ -172,7 +172,7 @@ class NoDelay(Lockout):
 
 
 @dataclass
-class Kept:
+class KeptRequests:
     """What was done, in this run and earlier ones."""
 
     file: Path | None
@@ -193,7 +193,7 @@ class Kept:
             self.file.write_text(json.dumps(told, indent=1))
 
 
-async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: Kept) -> bool:
+async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: KeptRequests) -> bool:
     scribe = Scribe(folder / "journal.sqlite")
     for number in range(1, 6):
         scribe.round(number, (1, 6, 6))

@@ -66,7 +66,7 @@ LINES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RulesAnswer:
     """What the rules said to one act."""
 
     form: Form
@@ -132,7 +132,7 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             yield replace(state, shift_due=True)
 
 
-def ask(rules: Rulebook) -> Iterator[Answered]:
+def ask(rules: Rulebook) -> Iterator[RulesAnswer]:
     """Put every act of every role to the rules, in every phase."""
     acts = [form for form in FORMS if form.kind is Kind.ACT and form.name not in NO_EVENT]
     for state in states(rules):
@@ -146,16 +146,16 @@ def ask(rules: Rulebook) -> Iterator[Answered]:
 
 def _answer(
     request: Request, form: Form, role: Role, state: TableState, rules: Rulebook
-) -> Answered:
+) -> RulesAnswer:
     actor = Actor("x", role, "bench")
     try:
         event = to_event(request, actor, state, now=NOW, kind_of_fault=lambda _: FaultKind.SHAKER)
     except RefusedError as error:
-        return Answered(form, role, state, False, error.line())
+        return RulesAnswer(form, role, state, False, error.line())
     if machine.permits(state, event, rules):
-        return Answered(form, role, state, True, "")
+        return RulesAnswer(form, role, state, True, "")
     refused = machine.step(state, event, rules).refused
-    return Answered(form, role, state, refused is None, refused.reason if refused else "")
+    return RulesAnswer(form, role, state, refused is None, refused.reason if refused else "")
 
 
 def page() -> str:

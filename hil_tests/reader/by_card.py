@@ -15,13 +15,13 @@ import numpy as np
 from hil_tests.rig.camera.card import Card
 from hil_tests.rig.camera.scene import Scene
 from hil_tests.rig.plant.geometry import Geometry
-from hil_tests.rig.plant.snapshot import SAMPLE, TableView
+from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 from vision.calibrating.calibrate import Fit, View, calibrate
 from vision.calibrating.target import Target
 from vision.calibration import Calibration
 
 RAISED_MM = 40.0
-_SEEN = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=True, style="white")
+_SEEN = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=True, style="white")
 
 
 def measured(scene: Scene, geometry: Geometry, *, views: int = 1, card_mm: float = 0.0) -> Fit:

@@ -25,7 +25,7 @@ from hil_tests.rig.faults import CameraPart, parse
 from hil_tests.rig.plant.dice import Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle
-from hil_tests.rig.plant.snapshot import SAMPLE, TableView
+from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 from vision.calibration import Calibration
 
 SHAKE_HZ = 12.0
@@ -141,7 +141,7 @@ class RigCamera:
         """Paint the compartment; measure the camera by a printed card unless `calibration` says
         what it is. `faults` of the camera, as a rig file has them, are in force from then on."""
         self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
-        self._view = TableView(1.0, 0.0, False, False, style)
+        self._view = SceneryView(1.0, 0.0, False, False, style)
         self.calibration = calibration or measured(self._scene, geometry).calibration
         self._faults = _in_force(faults) if faults else None
         self._at_s = 0.0
@@ -168,7 +168,7 @@ class RigCamera:
 
     def picture(self, toss: Toss, light: float = 1.0, **changes: Any) -> np.ndarray:
         """(480, 640, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the
-        rig's `TableView` (coin, hand)."""
+        rig's `SceneryView` (coin, hand)."""
         count = len(toss.position_mm)
         samples = np.zeros(1, SAMPLE if count == 3 else _sample_of(count))
         samples["light"] = light

@@ -20,13 +20,21 @@ from rich.table import Table
 
 from hil_tests.reliability import catalogue, mutations, results
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.crash import APPENDS, CHANGE_RECORDS, Crash, Crashes, Kept, Point, missed
+from hil_tests.reliability.crash import (
+    APPENDS,
+    CHANGE_RECORDS,
+    Crash,
+    Crashes,
+    KeptCrashes,
+    Point,
+    missed,
+)
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results, Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
-from hil_tests.reliability.tested_session import BenchError, TestedSession
+from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.table_under_test.session import Plan
@@ -101,7 +109,7 @@ def play_mutations(
         raise typer.BadParameter(f"no mutation is called {', '.join(begins)}")
     rows = list({one.told: one.row for one in chosen if not one.is_test}.values())
     with _place_for(folder):
-        kept, sound = mutations.Kept(folder), Results(folder / "sound")
+        kept, sound = mutations.KeptMutations(folder), Results(folder / "sound")
     if not resume:
         sound.forget(rows)
         for one in chosen:
@@ -147,7 +155,7 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
                 return trials.play(*mutation.row)
             finally:
                 trials.close()
-    except (BenchError, ShakerError, OSError) as error:
+    except (TrialError, ShakerError, OSError) as error:
         return _not_played(mutation.row, error)
 
 
@@ -170,7 +178,7 @@ def crash(
 ) -> None:
     """SIGKILL at every append and output of a round and of a change of volume, then at random."""
     with _place_for(folder):
-        kept = Kept(folder / "crashes.jsonl", resume=resume)
+        kept = KeptCrashes(folder / "crashes.jsonl", resume=resume)
     console = Console()
     for number in kept.left_out:
         console.print(f"crashes.jsonl, line {number}, is not whole: that kill counts as not run")
@@ -208,7 +216,7 @@ def crash(
                     if point is None
                     else crashes.at(point)
                 )
-            except (BenchError, ShakerError, OSError) as error:
+            except (TrialError, ShakerError, OSError) as error:
                 name = "random" if point is None else point.name
                 done = Crash(name, wrong=[f"the table did not come back: {error}"])
                 is_back = False
@@ -236,7 +244,7 @@ def _crash_line(done: Crash) -> str:
 
 
 def _report_crashes(
-    kept: Kept, left: list[Point | None], console: Console, *, is_whole: bool
+    kept: KeptCrashes, left: list[Point | None], console: Console, *, is_whole: bool
 ) -> None:
     at_points = [one for one in kept.all if not one["point"].startswith("random")]
     never = [event for event in APPENDS if is_whole and event not in kept.appends()]
@@ -350,7 +358,7 @@ def _tables(
             session = TestedSession(plan, here, volume_records=volume_records)
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
-        except (BenchError, FolderError, ShakerError, OSError) as error:
+        except (TrialError, FolderError, ShakerError, OSError) as error:
             failures += 1
             console.print(f"a new table is needed: {error}", markup=False)
 
@@ -410,7 +418,7 @@ def _results(
                 row = waiting.pop(0)
                 try:
                     result = trials.play(*row)
-                except (BenchError, ShakerError, OSError) as error:
+                except (TrialError, ShakerError, OSError) as error:
                     broken += 1
                     yield row, _not_played(row, error)
                     break  # to the next table

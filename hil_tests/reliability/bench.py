@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from hil_tests.reliability.tested_session import BenchError, TestedSession
+from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.table_under_test.people import SERIALS, entry
 from hil_tests.table_under_test.table import TableUnderTest
@@ -53,13 +53,13 @@ class Bench(TableUnderTest):
     # ── The rig's door ──────────────────────────────────────────────────────
 
     def ask_rig(self, command: str) -> Any:
-        """Give the rig one command; raises `BenchError` where it refuses or does not answer."""
+        """Give the rig one command; raises `TrialError` where it refuses or does not answer."""
         try:
             return super().ask_rig(command)
         except RigRefusedError as refused:
-            raise BenchError(f"the rig refused `{command}`: {refused}") from refused
+            raise TrialError(f"the rig refused `{command}`: {refused}") from refused
         except (OSError, ValueError) as error:
-            raise BenchError(f"the rig does not answer `{command}`: {error}") from error
+            raise TrialError(f"the rig does not answer `{command}`: {error}") from error
 
     def mend_everything(self) -> None:
         """Heal every fault and put every movable part where it belongs."""
@@ -113,7 +113,7 @@ class Bench(TableUnderTest):
         return console
 
     def restart_service(self) -> None:
-        """Start the service again, whatever became of it; raises `BenchError` where it will not."""
+        """Start the service again, whatever became of it; raises `TrialError` where it will not."""
         self.leave_consoles()
         self.session.kill_service()
         self.restarts += 1
@@ -148,7 +148,7 @@ class Bench(TableUnderTest):
     ) -> None:
         """From wherever the table stands to open and between rounds, or until `unless` is so.
 
-        Raises `BenchError`.
+        Raises `TrialError`.
         """
         self.mend_everything()
         until_s = time.monotonic() + deadline_s
@@ -172,7 +172,7 @@ class Bench(TableUnderTest):
                     self.session.kill_service()
                 continue
             time.sleep(0.1)
-        raise BenchError(f"the table did not become ready within {deadline_s:g} s: {self._where()}")
+        raise TrialError(f"the table did not become ready within {deadline_s:g} s: {self._where()}")
 
     def await_sight(self) -> None:
         """Wait until the camera is back from a fault of an earlier round, which would hide the next

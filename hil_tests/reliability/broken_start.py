@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.tested_session import BenchError
+from hil_tests.reliability.tested_session import TrialError
 from shaker_ctl.adapters.disk.sqlite_journal import volume_numbers, volume_path
 
 SUFFIXES = ("", "-wal", "-shm")
@@ -95,10 +95,10 @@ def _plant_at_the_lock(bench: Bench) -> None:
 
 
 def _clear_the_lock(bench: Bench) -> None:
-    """Raises BenchError where a start wrote through the link."""
+    """Raises TrialError where a start wrote through the link."""
     _lock(bench).unlink()
     if _bystander(bench).read_text() != BYSTANDER:
-        raise BenchError("a start wrote into a file that a planted link names")
+        raise TrialError("a start wrote into a file that a planted link names")
 
 
 def _plant_at_the_second(bench: Bench) -> None:

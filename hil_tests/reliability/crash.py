@@ -32,7 +32,7 @@ from pydantic import TypeAdapter
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Ending, Lamps, Seen
-from hil_tests.reliability.tested_session import BenchError
+from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 
@@ -253,7 +253,7 @@ class Crashes:
         killer.start()
         killer.began.wait(2.0)
         if killer.failure:
-            raise BenchError(killer.failure)
+            raise TrialError(killer.failure)
         return killer
 
     @staticmethod
@@ -285,7 +285,7 @@ class Crashes:
                 if not self._bench.prompt(status):
                     self._bench.settle(status)
             time.sleep(LOOK_S)
-        raise BenchError("the round did not end, and the service was not killed")
+        raise TrialError("the round did not end, and the service was not killed")
 
     def _was_announced(self, notice: str) -> bool:
         heard = [*self._bench.console("technician").events, *self._bench.console("dealer").events]
@@ -322,7 +322,7 @@ class Crashes:
         until_s = time.monotonic() + for_s
         while self._bench.session.is_serving:
             if time.monotonic() > until_s:
-                raise BenchError("the service was not killed")
+                raise TrialError("the service was not killed")
             with suppress(ShakerError, OSError):
                 status = self._bench.status()
                 if status["life"] == "open" and status["phase"] == "ready":
@@ -379,7 +379,7 @@ class Crashes:
         for _ in range(STARTS - 1):
             try:
                 self._bench.restart_service()
-            except BenchError:
+            except TrialError:
                 time.sleep(RESTART_S)
             else:
                 return
@@ -463,7 +463,7 @@ def _crash_of(line: str) -> Crash | None:
     return crash if asdict(crash).keys() <= json.loads(line).keys() else None
 
 
-class Kept:
+class KeptCrashes:
     """Crashes on file, one JSON line each: a run that was broken off goes on behind them.
 
     Lines that are not whole count as not run. Raises OSError where the file cannot be used.

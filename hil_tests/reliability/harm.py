@@ -22,7 +22,7 @@ import pigpio
 from hil_tests.reliability import acts, tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.moments import TRIGGERS, Moment
-from hil_tests.reliability.tested_session import BenchError
+from hil_tests.reliability.tested_session import TrialError
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
@@ -98,7 +98,7 @@ class Harm:
 
         def heal() -> None:
             self._ended.wait(for_s)
-            with suppress(BenchError):
+            with suppress(TrialError):
                 self._bench.ask_rig(f"heal {act.name}")
 
         self._later(heal)
@@ -147,7 +147,7 @@ class Harm:
                         self._ended.wait(FIVE_TURNS_S)
                     self._do()
                     return
-        except (OSError, BenchError, ShakerError, tracer.TraceError) as error:
+        except (OSError, TrialError, ShakerError, tracer.TraceError) as error:
             self.failure = str(error)
         finally:
             tail.close()

@@ -190,7 +190,7 @@ def seen(turns: int) -> dict[str, Any]:
 # ── The observer ────────────────────────────────────────────────────────────
 
 
-class EnableLine:
+class EnableWatch:
     """When the motor was driven and no longer driven, from the board itself."""
 
     def __init__(self, board: Board) -> None:
@@ -358,7 +358,7 @@ def watched(folder: Path, readers: int) -> Iterator[None]:
         typer.echo(f"a page sent {following.received / 1000:.0f} kB to {readers} readers meanwhile")
 
 
-def trial(rig: Rig, line: EnableLine, act: Act, chance: random.Random) -> float | None:
+def trial(rig: Rig, line: EnableWatch, act: Act, chance: random.Random) -> float | None:
     """Start a victim, let it shake, act, and return the seconds until EN was low.
 
     None where the toss had ended by itself before the act: a machine so busy that a thread of the
@@ -433,7 +433,7 @@ def _measure_on(
 ) -> None:
     with Rig(plan) as rig:
         assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
-        line = EnableLine(rig.gpio.board)
+        line = EnableWatch(rig.gpio.board)
         for _ in track(range(trials), "trials of each way", console=Console(stderr=True)):
             for distribution in found:
                 for _ in range(ATTEMPTS):

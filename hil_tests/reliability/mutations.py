@@ -34,7 +34,7 @@ class MutationError(Exception):
     """A mutation does not apply to this tree. The text says which, where, and why."""
 
 
-class Seen(StrEnum):
+class Noticed(StrEnum):
     """What the row made of the broken product."""
 
     CAUGHT = "caught"
@@ -366,18 +366,18 @@ def noticed_by_test(mutation: Mutation, tree: Path) -> list[str]:
     return words or [(ran.stdout + ran.stderr).strip()[-300:]]
 
 
-def judged(mutation: Mutation, differences: Sequence[str]) -> Seen:
+def judged(mutation: Mutation, differences: Sequence[str]) -> Noticed:
     """What the row made of it, by its differences from what is required."""
     if not differences:
-        return Seen.SURVIVED
+        return Noticed.SURVIVED
     is_right = any(mutation.shows in one for one in differences)
-    return Seen.CAUGHT if is_right else Seen.OTHERWISE
+    return Noticed.CAUGHT if is_right else Noticed.OTHERWISE
 
 
 HEAD = ("mutation", "row", "noticed", "by", "the row without it")
 
 
-class Kept:
+class KeptMutations:
     """One file a mutation in a folder: what its row saw. Raises OSError where it cannot be made."""
 
     def __init__(self, folder: Path) -> None:
@@ -397,7 +397,7 @@ class Kept:
     def has_caught(self, mutation: Mutation) -> bool:
         """Whether its row noticed it, for the right reason. A resumed run plays all others."""
         result = self.find(mutation)
-        return result is not None and judged(mutation, result.differences) is Seen.CAUGHT
+        return result is not None and judged(mutation, result.differences) is Noticed.CAUGHT
 
     def forget(self, mutation: Mutation) -> None:
         self._path(mutation).unlink(missing_ok=True)

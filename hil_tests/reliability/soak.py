@@ -94,7 +94,7 @@ CONFIDENCE_T = {4: 2.13, 5: 2.02, 6: 1.94, 8: 1.86, 10: 1.81, 13: 1.77, 20: 1.72
 
 
 @dataclass(frozen=True, slots=True)
-class Trend:
+class Growth:
     """Slope of one figure over the second half, and its upper bound at 95 %; units an hour."""
 
     per_hour: float
@@ -123,7 +123,7 @@ def _anonymous_mb(pid: int) -> float:
     return 0.0
 
 
-def growth(uses: list[Use]) -> dict[str, Trend]:
+def growth(uses: list[Use]) -> dict[str, Growth]:
     """Trend of each figure over the second half; without those for which it is too short.
 
     A camera process that was started anew is another process: its memory is fitted where one of
@@ -145,7 +145,7 @@ def _longest_life(uses: list[Use]) -> list[Use]:
     return max(by_pid.values(), key=len, default=[])
 
 
-def _fit(points: list[tuple[float, float]]) -> Trend | None:
+def _fit(points: list[tuple[float, float]]) -> Growth | None:
     """Least squares through the medians of minutes; None where there are too few."""
     blocks: dict[int, list[tuple[float, float]]] = {}
     for t_s, value in points:
@@ -160,10 +160,10 @@ def _fit(points: list[tuple[float, float]]) -> Trend | None:
     rest = sum((v - start - slope * h) ** 2 for h, v in zip(hours, values, strict=True))
     error = (rest / freedom / spread) ** 0.5
     t = next(t for known, t in reversed(CONFIDENCE_T.items()) if known <= freedom)
-    return Trend(slope, slope + t * error, len(blocks))
+    return Growth(slope, slope + t * error, len(blocks))
 
 
-def too_much(grown: dict[str, Trend]) -> list[str]:
+def too_much(grown: dict[str, Growth]) -> list[str]:
     """Figures whose growth is not excluded, and those of which nothing is known."""
     found = [f"{name}: the run was too short to tell growth" for name in ALLOWED.keys() - grown]
     return sorted(found) + [
@@ -192,7 +192,7 @@ class Soak:
     _stands_since_s: float = 0.0
 
     def run(self, seconds: float) -> None:
-        """Play for so long; raises `BenchError` where the table does not come back."""
+        """Play for so long; raises `TrialError` where the table does not come back."""
         until_s = time.monotonic() + seconds
         while time.monotonic() < until_s:
             now_s = time.monotonic()

@@ -41,7 +41,7 @@ SHOWN = 'mount --bind "$1" /proc/meminfo && shift && exec "$@"'
 mount_namespaces(7)): filling the computer's memory would fail what runs the tests first."""
 
 
-class BenchError(Exception):
+class TrialError(Exception):
     """The bench itself could not go on: nothing is known about the table."""
 
 
@@ -96,10 +96,10 @@ class TestedSession(Session):
     def show_memory(self, available_kb: int | None) -> None:
         """Have the service's system say that so much memory is available; None: as it truly is.
 
-        Raises BenchError where this computer allows nobody a view of their own.
+        Raises TrialError where this computer allows nobody a view of their own.
         """
         if available_kb is not None and not _may_show_memory():
-            raise BenchError("unshare(1) is not permitted here: the service sees the true memory")
+            raise TrialError("unshare(1) is not permitted here: the service sees the true memory")
         lines = MEMINFO.read_text("utf-8").splitlines(keepends=True)
         said = f"MemAvailable: {available_kb} kB\n"
         told = [

@@ -21,7 +21,7 @@ from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
-from hil_tests.reliability.tested_session import BenchError
+from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
 from hil_tests.table_under_test.session import COVERED
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
@@ -225,7 +225,7 @@ class _Round:
         self._until_s = time.monotonic() + MAX_S
         self._bench.round_begins()
         if not self._bench.act("dealer", "bets"):
-            raise BenchError("the dealer's `bets` was refused at a table that is ready")
+            raise TrialError("the dealer's `bets` was refused at a table that is ready")
         self.number = self._bench.status()["round"]
         if self._moment is Moment.BETS:
             self._strike_and_dwell()
@@ -289,7 +289,7 @@ class _Round:
     # ── Following ───────────────────────────────────────────────────────────
 
     def _follow(self) -> None:
-        """Act as the table asks until the round is over. Raises `BenchError` where it never is."""
+        """Act as the table asks until the round is over. Raises `TrialError` where it never is."""
         while time.monotonic() < self._until_s:
             try:
                 if self._step():

@@ -30,7 +30,7 @@ def one_frame(url: str) -> bytes:
     raise OSError("no picture in the stream")
 
 
-class Witness:
+class PictureWitness:
     """Watches the rig's log of tosses from a thread of its own, until `close`."""
 
     def __init__(self, truth: Path, url: str) -> None:

@@ -135,7 +135,7 @@ class BenchGpio(GpioSide):
     wires: BenchWires
 
     def __init__(self, table: GpioTable, started: contextlib.ExitStack, rig_file: Path | None):
-        """Raises `BenchError`, `ReservedError`, OSError."""
+        """Raises `WiresError`, `ReservedError`, OSError."""
         self._pair: CrossedPair | None = None
         if table.wires is Gpio.CROSSED:
             self._pair = started.enter_context(CrossedPair(rig_file))
@@ -176,7 +176,7 @@ def open_gpio(
     file: RigFile, folder: Path, port: int, rig_file: Path | None, started: contextlib.ExitStack
 ) -> GpioSide:
     """Open the wires that a rig file asks for; `port` is a virtual daemon's, and `rig_file` where
-    the file came from. Raises `BenchError`, `ReservedError`, OSError."""
+    the file came from. Raises `WiresError`, `ReservedError`, OSError."""
     if file.bench.lock:
         purpose = f"rig {file.name} in {folder}"
         started.enter_context(Reservation(Path(file.bench.lock), purpose))

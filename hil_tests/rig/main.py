@@ -99,7 +99,7 @@ def run(
     from hil_tests.rig.camera.stream import CameraLostError, CameraPortError
     from hil_tests.rig.reservation import ReservedError
     from hil_tests.rig.rig import LOCK, Rig, RigPlan
-    from hil_tests.rig.wires.bench import BenchError
+    from hil_tests.rig.wires.bench import WiresError
 
     is_new = not folder.exists()
     try:
@@ -120,7 +120,7 @@ def run(
             told = [line for ask_ in on_start if rig_file is None for line in ask_(rig.addresses)]
             screen = Console(markup=False, emoji=False)
             view.show(screen, rig.addresses, rig.status, life.ended, told)
-    except (BenchError, CameraLostError, ReservedError) as error:
+    except (WiresError, CameraLostError, ReservedError) as error:
         _fail(str(error))
     except CameraPortError as error:
         _fail(f"{error}. Choose another --camera-port")

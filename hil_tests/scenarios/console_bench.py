@@ -42,7 +42,7 @@ BYTES_PER_S = 11_520
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerTimes:
     """Times until the whole answer to `status` was here, in seconds."""
 
     times_s: tuple[float, ...]
@@ -65,7 +65,7 @@ class Answered:
 
 def ask_status(
     asked: Console, seconds: float, while_: Callable[[dict[str, object]], bool] = lambda _: True
-) -> Answered:
+) -> AnswerTimes:
     """Ask for `status` for so long; keep the times of those answers that fulfil `while_`."""
     times, longest = [], 0
     until = time.monotonic() + seconds
@@ -76,7 +76,7 @@ def ask_status(
             times.append(time.monotonic() - began)
             longest = max(longest, len(machine.line(answer)))
         time.sleep(0.01)
-    return Answered(tuple(times), longest)
+    return AnswerTimes(tuple(times), longest)
 
 
 def is_tossing(status: dict[str, object]) -> bool:

@@ -21,7 +21,7 @@ import pytest
 
 from hil_tests.report.evidence import gather, lines_of
 from hil_tests.report.story import Story
-from hil_tests.report.witness import Witness
+from hil_tests.report.witness import PictureWitness
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
@@ -62,14 +62,14 @@ class Table(TableUnderTest):
         """`operator` asks a person at the bench to do something; False where they cannot."""
         super().__init__(session_of(replace(plan, by_hand=attended), folder, rig_file))
         self.story = Story()
-        self._witness: Witness | None = None
+        self._witness: PictureWitness | None = None
         self._seen_round = 0
         self.operator = operator
         self._broken_by_hand: list[str] = []
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self._witness = Witness(Path(self.rig["truth"]), self.rig["camera"]["url"])
+        self._witness = PictureWitness(Path(self.rig["truth"]), self.rig["camera"]["url"])
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from hil_tests.floor.house import SITE, House
-from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -18,7 +18,7 @@ from shaker_ctl.journal.record import link as chained
 def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Path) -> None:
     """SQLite is told that it may not grow: the same answer as of a full disk (SQLITE_FULL)."""
     house = own_house
-    table = RecordedTable(tmp_path / "table", "pit-1")
+    table = InventedTable(tmp_path / "table", "pit-1")
     table.play(2)
     with closing(house.store()) as store:
         with RunningLink(house.link_parameters("pit-1", table.settings, again_s=0.5)):
@@ -42,7 +42,7 @@ def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Pa
 
 
 def test_a_clock_that_steps_changes_neither_order_nor_count(house: House, tmp_path: Path) -> None:
-    table = RecordedTable(tmp_path, "pit-clock")
+    table = InventedTable(tmp_path, "pit-clock")
     walls = (
         "2026-11-23T06:00:00+00:00",
         "1970-01-01T00:00:00+00:00",
@@ -69,7 +69,7 @@ def test_an_hour_without_a_network_arrives_when_it_is_back(
 ) -> None:
     """Sixty rounds while the broker is away."""
     house = own_house
-    table = RecordedTable(tmp_path / "table", "pit-2")
+    table = InventedTable(tmp_path / "table", "pit-2")
     table.play(1)
     with closing(house.store()) as store:
         with RunningLink(house.link_parameters("pit-2", table.settings, again_s=0.5)):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.floor.house import SITE, House, free_port, is_there
-from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part
 from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
@@ -63,7 +63,7 @@ def got(address: str) -> tuple[int, str]:
 def test_every_view_shows_what_is_stored_and_what_tables_say(
     house: House, floor_page: str, tmp_path: Path, name: str
 ) -> None:
-    table = RecordedTable(tmp_path, name)
+    table = InventedTable(tmp_path, name)
     table.play(2)
     with closing(house.store()) as store:
         store.name_version(SITE, name, "9.9.9", "ab" * 32, "Ann Floor")
@@ -159,7 +159,7 @@ def test_a_day_of_the_house_begins_when_its_gaming_day_does(
     house: House, floor_page: str, tmp_path: Path, name: str
 ) -> None:
     """At six by the machine's clock, not at midnight in UTC; a day that no calendar has is 400."""
-    table = RecordedTable(tmp_path, name)
+    table = InventedTable(tmp_path, name)
     before, after = (
         datetime(2026, 3, 2, 5 + n, 59 - 58 * n).astimezone(UTC).isoformat(timespec="milliseconds")
         for n in (0, 1)
@@ -189,7 +189,7 @@ def test_a_browser_finds_no_fault_with_any_view(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     pictures = Path("var/floor-page")
     pictures.mkdir(parents=True, exist_ok=True)
-    tables = [RecordedTable(tmp_path / str(n), f"wall-{n}", seed=n) for n in range(6)]
+    tables = [InventedTable(tmp_path / str(n), f"wall-{n}", seed=n) for n in range(6)]
     links = [RunningLink(house.link_parameters(t.name, t.settings)) for t in tables]
     for table, link in zip(tables, links, strict=True):
         table.play(3)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.floor.house import SITE, House
-from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import PlayingTable
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
@@ -26,13 +26,13 @@ from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link.fetched_records import pull
 
 
-def stored_as(store: Store, table: RecordedTable | PlayingTable) -> bool:
+def stored_as(store: Store, table: InventedTable | PlayingTable) -> bool:
     """Whether the floor stands where the table does."""
     line = store.kept(SITE, table.name).line
     return line is not None and line.head == table.head()
 
 
-def equal(store: Store, table: RecordedTable | PlayingTable) -> bool:
+def equal(store: Store, table: InventedTable | PlayingTable) -> bool:
     """Whether every record of the table is in the store once, with its very bytes."""
     kept = store.kept(SITE, table.name)
     assert kept.id is not None
@@ -49,7 +49,7 @@ def metrics(house: House) -> str:
 def test_what_a_table_records_is_committed_and_acknowledged(
     house: House, tmp_path: Path, name: str
 ) -> None:
-    table = RecordedTable(tmp_path, name)
+    table = InventedTable(tmp_path, name)
     table.play(3)
     with closing(house.store()) as store:
         parameters = house.link_parameters(name, table.settings)
@@ -79,7 +79,7 @@ def test_postgresql_keeps_months_apart_and_two_collectors_share_the_tables(
     postgres_house: House, tmp_path: Path
 ) -> None:
     house = postgres_house
-    tables = [RecordedTable(tmp_path / str(n), f"pit-{n}") for n in range(4)]
+    tables = [InventedTable(tmp_path / str(n), f"pit-{n}") for n in range(4)]
     links = []
     with closing(house.store()) as store:
         for table in tables:
@@ -106,7 +106,7 @@ def test_postgresql_keeps_months_apart_and_two_collectors_share_the_tables(
 def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
     house: House, tmp_path: Path, how: str, name: str
 ) -> None:
-    table = RecordedTable(tmp_path / "table", name)
+    table = InventedTable(tmp_path / "table", name)
     table.play(2)
     older = tmp_path / "older.sqlite"
     shutil.copy(table.path, older)
@@ -118,7 +118,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
         before = table.head()
         if how == "replaced":
             table.path.unlink()
-            table = RecordedTable(tmp_path / "table", name, seed=9)
+            table = InventedTable(tmp_path / "table", name, seed=9)
         else:
             shutil.copy(older, table.path)
         if how != "rolled back":
@@ -153,7 +153,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
 def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
     house: House, tmp_path: Path, name: str
 ) -> None:
-    table = RecordedTable(tmp_path / "table", name)
+    table = InventedTable(tmp_path / "table", name)
     for _ in range(3):
         table.play(2)
         table.turn_volume()
@@ -184,7 +184,7 @@ def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
 def test_pictures_of_a_disputed_round_come_by_themselves(
     house: House, tmp_path: Path, name: str
 ) -> None:
-    table = RecordedTable(tmp_path, name)
+    table = InventedTable(tmp_path, name)
     picture = b"\xff\xd8 not really a JPEG" * 30_000
     digest = hashlib.sha256(picture).hexdigest()
     pictures = tmp_path / "pictures"

@@ -14,7 +14,7 @@ import pytest
 
 from hil_tests.floor.fuzz import read, sent, true_messages
 from hil_tests.floor.house import SITE, House
-from hil_tests.floor.journals import RecordedTable, RunningLink
+from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import stored_as
 from hil_tests.waiting import until
 from shaker_ctl import settings
@@ -137,7 +137,7 @@ def test_a_table_cannot_speak_for_another_nor_for_the_floor(
 
 def test_a_hostile_collector_gets_records_and_changes_nothing(house: House, tmp_path: Path) -> None:
     """It holds the floor's certificate and says everything that the floor may say, and more."""
-    table = RecordedTable(tmp_path, "pit-h")
+    table = InventedTable(tmp_path, "pit-h")
     table.play(3)
     before = table.path.read_bytes()
     parameters = house.link_parameters("pit-h", table.settings, again_s=0.5)
@@ -213,7 +213,7 @@ def test_what_waits_for_the_database_has_bounds(
 ) -> None:
     """With enough at hand a collector reads no further, and loses nothing of what comes later."""
     own_house.collector.stop()
-    table = RecordedTable(tmp_path / "table", "pit-full")
+    table = InventedTable(tmp_path / "table", "pit-full")
     table.play(3)
     batch, true = true_messages(table)
     whole = sum(collector._RECORD_BYTES + len(record.body) for record in batch.records)

@@ -12,8 +12,8 @@ from hil_tests.reliability import bench
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import (
     MEMINFO,
-    BenchError,
     TestedSession,
+    TrialError,
     _may_show_memory,
 )
 from hil_tests.table_under_test.session import Plan
@@ -57,7 +57,7 @@ def test_where_nobody_may_have_a_view_of_their_own_the_fault_is_not_brought_abou
     monkeypatch.setattr("hil_tests.reliability.tested_session._may_show_memory", lambda: False)
     session.show_memory(None)
     assert session.seen_from_inside(["true"]) == ["true"]
-    with pytest.raises(BenchError, match="unshare"):
+    with pytest.raises(TrialError, match="unshare"):
         session.show_memory(12_000)
 
 

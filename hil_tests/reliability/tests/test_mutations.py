@@ -13,15 +13,15 @@ import pytest
 from hil_tests.reliability.mutations import (
     MUTATIONS,
     Edit,
-    Kept,
+    KeptMutations,
     Mutation,
     MutationError,
-    Seen,
+    Noticed,
     changed,
     judged,
     mutated_tree,
 )
-from hil_tests.reliability.required import Seen as SeenFromOutside
+from hil_tests.reliability.required import Seen
 from hil_tests.reliability.trial import Result
 
 each_mutation = pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
@@ -85,19 +85,19 @@ def source_text(file: Path) -> str:
 @pytest.mark.parametrize(
     ("differences", "seen"),
     [
-        ([], Seen.SURVIVED),
-        (["fault code tach-silent, console: motor-stall"], Seen.CAUGHT),
-        (["the table did not come back: a console is silent"], Seen.OTHERWISE),
+        ([], Noticed.SURVIVED),
+        (["fault code tach-silent, console: motor-stall"], Noticed.CAUGHT),
+        (["the table did not come back: a console is silent"], Noticed.OTHERWISE),
     ],
 )
-def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: Seen) -> None:
+def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: Noticed) -> None:
     assert judged(MUTATIONS[0], differences) is seen
 
 
 def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
-    kept, one = Kept(tmp_path), MUTATIONS[0]
+    kept, one = KeptMutations(tmp_path), MUTATIONS[0]
     assert kept.find(one) is None
-    result = Result(*one.told, SeenFromOutside().as_dict(), ["tach-silent late"])
+    result = Result(*one.told, Seen().as_dict(), ["tach-silent late"])
     kept.keep(one, result)
     assert kept.find(one) == result
     assert kept.has_caught(one)

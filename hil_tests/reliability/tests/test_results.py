@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hil_tests.reliability import catalogue
-from hil_tests.reliability.crash import APPENDS, TRIES, Crash, Kept, Point, missed, points
+from hil_tests.reliability.crash import APPENDS, TRIES, Crash, KeptCrashes, Point, missed, points
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import MATRIX_JSON, MATRIX_PAGE, Results, Row, line, shard
 from hil_tests.reliability.trial import Result
@@ -120,16 +120,16 @@ def test_a_shard_that_is_none_is_refused(which: str) -> None:
 
 def test_crashes_go_on_behind_those_on_file(tmp_path: Path) -> None:
     path = tmp_path / "crashes.jsonl"
-    kept = Kept(path, resume=False)
+    kept = KeptCrashes(path, resume=False)
     kept.add(Crash("append 1", ending="void"))
     kept.add(Crash("append 2", wrong=["round 3 has no outcome"]))
     kept.add(Crash("random 1.00 s after the start"))
-    again = Kept(path, resume=True)
+    again = KeptCrashes(path, resume=True)
     assert again.has(Point("append", "1"))
     assert not again.has(Point("append", "2"))
     assert again.random == 1
     assert [one["point"] for one in again.wrong] == ["append 2"]
-    assert Kept(path, resume=False).all == []
+    assert KeptCrashes(path, resume=False).all == []
 
 
 def test_lines_of_crashes_that_are_not_whole_count_as_not_run_and_are_named(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_lines_of_crashes_that_are_not_whole_count_as_not_run_and_are_named(tmp_
     well = json.dumps(asdict(Crash("append 1", ending="void")))
     without_verdict = json.dumps({"point": "append 2", "after": "AtRest"})
     path.write_text("\n".join([well, "nonsense", "[]", "", without_verdict, well[:30]]))
-    kept = Kept(path, resume=True)
+    kept = KeptCrashes(path, resume=True)
     assert [one["point"] for one in kept.all] == ["append 1"]
     assert kept.left_out == [2, 3, 4, 5, 6]
 
@@ -145,8 +145,8 @@ def test_lines_of_crashes_that_are_not_whole_count_as_not_run_and_are_named(tmp_
 def test_the_next_crash_is_no_part_of_a_line_that_was_cut(tmp_path: Path) -> None:
     path = tmp_path / "crashes.jsonl"
     path.write_text(json.dumps(asdict(Crash("append 1")))[:30])
-    Kept(path, resume=True).add(Crash("append 2"))
-    again = Kept(path, resume=True)
+    KeptCrashes(path, resume=True).add(Crash("append 2"))
+    again = KeptCrashes(path, resume=True)
     assert [one["point"] for one in again.all] == ["append 2"]
     assert again.left_out == [1]
 

@@ -15,7 +15,7 @@ from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Seen
 from hil_tests.reliability.results import Results
-from hil_tests.reliability.tested_session import BenchError
+from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.trial import Result
 
 JAM, TACH, COVER = (BY_NAME[n] for n in ("motor-jam", "tach-silent", "cover-contact-opens"))
@@ -32,7 +32,7 @@ class Played:
     def play(self, fault: CatalogueFault, moment: Moment) -> Result:
         self.at.append((fault.name, self._profile))
         if fault is JAM:
-            raise BenchError("it smokes")
+            raise TrialError("it smokes")
         return Result(fault.name, moment.value, Seen().as_dict(), [])
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ from hil_tests.rig.camera.optics import Image, Lens, Sensor, Shutter, row_light
 from hil_tests.rig.plant.dice import CORNERS
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle, linear
-from hil_tests.rig.plant.snapshot import TableView
+from hil_tests.rig.plant.snapshot import SceneryView
 
 Float = NDArray[Any]
 
@@ -38,7 +38,7 @@ class _Still:
 
     position_mm: Float
     rotation: Float
-    view: TableView
+    view: SceneryView
     light: Image
 
 
@@ -76,7 +76,7 @@ class Scene:
         self._card = None if card is None else card.seen(self.lens, self._lights, radius_mm)
         self._still = None
 
-    def render(self, end_s: float, samples: NDArray[np.void], view: TableView) -> Image:
+    def render(self, end_s: float, samples: NDArray[np.void], view: SceneryView) -> Image:
         """Return the frame whose last row's exposure ends at `end_s`, (height, width, 3) uint8.
 
         `samples` are the plant's (see `snapshot.SAMPLE`), oldest first, at least one, reaching back
@@ -85,7 +85,7 @@ class Scene:
         gain = row_light(self.shutter, end_s, self.lens.height, samples["at_s"], samples["light"])
         return self._sensor.expose(self._light(end_s, samples, view), gain)
 
-    def _light(self, end_s: float, samples: NDArray[np.void], view: TableView) -> Image:
+    def _light(self, end_s: float, samples: NDArray[np.void], view: SceneryView) -> Image:
         """The scene in square-root light under full lamps, from the store where nothing moved."""
         last = samples[-1]
         position, rotation = samples["position_mm"], samples["rotation"]
@@ -106,7 +106,7 @@ class Scene:
         self._still = _Still(last["position_mm"].copy(), last["rotation"].copy(), view, light)
         return light
 
-    def _compose(self, end_s: float, samples: NDArray[np.void], view: TableView) -> Image:
+    def _compose(self, end_s: float, samples: NDArray[np.void], view: SceneryView) -> Image:
         if view.cover_open <= 0.0:
             return self._flap
         plate_mm = float(np.mean(samples["plate_mm"][-4:]))
@@ -138,7 +138,7 @@ class Scene:
                 picture[:, soft] = mixed
         return picture
 
-    def _painter(self, view: TableView, die: int) -> DiePainter:
+    def _painter(self, view: SceneryView, die: int) -> DiePainter:
         style, (wrong, face, shown) = view.style, view.wrong_face
         spots = (face, shown) if wrong == die else (0, 0)
         broken, corner, depth_um = view.chip

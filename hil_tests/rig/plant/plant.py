@@ -27,7 +27,7 @@ from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.motor import STEP_S as MOTOR_STEP_S
 from hil_tests.rig.plant.motor import Motor, MotorDrive
-from hil_tests.rig.plant.snapshot import SceneBoard, TableView
+from hil_tests.rig.plant.snapshot import SceneBoard, SceneryView
 from hil_tests.rig.plant.truth import TossRecord
 
 MOTOR_STEPS = round(STEP_S / MOTOR_STEP_S)
@@ -324,7 +324,7 @@ class Plant:
         if not self._is_moving:
             self._sample(now_s)
         self._board.show(
-            TableView(
+            SceneryView(
                 cover_open=self._interlocks.cover_position,
                 hand=1.0 if self.hands.hand_over_dome else 0.0,
                 coin=self.hands.coin_in_compartment,

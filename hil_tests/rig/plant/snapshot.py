@@ -52,7 +52,7 @@ TABLE = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
-class TableView:
+class SceneryView:
     """The slow things in the picture."""
 
     cover_open: float
@@ -87,7 +87,7 @@ class SceneBoard:
     def name(self) -> str:
         return self._memory.name
 
-    def show(self, view: TableView) -> None:
+    def show(self, view: SceneryView) -> None:
         """Write the slow things."""
         self._table["cover_open"] = view.cover_open
         self._table["hand"] = view.hand
@@ -116,9 +116,9 @@ class SceneBoard:
         slot["rotation"][: len(position_mm)] = rotation
         self._table["written"] = written + 1
 
-    def view(self) -> TableView:
+    def view(self) -> SceneryView:
         table = self._table
-        return TableView(
+        return SceneryView(
             float(table["cover_open"]),
             float(table["hand"]),
             bool(table["coin"]),

@@ -64,7 +64,7 @@ SCRIPTS = 32
 ANSWER_S = 2.0
 
 
-class BenchError(Exception):
+class WiresError(Exception):
     """The bench cannot be used, or had to be switched off; the text says what to do."""
 
 
@@ -217,14 +217,14 @@ class BenchWires:
     """Tach edges are queued in the daemon before they are due."""
 
     def __init__(self, host: str, port: int, pins: PinMap, *, motor_run_s: float) -> None:
-        """Open every contact, then take the lines. Raises `BenchError`."""
+        """Open every contact, then take the lines. Raises `WiresError`."""
         self._pins = pins
         self._contacts = (
             *(pins.estop, pins.compartment, pins.lid_flag, pins.cover),
             *(pins.driver_fault, pins.button),
         )
         if len(set(astuple(pins))) != len(astuple(pins)):
-            raise BenchError("two wires end at one pin of the rig; see [gpio.wiring]")
+            raise WiresError("two wires end at one pin of the rig; see [gpio.wiring]")
         self._motor_run_s = motor_run_s
         self._levels: dict[int, int] = {}
         self._enabled_since_s: float | None = None
@@ -238,7 +238,7 @@ class BenchWires:
         self._reports = PwmListener(host, port, pins, self._tell)
         try:
             self._guard = self._arm_guard()
-        except BenchError:
+        except WiresError:
             self._hang_up()
             raise
         self._pi.notify_begin(self._reports.handle, self._reports.always)
@@ -381,7 +381,7 @@ class BenchWires:
 
         Each rig starts its script before it looks for another's, so of two that start together at
         least one sees the other. Whoever sees another lets go and tries again after a while.
-        Raises `BenchError` where another one has the daemon.
+        Raises `WiresError` where another one has the daemon.
         """
         while True:
             _require_free(self._pi)
@@ -407,7 +407,7 @@ class BenchWires:
                 if state < 0:  # no such script any more
                     return None
                 if time.monotonic() > deadline:
-                    raise BenchError("the rig's daemon does not start scripts")
+                    raise WiresError("the rig's daemon does not start scripts")
                 if state == pigpio.PI_SCRIPT_HALTED:
                     self._pi.run_script(guard, [GUARD_TURNS, *who])
                 time.sleep(0.01)
@@ -424,7 +424,7 @@ class BenchWires:
 def _client(host: str, port: int) -> pigpio.pi:
     pi = pigpio.pi(host, port, show_errors=False)
     if not pi.connected:
-        raise BenchError(
+        raise WiresError(
             f"no pigpiod answers for the rig at {host}:{port}: start one there "
             "(`sudo pigpiod`), or correct [gpio] rig in the rig file"
         )
@@ -432,11 +432,11 @@ def _client(host: str, port: int) -> pigpio.pi:
 
 
 def _require_free(pi: pigpio.pi) -> None:
-    """Raise `BenchError` where another rig has the daemon; one that has died lets go of it soon."""
+    """Raise `WiresError` where another rig has the daemon; one that has died lets go of it soon."""
     deadline = time.monotonic() + 2.0 * GUARD_S
     while (holder := _holder(pi)) is not None:
         if time.monotonic() > deadline:
-            raise BenchError(f"the rig's daemon is in use by {holder}. Ask them, or wait")
+            raise WiresError(f"the rig's daemon is in use by {holder}. Ask them, or wait")
         time.sleep(GUARD_S / 10.0)
 
 

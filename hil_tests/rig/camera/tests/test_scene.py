@@ -13,9 +13,9 @@ from hil_tests.rig.camera.scene import Scene
 from hil_tests.rig.plant.dice import FACE_NORMALS, Dice
 from hil_tests.rig.plant.geometry import STANDARD
 from hil_tests.rig.plant.looks import STYLES
-from hil_tests.rig.plant.snapshot import SAMPLE, TableView
+from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 
-OPEN = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
+OPEN = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
 
 
 @pytest.fixture(scope="module")
@@ -125,15 +125,15 @@ def test_grain_is_the_same_under_the_same_seed() -> None:
 
 @pytest.mark.parametrize("opened", [0.0005, 0.001, 0.004, 0.01, 0.5, 0.9995])
 def test_a_cover_may_stand_anywhere_on_its_way(scene: Scene, opened: float) -> None:
-    view = TableView(cover_open=opened, hand=0.0, coin=False, lid_open=False, style="white")
+    view = SceneryView(cover_open=opened, hand=0.0, coin=False, lid_open=False, style="white")
     assert scene.render(0.055, at_rest(), view).shape == (480, 640, 3)
 
 
 def test_closed_cover_is_nearly_black_and_a_hand_hides_the_floor(scene: Scene) -> None:
     samples = at_rest()
-    closed = TableView(cover_open=0.0, hand=0.0, coin=False, lid_open=False, style="white")
+    closed = SceneryView(cover_open=0.0, hand=0.0, coin=False, lid_open=False, style="white")
     assert scene.render(0.055, samples, closed).mean() < 22.0
-    hand = TableView(cover_open=1.0, hand=1.0, coin=False, lid_open=False, style="white")
+    hand = SceneryView(cover_open=1.0, hand=1.0, coin=False, lid_open=False, style="white")
     change = np.abs(
         scene.render(0.055, samples, hand).astype(int)
         - scene.render(0.055, samples, OPEN).astype(int)
@@ -143,7 +143,7 @@ def test_closed_cover_is_nearly_black_and_a_hand_hides_the_floor(scene: Scene) -
 
 @pytest.mark.parametrize("style", list(STYLES))
 def test_every_style_is_painted_at_rest_and_in_motion(scene: Scene, style: str) -> None:
-    view = TableView(cover_open=1.0, hand=0.0, coin=True, lid_open=False, style=style)
+    view = SceneryView(cover_open=1.0, hand=0.0, coin=True, lid_open=False, style=style)
     samples = at_rest()
     still = scene.render(0.055, samples, view)
     samples["position_mm"][:, 0, 0] += np.linspace(-12.0, 0.0, 12)
@@ -153,7 +153,7 @@ def test_every_style_is_painted_at_rest_and_in_motion(scene: Scene, style: str) 
 
 
 def test_unknown_style_names_the_known_ones(scene: Scene) -> None:
-    view = TableView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="plaid")
+    view = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="plaid")
     with pytest.raises(KeyError, match="ivory"):
         scene.render(0.055, at_rest(), view)
 

@@ -13,7 +13,7 @@ from hil_tests.rig.plant.dice import DieAtRest
 from hil_tests.rig.plant.interlocks import Cover
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant.plant import Plant
-from hil_tests.rig.plant.snapshot import SceneBoard, TableView
+from hil_tests.rig.plant.snapshot import SceneBoard, SceneryView
 from hil_tests.rig.plant.truth import TossRecord
 
 DRIVEN = PlantInputs(motor_duty=0.765, motor_enabled=True, ring_light=0.9)
@@ -264,7 +264,7 @@ def test_scene_board_shows_the_newest_samples_to_another_reader() -> None:
         samples = reader.recent(0.95)
         assert samples["at_s"][0] <= 0.95 < samples["at_s"][-1] <= 1.0 + 1e-9
         assert np.all(np.diff(samples["at_s"]) >= 0.0)
-        assert reader.view() == TableView(1.0, 0.0, False, False, "blue")
+        assert reader.view() == SceneryView(1.0, 0.0, False, False, "blue")
     finally:
         reader.close()
         board.close()

@@ -19,7 +19,7 @@ from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.joint import PlantOutputs
 from hil_tests.rig.wires import bench as bench_module
-from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchError, BenchWires, PwmLine, duty_of
+from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchWires, PwmLine, WiresError, duty_of
 from hil_tests.rig.wires.tach_player import FORESIGHT_S
 from hil_tests.rig.wires.wiring import PinMap
 from hil_tests.waiting import seconds_until, until
@@ -283,7 +283,7 @@ def test_a_second_rig_is_told_whose_the_daemon_is_and_moves_no_pin(
 ) -> None:
     wires.apply(outputs())
     until(lambda: bench.pi.read(PINS.estop) == 0)
-    with pytest.raises(BenchError, match=rf"in use by process {os.getpid()} on 127\.0\.0\.1 since"):
+    with pytest.raises(WiresError, match=rf"in use by process {os.getpid()} on 127\.0\.0\.1 since"):
         bench.wires()
     assert bench.pi.read(PINS.estop) == 0
     wires.close()
@@ -305,12 +305,12 @@ def test_of_two_rigs_that_see_the_daemon_free_at_once_one_gets_it(
 
     monkeypatch.setattr(bench_module, "_require_free", look_together)
     got: list[BenchWires] = []
-    refused: list[BenchError] = []
+    refused: list[WiresError] = []
 
     def start() -> None:
         try:
             got.append(bench.wires())
-        except BenchError as error:
+        except WiresError as error:
             refused.append(error)
 
     rigs = [threading.Thread(target=start) for _ in range(2)]
@@ -343,11 +343,11 @@ def test_a_rig_after_a_killed_one_takes_the_daemon_over(bench: Bench) -> None:
 def test_no_daemon_is_said_with_its_remedy(bench: Bench) -> None:
     port = bench.rigs.port
     bench.rigs.terminate()
-    with pytest.raises(BenchError, match="start one there"):
+    with pytest.raises(WiresError, match="start one there"):
         BenchWires("127.0.0.1", port, WIRING, motor_run_s=1.0)
 
 
 def test_two_wires_at_one_pin_are_refused(bench: Bench) -> None:
     both = PinMap(estop=5)
-    with pytest.raises(BenchError, match="two wires"):
+    with pytest.raises(WiresError, match="two wires"):
         BenchWires("127.0.0.1", bench.rigs.port, both, motor_run_s=1.0)

@@ -1,7 +1,7 @@
 """A recording of an earlier toss, changed as a box in the camera's line could change it.
 
-Owns: the changes, and the count of what the reader verified and the memory of tosses did not know.
-Must not know dips: the recording is taken to follow the light, which a box can do.
+Owns: the changes, and the count of recordings that the reader verifies and the memory of tosses
+does not recognise. Must not know dips: a box in the line can make its recording follow the light.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Owns the file's form and the check of a passphrase. Must not know ports, delays or what a role may
 do. A check takes some tens of milliseconds of one core by design; it runs in the console's own
-thread, and argon2 lets go of the interpreter meanwhile.
+thread, and argon2 releases the interpreter's lock meanwhile.
 
 The file has a digest over its entries, so that a damaged or hand-changed entry lets nobody in. The
-digest is no signature: whoever may write the file can write the digest. A file without one was
+digest is no signature: whoever may write the file can write the digest. A file without a digest was
 written by hand or by an earlier version, and is read; the next change by a command adds the digest.
 """
 

@@ -1,4 +1,4 @@
-"""Recorded events through the rules once more: would any decision differ today?
+"""Decides recorded events once more: would any decision differ today?
 
 Owns the walk and the comparison. It is handed the rules as a function, so that it knows neither
 their types nor their profile.

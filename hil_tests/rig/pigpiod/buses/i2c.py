@@ -1,8 +1,8 @@
 """I2C and SMBus commands on the devices that are attached to a bus.
 
-Owns the transactions that each command is made of, on a BCM2835's driver: it knows no block reads
-whose length the device says. Must not know what a device does with them. A bus exists where
-something is attached to it; nobody answers at any other address.
+Owns the transactions that each command is made of, as a BCM2835's driver makes them: that driver
+cannot read a block whose length the device sends. Must not know what a device does with them. A bus
+exists where something is attached to it; nobody answers at any other address.
 """
 
 from __future__ import annotations

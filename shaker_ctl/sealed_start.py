@@ -60,7 +60,7 @@ def check_journal(found: Examined, journal: OpenedJournal) -> None:
     Raises SealError where a break stands that nobody has cleared, where the seal is gone, or where
     another key than the last opening's has made it: whoever can exchange the key can seal anything.
     """
-    past = fault.past(journal.main.newest_first())
+    past = fault.past(journal.main.milestones())
     if past.is_broken:
         first = past.findings[0].line() if past.findings else "a sealed file differed"
         raise SealError(
@@ -93,7 +93,7 @@ def clear(
     chosen = settings_file.load(config)
     check_required(found, chosen.seal, config)
     with closing(open_copies(chosen.journal)) as journal:
-        past = fault.past(journal.main.newest_first())
+        past = fault.past(journal.main.milestones())
         if not past.is_broken:
             raise RefusedError("no broken seal stands in the journal", remedy="Start the table")
         write(journal, fault.cleared(past, found.seal, name, role.value, reason))
@@ -132,7 +132,7 @@ def _keep(parameters: JournalParameters, findings: Sequence[SealFinding]) -> str
     except (JournalError, RefusedError) as error:
         return str(error)
     try:
-        if fault.past(journal.main.newest_first()).findings != tuple(findings[: fault.MAX_FILES]):
+        if fault.past(journal.main.milestones()).findings != tuple(findings[: fault.MAX_FILES]):
             write(journal, fault.broken(findings))
     except JournalError as error:
         return str(error)

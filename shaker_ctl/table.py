@@ -155,7 +155,7 @@ class Table:
         found = recover(journal.newest_first(), self._rulebook)
         self._boot = last_end.text(last_end.BOOT)
         self._before = last_end.last_end(
-            journal.newest_first(), self._boot, last_end.text(last_end.MANAGERS_WORD)
+            journal.milestones(), self._boot, last_end.text(last_end.MANAGERS_WORD)
         )
         for fault in standing_faults(journal.newest_first(), found.state.faults):
             self._faults.raise_(*fault)

@@ -112,6 +112,22 @@ def test_volumes_are_read_as_one_chain(tmp_path: Path) -> None:
     again.close()
 
 
+def test_what_is_no_step_is_found_in_whichever_volume_it_lies(tmp_path: Path) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    records = grown(store, 3)
+    opening = link(
+        store.head(), Entry("opening", {}), monotonic_s=0.0, wall="2026-11-22", digests={}
+    )
+    store.write([opening])
+    assert list(store.milestones()) == [opening, records[2 * EACH], records[EACH]]
+    changed(volume_path(store.path, 2), "UPDATE record SET body = '{}' WHERE sequence = 45")
+    found = store.milestones()
+    assert [next(found), next(found)] == [opening, records[2 * EACH]]
+    with pytest.raises(JournalCorruptError, match="record 45"):
+        next(found)
+    store.close()
+
+
 def test_rounds_are_found_in_whichever_volume_they_lie(tmp_path: Path) -> None:
     store = SqliteJournal(tmp_path / "journal.sqlite")
     grown(store, 3)

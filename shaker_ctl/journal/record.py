@@ -27,6 +27,9 @@ RESERVED = frozenset(
 )
 """Keys that the chain itself writes; a fact may not bring its own."""
 
+STEP_MARK = b'"kind":"step"'
+"""Stands in the body of every step of the rules, and of no other record."""
+
 
 @frozen
 class Entry:

@@ -41,13 +41,11 @@ class Past:
         return bool(self.since)
 
 
-def past(newest_first: Iterable[Record]) -> Past:
-    """Return what the newest record that speaks of the seal says."""
+def past(milestones: Iterable[Record]) -> Past:
+    """Return what the newest record that speaks of the seal says; newest first."""
     since = ""
     findings: tuple[SealFinding, ...] = ()
-    for record in newest_first:
-        if b'"kind":"step"' in record.body:
-            continue
+    for record in milestones:
         plain = record.plain
         match plain["kind"]:
             case "seal_broken" if not since:

@@ -29,6 +29,8 @@ class Readable(Protocol):
 
     def newest_first(self) -> Iterator[Record]: ...
 
+    def milestones(self) -> Iterator[Record]: ...
+
 
 def as_recorded(box: BoxMemory) -> dict[str, Any]:
     """Return what an opening, a closing and an adoption keep of a box."""
@@ -46,11 +48,9 @@ def adopted(box: BoxMemory, name: str, role: str, reason: str) -> Entry:
     return Entry(ADOPTED, facts)
 
 
-def on_record(newest_first: Iterable[Record]) -> KnownBox | None:
-    """Return the box that the newest record of one names; None before the first."""
-    for record in newest_first:
-        if b'"kind":"step"' in record.body:
-            continue
+def on_record(milestones: Iterable[Record]) -> KnownBox | None:
+    """Return the box that the newest record of one names; None before the first. Newest first."""
+    for record in milestones:
         box = record.plain.get(KEY)
         if isinstance(box, dict):
             return KnownBox(box["serial"], box["erasures"], box["remembers"])
@@ -70,5 +70,5 @@ def journal_memory(journal: Readable) -> JournalMemory:
         hash_at=hash_at,
         last_pushed=push.round,
         lit=push.lit,
-        box=on_record(journal.newest_first()),
+        box=on_record(journal.milestones()),
     )

@@ -45,15 +45,14 @@ class LastEnd(StrEnum):
         return {LastEnd.HUNG: "controller-hung", LastEnd.DIED: "controller-died"}.get(self, "")
 
 
-def last_end(newest_first: Iterable[Record], boot: str, managers_word: str = "") -> LastEnd:
+def last_end(milestones: Iterable[Record], boot: str, managers_word: str = "") -> LastEnd:
     """Return how the newest run in the journal ended.
 
-    `boot`: this start's boot number; `managers_word`: systemd's result of the run before. Both are
-    empty where they are not known. Of a run without a boot number on record nothing is claimed.
+    `milestones`: newest first. `boot`: this start's boot number; `managers_word`: systemd's result
+    of the run before. Both are empty where they are not known. Of a run without a boot number on
+    record nothing is claimed.
     """
-    for record in newest_first:
-        if b'"kind":"step"' in record.body:
-            continue
+    for record in milestones:
         plain = record.plain
         if plain["kind"] == CLOSING:
             return LastEnd.STOPPED if plain["in_order"] else LastEnd.DIED

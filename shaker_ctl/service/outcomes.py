@@ -10,6 +10,7 @@ fault.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Iterable
 
 from shaker_ctl.journal.record import Record, are_other_dice
@@ -33,7 +34,7 @@ _KINDS = (
     events.DiceChanged,
     events.FaultCleared,
 )
-_MARKS = tuple(f'"type":"{kind.__name__}"'.encode() for kind in _KINDS)
+_MARK = re.compile('"type":"(?:{})"'.format("|".join(kind.__name__ for kind in _KINDS)).encode())
 
 
 class OutcomeWatch:
@@ -55,7 +56,7 @@ class OutcomeWatch:
         told: list[events.Event] = []
         tosses = 0
         for record in newest_first:
-            if not any(mark in record.body for mark in _MARKS):
+            if not _MARK.search(record.body):
                 continue
             event = _event(record)
             if event is None:

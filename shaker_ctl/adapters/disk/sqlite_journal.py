@@ -24,7 +24,7 @@ from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.volume_file import MAX_INTEGER, REBUILD, Alive, VolumeFile
 from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
-from shaker_ctl.journal.record import Damage, Entry, Head, Record, genesis, walk
+from shaker_ctl.journal.record import STEP_MARK, Damage, Entry, Head, Record, genesis, walk
 from shaker_ctl.journal.volume import Volume
 
 _PAGE = 255
@@ -244,6 +244,18 @@ class SqliteJournal:
                 page.append(step)
             yield from reversed(page)
             last = first - 1
+
+    def milestones(self) -> Iterator[Record]:
+        """Yield the records that are no steps, newest first: openings, closings, volumes, seals.
+
+        Those of the open volume stand as `verify_start` found them, the ones before it are proved
+        as `newest_first` does. Raises JournalCorruptError.
+        """
+        file = self._file
+        yield from volume_file.milestones(file.path)
+        for record in self.newest_first(file.start.sequence):
+            if STEP_MARK not in record.body:
+                yield record
 
     def read_round(self, number: int) -> list[Record]:
         """Return everything recorded from the first to the last record of a round."""

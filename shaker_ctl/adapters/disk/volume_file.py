@@ -34,6 +34,7 @@ from shaker_ctl.errors import (
     JournalWriteError,
 )
 from shaker_ctl.journal.record import (
+    STEP_MARK,
     Damage,
     Head,
     Record,
@@ -509,6 +510,16 @@ def marked(path: Path, first: int, mark: bytes) -> list[Record]:
     query = "SELECT sequence, hash, body FROM record WHERE sequence = ? OR instr(body, ?)"
     with guarded(path), closing(reader(path)) as db:
         rows = db.execute(query, (first, mark)).fetchall()
+    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+
+
+def milestones(path: Path) -> list[Record]:
+    """Return the records of a volume that are no steps, newest first, unverified."""
+    query = (
+        "SELECT sequence, hash, body FROM record WHERE NOT instr(body, ?) ORDER BY sequence DESC"
+    )
+    with guarded(path), closing(reader(path)) as db:
+        rows = db.execute(query, (STEP_MARK,)).fetchall()
     return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
 
 

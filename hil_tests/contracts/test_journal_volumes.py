@@ -208,7 +208,7 @@ def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path:
     store.close()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"journal.sqlite", "journal-000002.sqlite"}
-    assert not any(volume_file.has_log(path) for path in tmp_path.iterdir())
+    assert not any(volume_file.look(path)[0] for path in tmp_path.iterdir())
 
 
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
@@ -233,9 +233,10 @@ def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path
         turn(store)
     db.close()
     store.close()
-    assert volume_file.has_log(store.path)
+    assert volume_file.look(store.path)[0]
     store = SqliteJournal(store.path)
-    assert not volume_file.has_log(store.path)
+    assert store.verify_start()[1] is None
+    assert not volume_file.look(store.path)[0]
     assert store.verify()[1] is None
     store.close()
 
@@ -253,9 +254,10 @@ def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_
             turn(store)
         db.close()
     store.close()
-    assert [volume_file.has_log(path) for path in kept] == [True, True, False]
+    assert [volume_file.look(path)[0] for path in kept] == [True, True, False]
     store = SqliteJournal(store.path)
-    assert not any(volume_file.has_log(path) for path in kept)
+    assert store.verify_start()[1] is None
+    assert not any(volume_file.look(path)[0] for path in kept)
     assert store.verify()[1] is None
     store.close()
 
@@ -267,7 +269,7 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
     follower = Follower(store.path)
     assert len(follower.take()) == 10
     turn(store)
-    assert not volume_file.has_log(store.path)
+    assert not volume_file.look(store.path)[0]
     assert len(list(archive(store.path, tmp_path / "archive"))) == 1
     follower.close()
     store.close()

@@ -76,15 +76,6 @@ class SqliteJournal:
             )
         self.identity = self._file.identity
         self.start = genesis(self.identity)
-        if not read_only:
-            self._settle_closed()
-
-    def _settle_closed(self) -> None:
-        """Finish what a crash, or a reader, kept from being finished when a volume was closed."""
-        for one in self.closed:
-            path = volume_path(self.path, one.number)
-            if volume_file.has_log(path):
-                VolumeFile(path).close_for_good()
 
     # ── Volumes ─────────────────────────────────────────────────────────────
 
@@ -297,11 +288,16 @@ class SqliteJournal:
     def verify_start(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
         """Walk the open volume, and look at the files of the closed ones, whose heads it seals in.
 
+        What a crash, or a reader, kept from being finished when a volume was closed is finished.
         What this does not see in a closed volume is for `verify_closed`.
         """
         for one in self.present:
             path = volume_path(self.path, one.number)
-            if wrong := volume_file.header_damage(path):
+            has_log, wrong = volume_file.look(path)
+            if has_log and not self._read_only:
+                VolumeFile(path).close_for_good()
+                _, wrong = volume_file.look(path)
+            if wrong:
                 before = Head(one.first - 1, b"")
                 return before, Damage(str(path), one.first, None, f"volume {one.number}: {wrong}")
         return self._file.verify(alive)

@@ -91,6 +91,9 @@ REBUILD = "Keep the file; where the other copy is whole, shaker-ctl journal rebu
 _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()}{REBUILD[1:]}"
 
 
+_WITH_LOG = 2
+"""Write version in the header of a file that has a write-ahead log."""
+
 IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 
 MAX_INTEGER = (1 << 63) - 1
@@ -589,41 +592,29 @@ def preserve(path: Path, note: str) -> Path:
     return folder
 
 
-def header_damage(path: Path) -> str:
-    """Say what a look at the file's header shows to be wrong; empty where nothing is.
+def look(path: Path) -> tuple[bool, str]:
+    """Return whether a log belongs to the file, and what its header shows to be wrong, or nothing.
 
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
-    there are.
+    there are. A log belongs to a file that says so, or beside which a crash left one that takes it
+    back.
     """
+    has_log = os.path.exists(f"{path}-journal")
     try:
-        header, size = _header(path)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            header, size = os.read(handle, 100), os.fstat(handle).st_size
+        finally:
+            os.close(handle)
     except OSError as error:
-        return IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
+        return has_log, IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        return "no SQLite file"
+        return has_log, "no SQLite file"
     page = int.from_bytes(header[16:18]) or 1
     pages = int.from_bytes(header[28:32])
     page = 65536 if page == 1 else page
-    return "" if page * pages == size else f"{size} bytes long, its header says {page * pages}"
-
-
-def has_log(path: Path) -> bool:
-    """Whether a log belongs to the file: it says so, or a crash left one that takes it back."""
-    if os.path.exists(f"{path}-journal"):
-        return True
-    with contextlib.suppress(OSError):
-        header, _ = _header(path)
-        return len(header) == 100 and header[18] == 2
-    return False
-
-
-def _header(path: Path) -> tuple[bytes, int]:
-    """Return a file's first 100 bytes and its size. Raises OSError, ELOOP for a symbolic link."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        return os.read(handle, 100), os.fstat(handle).st_size
-    finally:
-        os.close(handle)
+    wrong = "" if page * pages == size else f"{size} bytes long, its header says {page * pages}"
+    return has_log or header[18] == _WITH_LOG, wrong
 
 
 def translated(error: BaseException, path: Path, *, read_only: bool = False) -> JournalError:

@@ -37,6 +37,7 @@ class LookedLog:
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
         self._book = SqliteJournal(path)
+        self._book.settle()
         self._lock = threading.Lock()
 
     def note(self, kind: str, session: Session, what: str) -> None:

@@ -77,6 +77,19 @@ class SqliteJournal:
         self.identity = self._file.identity
         self.start = genesis(self.identity)
 
+    def settle(self) -> None:
+        """Finish what a crash, or a reader, kept from being finished when a volume was closed."""
+        for one in self.present:
+            self._settled(volume_path(self.path, one.number))
+
+    def _settled(self, path: Path) -> str:
+        """Do so with one closed volume; say what its header shows to be wrong, or nothing."""
+        has_log, wrong = volume_file.look(path)
+        if has_log and not self._read_only:
+            VolumeFile(path).close_for_good()
+            _, wrong = volume_file.look(path)
+        return wrong
+
     # ── Volumes ─────────────────────────────────────────────────────────────
 
     @property
@@ -288,16 +301,12 @@ class SqliteJournal:
     def verify_start(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
         """Walk the open volume, and look at the files of the closed ones, whose heads it seals in.
 
-        What a crash, or a reader, kept from being finished when a volume was closed is finished.
-        What this does not see in a closed volume is for `verify_closed`.
+        The closed ones are settled as by `settle`. What this does not see in one of them is for
+        `verify_closed`.
         """
         for one in self.present:
             path = volume_path(self.path, one.number)
-            has_log, wrong = volume_file.look(path)
-            if has_log and not self._read_only:
-                VolumeFile(path).close_for_good()
-                _, wrong = volume_file.look(path)
-            if wrong:
+            if wrong := self._settled(path):
                 before = Head(one.first - 1, b"")
                 return before, Damage(str(path), one.first, None, f"volume {one.number}: {wrong}")
         return self._file.verify(alive)

@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.guards import BY_HAND
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
@@ -20,6 +21,7 @@ from shaker_ctl.rules.vocabulary import (
     NoRoll,
     Part,
     Purpose,
+    RetireStep,
     Role,
     Shown,
     Unreadable,
@@ -231,16 +233,24 @@ def next_step(
     faults: Sequence[str],
     barrier: Barrier | None = None,
     may: Set[str] = frozenset(),
+    steps: Set[RetireStep] = frozenset(),
 ) -> str:
     """Return what brings the table on while it waits for nobody's word in a round.
 
     `faults`: codes that stand; `barrier`: why no round would start now; `may`: acts of a round
-    that the rules would take from the dealer, empty at a table that paces itself.
+    that the rules would take from the dealer, empty at a table that paces itself; `steps`: what
+    the text asks for before a manual shaker is used, empty where nobody could shake it.
     """
-    if state.phase is Phase.OUT_OF_SERVICE and faults:
+    if state.phase is Phase.OUT_OF_SERVICE:
+        by_hand = ""
+        if steps and state.faults <= BY_HAND and not state.manual:
+            words = " ".join(sorted(step.value.replace("_", "-") for step in steps))
+            by_hand = f"; or take the steps for a manual shaker, then: out-of-order {words}"
+        if not faults:
+            return _NEXT[state.phase] + by_hand
         mend = f"repair what `faults` names; then the technician: fault clear {faults[0]}"
         without = "; or go on without the camera: return-to-service, the dealer enters every value"
-        return mend + without * ("return-to-service" in may)
+        return mend + without * ("return-to-service" in may) + by_hand
     if state.phase in BETWEEN:
         then = _UNBARS.get(barrier, "") if barrier else ""
         if (state.compartment_open or state.estop_pressed) and not state.manual:

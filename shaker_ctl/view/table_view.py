@@ -108,6 +108,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
             tuple(f.code for f in c.faults.standing()),
             bars,
             frozenset() if rules.autonomous else allowed,
+            rules.retire_steps if rules.attended else frozenset(),
         ),
         profile=_profile(c),
         faults=tuple(

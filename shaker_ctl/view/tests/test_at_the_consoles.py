@@ -426,6 +426,8 @@ def test_with_a_broken_shaker_people_play_on_by_hand_once_they_have_done_the_tex
     t.fay.does("dice changed A1 A2 A3")
     t.happens(ev.ShakerFault(None, "motor-stall"))
     dan, fay, tom = t.dan, t.fay, t.tom
+    words = " ".join(sorted(steps.split()))
+    assert f"manual shaker, then: out-of-order {words}" in t.desk.view().next_step
     fay.is_refused("out-of-order dice-removed")
     if "dice-removed" in steps:
         assert "still in it" in fay.is_refused(f"out-of-order {steps}")
@@ -535,6 +537,7 @@ def test_who_is_present_does_not_settle():
     t.seat(Role.DEALER, "Fay").is_refused("settled")
     dan.does("settled")
     assert t.state.phase is Phase.OUT_OF_SERVICE
+    assert "manual shaker" not in t.desk.view().next_step, "it needs the lamps, too"
     for seat in (dan, fay):
         seat.is_refused("bets" if seat is dan else "open")
 

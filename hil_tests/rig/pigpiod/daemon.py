@@ -32,7 +32,7 @@ from hil_tests.rig.pigpiod.wire import Command, Request
 
 VERSION = 79
 
-_ABSENT: dict[int, Reason] = {
+_ABSENT: dict[int, int] = {
     Command.WVGO: Reason.DEPRECATED,
     Command.WVGOR: Reason.DEPRECATED,
 }

@@ -95,14 +95,14 @@ class I2c:
         _least_one(len(data))
         self._device(here, here.address, Reason.I2C_WRITE_FAILED).write(data)
 
-    def _device(self, here: Opened, address: int, refusal: Reason) -> RegisterFile:
+    def _device(self, here: Opened, address: int, refusal: int) -> RegisterFile:
         """What answers there. Raises `RefusedError` where nothing does."""
         device = self._devices.get((here.bus, address))
         if device is None:
             raise RefusedError(refusal)
         return device
 
-    def _refuse(self, reason: Reason) -> Callable[[Request], int]:
+    def _refuse(self, reason: int) -> Callable[[Request], int]:
         def refuse(request: Request) -> int:
             self._slots.of(request)
             _register(request)
@@ -151,7 +151,7 @@ class Steps:
             self._size = 2
         return None
 
-    def parameter(self, refusal: Reason, size: int = 0) -> int:
+    def parameter(self, refusal: int, size: int = 0) -> int:
         """Its number. Raises `RefusedError` where the sequence ends before."""
         size = size or self._size
         if self._at + size > len(self._sequence):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hil_tests.rig.pigpiod.refusals import Reason
 from hil_tests.rig.pigpiod.results import Later, Result
 from hil_tests.rig.pigpiod.scripts.text import PARAMETERS, VARIABLES, Instruction, Kind, Operand
-from hil_tests.rig.pigpiod.wire import Command, Request
+from hil_tests.rig.pigpiod.wire import Request
 
 STACK_SIZE = 256
 BUFFER_SIZE = 65536
@@ -87,7 +87,7 @@ class ScriptMachine:
     def _step(self, instruction: Instruction) -> Pause | None:
         self._position += 1
         operation = instruction.operation
-        if isinstance(operation, Command):
+        if isinstance(operation, int):
             return self._command(operation, instruction.operands)
         if instruction.text:
             # SYS runs a program from /opt/pigpio/cgi on the daemon's host. There is none here.
@@ -102,7 +102,7 @@ class ScriptMachine:
         _OPERATIONS[operation](self, *instruction.operands)
         return None
 
-    def _command(self, command: Command, operands: tuple[Operand, ...]) -> Pause | None:
+    def _command(self, command: int, operands: tuple[Operand, ...]) -> Pause | None:
         values = [self._value(operand) & 0xFFFFFFFF for operand in operands]
         extension = struct.pack("<I", values[2]) if len(values) > 2 else b""
         p1, p2 = (*values[:2], 0, 0)[:2]

@@ -40,7 +40,7 @@ class Operand:
 class Instruction:
     """A socket command, or (as a word) one of the script's own operations."""
 
-    operation: Command | str
+    operation: int | str
     operands: tuple[Operand, ...] = ()
     text: str = ""
 

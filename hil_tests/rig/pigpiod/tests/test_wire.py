@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import pigpio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hil_tests.rig import pigpiod
+from hil_tests.rig.pigpiod.refusals import Reason
 from hil_tests.rig.pigpiod.tests.conftest import RawClient
 from hil_tests.rig.pigpiod.wire import HEADER, Command, Request, reply, take_request
 
 PIGPV = 26
+
+
+def test_every_command_and_every_refusal_that_the_daemon_names_has_a_number() -> None:
+    folder = Path(pigpiod.__file__).parent
+    text = "".join(file.read_text() for file in folder.rglob("*.py"))
+    named = set(re.findall(r"\b(Command|Reason)\.([A-Z]\w+)", text))
+    assert len(named) > 150
+    members = {"Command": Command.__members__, "Reason": Reason.__members__}
+    assert {one for one in named if one[1] not in members[one[0]]} == set()
+    assert (Command.PIGPV, Reason.BAD_GPIO) == (PIGPV, -3)
 
 
 @given(

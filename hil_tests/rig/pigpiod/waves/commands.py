@@ -73,13 +73,13 @@ class Waves:
             Command.WVAG: self._add_pulses,
             Command.WVAS: self._add_serial,
             Command.WVSM: lambda r: _asked(
-                r, (self._size.us, self._largest.us, most.us), Reason.BAD_WVSM_COMMAND
+                r, (self._size.us, self._largest.us, most.us), Reason.BAD_WVSM_COMMND
             ),
             Command.WVSP: lambda r: _asked(
-                r, (self._size.pulses, self._largest.pulses, most.pulses), Reason.BAD_WVSP_COMMAND
+                r, (self._size.pulses, self._largest.pulses, most.pulses), Reason.BAD_WVSP_COMMND
             ),
             Command.WVSC: lambda r: _asked(
-                r, (self._size.blocks, self._largest.blocks, most.blocks), Reason.BAD_WVSC_COMMAND
+                r, (self._size.blocks, self._largest.blocks, most.blocks), Reason.BAD_WVSC_COMMND
             ),
             Command.WVCRE: lambda _: self._create(None, None),
             Command.WVCAP: self._create_padded,
@@ -217,7 +217,7 @@ class Waves:
         return number if number is not None and is_known else NOT_FOUND
 
 
-def _asked(request: Request, now_high_most: tuple[int, int, int], refusal: Reason) -> int:
+def _asked(request: Request, now_high_most: tuple[int, int, int], refusal: int) -> int:
     if request.p1 > 2:
         raise RefusedError(refusal)
     return now_high_most[request.p1]

@@ -6,6 +6,7 @@ Checked against SciPy in the tests; SciPy itself is no part of a table.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 _TINY = 1e-15
 
@@ -52,13 +53,9 @@ def chi_square_power(noncentrality: float, df: int, alpha: float) -> float:
 
 def normal_power(shift: float, alpha: float) -> float:
     """Chance that a two-sided normal test at `alpha` sees a mean shifted by `shift` sigmas."""
-    low, high = 0.0, 40.0
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if normal_two_sided(middle) > alpha else (low, middle)
-    upper = math.erfc((low - shift) / math.sqrt(2.0)) / 2.0
-    lower = math.erfc((low + shift) / math.sqrt(2.0)) / 2.0
-    return upper + lower
+    normal = NormalDist()
+    critical = normal.inv_cdf(alpha / 2.0)
+    return normal.cdf(critical + shift) + normal.cdf(critical - shift)
 
 
 def _gamma_tail(a: float, x: float) -> float:

@@ -75,7 +75,7 @@ motor-off: $(VENV)/.rig  ## how soon the motor is off without its controller: 50
 bench: $(VENV)/.rig  ## rest to lit, start to ready, CPU and memory, as medians and p99
 	$(BIN)/python -m hil_tests.bench $(BENCH)
 
-bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network and blobs
+bench-reader: $(VENV)/.train  ## what a reading costs, beside a YOLOv8n-sized network
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m hil_tests.reader speed $(BENCH)
 
 bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and starts, against budgets; Pi estimates

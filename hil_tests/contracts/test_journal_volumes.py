@@ -118,6 +118,7 @@ def test_what_is_no_step_is_found_in_whichever_volume_it_lies(tmp_path: Path) ->
     opening = link(
         store.head(), Entry("opening", {}), monotonic_s=0.0, wall="2026-11-22", digests={}
     )
+    assert list(store.milestones()) == [records[2 * EACH], records[EACH]]
     store.write([opening])
     assert list(store.milestones()) == [opening, records[2 * EACH], records[EACH]]
     changed(volume_path(store.path, 2), "UPDATE record SET body = '{}' WHERE sequence = 45")

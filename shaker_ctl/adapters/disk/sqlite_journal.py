@@ -62,6 +62,8 @@ class SqliteJournal:
         """
         self.path = path
         self._read_only = read_only
+        self._milestones: list[Record] | None = None
+        """Of the open volume; a start asks for them three times before it writes."""
         numbers = volume_numbers(path)
         if not numbers and not read_only:
             stamp = datetime.now(UTC).isoformat(timespec="seconds")
@@ -161,6 +163,7 @@ class SqliteJournal:
                 f"so {records[0].sequence} cannot follow",
                 remedy="shaker-ctl journal verify",
             )
+        self._milestones = None
         for part in _by_volume(records):
             if volume.begins_one(part[0]):
                 self._begin(part)
@@ -255,9 +258,10 @@ class SqliteJournal:
         Those of the open volume stand as `verify_start` found them, the ones before it are proved
         as `newest_first` does. Raises JournalCorruptError.
         """
-        file = self._file
-        yield from volume_file.milestones(file.path)
-        for record in self.newest_first(file.start.sequence):
+        if self._milestones is None:
+            self._milestones = volume_file.milestones(self._file.path)
+        yield from self._milestones
+        for record in self.newest_first(self._file.start.sequence):
             if STEP_MARK not in record.body:
                 yield record
 

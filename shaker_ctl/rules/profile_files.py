@@ -7,10 +7,11 @@ with a value.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -18,6 +19,7 @@ from shaker_ctl.errors import SettingsError
 from shaker_ctl.quoting import quoted
 from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.tightening import loosened
+from shaker_ctl.rules.vocabulary import plain
 
 PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
 """The profiles that come with the product, in the order in which they are listed."""
@@ -38,7 +40,7 @@ def load(name_or_path: str | Path) -> Profile:
     Raises SettingsError naming the file, the key, what is allowed there, and the clause given; and
     for a file that would pass as a text which it is not (`_refuse_pretence`).
     """
-    return _read(_path(name_or_path), seen=())[0]
+    return _read(_path(name_or_path), seen=()).profile
 
 
 def source(profile: Profile) -> Path:
@@ -72,15 +74,24 @@ def _path(name_or_path: str | Path) -> Path:
     return path
 
 
-def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
-    """Return a profile, and what its file and all files below it say together."""
+class _Whole(NamedTuple):
+    """A profile with all that lies below it."""
+
+    profile: Profile
+    raw: dict[str, Any]
+    """What its file and all files below it say together."""
+    text: Profile
+    """What all of it lies on: a shipped profile, or the lowest file."""
+
+
+def _read(path: Path, seen: tuple[Path, ...]) -> _Whole:
     if path in seen:
         raise SettingsError(f"{path} lies on top of itself", remedy="Correct `on_top_of`")
-    raw, base = _toml(path), None
+    raw, below = _toml(path), None
     under = raw.pop("on_top_of", None)
     if (lower := _below(path, under)) is not None:
-        base, below = _read(lower, (*seen, path))
-        raw = _over(below, raw)
+        below = _read(lower, (*seen, path))
+        raw = _over(below.raw, raw)
     try:
         profile = Profile.model_validate(raw)
     except ValidationError as error:
@@ -89,9 +100,10 @@ def _read(path: Path, seen: tuple[Path, ...]) -> tuple[Profile, dict[str, Any]]:
             remedy="Correct the profile, then check it with `shaker-ctl rules check FILE`",
         ) from error
     if path in map(_path, PROFILES):
-        return profile, raw
-    _refuse_pretence(path, profile, base)
-    return profile.model_copy(update={"own_file": True}), raw
+        return _Whole(profile, raw, profile)
+    _refuse_pretence(path, profile, below)
+    profile = profile.model_copy(update={"own_file": True})
+    return _Whole(profile, raw, below.text if below else profile)
 
 
 def _below(path: Path, under: object) -> Path | None:
@@ -107,11 +119,13 @@ def _below(path: Path, under: object) -> Path | None:
     return beside if under not in PROFILES and beside.exists() else _path(under)
 
 
-def _refuse_pretence(path: Path, profile: Profile, base: Profile | None) -> None:
+def _refuse_pretence(path: Path, profile: Profile, below: _Whole | None) -> None:
     """Raise SettingsError where a file of the house would pass as a text that it is not.
 
-    A shipped name is reserved. On top of a text a file may only tighten it; whatever loosens it is
-    the house's own and is called so. Odds of a text are not loosened under any name.
+    A shipped name is reserved, and the instrument of a shipped text is named on top of that text
+    alone. On top of a text a file may only tighten it; whatever loosens it is the house's own and
+    is called so. Odds, caution and oddities of a text are kept under any name, in any number of
+    steps.
     """
     if profile.name in PROFILES:
         raise SettingsError(
@@ -126,20 +140,41 @@ def _refuse_pretence(path: Path, profile: Profile, base: Profile | None) -> None
             remedy="A profile that rests on no instrument is called `house` or `house-…`, "
             "and no other is",
         )
-    if base is None:
+    if below is None:
+        _refuse_a_shipped_instrument(path, profile, is_house=is_house)
         return
+    base, text = below.profile, below.text
+    if text.rests_on_instrument:
+        kept = [each for each in loosened(text, profile) if each.startswith(KEPT)]
+        if kept:
+            raise SettingsError(
+                f"{path}: odds or warnings of {text.name} are changed: {kept[0]}",
+                remedy="Keep what the text says and what is said of it, and add to it; or lay the "
+                "file on top of `house-auto`",
+            )
     looser = loosened(base, profile)
-    odds = [each for each in looser if each.startswith("payout.")]
-    if base.rests_on_instrument and odds:
-        raise SettingsError(
-            f"{path}: odds of {base.name} are changed: {odds[0]}",
-            remedy="Pay what the text says, or lay the file on top of `house-auto`",
-        )
     if looser and not is_house:
         raise SettingsError(
             f"{path}: on top of {base.name} a profile may only tighten it: {'; '.join(looser[:3])}",
             remedy="Take that back; or call the file `house-…`, with rests_on_instrument = false",
         )
+
+
+KEPT = ("payout.", "caution:", "oddities:")
+"""Keys of a text that no file on top of it changes, but adds to."""
+
+
+def _refuse_a_shipped_instrument(path: Path, profile: Profile, *, is_house: bool) -> None:
+    """Raise SettingsError where a file that lies on nothing says that it is a shipped text."""
+    for shipped in () if is_house else shipped_profiles():
+        mine, theirs = (plain(each.instrument) for each in (profile, shipped))
+        cited = re.split(r" \(|, (?:ch\.|sections) ", theirs)[0]
+        if shipped.rests_on_instrument and (mine in theirs or cited in mine):
+            raise SettingsError(
+                f"{path}: `instrument`: `{shipped.name}` has this text, and comes with the product",
+                remedy=f'Write on_top_of = "{shipped.name}"; or call the file `house-…`, with '
+                "rests_on_instrument = false",
+            )
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -77,6 +77,8 @@ class Rulebook:
     retire_steps: frozenset[RetireStep]
     dice_age: DiceAge
     min_round_s: float
+    approved_on: date | None = None
+    """The day of the approval that the table rests on: it permits nothing before."""
     manual: bool = False
     """These are the rules of play with a manual shaker; see `in_use`."""
     own_marks: tuple[str, ...] = ()
@@ -179,6 +181,8 @@ class Rulebook:
             barrier = out_of_force(self.profile, self.profile.day(now))
             if barrier is not None:
                 return barrier
+            if self.approved_on is not None and self.profile.day(now) < self.approved_on:
+                return Barrier.NOT_YET_IN_FORCE
         if dice is None:
             return Barrier.DICE_UNKNOWN
         if in_doubt:
@@ -200,7 +204,8 @@ class Rulebook:
             "or earlier than the last record; a floorperson confirms the time",
             Barrier.CLOCK_SILENT: "the wall clock did not answer",
             Barrier.NOT_YET_IN_FORCE: f"{self.profile.name} is not in force before "
-            f"{force.effective_from.value} ({force.effective_from.clause})",
+            f"{force.effective_from.value} ({force.effective_from.clause})"
+            + (f", nor its approval before {self.approved_on}" if self.approved_on else ""),
             Barrier.EXPIRED: f"{self.profile.name} is not in force since the end of "
             f"{force.last_day.value} ({force.last_day.clause})",
             Barrier.DICE_UNKNOWN: "nobody has recorded which dice are locked in: `dice changed`",
@@ -223,7 +228,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
     """Return the rulebook of a table. Raises SettingsError on what the profile does not allow."""
     profile = profile or profile_files.load(parameters.profile)
     _check_paytable(profile, parameters)
-    _check_approval(parameters)
+    approved_on = _approved_on(parameters)
     covered = _covered(profile, parameters)
     entry = _entry(profile, parameters)
     _check_pacing(profile, parameters)
@@ -273,6 +278,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         if parameters.dice_locked_and_compliant
         else profile.dice.otherwise.value,
         min_round_s=max(parameters.min_round_s, profile.round.min_length_s.value),
+        approved_on=approved_on,
         _cited={"order.nmb_before": Citation(order.clause, order.reading)},
     )
 
@@ -315,10 +321,14 @@ def _check_paytable(profile: Profile, parameters: TableParameters) -> None:
         )
 
 
-def _check_approval(parameters: TableParameters) -> None:
-    """An approval can be looked up: it names its instrument and its day."""
+def _approved_on(parameters: TableParameters) -> date | None:
+    """Return the day of the approval. It can be looked up: it names its instrument and its day.
+
+    That the day has come is judged by the clock that admits a round, which may not be trusted yet
+    when the service starts.
+    """
     if not parameters.approval or parameters.as_demonstration:
-        return
+        return None
     found = re.fullmatch(r"(.*\w.*?)\b(\d{4}-\d{2}-\d{2})", parameters.approval.strip())
     try:
         day = date.fromisoformat(found.group(2)) if found else None
@@ -329,6 +339,7 @@ def _check_approval(parameters: TableParameters) -> None:
             f"table.approval: `{parameters.approval}` names no instrument with its date",
             remedy='Write both: table.approval = "BGLO 461a.4, letter of 2027-03-12"',
         )
+    return day
 
 
 def _covered(profile: Profile, parameters: TableParameters) -> bool:

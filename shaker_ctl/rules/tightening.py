@@ -95,14 +95,15 @@ DIRECTIONS: dict[str, Tighter] = {
 }
 """Profile key to its direction: what is not here may only stay as it is."""
 
-WORDS_ONLY = ("name", "title", "caution", "oddities", "own_file")
-"""What a file of its own says about itself."""
+ABOUT_ITSELF = ("name", "title", "caution", "oddities", "own_file")
+"""What a file says of itself: `_said_of_it` judges what it keeps of what is said of the text."""
 
 
 def loosened(base: Profile, top: Profile) -> list[str]:
     """Return every key under which `top` allows more than `base`, or says something else."""
     return [
         *_plain(base, top),
+        *_said_of_it(base, top),
         *_sections(base, top, ""),
         *_odds(base, top),
         *_multiplied(base, top),
@@ -115,15 +116,27 @@ def _plain(base: Profile, top: Profile) -> Iterator[str]:
             yield f"{name}: {getattr(top, name)!r} where it says {getattr(base, name)!r}"
 
 
+def _said_of_it(base: Profile, top: Profile) -> Iterator[str]:
+    """What is shown wherever the text is shown: a file may add to it, and takes nothing away."""
+    for name in ("title", "caution"):
+        if getattr(base, name) not in getattr(top, name):
+            yield f"{name}: without the words {getattr(base, name)!r}"
+    for oddity in base.oddities:
+        if oddity not in top.oddities:
+            yield f"oddities: without {oddity!r}"
+
+
 def _sections(base: Strict, top: Strict, where: str) -> Iterator[str]:
     for name in type(base).model_fields:
         below, above = getattr(base, name), getattr(top, name)
         key = f"{where}{name}"
-        if key in WORDS_ONLY or below == above:
+        if key in ABOUT_ITSELF or below == above:
             continue
         if hasattr(below, "clause") and hasattr(below, "value"):
             if below.value == above.value:
                 yield f"{key}: other words for the same value ({below.clause})"
+            elif above.clause == below.clause and above.reading in ("", below.reading):
+                yield f"{key}: another value under the text's own clause ({below.clause})"
             elif key == "shift_inspection.signed_by" and not below.value:
                 continue  # an inspection that the text does not know has signers of its own
             elif key not in DIRECTIONS or not DIRECTIONS[key](below.value, above.value):
@@ -134,21 +147,28 @@ def _sections(base: Strict, top: Strict, where: str) -> Iterator[str]:
 
 
 def _odds(base: Profile, top: Profile) -> Iterator[str]:
-    """Every line pays exactly what the text pays, or no less, as the text itself has it."""
+    """Every line stands as the text prints it, and pays that, or no less where the text says so."""
     tables = base.payout.tables
     exactly = base.payout.force.value.value == "exactly"
     for letter, lines in top.payout.tables.items():
         below = tables.get(letter) or next(iter(tables.values()))
         for name, line in lines.items():
-            if name in below and not _pays_enough(below[name], line, exactly=exactly):
+            if name in below and not _stands(below[name], line, exactly=exactly):
                 yield (
-                    f"payout.tables.{letter}.{name}: {line.pays or line.printed} where it says "
-                    f"{below[name].pays or below[name].printed} ({below[name].clause})"
+                    f"payout.tables.{letter}.{name}: {_printed(line)} where it says "
+                    f"{_printed(below[name])}"
                 )
 
 
-def _pays_enough(below: Printed, above: Printed, *, exactly: bool) -> bool:
-    return above.odds == below.odds if exactly else above.odds >= below.odds
+def _stands(below: Printed, above: Printed, *, exactly: bool) -> bool:
+    """Print and clause are the text's; what is paid is the house's, where it may be more."""
+    same_print = (above.printed, above.clause) == (below.printed, below.clause)
+    return same_print and (above.odds == below.odds if exactly else above.odds >= below.odds)
+
+
+def _printed(line: Printed) -> str:
+    paid = f", pays {line.pays}" if line.pays else ""
+    return f"{line.printed}{paid} ({line.clause})"
 
 
 def _multiplied(base: Profile, top: Profile) -> Iterator[str]:

@@ -32,8 +32,8 @@ def test_a_table_that_paces_itself_is_forbidden_by_the_five_texts(profile):
 
 @pytest.mark.parametrize("profile", TEXTS)
 def test_with_a_named_approval_it_is_allowed_and_marked_everywhere(profile):
-    rules = rulebook(settings(profile, approval="BGLO 461a.4, letter of 2027-03-12"))
-    assert rules.marks == ("pacing by the table by approval: BGLO 461a.4, letter of 2027-03-12",)
+    rules = rulebook(settings(profile, approval="BGLO 461a.4, letter of 2026-01-15"))
+    assert rules.marks == ("pacing by the table by approval: BGLO 461a.4, letter of 2026-01-15",)
 
 
 def test_a_demonstration_paces_itself_and_says_what_it_is():
@@ -46,7 +46,7 @@ def test_the_house_s_own_rules_let_the_table_pace_itself():
 
 
 def lit_and_attended() -> Playing:
-    return Playing(autonomous=True, approval="BGLO 461a.4, 2027-03-12").open().lit()
+    return Playing(autonomous=True, approval="BGLO 461a.4, 2026-01-15").open().lit()
 
 
 def test_where_people_attend_a_result_stays_lit_until_somebody_has_settled():
@@ -60,7 +60,7 @@ def test_where_people_attend_a_result_stays_lit_until_somebody_has_settled():
 
 
 def test_where_people_attend_a_round_without_result_waits_for_them_too():
-    t = Playing(autonomous=True, approval="BGLO 461a.4, 2027-03-12").open().betting()
+    t = Playing(autonomous=True, approval="BGLO 461a.4, 2026-01-15").open().betting()
     t.do(ev.EstopPressed())
     assert t.phase is Phase.WITHOUT_RESULT
     assert do.StartTimer not in t.commands

@@ -229,7 +229,7 @@ def test_what_the_profile_does_not_allow_is_refused_at_start(settings, says):
     assert error.value.remedy
 
 
-@pytest.mark.parametrize("approval", [" ", "letter", "2027-05-01", "BGLO, letter of 2027-13-01"])
+@pytest.mark.parametrize("approval", [" ", "letter", "2026-01-15", "BGLO, letter of 2027-13-01"])
 def test_an_approval_names_instrument_and_date(approval):
     with pytest.raises(SettingsError, match="names no instrument with its date"):
         rulebook(TableParameters(entry_mode="auto", approval=approval))
@@ -238,9 +238,9 @@ def test_an_approval_names_instrument_and_date(approval):
 
 def test_automatic_entry_names_its_approval():
     rules = rulebook(
-        TableParameters(entry_mode="auto", approval="BGLO 461a.4, letter of 2027-05-01")
+        TableParameters(entry_mode="auto", approval="BGLO 461a.4, letter of 2026-01-15")
     )
-    assert rules.marks == ("automatic entry by approval: BGLO 461a.4, letter of 2027-05-01",)
+    assert rules.marks == ("automatic entry by approval: BGLO 461a.4, letter of 2026-01-15",)
 
 
 OPTIONAL = 'value = "optional", clause = "625a.1(d)(2)(i)"'
@@ -276,6 +276,7 @@ def test_a_new_jurisdiction_is_a_new_file(tmp_path: Path):
     new = tmp_path / "nj.toml"
     text = profile_files.source(load("ma")).read_text(encoding="utf-8")
     text = text.replace('name = "ma"', 'name = "nj"').replace('clause = "6(a)"', 'clause = "7.1"')
+    text = text.replace("SIC BO Rules", "N.J.A.C. 13:69")
     new.write_text(text, encoding="utf-8")
     rules = rulebook(TableParameters(profile=str(new)))
     assert rules.cite("no_roll.wagers").clause == "7.1"
@@ -372,12 +373,83 @@ def test_odds_of_a_text_are_loosened_under_no_name(tmp_path: Path, of: str, name
     worse = table.replace("8 to 1", "7 to 1", 1)
     with pytest.raises(SettingsError, match=r"payout\.tables\.A\.two-of-a-kind: 7 to 1"):
         load(on_top(tmp_path, of, name, *head, worse))
-    better = on_top(tmp_path, of, name, *head, table.replace("8 to 1", "9 to 1", 1))
+    more = '"8 to 1", pays = "9 to 1", reading = "the house pays more"'
+    better = on_top(tmp_path, of, name, *head, table.replace('"8 to 1"', more, 1))
     if of == "ma":
         assert load(better).payout.tables["A"]["two-of-a-kind"].odds == 9
     else:
         with pytest.raises(SettingsError, match="9 to 1"):
             load(better)
+    for words in (('"8 to 1"', '"9 to 1"'), ('clause = "', 'clause = "house ')):
+        with pytest.raises(SettingsError, match=r"payout\.tables\.A"):
+            load(on_top(tmp_path, of, name, *head, table.replace(*words, 1)))
+
+
+@pytest.mark.parametrize("of", ["pa-625a", "ma"])
+def test_odds_of_a_text_are_loosened_in_no_number_of_steps(tmp_path: Path, of: str):
+    text = profile_files.source(load(of)).read_text(encoding="utf-8")
+    table = text[text.index("[payout.tables.A]") :].partition("\n\n")[0]
+    on_top(tmp_path, of, "house-1", HOUSE).rename(tmp_path / "house-1.toml")
+    worse = on_top(tmp_path, "house-1", "house-2", table.replace("8 to 1", "7 to 1", 1))
+    with pytest.raises(SettingsError, match=r"payout\.tables\.A\.two-of-a-kind: 7 to 1"):
+        load(worse)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("naming", ["{}", "{}, amended", "the {}"])
+def test_a_file_on_top_of_nothing_names_no_shipped_text_as_its_instrument(
+    tmp_path: Path, name: str, naming: str
+):
+    """It could say of a text whatever it likes, and nothing would say that it is the house's."""
+    lower = profile_files.source(load("ma")).read_text(encoding="utf-8")
+    said = naming.format(load(name).instrument.partition(" (")[0]).replace('"', '\\"')
+    lines = [
+        f'instrument = "{said}"' if line.startswith("instrument =") else line
+        for line in lower.replace('name = "ma"', 'name = "mine"').splitlines()
+    ]
+    own = tmp_path / "own.toml"
+    own.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(SettingsError, match=f"`{name}` has this text") as error:
+        load(own)
+    assert error.value.remedy
+    house = own.read_text("utf-8").replace('name = "mine"', 'name = "house-mine"')
+    own.write_text(house.replace("rests_on_instrument = true", HOUSE), encoding="utf-8")
+    assert rulebook(TableParameters(profile=str(own))).marks[0] == "rests on no instrument"
+
+
+@pytest.mark.parametrize("name", ["boston", "house-boston"])
+@pytest.mark.parametrize("line", ['caution = ""', "oddities = []"])
+def test_what_is_said_of_a_text_is_kept_under_any_name(tmp_path: Path, name: str, line: str):
+    head = (HOUSE,) if name != "boston" else ()
+    with pytest.raises(SettingsError, match=line.split()[0]):
+        load(on_top(tmp_path, "ma", name, *head, line))
+    added = f'caution = "{load("ma").caution} Read by counsel."'
+    assert load(on_top(tmp_path, "ma", name, *head, added)).caution.endswith("Read by counsel.")
+
+
+def test_a_file_on_top_of_a_text_has_its_title(tmp_path: Path):
+    title = 'title = "Massachusetts, confirmed by the Commission"'
+    with pytest.raises(SettingsError, match="title: without the words"):
+        load(on_top(tmp_path, "ma", "boston", title))
+    assert load(on_top(tmp_path, "ma", "house-boston", HOUSE, title)).caution
+
+
+def test_a_tightened_value_has_a_clause_of_its_own_or_a_reading(tmp_path: Path):
+    day = '[dice]\nautomated = { value = "24 hours", clause = "625a.2(b)"'
+    assert load("pa-625a").dice.automated.clause == "625a.2(b)"
+    with pytest.raises(SettingsError, match="another value under the text's own clause"):
+        load(on_top(tmp_path, "pa-625a", "strict", f"{day} }}"))
+    assert load(on_top(tmp_path, "pa-625a", "strict", f'{day}, reading = "house rule" }}'))
+
+
+def test_an_approval_permits_nothing_before_its_day():
+    approval = "BGLO 461a.4, letter of 2026-03-12"
+    rules = rulebook(TableParameters(entry_mode="auto", approval=approval))
+    for day, bar in ((11, Barrier.NOT_YET_IN_FORCE), (12, None)):
+        noon = datetime(2026, 3, day, 16, 0, tzinfo=UTC)
+        dice = DiceSet(("1", "2", "3"), noon - timedelta(hours=2))
+        assert rules.bars(noon, TimeTrust.RTC, False, dice) is bar
+    assert "its approval before 2026-03-12" in rules.explain(Barrier.NOT_YET_IN_FORCE)
 
 
 def test_a_text_that_says_exactly_pays_what_it_prints(tmp_path: Path):

@@ -160,7 +160,7 @@ def test_at_a_dealer_s_table_every_step_of_a_round_is_the_dealer_s():
 
 
 def test_a_table_that_paces_itself_shows_its_approval_and_keeps_lit_what_nobody_has_paid():
-    approval = "BGLO 461a.4, letter of 2027-03-12"
+    approval = "BGLO 461a.4, letter of 2026-01-15"
     t = Seated(autonomous=True, approval=approval).opened()
     dan = t.dan
     assert f"pacing by the table by approval: {approval}" in str(dan.ask("status")["marks"])

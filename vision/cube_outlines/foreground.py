@@ -135,15 +135,12 @@ class FloorView:
         """Lessen the distance of shadows. A shadow darkens the floor and shrinks its chroma in
         proportion."""
         light = np.maximum(floor.lab[0], 1.0)
-        is_darker = (lightness < 0) & (distance > _FAINT) & (seen[0] > _SHADOW_FLOOR * light)
-        at = np.flatnonzero(is_darker)
-        shrink = seen[0].ravel()[at] / light.ravel()[at]
-        tint_a, tint_b = (
-            (seen[k].ravel()[at] - 128) - shrink * (floor.lab[k].ravel()[at] - 128) for k in (1, 2)
-        )
+        shrink = seen[0] / light
+        tint_a, tint_b = ((seen[k] - 128) - shrink * (floor.lab[k] - 128) for k in (1, 2))
         chroma_step = max(_CHROMA_STEP, 3.0 * floor.spread)
         is_shadow = tint_a * tint_a + tint_b * tint_b < np.float32(chroma_step**2)
-        distance.ravel()[at[is_shadow]] *= 0.35
+        is_shadow &= (lightness < 0) & (distance > _FAINT) & (seen[0] > _SHADOW_FLOOR * light)
+        cv2.copyTo(distance * np.float32(0.35), is_shadow.view(np.uint8), distance)
 
     def _fit_floor(self, lab: np.ndarray) -> Floor:
         samples = lab[self._rows, self._columns].astype(np.float32)
@@ -154,10 +151,11 @@ class FloorView:
         for _ in range(3):
             if near.sum() < 30:
                 break
-            base = self._base[near]
-            terms = np.linalg.solve(base.T @ base, base.T @ samples[near])
+            # `compress` takes a third of the time of `[near]`.
+            base, seen = (each.compress(near, axis=0) for each in (self._base, samples))
+            terms = np.linalg.solve(base.T @ base, base.T @ seen)
             offset = _length(samples - self._base @ terms)
-            spread = float(np.median(offset[near]))
+            spread = float(np.median(offset.compress(near)))
             near = offset < max(8.0, 3.5 * spread)
         else:
             one, x, y, xx, xy, yy = terms
@@ -191,9 +189,9 @@ def _mode(samples: np.ndarray) -> np.ndarray:
     keys = cells[:, 0] * 4096 + cells[:, 1] * 64 + cells[:, 2]
     values, counts = np.unique(keys, return_counts=True)
     best = values[counts.argmax()]
-    centre = samples[keys == best].mean(axis=0)
+    centre = samples.compress(keys == best, axis=0).mean(axis=0)
     near = _length(samples - centre) < 16
-    return np.asarray(samples[near].mean(axis=0))
+    return np.asarray(samples.compress(near, axis=0).mean(axis=0))
 
 
 def _length(steps: np.ndarray) -> np.ndarray:

@@ -346,14 +346,15 @@ class CubeOutline:
         if not poses:
             return np.zeros(0)
         squares = ground.to_view(self.tops_px(poses))
-        inset = np.array(insets_mm or [0.0] * len(poses))[:, None, None] / (2 * self.half)
-        grid = inset + _GRID * (1 - 2 * inset)
-        points = (
-            squares[:, None, 0]
-            + grid[..., :1] * (squares[:, None, 1] - squares[:, None, 0])
-            + grid[..., 1:] * (squares[:, None, 3] - squares[:, None, 0])
+        inset = np.array(insets_mm or [0.0] * len(poses))[:, None] / (2 * self.half)
+        u, v = (inset + along * (1 - 2 * inset) for along in _GRID.T)
+        corner, across, down = (
+            squares[:, 0, :, None],
+            squares[:, 1, :, None] - squares[:, 0, :, None],
+            squares[:, 3, :, None] - squares[:, 0, :, None],
         )
-        x, y = _inside_view(points[..., 0], points[..., 1], mask.shape)
+        x, y = (corner[:, k] + u * across[:, k] + v * down[:, k] for k in (0, 1))
+        x, y = _inside_view(x, y, mask.shape)
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
         return np.asarray(np.where(inside.mean(axis=1) > _MIN_INSIDE, covered, 0.0))

@@ -151,14 +151,16 @@ class SecondReader:
             if area < _MAX_AREA:
                 pieces.append(contour)
         fits = self._settle(ground, self._explain(ground, pieces))
-        dice = [self._read_die(image, ground, fit) for fit in fits]
+        dice = [self._centred(image, ground, die) for die in self._faces_at(image, fits)]
         if by_pips and (len(dice) != _DICE or any(die.face.value is None for die in dice)):
             read = [die for die in dice if die.face.value and die.fit.spread_mm < _GOOD_FIT_MM]
             known = [die.corners for die in read]
             dice = self._with_pips(ground, dice, find_by_pips(image, self.calibration, known))
         dice.sort(key=lambda die: die.fit.pose.x_mm)
-        free, at_wall = self._unexplained(ground, [die.fit for die in dice])
-        return SecondReading(self._measured(image, ground, dice), free, at_wall, total, ground)
+        areas = [self._area(ground, die.fit) for die in dice]
+        free, at_wall = self._unexplained(ground, areas)
+        measured = self._measured(image, ground, dice, _around(areas))
+        return SecondReading(measured, free, at_wall, total, ground)
 
     def same_ground(self, image: np.ndarray, before: SecondReading) -> Foreground | None:
         """What is not floor in a (H, W, 3) uint8 BGR frame that shows the compartment exactly as
@@ -174,11 +176,10 @@ class SecondReader:
         """Read the dice of `before` where they were, in the later frame that `ground` was found in:
         pips, outlines and sides are measured anew. What lies beside the dice is the same."""
         known = [die.fit for die in before.dice]
-        areas = [self._area(ground, fit) for fit in known]
+        around = _around([self._area(ground, fit) for fit in known])
         poses, insets_mm = [fit.pose for fit in known], [fit.inset_mm for fit in known]
-        around = np.array(_around(areas))
-        fits = self._outline.fit(ground, poses, around, rounds=1, insets_mm=insets_mm)
-        dice = self._measured(image, ground, [self._face_at(image, fit) for fit in fits])
+        fits = self._outline.fit(ground, poses, np.array(around), rounds=1, insets_mm=insets_mm)
+        dice = self._measured(image, ground, self._faces_at(image, fits), around)
         return replace(before, dice=dice, ground=ground)
 
     def _with_pips(
@@ -292,11 +293,7 @@ class SecondReader:
             return fits
         areas = [self._area(ground, fit) for fit in fits]
         around = _around(areas)
-        near = [
-            i
-            for i, others in enumerate(around)
-            if (others & areas[i]).any() or _has_neighbour(others, areas[i])
-        ]
+        near = [i for i, others in enumerate(around) if _has_neighbour(others, areas[i])]
         again = self._outline.fit(
             ground, [fits[i].pose for i in near], np.array([around[i] for i in near])
         )
@@ -308,62 +305,71 @@ class SecondReader:
         cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
         return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
 
-    def _unexplained(self, ground: Foreground, fits: list[Fit]) -> tuple[float, float]:
-        """See `SecondReading.unexplained` and `unexplained_at_wall`."""
+    def _unexplained(self, ground: Foreground, areas: list[np.ndarray]) -> tuple[float, float]:
+        """See `SecondReading.unexplained` and `unexplained_at_wall`. `areas`: see `_area`."""
         left = ground.mask.copy()
-        for fit in fits:
-            left[self._area(ground, fit)] = 0
+        for area in areas:
+            left[area] = 0
         # The soft edges of dice leave a thin seam that is nothing.
         whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
         largest = [0.0, 0.0]
-        for area, piece in self._pieces(whole):
-            if area < _MIN_AREA:
+        for size, box, piece in self._pieces(whole):
+            if size < _MIN_AREA:
                 continue
-            steps = float(np.quantile(ground.distance[piece], 0.9))
-            is_of_the_wall = (piece & self._rim).any() and (
-                self._from_wall_mm[piece].max() < _RIDGE_DICE * self.calibration.die_mm
+            steps = float(np.quantile(ground.distance[box][piece], 0.9))
+            is_of_the_wall = (piece & self._rim[box]).any() and (
+                self._from_wall_mm[box][piece].max() < _RIDGE_DICE * self.calibration.die_mm
             )
             place = int(is_of_the_wall)
-            largest[place] = max(largest[place], area * min(1.0, steps / _FULL_STEPS) ** 2)
+            largest[place] = max(largest[place], size * min(1.0, steps / _FULL_STEPS) ** 2)
         return max(largest[0], self._scattered(ground, left)), largest[1]
 
-    def _pieces(self, mask: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-        """Area, in dice, and place, (h, w) bool, of each piece of a (h, w) uint8 mask."""
-        if not cv2.countNonZero(mask):
+    def _pieces(self, mask: np.ndarray) -> Iterator[tuple[float, tuple[slice, slice], np.ndarray]]:
+        """Of each piece of a (h, w) uint8 mask its area, in dice; its box; and where it is in this
+        box, bool."""
+        left, top, width, height = cv2.boundingRect(mask)
+        if not width:
             return  # as usual
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
+        shown = mask[top : top + height, left : left + width]
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(shown)
         for i in range(1, count):
-            yield float(stats[i, cv2.CC_STAT_AREA]) / self._one, labels == i
+            x, y, w, h, area = stats[i].tolist()
+            box = np.s_[top + y : top + y + h, left + x : left + x + w]
+            yield area / self._one, box, labels[y : y + h, x : x + w] == i
 
     def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
         """All small pieces of `left` (h, w) that lie free and stand out clearly, together, in dice:
         the marks of a chip whose body has the floor's own colour."""
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)))
         total = 0.0
-        for area, piece in self._pieces(left):
+        for area, box, piece in self._pieces(left):
             if not _MIN_MARK < area < _MIN_AREA:
                 continue
-            is_clear = float(np.quantile(ground.distance[piece], 0.9)) > _FULL_STEPS
-            if is_clear and not (piece & self._near_rim).any():
+            is_clear = float(np.quantile(ground.distance[box][piece], 0.9)) > _FULL_STEPS
+            if is_clear and not (piece & self._near_rim[box]).any():
                 total += area
         return total
 
-    def _read_die(self, image: np.ndarray, ground: Foreground, fit: Fit) -> SecondDie:
-        die = self._face_at(image, fit)
-        if fit.support < _WELL_SUPPORTED and _off_middle(die.face) > _WELL_CENTRED:
+    def _centred(self, image: np.ndarray, ground: Foreground, die: SecondDie) -> SecondDie:
+        """The die, or what stands there where its pips are nearer to the middle of the face."""
+        if die.fit.support < _WELL_SUPPORTED and _off_middle(die.face) > _WELL_CENTRED:
             # Between a neighbour and the wall nothing holds the outline along one axis.
-            slid = self._slide(image, ground, fit)
-            other = die if slid is None else self._face_at(image, slid)
+            slid = self._slide(image, ground, die.fit)
+            other = die if slid is None else self._faces_at(image, [slid])[0]
             if _off_middle(other.face) < _off_middle(die.face):
                 return other
         return die
 
     def _measured(
-        self, image: np.ndarray, ground: Foreground, dice: list[SecondDie]
+        self,
+        image: np.ndarray,
+        ground: Foreground,
+        dice: list[SecondDie],
+        around: Sequence[np.ndarray],
     ) -> tuple[SecondDie, ...]:
-        """The same with what the side faces of each say; its pips say where its top face is."""
+        """The same with what the side faces of each say; its pips say where its top face is.
+        `around`: see `_around`."""
         edge = self.calibration.die_mm
-        around = _around([self._area(ground, die.fit) for die in dice])
         read = [i for i, die in enumerate(dice) if die.face.value is not None]
         others: list[np.ndarray | None] = []
         places = []
@@ -377,9 +383,12 @@ class SecondReader:
             measured[i] = replace(dice[i], sides=each)
         return tuple(measured)
 
-    def _face_at(self, image: np.ndarray, fit: Fit) -> SecondDie:
-        corners = self._outline.tops_px([fit.pose])[0]
-        return SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
+    def _faces_at(self, image: np.ndarray, fits: Sequence[Fit]) -> list[SecondDie]:
+        tops = self._outline.tops_px([fit.pose for fit in fits])
+        return [
+            SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
+            for fit, corners in zip(fits, tops, strict=True)
+        ]
 
     def _slide(self, image: np.ndarray, ground: Foreground, fit: Fit) -> Fit | None:
         """The same die moved along one of its axes to where its edges are in the picture."""

@@ -91,8 +91,8 @@ of 34 that lean on one none; the two are green on green felt."""
 
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
-_TOWARDS = ((0, -1), (1, -1), (0, 1), (1, 1))
-"""Per side: the axis along which a lean changes it, and the sign of the lean that widens it."""
+_SIGNS = np.array((-1, -1, 1, 1))
+"""Per side: the sign of the lean that widens it, about the one axis or the other in turn."""
 
 
 @frozen
@@ -157,33 +157,31 @@ def _judged(
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
-    # A side faces one of the two directions of a lean: the costs of both only add up.
-    costs = np.zeros((2, len(_HALOS_MM), len(_LEANS)))
-    seen = [False, False]
-    beyond = 0.0
+    shown = np.full(4, np.nan)
     contrasts = []
-    for side, (axis, sign) in enumerate(_TOWARDS):
+    for side in range(4):
         known = ~np.isnan(ends.at_mm[side])
-        strip = float(strips[side])
         told = ends.is_told[side][known]
-        shown = _shown(ends.at_mm[side][known], profiles[side][known], strip, told)
-        if shown is None:
-            continue
-        contrasts.append(statistics.median(ends.contrast[side][known].tolist()))
-        seen[axis] = True
-        beyond = max(beyond, shown - float(_wanted(strips[side], px_per_mm)))
-        wanted = _wanted(strip + sign * per_deg * _LEANS, px_per_mm)
-        gap = shown - wanted - _HALOS_MM[:, None]
-        costs[axis] += np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
-    if not any(seen):
+        ends_mm = _shown(ends.at_mm[side][known], profiles[side][known], float(strips[side]), told)
+        if ends_mm is not None:
+            shown[side] = ends_mm
+            contrasts.append(statistics.median(ends.contrast[side][known].tolist()))
+    is_seen = ~np.isnan(shown)
+    if not is_seen.any():
         return NOTHING_SEEN
+    # A side faces one of the two directions of a lean: the costs of both only add up.
+    wanted = _wanted(strips[:, None] + _SIGNS[:, None] * per_deg * _LEANS, px_per_mm)
+    gap = shown[:, None, None] - wanted[:, None] - _HALOS_MM[:, None]
+    cost = np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
+    costs = np.where(is_seen[:, None, None], cost, 0.0).reshape(2, 2, *cost.shape[1:]).sum(axis=0)
+    beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
         evidence=float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min()),
-        axes=sum(seen),
-        beyond_mm=beyond,
+        axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
+        beyond_mm=float(beyond),
         contrast=statistics.median(contrasts),
     )
 

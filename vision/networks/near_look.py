@@ -12,6 +12,7 @@ picture end where those of the drawing do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import cv2
@@ -77,24 +78,33 @@ class Window:
 def window(corners: np.ndarray, calibration: Calibration) -> Window:
     """The window for a top face with these corners (4, 2), clockwise, in frame pixels. Only their
     middle and their turn count: how large an upright die is, the calibration knows."""
-    corners = np.asarray(corners, float)
+    return windows([corners], calibration)[0]
+
+
+def windows(faces: Sequence[np.ndarray], calibration: Calibration) -> list[Window]:
+    """The windows for several top faces. All at once: one takes hardly less time than three."""
+    corners = np.asarray(faces, float)
     die = calibration.die_mm
-    on_top = calibration.to_mm(corners, die)
-    turn = np.radians(turn_deg(on_top)) + np.pi / 4 + np.arange(4) * np.pi / 2
-    face = on_top.mean(axis=0) + die / np.sqrt(2) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    top = calibration.to_px(np.c_[face, np.full(4, die)])
-    bottom = calibration.to_px(np.c_[face, np.zeros(4)])
+    on_top = calibration.to_mm(corners, die).reshape(-1, 4, 2)
+    first = np.radians([turn_deg(each) for each in on_top]) + np.pi / 4
+    turn = first[:, None] + np.arange(4) * np.pi / 2
+    ring = die / np.sqrt(2) * np.stack([np.cos(turn), np.sin(turn)], axis=2)
+    solid = np.zeros((2, *corners.shape[:2], 3))
+    solid[..., :2], solid[0, ..., 2] = on_top.mean(axis=1, keepdims=True) + ring, die
+    drawn = calibration.to_px(solid).reshape(2, *corners.shape)
+    return [_window(*each) for each in zip(corners.mean(axis=1), *drawn, strict=True)]
+
+
+def _window(middle: np.ndarray, top: np.ndarray, bottom: np.ndarray) -> Window:
+    """The window around a place of the frame for an upright die with such faces there."""
     sides = np.roll(top, -1, axis=0) - top
-    edge = float(np.linalg.norm(sides, axis=1).mean())
-    along = np.arctan2(sides[0, 1], sides[0, 0])
-    c, s = FACE / edge * np.cos(along), FACE / edge * np.sin(along)
+    edge = float(np.sqrt((sides * sides).sum(axis=1)).mean())
+    along = math.atan2(sides[0, 1], sides[0, 0])
+    c, s = FACE / edge * math.cos(along), FACE / edge * math.sin(along)
     matrix = np.array([[c, s, 0.0], [-s, c, 0.0]])
-    matrix[:, 2] = (SIDE - 1) / 2 - matrix[:, :2] @ corners.mean(axis=0)
-
-    def inside(points: np.ndarray) -> np.ndarray:
-        return np.asarray(points @ matrix[:, :2].T + matrix[:, 2])
-
-    return Window(matrix, inside(top), inside(bottom), edge)
+    matrix[:, 2] = (SIDE - 1) / 2 - matrix[:, :2] @ middle
+    both = np.concatenate([top, bottom]) @ matrix[:, :2].T + matrix[:, 2]
+    return Window(matrix, both[:4], both[4:], edge)
 
 
 def drawings(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
@@ -113,6 +123,13 @@ def cut(image: np.ndarray, at: Window) -> np.ndarray:
         image, at.matrix, (SIDE, SIDE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
     )
     return np.asarray(cv2.merge((seen, *drawings(at.top, at.bottom))))
+
+
+def _plain_turned(shown: np.ndarray) -> np.ndarray:
+    """A (SIDE, SIDE, CHANNELS) window for a second look."""
+    *seen, top, outline = cv2.split(shown)
+    planes = [*(cv2.medianBlur(each, _PLAIN) for each in seen), top, outline]
+    return np.asarray(cv2.merge([cv2.transpose(each) for each in planes]))
 
 
 class NearReader:
@@ -140,8 +157,8 @@ class NearReader:
         """
         if not faces:
             return []
-        windows = [window(corners, calibration) for corners in faces]
-        shown = np.stack([cut(image, each) for each in windows])
+        places = windows(faces, calibration)
+        shown = np.stack([cut(image, each) for each in places])
         answers = self._told(shown, is_turned is True)
         if is_turned is None:
             again = answers[:, 0] < SURELY_FLAT
@@ -157,13 +174,12 @@ class NearReader:
                 ),
                 upright=each.to_frame(np.concatenate([each.top, each.bottom])),
             )
-            for each, (flat, x, y) in zip(windows, answers.tolist(), strict=True)
+            for each, (flat, x, y) in zip(places, answers.tolist(), strict=True)
         ]
 
     def _told(self, shown: np.ndarray, is_turned: bool) -> np.ndarray:
         """(N, 3) what the network says of (N, SIDE, SIDE, CHANNELS) windows."""
         if is_turned:
-            plain = [np.dstack((cv2.medianBlur(each[..., :3].copy(), _PLAIN), each[..., 3:]))
-                     for each in shown]  # fmt: skip
-            return self._tell(np.stack(plain).swapaxes(1, 2))[:, (0, 2, 1)]
+            turned = np.stack([_plain_turned(each) for each in shown])
+            return self._tell(turned)[:, (0, 2, 1)]
         return self._tell(shown)

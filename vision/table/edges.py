@@ -59,69 +59,50 @@ def refine(image: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray
     step = largest.reshape(count, -1, _STEPS - 2) / (offsets[:, 2] - offsets[:, 0])[:, None, None]
     best = (step * _NEARER).argmax(axis=2)
     is_found = np.take_along_axis(step, best[..., None], axis=2)[..., 0] > _MIN_STEP
-    at = (_SHARES[1:-1][best] * reaches[:, None]).reshape(count, 4, _SAMPLES)
-    found = is_found.reshape(count, 4, _SAMPLES)
-    refined = [
-        _moved(*face)
-        for face in zip(faces, following, normals, found, at, reaches.tolist(), strict=True)
-    ]
-    return np.array([corners for corners, _ in refined]), np.array([share for _, share in refined])
+    at = (_SHARES[1:-1][best] * reaches[:, None]).reshape(-1, _SAMPLES)
+    begin, slope, is_line = _lines(is_found.reshape(-1, _SAMPLES), at)
+    starts, ends = (
+        corner + off.reshape(count, 4, 1) * normals
+        for corner, off in ((faces, begin), (following, begin + slope))
+    )
+    refined = _crossings(starts, ends)
+    away = np.abs(refined - faces).max(axis=(1, 2))
+    is_moved = np.isfinite(away) & (away <= 3 * reaches)
+    shares = is_line.reshape(count, 4).mean(axis=1)
+    return np.where(is_moved[:, None, None], refined, faces), np.where(is_moved, shares, 0.0)
 
 
-def _moved(
-    corners: np.ndarray,
-    following: np.ndarray,
-    normals: np.ndarray,
-    found: np.ndarray,
-    at: np.ndarray,
-    reach: float,
-) -> tuple[np.ndarray, float]:
-    """One face with its sides on the edges that were `found` (4, samples) `at` these offsets."""
-    lines = []
-    sides = 0
-    for side in range(4):
-        line = _fit(_ALONG[found[side], 0], at[side][found[side]])
-        if line is None:
-            lines.append((corners[side], following[side]))
-            continue
-        sides += 1
-        start = corners[side] + line[0] * normals[side]
-        end = following[side] + (line[0] + line[1]) * normals[side]
-        lines.append((start, end))
-    refined = np.array([_cross(lines[i - 1], lines[i]) for i in range(4)])
-    if not np.isfinite(refined).all() or np.abs(refined - corners).max() > 3 * reach:
-        return corners, 0.0
-    return refined, sides / 4
+def _lines(found: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of N sides, (N, samples) `found` at these offsets: (N,) the offset at the start of a line
+    through most of them, its slope, and whether there is one; both are 0 where there is none."""
+    away = np.abs(at - _medians(at, found)[:, None])
+    keep = found & (away < np.maximum(1.5, 2.0 * _medians(away, found))[:, None])
+    count = np.maximum(keep.sum(axis=1), 1)
+    x, y = ((keep * each).sum(axis=1) / count for each in (_ALONG[:, 0], at))
+    along = np.where(keep, _ALONG[:, 0] - x[:, None], 0.0)
+    slope = (along * (at - y[:, None])).sum(axis=1) / np.maximum((along * along).sum(axis=1), 1e-9)
+    is_line = count >= _MIN_SHARE * _SAMPLES
+    return np.where(is_line, y - slope * x, 0.0), np.where(is_line, slope, 0.0), is_line
 
 
-def _fit(along: np.ndarray, at: np.ndarray) -> tuple[float, float] | None:
-    """Offset at the start and slope of a side, most of whose samples agree."""
-    if len(at) < _MIN_SHARE * _SAMPLES:
-        return None
-    away = np.abs(at - _median(at))
-    keep = away < max(1.5, 2.0 * _median(away))
-    if keep.sum() < _MIN_SHARE * _SAMPLES:
-        return None
-    along, at = along[keep], at[keep]
-    x, y = float(along.mean()), float(at.mean())
-    slope = float((along - x) @ (at - y)) / float((along - x) @ (along - x))
-    return y - slope * x, slope
+def _medians(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(N,) medians of the `known` of (N, K) values; infinite where none is."""
+    ordered, count = np.sort(np.where(known, values, np.inf), axis=1), known.sum(axis=1)
+    rows = np.arange(len(values))
+    low, high = (np.minimum(each // 2, values.shape[1] - 1) for each in (count - 1, count))
+    return np.asarray((ordered[rows, np.maximum(low, 0)] + ordered[rows, high]) / 2)
 
 
-def _median(values: np.ndarray) -> float:
-    """For a handful of values, where numpy's own spends ten times as long on its arguments."""
-    ordered = np.sort(values)
-    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
-
-
-def _cross(
-    a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]
-) -> tuple[float, float]:
-    """Where two lines, each through two points, meet."""
-    (x1, y1), (x2, y2) = a
-    (x3, y3), (x4, y4) = b
+def _crossings(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """(N, 4, 2): where the lines along the four sides of N faces meet the lines before them; NaN
+    where both are parallel."""
+    (x1, y1), (x2, y2), (x3, y3), (x4, y4) = (
+        np.moveaxis(each, 2, 0)
+        for each in (np.roll(starts, 1, axis=1), np.roll(ends, 1, axis=1), starts, ends)
+    )
     d = (x1 - x2) * (y3 - y4) - (y1 - y2) * (x3 - x4)
-    if abs(d) < 1e-9:
-        return (float("nan"), float("nan"))
+    d = np.where(np.abs(d) < 1e-9, np.nan, d)
     p, q = x1 * y2 - y1 * x2, x3 * y4 - y3 * x4
-    return (p * (x3 - x4) - (x1 - x2) * q) / d, (p * (y3 - y4) - (y1 - y2) * q) / d
+    return (
+        np.stack([p * (x3 - x4) - (x1 - x2) * q, p * (y3 - y4) - (y1 - y2) * q], 2) / d[..., None]
+    )

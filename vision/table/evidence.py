@@ -7,7 +7,6 @@ of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -41,44 +40,49 @@ def gather(
         np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
         _SAME_DIE * calibration.die_px,
     )
-    dice = []
-    for i, die in enumerate(found):
-        other = second.dice[pairs[i]] if i in pairs else None
-        is_there = other is not None or _is_foreground(die, second)
-        dice.append(replace(_evidence(die, other, calibration), is_there=is_there))
-    alone = set(range(len(second.dice))) - set(pairs.values())
-    dice += [_evidence(None, second.dice[j], calibration) for j in sorted(alone)]
+    alone = [die for j, die in enumerate(second.dice) if j not in pairs.values()]
+    if not found and not alone:
+        return ()
+    tops = [*(die.corners for die in found), *(die.corners for die in alone)]
+    corners = np.array(tops, np.float64)
+    places = calibration.to_mm(corners.mean(axis=1), calibration.die_mm)
+    measured = tilt.measure(
+        corners[: len(found)],
+        np.array([die.down for die in found], np.float64).reshape(-1, 2),
+        np.array([die.corners if die.edges is None else die.edges for die in found]),
+        places[: len(found)],
+        calibration,
+    )
+    both: list[tuple[FoundDie | None, SecondDie | None]] = [
+        (die, second.dice[pairs[i]] if i in pairs else None) for i, die in enumerate(found)
+    ]
+    both += [(None, die) for die in alone]
+    dice = [
+        DieEvidence(
+            corners=tuple((x, y) for x, y in top),
+            x_mm=x_mm,
+            y_mm=y_mm,
+            turn_deg=turn_deg(np.array(top)),
+            model=None if die is None else _model_vote(die),
+            second=None if other is None else _second_vote(other, calibration.die_mm),
+            measured=None if die is None else measured[i],
+            is_there=die is None or other is not None or _is_foreground(die, second),
+        )
+        for i, ((die, other), top, (x_mm, y_mm)) in enumerate(
+            zip(both, corners.tolist(), places.tolist(), strict=True)
+        )
+    ]
     return tuple(sorted(dice, key=lambda die: die.x_mm))
 
 
-def _evidence(
-    found: FoundDie | None, other: SecondDie | None, calibration: Calibration
-) -> DieEvidence:
-    corners = found.corners if found is not None else other.corners if other else None
-    assert corners is not None
-    place = calibration.to_mm(np.asarray(corners).mean(axis=0), calibration.die_mm)[0]
-    measured = None
-    if found is not None:
-        lean = tilt.lean_deg(found.corners, found.down, calibration)
-        edges = found.corners if found.edges is None else found.edges
-        measured = tilt.measure(edges, lean, calibration)
-    return DieEvidence(
-        corners=tuple((float(x), float(y)) for x, y in corners),
-        x_mm=float(place[0]),
-        y_mm=float(place[1]),
-        turn_deg=turn_deg(np.asarray(corners)),
-        model=None
-        if found is None
-        else ModelVote(
-            found.value,
-            float(found.value_p.max()),
-            float(found.flat_p),
-            float(found.score),
-            None if found.near is None else found.near.flat_p,
-            None if found.near is None else found.near.lean_deg,
-        ),
-        second=None if other is None else _second_vote(other, calibration.die_mm),
-        measured=measured,
+def _model_vote(die: FoundDie) -> ModelVote:
+    return ModelVote(
+        die.value,
+        float(die.value_p.max()),
+        float(die.flat_p),
+        float(die.score),
+        None if die.near is None else die.near.flat_p,
+        None if die.near is None else die.near.lean_deg,
     )
 
 

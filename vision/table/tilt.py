@@ -12,39 +12,57 @@ from vision.calibration import Calibration
 from vision.reading import Measured
 
 
-def measure(corners_px: np.ndarray, lean: float, calibration: Calibration) -> Measured:
-    """Measure a top face by its corners (4, 2) in frame pixels; `lean` is from `lean_deg`."""
+def measure(
+    tops_px: np.ndarray,
+    downs_px: np.ndarray,
+    edges_px: np.ndarray,
+    places_mm: np.ndarray,
+    calibration: Calibration,
+) -> list[Measured]:
+    """Measure N dice at once: one takes hardly less time than three.
+
+    `tops_px`, (N, 4, 2), and `downs_px`, (N, 2): the corners as first seen, and the way from the
+    middle of the top face to that of the bottom face. `edges_px`, (N, 4, 2): the corners as
+    measured. `places_mm`, (N, 2): the middles of the top faces.
+    """
     die = calibration.die_mm
-    corners = calibration.to_mm(corners_px, die)
-    edges = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
-    diagonals = np.linalg.norm(corners[2:] - corners[:2], axis=1)
-    edge = float(edges.mean())
-    opposite = (edges[:2] + edges[2:]) / 2
-    skew = max(
-        abs(opposite[0] - opposite[1]) / edge, abs(diagonals[0] - diagonals[1]) / diagonals.mean()
+    corners = calibration.to_mm(edges_px, die).reshape(-1, 4, 2)
+    edges = _lengths(corners[:, (1, 2, 3, 0)] - corners)
+    diagonals = _lengths(corners[:, 2:] - corners[:, :2])
+    edge = edges.mean(axis=1)
+    opposite = (edges[:, :2] + edges[:, 2:]) / 2
+    skew = np.maximum(
+        np.abs(opposite[:, 0] - opposite[:, 1]) / edge,
+        np.abs(diagonals[:, 0] - diagonals[:, 1]) / diagonals.mean(axis=1),
     )
     # Apparent size grows as 1 / distance from the lens. Both directions must have grown: where a
     # side face is as bright as the top, one of them may have been measured across both.
-    narrow = max(float(opposite.min()), 1e-6)
-    z = calibration.height_mm - (calibration.height_mm - die) * die / narrow
-    return Measured(
-        edge_mm=edge,
-        skew=float(skew),
-        lean_deg=lean,
-        layer=z / die,
-    )
+    narrow = np.maximum(opposite.min(axis=1), 1e-6)
+    layer = (calibration.height_mm - (calibration.height_mm - die) * die / narrow) / die
+    leans = _leans_deg(tops_px, downs_px, places_mm, calibration)
+    return [
+        Measured(edge_mm=e, skew=s, lean_deg=lean, layer=z)
+        for e, s, lean, z in zip(
+            edge.tolist(), skew.tolist(), leans.tolist(), layer.tolist(), strict=True
+        )
+    ]
 
 
-def lean_deg(corners_px: np.ndarray, down_px: np.ndarray, calibration: Calibration) -> float:
-    """Angle of the die's axis from upright, degrees.
+def _leans_deg(
+    tops_px: np.ndarray, downs_px: np.ndarray, places_mm: np.ndarray, calibration: Calibration
+) -> np.ndarray:
+    """(N,) angles of the dice's axes from upright, degrees.
 
     Where a flat die's bottom face must appear is known from the calibration; a die that leans has
     it elsewhere, by one edge times the sine of the angle.
     """
     die = calibration.die_mm
-    top = np.asarray(corners_px, float).mean(axis=0)
-    place = calibration.to_mm(top, die)[0]
-    below = calibration.to_px(np.array([(place[0], place[1], 0.0)]))[0]
-    off_px = np.asarray(down_px, float) - (below - top)
+    below = calibration.to_px(np.c_[places_mm, np.zeros(len(places_mm))])
+    off_px = _lengths(downs_px - (below - tops_px.mean(axis=1)))
     reach_px = die * calibration.px_per_mm(die / 2)
-    return float(np.degrees(np.arcsin(min(1.0, float(np.hypot(*off_px)) / reach_px))))
+    return np.asarray(np.degrees(np.arcsin(np.minimum(1.0, off_px / reach_px))))
+
+
+def _lengths(steps: np.ndarray) -> np.ndarray:
+    """(...) of (..., 2)."""
+    return np.asarray(np.sqrt((steps * steps).sum(axis=-1)))

@@ -157,6 +157,8 @@ class TachPlayer:
             return
         half_s = coming[-1][0] - coming[-2][0]
         next_s = max(from_s, self._changed_s + half_s)
+        if coming[-1][0] < next_s - 2.0 * half_s:
+            return  # the tach has ceased: what is past would come again, after a gap
         changes = (at_s for at_s, level in coming if level != self._level)
         self._slip_s = next_s - min(changes, key=lambda at_s: abs(at_s - next_s))
 

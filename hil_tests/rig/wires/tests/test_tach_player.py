@@ -150,6 +150,18 @@ def test_a_fault_that_waits_for_edges_comes_at_its_edge() -> None:
     assert len(daemon.rises()) == 39
 
 
+@pytest.mark.parametrize("seed", [9, 37, 53, 61])
+def test_after_a_tach_has_fallen_silent_no_edge_comes_after_a_gap(seed: int) -> None:
+    """Else a controller sees a slow turn, and names a stalled motor."""
+    daemon, chance = Daemon(), random.Random(seed)
+    faults = PlantFaults()
+    faults.inject("tach_silent", after=(chance.randrange(40, 60), "edges"))
+    daemon.answers_late_s = lambda: 0.03 * chance.random() if chance.random() < 0.1 else 0.0
+    play(daemon, Driven(daemon.now_s, faults), 0.9)
+    found = gaps(daemon.rises())[-8:]
+    assert max(found) < 1.6 * min(found)
+
+
 def test_waves_are_deleted_when_they_are_over() -> None:
     daemon = Daemon()
     play(daemon, Steady(0.00325), 3.0)

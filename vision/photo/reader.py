@@ -63,6 +63,10 @@ hardly seen and so made a tenth wider. In five sets 107 of 111 faint things that
 and 137 of 293 others."""
 _BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
 """The same of the round spot that a whole die makes where it stands out from what it lies on."""
+_AS_CLEAR, _GROUND = 0.6, 0.95
+"""Least contrast of a spot at the border that may be a pip, as a share of that of the dice's pips;
+and the share of the ground's spots that it must exceed. Of 107 verified pictures of five sets so 5
+of the 6 that cut off a die are refused, and 10 of the others, 7 of them with a computer's edge."""
 _UPRIGHT_DEG, _IN_ROW = 6.0, 0.12
 """At eye level the fronts of dice stand upright in the picture, on one line: turned by at most this
 angle, with their lower edges as near to one height as this, in edges. Estimate: dice thrown at
@@ -81,6 +85,8 @@ class _Die:
     """With the second reader's vote."""
     is_below_pips: bool
     """The second reader sees pips above this face that are on no face."""
+    pip_contrast: float
+    """Between pips and face, Lab units, as the second reader sees them; 0: it sees none."""
     is_cut_off: bool
     """The top face goes on beyond the picture's border."""
 
@@ -97,6 +103,8 @@ class PhotoEvidence:
     """Faces that the second reader alone sees."""
     second: PhotoReading
     """All that the second reader sees."""
+    size: tuple[int, int]
+    """Width and height of the picture, pixels."""
 
     @property
     def found(self) -> tuple[FoundDie, ...]:
@@ -163,9 +171,10 @@ def compare(
             measured=None,
         )
         is_below_pips = other is not None and other.has_pips_above
-        dice.append(_Die(die, evidence, is_below_pips, _is_cut_off(die, size)))
+        contrast = 0.0 if other is None else other.face.contrast
+        dice.append(_Die(die, evidence, is_below_pips, contrast, _is_cut_off(die, size)))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
-    return PhotoEvidence(tuple(dice), tuple(faint), alone, second)
+    return PhotoEvidence(tuple(dice), tuple(faint), alone, second, size)
 
 
 def settle(evidence: PhotoEvidence, t: PhotoThresholds) -> PhotoEvidence:
@@ -226,6 +235,22 @@ def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
     clear = spots[:, 3] > _BODY_CONTRAST
     has_body = (clear & (size > _BODY[0]) & (size < _BODY[1]) & (gaps < 0.35 * die.edge_px)).any()
     return bool(has_body) and _has_spots(die, spots)
+
+
+def _may_be_cut_off(evidence: PhotoEvidence, usual: float) -> bool:
+    """True if a spot within half an edge of the picture's border, on none of the model's dice, may
+    be the pip of one more: as clear as their pips, and clearer than the spots of the ground."""
+    width, height = evidence.size
+    least = _AS_CLEAR * float(np.median([die.pip_contrast for die in evidence.dice]))
+    at_border, ground = [0.0], [least]
+    for x, y, diameter, contrast in evidence.second.spots.tolist():
+        to_border = min(x, y, width - 1 - x, height - 1 - y) / usual
+        is_near = to_border < 0.5
+        if not (is_near or to_border > 1.0) or not _SPOT[0] < diameter / usual < _SPOT[1]:
+            continue
+        if not any(_is_in_body(x, y, die) for die in evidence.found):
+            (at_border if is_near else ground).append(contrast)
+    return max(at_border) > max(least, float(np.quantile(ground, _GROUND)))
 
 
 def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
@@ -341,6 +366,8 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
             return f"something else may be a die ({worth(die):.2f} sure)"
     if usual is not None and _are_pips(evidence.faint, usual, t):
         return "several small things side by side may be the pips of one more"
+    if usual is not None and _may_be_cut_off(evidence, usual):
+        return "the border may cut off one more"
     for face in evidence.alone:
         if face.face.confidence >= t.above_confidence and _is_just_above(face, evidence.found):
             return f"one may be the side of a die that shows a {face.face.value}"
@@ -398,13 +425,14 @@ def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     if not 0.5 < face.edge_px / edge < 1.6:
         return False
     x, y = (float(v) for v in face.centre)
-    for die in found:
-        bottom = die.corners + 1.3 * die.down
-        body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
-        is_in_body = cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px
-        if is_in_body and not _is_another_top(face, die):
-            return False
-    return True
+    return not any(_is_in_body(x, y, die) and not _is_another_top(face, die) for die in found)
+
+
+def _is_in_body(x: float, y: float, die: FoundDie) -> bool:
+    """True if a place of the picture is on a die's body, or nearly so."""
+    bottom = die.corners + 1.3 * die.down
+    body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
+    return cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px
 
 
 def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:

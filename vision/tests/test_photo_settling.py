@@ -80,6 +80,26 @@ def test_what_is_faintly_a_die_counts_as_what_the_second_reader_sees_there(
         assert "something else may be a die" in verdict.detail
 
 
+@pytest.mark.parametrize(
+    ("spot", "ground", "is_verified"),
+    [
+        ((500, 8, 12, 40), 10, False),
+        ((500, 8, 12, 30), 10, True),
+        ((500, 8, 12, 40), 45, True),
+        ((500, 8, 40, 40), 10, True),
+        ((500, 70, 12, 40), 10, True),
+        ((100, 190, 12, 40), 10, True),
+    ],
+    ids=["a pip", "too faint for a pip", "ground alike", "too large", "farther in", "on a die"],
+)
+def test_what_looks_like_a_pip_at_the_border_may_be_of_a_die_cut_off(spot, ground, is_verified):
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9)]
+    verdict = judged(dice, [], [spot, *[(x, 350, 12, ground) for x in range(100, 600, 10)]])
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+    if isinstance(verdict, Unreadable):
+        assert "the border may cut off one more" in verdict.detail
+
+
 @pytest.mark.parametrize(("edge", "counts"), [(60, True), (40, True), (30, False), (120, False)])
 def test_an_unsure_die_must_have_the_size_of_the_sure_ones(edge, counts):
     dice = [found(100, 60, 0.9), found(300, edge, 0.55)]

@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.faces_by_pips.likeness import oddity
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 from vision.tests.drawing import ASIAN, RED, WHITE, _texture
 
@@ -36,6 +37,22 @@ def test_a_clean_face_has_nothing_odd(name, value):
 def test_a_dark_speck_between_pips_is_no_pip(value, spot):
     seen = face("white", value, spot)
     assert seen.value in (value, None) or "differs from the other pips" in seen.oddity
+
+
+def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
+    """The face is made so uneven that the first limit tells nothing."""
+    patch = np.full((FACE_PX, FACE_PX, 3), (60, 140, 40), np.float32)
+    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+    for dx, dy, grey in ((-1, -1, 240), (1, -1, 240), (-1, 1, 240), (1, 1, 240), (0, 0, 215)):
+        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
+        cover = np.clip(PIP_PX - away + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + grey * cover
+    lab = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
+    where = np.zeros(2), 0.25, 0.2, 0.13
+    assert "differs from the other pips" in oddity(lab, 5, *where)
+    patch[np.hypot(x, y) < PIP_PX - 1] = 240
+    even = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
+    assert oddity(even, 5, *where) == ""
 
 
 @pytest.mark.parametrize("value", [3, 5])

@@ -121,6 +121,8 @@ class JournalBusyError(JournalWriteError):
     """Another process kept a file of the journal for longer than it takes to read. Nothing was
     changed; a start waits for it."""
 
+    code = "journal-busy"
+
 
 class JournalCorruptError(JournalError):
     """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""

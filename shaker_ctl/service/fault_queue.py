@@ -82,6 +82,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "the journal cannot be written",
         "free or replace the medium (`health`), then restart the service",
     ),
+    "journal-busy": (
+        "another process keeps a file of the journal",
+        "find out which one has it open, end it, then restart the service",
+    ),
     "seal": (
         "a sealed file is not as it was sealed",
         "the table halts after the round; `shaker-ctl seal check` names every file",

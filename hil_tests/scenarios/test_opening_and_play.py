@@ -55,6 +55,7 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
     story = table.story
     rest_to_lit_ms, strokes = [], []
     settled = 0
+    table.be_open()
     for number in range(1, ROUNDS + 1):
         played = table.ended_round(number)
         if played["verdict"] != "settled":

@@ -28,7 +28,7 @@ from vision.reading import (
     Verified,
     Witness,
 )
-from vision.table.judgement import is_flat, judge
+from vision.table.judgement import is_flat, judge, lies_askew
 from vision.table.witnesses import CONTACT, with_contact
 
 FRAMES = 3
@@ -122,14 +122,18 @@ def _averaged(
 def _is_borne_out(
     verdict: Verified | NoRoll, last: Sequence[tuple[Observation, _Order]], limits: Limits
 ) -> bool:
-    """True if each of the last frames has the values of the verdict and is no roll by itself in
-    none, or if the die of a no roll lies flat in none."""
+    """True if each of the last frames has the values of the verdict and none is against it, or if
+    the die of a no roll lies flat in none. A frame is against values if it is a no roll by itself,
+    or if both sides of a die's witnesses say not flat in it: a die that topples late fails one
+    frame only, and the mean over all hides it."""
     if isinstance(verdict, NoRoll):
         lying = [(frame, order[verdict.die]) for frame, order in last]
         return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
     for observation, order in last:
         reading = _if_flat(observation, limits)
         if isinstance(observation.opinion, NoRoll) or not isinstance(reading, Verified):
+            return False
+        if any(lies_askew(observation.dice[at], limits) for at in order if at is not None):
             return False
         if tuple(reading.values[at] for at in order if at is not None) != verdict.values:
             return False

@@ -86,6 +86,11 @@ def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
     return die.measured.above < limits.above_dice and passes(networks, second, contact, limits)
 
 
+def lies_askew(die: DieEvidence, limits: Limits = LIMITS) -> bool:
+    """True if both sides of the witnesses say, each by itself, that a die is not flat."""
+    return fails(side_of(die, NETWORKS), side_of(die, SECOND), limits)
+
+
 class _Judgement:
     """The rules on one frame."""
 

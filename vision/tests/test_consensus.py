@@ -109,6 +109,17 @@ def test_how_a_die_lies_is_judged_by_the_mean_of_what_each_witness_says():
     assert agree([doubted, doubted, doubted] * 9) is None
 
 
+def test_a_die_that_topples_in_the_last_frame_is_not_hidden_by_the_frames_before():
+    """Refused for another reason than no roll, as a die is that touches its neighbour."""
+    sure, askew = (25.0, FLAT, FLAT), (LEANING, FLAT, FLAT)
+    frames = [frame(odds=sure), frame(odds=sure, sequence=1), frame(odds=askew, sequence=2)]
+    newest = frames[-1]
+    touching = replace(newest, opinion=Unreadable(Reason.TOUCHING, "it touches its neighbour"))
+    assert sum(each.dice[0].odds for each in frames) / 3 > FLAT, "the mean alone says flat"
+    assert agree([*frames[:2], touching]) is None
+    assert agree([*frames[:2], frame(odds=sure, sequence=2)]) is not None
+
+
 def test_one_frame_at_least_states_the_verdict_by_itself():
     """So that the picture which is kept of a toss shows what was read."""
     much = 9.0

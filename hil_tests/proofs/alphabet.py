@@ -93,6 +93,10 @@ def _answers(table: Table, o: Occasion) -> list[ev.Event]:
     return [
         ev.TossPlanDrawn(o, PLAN, table.day),
         ev.TossPlanDrawn(o, PLAN, table.day + timedelta(days=32)),
+        ev.TossPlanDrawn(o, PLAN, table.day + 2 * DICE_AT),
+        ev.TossPlanDrawn(o, PLAN, table.day, TimeTrust.NONE),
+        ev.TossPlanDrawn(o, PLAN, table.day, behind_last_record=True),
+        *(ev.TossPlanDrawn(o, PLAN, bad) for bad in table.bad_days),
         ev.TossStarted(o),
         ev.TossNotStarted(o, "lamps-stale"),
         ev.TossNotStarted(o, "interlock"),
@@ -135,6 +139,7 @@ def _times(table: Table) -> list[ev.Event]:
         ev.TimeChecked(newest, day, TimeTrust.NONE),
         ev.TimeChecked(newest, day, TimeTrust.SYNCHRONISED, behind_last_record=True),
         ev.TimeChecked(newest, much_later, TimeTrust.CONFIRMED),
+        ev.TimeChecked(newest, day + 2 * DICE_AT, TimeTrust.RTC),
         *(ev.TimeChecked(newest, bad, TimeTrust.RTC) for bad in table.bad_days),
         *(ev.TimeChecked(o, day, TimeTrust.RTC) for o in (earlier, OCCASIONS[0])),
     ]

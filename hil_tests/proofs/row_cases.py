@@ -20,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.alphabet import BEFORE, NOW, OCCASIONS, PEOPLE, alphabet
+from hil_tests.proofs.alphabet import BEFORE, NOW, OCCASIONS, PEOPLE, PLAN, alphabet
 from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
-from hil_tests.proofs.tables import Table, imagined, tables
+from hil_tests.proofs.tables import TODAY, Table, imagined, tables
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, ROWS, initial, noted
 from shaker_ctl.rules.record import to_record
@@ -31,10 +31,13 @@ from shaker_ctl.rules.row import Context, Guard, Row
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
 from shaker_ctl.rules.vocabulary import (
+    Occasion,
     Part,
     Person,
+    Purpose,
     RetireStep,
     Timer,
+    TimeTrust,
     Verified,
 )
 
@@ -177,6 +180,11 @@ def _events(table: Table, state: TableState) -> Iterator[ev.Event]:
 _MORE = (
     *(ev.TimerExpired(timer, each) for timer in Timer for each in OCCASIONS),
     *(ev.ReadingMade(each, UNREADABLE) for each in OCCASIONS),
+    *(ev.TossPlanDrawn(each, PLAN, TODAY, TimeTrust.NONE) for each in OCCASIONS),
+    *(
+        ev.TimeChecked(Occasion(Purpose.CLOCK, number), TODAY, TimeTrust.NONE)
+        for number in (NOW, BEFORE)
+    ),
     *(ev.CorrectionAgreed(person, BEFORE, None) for person in PEOPLE),
     *(ev.ValuesEntered(person, NOW, (1, 4, 7)) for person in PEOPLE),
     *(ev.LampValuesEntered(person, (1, 4, 7)) for person in PEOPLE),
@@ -251,6 +259,7 @@ def _stories(table: Table) -> Iterator[TableState]:
         _manual,
         _retired_whole,
         _bad_cycles,
+        _cover_stays,
     ):
         t = _Teller()
         t.rules, t.state, t.now = table.rules, initial(table.rules), table.day
@@ -327,6 +336,16 @@ def _retired_whole(t: Playing) -> None:
 
 def _bad_cycles(t: Playing) -> None:
     t.locked().lamps_inspected().cycled(tossed=False).cycled(tossed=False).cycled(tossed=False)
+
+
+def _cover_stays(t: Playing) -> None:
+    """The reveal has its time, and the contact still says that the cover is on."""
+    t.open().settled()
+    if t.phase is Phase.COVERED:
+        t.no_more_bets()
+    if t.phase is Phase.NO_MORE_BETS:
+        t.do(ev.RevealRequested(DEALER, t.state.round))
+    t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
 
 
 def _representative(state: TableState) -> TableState:

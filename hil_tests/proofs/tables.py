@@ -89,7 +89,7 @@ def _rules(**settings: object) -> Rulebook:
 def tables() -> tuple[Table, ...]:
     """Return all tables that are proved."""
     early = datetime(2019, 8, 30, 12, 0, tzinfo=UTC)
-    b_days = (datetime(2023, 8, 4, 12, 0, tzinfo=UTC), datetime(2026, 8, 5, 0, 0, tzinfo=UTC))
+    b_days = (datetime(2023, 8, 4, 12, 0, tzinfo=UTC), datetime(2026, 8, 5, 4, 0, tzinfo=UTC))
     return (
         Table(
             "pa-625a, no cover, dealer confirms",
@@ -157,7 +157,7 @@ def tables() -> tuple[Table, ...]:
             _rules(profile="pa-539", entry_mode="dealer_entry"),
             replace(PA, nmb_before_reveal=False, dice_removed=False),
             datetime(2011, 3, 2, 12, 0, tzinfo=UTC),
-            (datetime(2012, 4, 4, 0, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
+            (datetime(2012, 4, 4, 4, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
         ),
         Table(
             "md, driven cover, dealer confirms",

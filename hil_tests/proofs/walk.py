@@ -128,8 +128,8 @@ def _goes_wrong(table: Table, phase: Phase, event: ev.Event) -> bool:
             return phase in STANDING
         case ev.TimeChecked(now=now, trust=trust, behind_last_record=behind):
             return now != table.day or trust is TimeTrust.NONE or behind
-        case ev.TossPlanDrawn(at=at):
-            return at != table.day
+        case ev.TossPlanDrawn(at=at, trust=trust, behind_last_record=behind):
+            return at != table.day or trust is TimeTrust.NONE or behind
         case ev.CoverClosed() | ev.CoverOpened():
             return phase is not (
                 Phase.COVERING if type(event) is ev.CoverClosed else Phase.REVEALING

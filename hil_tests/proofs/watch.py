@@ -6,16 +6,16 @@ a property that compares the machine with the watch compares two accounts.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.alphabet import DICE_AT
 from hil_tests.proofs.tables import Table
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
+    Cause,
     FaultKind,
     NoRoll,
     Notice,
@@ -447,7 +447,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.TimeChecked(now=now) if state.phase is P.OPENING:
             if admits(table, w, event) and not is_old(table, w.begun, now):
                 w = w._replace(shift_due=bool(table.expected.shift), begun=None)
-        case ev.TimeChecked(now=now) if w.bets_closed and not is_day_old(table, now):
+        case ev.TimeChecked() if w.bets_closed and admits(table, w, event):
             w = w._replace(tossed=True, settled=True, verdict="unreadable")  # by hand
         case ev.DiceKept() if kept_alone(table, w, state, event.person):
             assert state.dice is not None
@@ -485,6 +485,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = _disturbed(w)
         case ev.LidRequested():
             w = _disturbed(w)
+            w = w if w.manual else w._replace(doubt=True, dice_by=None)
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
     return w
@@ -530,13 +531,18 @@ def is_alone(table: Table, person: Person) -> bool:
 
 def admits(table: Table, w: Watch, event: ev.TimeChecked) -> bool:
     """True where the clock is trusted, the text is in force, and the dice are known and young."""
-    trusted = event.trust is not TimeTrust.NONE and not event.behind_last_record
-    return trusted and event.now == table.day and w.dice and not w.doubt
+    return why_not(table, event, event.now) is None and w.dice and not w.doubt
 
 
-def is_day_old(table: Table, now: datetime) -> bool:
-    """True for the alphabet's dice at a moment when a manual shaker uses them no more."""
-    return now - (table.day + DICE_AT) >= timedelta(hours=24)
+def why_not(table: Table, event: ev.TimeChecked | ev.TossPlanDrawn, now: datetime) -> Cause | None:
+    """Return what keeps a round from starting by this answer of the clock; None: nothing.
+
+    Of the alphabet's trusted moments one is a table's day; on the others the text is not in force,
+    or the dice are too old, or recorded later than it.
+    """
+    if event.trust is TimeTrust.NONE or event.behind_last_record or now in table.bad_days:
+        return Cause.CLOCK
+    return None if now == table.day else Cause.DICE
 
 
 def _no_roll(w: Watch) -> str:

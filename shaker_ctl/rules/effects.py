@@ -148,14 +148,22 @@ def compartment_opened(_: Context) -> Changes:
     return {"compartment_open": True, "dice_in_doubt": True, "named": None, "dice_named": None}
 
 
+def lid_released(c: Context) -> Changes:
+    """A pulse on the latch is an opening, whatever the lid's contact says of it."""
+    return {} if c.state.manual else {"dice_in_doubt": True, "dice_named": None}
+
+
 REMEMBERED_DICE = 3 * 31
 """Serials that are kept: dice changed every day for a month, the longest that dice are used."""
 
 
 def dice_recorded(c: Context) -> Changes:
+    """Where two persons name them, they are in since the first did."""
     used = (*c.state.used_dice, *c.event.serials)[-REMEMBERED_DICE:]
+    named = c.state.dice_named
+    since = min(named.at, c.event.at) if named and named.at else c.event.at
     return {
-        "dice": DiceSet(c.event.serials, c.event.at),
+        "dice": DiceSet(c.event.serials, since),
         "dice_in_doubt": False,
         "dice_named": None,
         "dice_untried": True,
@@ -177,7 +185,8 @@ def serials_put_right(c: Context) -> Changes:
 
 
 def dice_named(c: Context) -> Changes:
-    return {"dice_named": DiceNamed(c.event.serials, c.event.person)}
+    at = getattr(c.event, "at", None)  # serials are put right without one
+    return {"dice_named": DiceNamed(c.event.serials, c.event.person, at)}
 
 
 def same_dice_named(c: Context) -> Changes:

@@ -86,11 +86,15 @@ class TimerExpired(Event):
 @recorded
 @frozen
 class TossPlanDrawn(Event):
-    """A shake for the toss that begins now. `at`: wall time, by which the dice are judged again."""
+    """A shake for the toss that begins now. `at`: wall time, by which text and dice are judged
+    again, and `trust` and `behind_last_record` as in `TimeChecked`.
+    """
 
     occasion: Occasion
     plan: TossPlan
     at: datetime
+    trust: TimeTrust = TimeTrust.RTC
+    behind_last_record: bool = False
 
 
 @recorded

@@ -124,9 +124,11 @@ def may_inspect(c: Context) -> bool:
     return c.event.person.role in c.rules.opening_signers
 
 
-@guard("the profile has another role inspect at the start of a shift")
+@guard("another role inspects at the start of a shift, and not who signed the opening")
 def may_inspect_shift(c: Context) -> bool:
-    return c.event.person.role in c.rules.shift_signers
+    """Two inspections, two persons: who signed the opening does not inspect for the shift."""
+    person, opened = c.event.person, c.state.signed_by
+    return person.role in c.rules.shift_signers and not person.is_same(opened)
 
 
 @guard("the profile names another role whose presence is needed")
@@ -409,16 +411,26 @@ LAMPS_STALE = "lamps-stale"
 """How `TossNotStarted.reason` begins when the lamps' answer was older than 500 ms at EN-on."""
 
 
-@guard("the dice are over age: change them")
-def dice_young_enough(c: Context) -> bool:
-    """Judged in play; an inspection's cycle counts with any dice."""
-    return c.state.purpose is not Purpose.PLAY or not c.rules.over_age(c.state.dice, c.event.at)
+@guard("a round may no longer start: see the clock, the text and the dice")
+def still_admitted(c: Context) -> bool:
+    """Judged once more where the toss begins; an inspection's cycle counts with any dice."""
+    return c.state.purpose is not Purpose.PLAY or _barred_since(c) is None
 
 
-@guard("the dice are over age: change them")
-def dice_still_young(c: Context) -> bool:
-    """Asked of the clock when bets have closed over a manual shaker."""
-    return not c.rules.over_age(c.state.dice, c.event.now)
+@guard("the clock is trusted, and the text is in force")
+def no_longer_in_force(c: Context) -> bool:
+    """With a clock that nobody trusts, nobody can say that the text is in force."""
+    return _barred_since(c) in OF_THE_CLOCK
+
+
+OF_THE_CLOCK = (Barrier.TIME_UNTRUSTED, Barrier.NOT_YET_IN_FORCE, Barrier.EXPIRED)
+
+
+def _barred_since(c: Context) -> Barrier | None:
+    """Return what forbids by now the round that was admitted when bets opened."""
+    e = c.event
+    now = getattr(e, "now", None) or e.at
+    return c.rules.bars(now, e.trust, e.behind_last_record, c.state.dice)
 
 
 @guard("the dice on record are those in the compartment: it was not opened since, or is open now")

@@ -338,11 +338,12 @@ ROWS: tuple[Row, ...] = (
         LID_CITE,
         when=(g.in_charge,),
         to=P.INSPECTION_DUE,
-        notes=(fx.nothing_passed,),
+        notes=(fx.nothing_passed, fx.lid_released),
         do=(
             fx.release_latch,
             fx.show(ShownPhase.CLOSED),
             fx.announce(Notice.INSPECTION_DUE, "opening_inspection.signed_by"),
+            fx.ask_same_dice,
         ),
     ),
     Row(
@@ -351,8 +352,8 @@ ROWS: tuple[Row, ...] = (
         ev.LidRequested,
         LID_CITE,
         when=(g.in_charge,),
-        notes=(fx.nothing_passed,),
-        do=(fx.release_latch,),
+        notes=(fx.nothing_passed, fx.lid_released),
+        do=(fx.release_latch, fx.ask_same_dice),
     ),
     # ── trials ──
     Row(

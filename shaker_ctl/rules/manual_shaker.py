@@ -116,11 +116,23 @@ ROWS: tuple[Row, ...] = (
         phases(P.PLANNING),
         ev.TimeChecked,
         "dice.manual",
-        when=(g.of_this_question, g.manual, g.dice_still_young),
+        when=(g.of_this_question, g.manual, g.still_admitted),
         to=P.AWAITING_DEALER,
         notes=(fx.unreadable("a manual shaker is in use"),),
         do=ENTER,
     ),
+    # the text governs on its days alone, and an untrusted clock starts nothing
+    Row(
+        "the text ended or the clock lost its trust over a manual shaker: the round does not start",
+        phases(P.PLANNING),
+        ev.TimeChecked,
+        "in_force.last_day",
+        when=(g.of_this_question, g.manual, g.no_longer_in_force),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NOT_STARTED, Cause.CLOCK),),
+        do=END,
+    ),
+    # dice that were placed in a manual shaker are used for 24 hours at most
     Row(
         "the manual shaker's dice grew too old while bets were open: the round does not start",
         phases(P.PLANNING),

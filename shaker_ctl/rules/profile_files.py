@@ -169,7 +169,7 @@ def _refuse_a_shipped_instrument(path: Path, profile: Profile, *, is_house: bool
     for shipped in () if is_house else shipped_profiles():
         mine, theirs = (plain(each.instrument) for each in (profile, shipped))
         cited = re.split(r" \(|, (?:ch\.|sections) ", theirs)[0]
-        if shipped.rests_on_instrument and (mine in theirs or cited in mine):
+        if shipped.rests_on_instrument and cited in mine:
             raise SettingsError(
                 f"{path}: `instrument`: `{shipped.name}` has this text, and comes with the product",
                 remedy=f'Write on_top_of = "{shipped.name}"; or call the file `house-…`, with '

@@ -224,6 +224,8 @@ class ShiftInspection(Strict):
     def _somebody_does_it(self) -> ShiftInspection:
         if self.required.value and not (self.signed_by.value and self.cycles.value):
             raise ValueError("an inspection that is required has cycles and somebody who signs it")
+        if not {Role.FLOORPERSON, Role.SUPERVISOR}.issuperset(self.signed_by.value):
+            raise ValueError("a shift is inspected by a floorperson or a supervisor")
         return self
 
 

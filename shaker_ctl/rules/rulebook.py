@@ -152,6 +152,8 @@ class Rulebook:
             marks.append("rests on no instrument")
         if self.profile.own_file:
             marks.append("a profile file of the house")
+        if self.shift_inspection and not self.parameters.shifts:
+            marks.append("no shift begins by itself: table.shifts is empty")
         if self.parameters.approval:
             marks.append(f"{self._approved()} by approval: {self.parameters.approval}")
         return tuple(marks)

@@ -57,10 +57,21 @@ ROWS: tuple[Row, ...] = (
         phases(P.PLANNING),
         ev.TossPlanDrawn,
         "activation.by_dealer",
-        when=(g.of_this, g.by_machine, g.dice_young_enough),
+        when=(g.of_this, g.by_machine, g.still_admitted),
         to=P.PROVING_DARK,
         notes=(fx.plan_drawn,),
         do=(fx.prove_lamps_dark,),
+    ),
+    # the text governs on its days alone, and an untrusted clock starts nothing
+    Row(
+        "the text ended or the clock lost its trust while bets were open: the round does not start",
+        phases(P.PLANNING),
+        ev.TossPlanDrawn,
+        "in_force.last_day",
+        when=(g.of_this, g.by_machine, g.no_longer_in_force),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.NOT_STARTED, Cause.CLOCK),),
+        do=END,
     ),
     # dice are used for 24 hours; locked in an automated shaker and compliant, for a month
     Row(

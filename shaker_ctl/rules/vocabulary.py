@@ -220,6 +220,8 @@ class Cause(Word):
     """A person closed the table."""
     DICE = "dice"
     """The dice grew too old while bets were open."""
+    CLOCK = "clock"
+    """While bets were open the text ended, or the clock was no longer trusted."""
 
 
 class WagersDo(Word):
@@ -291,6 +293,8 @@ class DiceNamed:
 
     serials: tuple[str, ...]
     by: Person
+    at: datetime | None = None
+    """When; their age runs from the first word, and not from the second."""
 
 
 @recorded

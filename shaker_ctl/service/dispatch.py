@@ -10,13 +10,14 @@ import logging
 import secrets
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.ports import DiceReader, ShakerOutputs
 from shaker_ctl.rules import commands, events, multipliers
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import Rulebook
-from shaker_ctl.rules.vocabulary import FaultKind, Notice, Timer
+from shaker_ctl.rules.vocabulary import FaultKind, Notice, Timer, TimeTrust
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
@@ -79,6 +80,11 @@ class Dispatch:
         except Exception:
             log.exception("%s could not be handed over", command)
 
+    def _wall_time(self) -> tuple[datetime, TimeTrust, bool]:
+        """Return the wall time, how far it is trusted, and whether it is behind the last record."""
+        wall = self._wall
+        return wall.now(), wall.trust(), wall.is_behind_last_record()
+
     def _perform(self, command: commands.Command) -> None:
         match command:
             case commands.StopMotor(cause):
@@ -93,7 +99,8 @@ class Dispatch:
                     self._post(events.JogFinished(occasion))
             case commands.DrawTossPlan(occasion):
                 plan = self._motion.draw_plan()
-                self._post(events.TossPlanDrawn(occasion, plan, self._wall.now()))
+                now, trust, behind = self._wall_time()
+                self._post(events.TossPlanDrawn(occasion, plan, now, trust, behind))
             case commands.DrawMultipliers(occasion):
                 drawn = multipliers.draw(
                     self._rulebook.profile.multipliers.ranges,
@@ -129,14 +136,8 @@ class Dispatch:
             ):
                 self._lamps.perform(command)
             case commands.CheckTime(occasion):
-                self._post(
-                    events.TimeChecked(
-                        occasion,
-                        self._wall.now(),
-                        self._wall.trust(),
-                        self._wall.is_behind_last_record(),
-                    )
-                )
+                now, trust, behind = self._wall_time()
+                self._post(events.TimeChecked(occasion, now, trust, behind))
             case commands.TrustTime():
                 self._wall.confirm()
             case commands.Announce(notice=notice):

@@ -93,6 +93,7 @@ _CAUSES = {
     Cause.CONDITION: "settings, light or calibration changed",
     Cause.CLOSED: "the table was closed",
     Cause.DICE: "the dice are over age",
+    Cause.CLOCK: "the clock is not trusted, or the rules are not in force any more",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hil_tests.proofs.properties.case import ASIDE, Case, came_out, proves
 from hil_tests.proofs.properties.rounds import to_enter
-from hil_tests.proofs.watch import FAULTS, are_both, is_day_old, is_one
+from hil_tests.proofs.watch import FAULTS, are_both, is_one, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
@@ -84,8 +84,8 @@ def _aside(case: Case) -> bool | None:
 def _manual_dice(case: Case) -> bool | None:
     if case.phase is not P.PLANNING:
         return None
-    if is_day_old(case.table, case.event.now):
-        return case.ends(Ending.NOT_STARTED, Cause.DICE)
+    if (why := why_not(case.table, case.event, case.event.now)) is not None:
+        return case.ends(Ending.NOT_STARTED, why)
     return case.before.bets_closed and case.to is P.AWAITING_DEALER and case.tells(Notice.BY_HAND)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, came_out, proves
-from hil_tests.proofs.watch import is_one, kept_alone, seconds_dice
+from hil_tests.proofs.watch import is_one, kept_alone, seconds_dice, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
-    Cause,
     Ending,
     FaultKind,
     Notice,
@@ -486,11 +485,24 @@ def _told_without_reader(case: Case) -> bool | None:
     return case.tells(Notice.CAMERA_OFF) == case.after.camera_off
 
 
-@proves("over age at the start of a toss, dice are not tossed", granted=(ev.TossPlanDrawn,))
-def _old_dice(case: Case) -> bool | None:
-    if case.before.playing and case.event.at > case.table.day:
-        return case.ends(Ending.NOT_STARTED, Cause.DICE)
+@proves(
+    "an untrusted answer, a text that ended and dice over age start no toss",
+    granted=(ev.TossPlanDrawn,),
+)
+def _nothing_started(case: Case) -> bool | None:
+    why = why_not(case.table, case.event, case.event.at)
+    if case.before.playing and why is not None:
+        return case.ends(Ending.NOT_STARTED, why)
     return case.to is P.PROVING_DARK
+
+
+@proves("a pulse on the lid's latch counts as an opening", granted=(ev.LidRequested,))
+def _lid_opens(case: Case) -> bool | None:
+    y = case.next
+    if case.before.manual:
+        return y.dice_in_doubt == case.state.dice_in_doubt
+    asked = case.before.dice and not case.before.compartment
+    return y.dice_in_doubt and y.dice_named is None and case.tells(Notice.SAME_DICE) == asked
 
 
 @proves("a table in doubt about its dice does not open", granted=(ev.TimeChecked,))

@@ -259,6 +259,40 @@ def test_dice_that_grow_too_old_while_bets_are_open_are_not_tossed():
     assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.DICE)
 
 
+@pytest.mark.parametrize(
+    ("profile", "said", "cause"),
+    [
+        ("ma", {"trust": TimeTrust.NONE}, Cause.CLOCK),
+        ("ma", {"behind_last_record": True}, Cause.CLOCK),
+        ("ma", {"at": NOON - timedelta(days=40)}, Cause.DICE),
+        ("pa-625b", {"at": NOON + timedelta(days=156)}, Cause.CLOCK),
+    ],
+)
+def test_an_untrusted_clock_and_a_text_that_ended_start_no_toss(profile, said, cause):
+    t = Playing(profile=profile).open().betting()
+    t.do(ev.NoMoreBetsCalled(DEALER, 1))
+    if profile == "pa-625b":
+        t.do(ev.MultipliersDrawn(t.state.occasion, ()))
+    t.do(ev.ActivationRequested(DEALER, 1))
+    t.do(ev.TossPlanDrawn(t.state.occasion, PLAN, **{"at": t.now, **said}))
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, cause)
+
+
+def test_the_pulse_on_the_latch_counts_as_an_opening():
+    t = Playing().open().do(ev.LidRequested(FLOOR))
+    assert t.state.dice_in_doubt
+    assert any(getattr(each, "notice", None) is Notice.SAME_DICE for each in t.last.commands)
+    assert not t.tell(ev.DiceChanged(FLOOR, OTHERS, t.now)).refused
+
+
+def test_dice_that_two_persons_name_are_as_old_as_the_first_word():
+    t = Playing(profile="ma", dice_by_two=True).do(ev.Restarted(False, False, False))
+    opened_and_closed(t)
+    t.do(ev.DiceChanged(FLOOR, OTHERS, NOON))
+    t.do(ev.DiceChanged(SUPERVISOR, OTHERS, NOON + timedelta(hours=20)))
+    assert t.state.dice == DiceSet(OTHERS, NOON)
+
+
 def test_two_persons_name_other_dice_where_the_house_has_two():
     t = opened_and_closed(Playing(dice_by_two=True).do(ev.Restarted(False, False, False)))
     t.do(ev.DiceChanged(FLOOR, OTHERS, t.now))

@@ -288,6 +288,14 @@ def test_a_clock_that_is_not_trusted_ages_no_signature():
     assert t.clock(TimeTrust.NONE).phase is Phase.INSPECTED
 
 
+def test_who_signed_the_opening_does_not_inspect_for_the_shift():
+    """Two inspections by two persons (ma 5(a), (b)), in whatever role one of them logs in."""
+    t = Playing(profile="ma").inspected(FLOOR).do(ev.OpenRequested(FLOOR)).clock()
+    both = Person(f" {FLOOR.name.lower()}", Role.SUPERVISOR)
+    assert t.tell(ev.ShiftInspectionRequested(both)).refused
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR))
+
+
 def test_the_shift_s_inspection_is_the_supervisor_s_from_cycle_to_signature():
     t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
     t.do(ev.ShiftInspectionRequested(SUPERVISOR))

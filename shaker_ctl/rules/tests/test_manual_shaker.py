@@ -23,6 +23,7 @@ from shaker_ctl.rules.vocabulary import (
     RetireStep,
     Source,
     Timer,
+    TimeTrust,
 )
 
 STEPS = frozenset({RetireStep.DICE_REMOVED, RetireStep.COVERED_OR_SIGNED})
@@ -109,6 +110,14 @@ def test_dice_that_grow_too_old_while_bets_are_open_are_not_played():
     t.now = NOON + timedelta(hours=24)
     t.do(ev.NoMoreBetsCalled(DEALER, 1)).clock()
     assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.DICE)
+
+
+@pytest.mark.parametrize(("trust", "behind"), [(TimeTrust.NONE, False), (TimeTrust.RTC, True)])
+def test_an_untrusted_clock_plays_no_dice_of_a_manual_shaker(trust, behind):
+    """The clock was set back, and says so: the dice may be of any age."""
+    t = opened(retired()).betting().do(ev.NoMoreBetsCalled(DEALER, 1))
+    t.do(ev.TimeChecked(t.state.question, t.now, trust, behind_last_record=behind))
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.CLOCK)
 
 
 def test_the_dice_have_come_out_of_the_compartment_before_a_manual_shaker_is_used():

@@ -32,7 +32,8 @@ def test_a_table_that_paces_itself_is_forbidden_by_the_five_texts(profile):
 
 @pytest.mark.parametrize("profile", TEXTS)
 def test_with_a_named_approval_it_is_allowed_and_marked_everywhere(profile):
-    rules = rulebook(settings(profile, approval="BGLO 461a.4, letter of 2026-01-15"))
+    approval = "BGLO 461a.4, letter of 2026-01-15"
+    rules = rulebook(settings(profile, approval=approval, shifts=("06:00",)))
     assert rules.marks == ("pacing by the table by approval: BGLO 461a.4, letter of 2026-01-15",)
 
 

@@ -280,7 +280,7 @@ def test_a_new_jurisdiction_is_a_new_file(tmp_path: Path):
     new.write_text(text, encoding="utf-8")
     rules = rulebook(TableParameters(profile=str(new)))
     assert rules.cite("no_roll.wagers").clause == "7.1"
-    assert rules.marks == ("a profile file of the house",)
+    assert rules.marks[0] == "a profile file of the house"
 
 
 def on_top(folder: Path, of: str, name: str, *lines: str) -> Path:
@@ -472,6 +472,19 @@ def test_somebody_signs_and_somebody_is_present(tmp_path: Path, key: str):
     line = f'[{key}]\n{field} = {{ value = [], clause = "x" }}'
     with pytest.raises(SettingsError, match="at least 1 item"):
         load(on_top(tmp_path, "pa-625a", "house-x", HOUSE, line))
+
+
+def test_a_shift_is_inspected_by_somebody_who_can_ask_for_it(tmp_path: Path):
+    line = TIGHTER[5].replace('"supervisor"', '"technician"')
+    with pytest.raises(SettingsError, match="a floorperson or a supervisor"):
+        load(on_top(tmp_path, "pa-625a", "strict", line))
+
+
+def test_a_table_that_owes_a_shift_inspection_and_knows_no_shift_is_marked():
+    """It inspects at each opening, and never again while it stays open."""
+    mark = "no shift begins by itself: table.shifts is empty"
+    assert rulebook(TableParameters(profile="ma")).marks == (mark,)
+    assert not rulebook(TableParameters(profile="ma", shifts=("06:00",))).marks
 
 
 def test_days_are_the_jurisdiction_s_own():

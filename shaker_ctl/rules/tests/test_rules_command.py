@@ -100,6 +100,7 @@ def test_what_is_wrong_is_one_line_with_the_remedy(shown, tmp_path: Path):
 def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
     good = tmp_path / "good.toml"
     text = source(load("md")).read_text(encoding="utf-8").replace('name = "md"', 'name = "own"')
+    text = text.replace("Maryland State", "Another State")
     good.write_text(text, encoding="utf-8")
     assert "complete" in shown("check", str(good))
     good.write_text(text.replace('"required"', '"desired"', 1), encoding="utf-8")
@@ -150,6 +151,7 @@ def test_a_file_that_cannot_be_read_is_named_with_its_folder(shown, tmp_path: Pa
 
 def test_words_of_a_profile_are_printed_as_they_are(shown, tmp_path: Path):
     text = source(load("md")).read_text(encoding="utf-8").replace('name = "md"', 'name = "own"')
+    text = text.replace("Maryland State", "Another State")
     file = tmp_path / "x.toml"
     file.write_text(text.replace('clause = "', 'clause = "[/x]'), encoding="utf-8")
     for words in (("show",), ("paytable",), ("compare", "--all", "md")):

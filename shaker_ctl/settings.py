@@ -29,6 +29,7 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.parameters import SealParameters
 from shaker_ctl.service.parameters import ServiceParameters
+from shaker_ctl.whole_file import taken
 
 
 class Settings(Parameters):
@@ -74,10 +75,14 @@ def parse_file(path: Path, kind: type[Section]) -> Section:
     return _parse(_decoded(read_text(path), source=str(path)), kind, source=str(path))
 
 
+MAX_FILE = 1_000_000
+"""Bytes; a settings file with every key has some 20,000."""
+
+
 def read_text(path: Path) -> str:
     """Return what stands in the settings file. Raises `SettingsError` where it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return taken(path, MAX_FILE).decode()
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}",

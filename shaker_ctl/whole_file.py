@@ -1,9 +1,14 @@
-"""Files that are never half written: made aside, brought to the disk, then moved into place."""
+"""Files that are never half written: made aside, brought to the disk, then moved into place.
+
+And small files that are read whole, or not at all.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -34,3 +39,19 @@ def put(
 def mode(bits: int) -> Callable[[int], object]:
     """For `put`: give the file this mode."""
     return lambda number: os.fchmod(number, bits)
+
+
+def taken(path: Path, max_bytes: int) -> bytes:
+    """Return all that stands in a small file.
+
+    Raises OSError, also for what is no ordinary file (a pipe would be waited for without end, a
+    device read without end), and for more than `max_bytes`.
+    """
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(number, "rb") as file:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {max_bytes} bytes", str(path))
+    return content

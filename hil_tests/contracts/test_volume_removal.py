@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.dispute_list import NAME, Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -132,6 +132,17 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     (tmp_path / "floor.json").write_text(json.dumps(said | {"acknowledged_hash": own}))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
+
+
+def test_nothing_is_removed_while_the_list_of_disputes_lacks_the_end_of_its_last_line(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    """That act may be a dispute which somebody was told is kept."""
+    DisputeList(tmp_path / "pictures").add(Dispute(9, True, "fay", "a five", "2026-11-23"))
+    kept = tmp_path / "pictures" / NAME
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert "has no end" in str(remove(aged).exception)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
 
 
 def test_a_removal_that_is_cut_short_is_done_again(

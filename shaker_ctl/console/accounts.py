@@ -26,7 +26,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from shaker_ctl.errors import SettingsError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
-from shaker_ctl.whole_file import put
+from shaker_ctl.whole_file import put, taken
 
 
 class Looker(Enum):
@@ -150,11 +150,7 @@ def _read(path: Path) -> tuple[tuple[Account, ...], str | None]:
     # `add` reads it first: no passphrase can be given in a file that is there and cannot be used.
     remedy = f"Mend it, or move it aside and write it anew {with_}"
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_FILE + 1)
-        if len(text) > MAX_FILE:
-            raise SettingsError(f"the users file {path} is larger than 64 kB", remedy=remedy)
-        raw = tomllib.loads(text.decode())
+        raw = tomllib.loads(taken(path, MAX_FILE).decode())
     except FileNotFoundError as error:
         raise SettingsError(f"there is no users file {path}", remedy=f"Write it {with_}") from error
     except OSError as error:

@@ -17,6 +17,10 @@ from shaker_ctl.seal import signature
 from shaker_ctl.seal.fault import UNSEALED
 from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.place import Place
+from shaker_ctl.whole_file import taken
+
+MAX_MANIFEST = 16_000_000
+"""Bytes; a seal over the program and its libraries has some hundred thousand."""
 
 
 @frozen
@@ -61,7 +65,7 @@ def examine(
         )
     seal = signature.fingerprint(key)
     try:
-        plain = json.loads(place.manifest.read_bytes())
+        plain = json.loads(taken(place.manifest, MAX_MANIFEST))
         manifest = listed.understood(plain["manifest"])
         is_signed = signature.is_signed(key, manifest.signed_part(), str(plain["signature"]))
     except FileNotFoundError:

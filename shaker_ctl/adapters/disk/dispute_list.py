@@ -14,11 +14,14 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
+from shaker_ctl import whole_file
 from shaker_ctl.errors import JournalWriteError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.quoting import require_words
 
 NAME = "disputes.jsonl"
+MAX_BYTES = 16_000_000
+"""Some hundred thousand acts; a table has a few a month."""
 
 
 @frozen
@@ -31,6 +34,16 @@ class Dispute:
     reason: str
     wall: str
     """ISO 8601 with offset."""
+
+
+TYPES = {"round": int, "is_open": bool, "by": str, "reason": str, "wall": str}
+
+
+def _act(plain: object) -> Dispute:
+    """Raises ValueError for what is no act."""
+    if not isinstance(plain, dict) or {key: type(value) for key, value in plain.items()} != TYPES:
+        raise ValueError(f"{str(plain)[:80]!r} is no act of a dispute")
+    return Dispute(**plain)
 
 
 class DisputeList:
@@ -63,8 +76,8 @@ class DisputeList:
         """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""
         try:
             # Not `splitlines`: a reason may hold a line separator that is no end of a line here.
-            *lines, _cut = self._path.read_bytes().split(b"\n")
-            return tuple(Dispute(**json.loads(line)) for line in lines if line)
+            *lines, _cut = whole_file.taken(self._path, MAX_BYTES).split(b"\n")
+            return tuple(_act(json.loads(line)) for line in lines if line)
         except FileNotFoundError:
             return ()
         except (OSError, ValueError, TypeError, RecursionError) as error:
@@ -72,6 +85,16 @@ class DisputeList:
                 f"the list of disputes {self._path} cannot be read: {error}",
                 remedy="Mend or remove that line by hand; until then no picture is dropped",
             ) from error
+
+    def require_whole(self) -> None:
+        """Raises JournalWriteError where the last line has lost its end, or the file is damaged:
+        its act may have been acknowledged, so that nothing is removed for good on its word."""
+        self.acts()
+        if self._path.exists() and not whole_file.taken(self._path, MAX_BYTES).endswith(b"\n"):
+            raise JournalWriteError(
+                f"the last line of the list of disputes {self._path} has no end",
+                remedy="Look at that line; write its act again: shaker-ctl journal dispute",
+            )
 
     def open_rounds(self) -> frozenset[int]:
         """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""

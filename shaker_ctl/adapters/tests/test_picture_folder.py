@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -91,6 +92,17 @@ def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Pa
     with pytest.raises(JournalWriteError, match=r"disputes\.jsonl"):
         folder.settle()
     assert names(tmp_path) == list(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("round", "2"), ("round", [2]), ("is_open", 1), ("by", None), ("more", 1)]
+)
+def test_an_act_of_other_kinds_of_values_is_damage(tmp_path: Path, key: str, value: object) -> None:
+    """A round that is text is no round, and its pictures would be dropped."""
+    act = {"round": 2, "is_open": True, "by": "fay", "reason": "a five", "wall": "2026-11-21"}
+    (tmp_path / NAME).write_text(json.dumps(act | {key: value}) + "\n")
+    with pytest.raises(JournalWriteError, match="is no act of a dispute"):
+        DisputeList(tmp_path).open_rounds()
 
 
 @pytest.mark.parametrize("cut", ['{"round": 2, "is_o', '{"round": 2, "reason": "\xe9'])

@@ -114,7 +114,9 @@ def remove(
     day_named(before)
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
-    disputed = DisputeList(parameters.pictures).open_rounds()
+    disputes = DisputeList(parameters.pictures)
+    disputes.require_whole()
+    disputed = disputes.open_rounds()
     with closing(open_copies(parameters)) as opened:
         acknowledged = _acknowledged(opened.main)
         going, staying = removable(opened, before, disputed, acknowledged)

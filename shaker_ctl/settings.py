@@ -29,7 +29,7 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.parameters import SealParameters
 from shaker_ctl.service.parameters import ServiceParameters
-from shaker_ctl.whole_file import taken
+from shaker_ctl.whole_file import read_bounded
 
 
 class Settings(Parameters):
@@ -82,7 +82,7 @@ MAX_FILE = 1_000_000
 def read_text(path: Path) -> str:
     """Return what stands in the settings file. Raises `SettingsError` where it cannot be read."""
     try:
-        return taken(path, MAX_FILE).decode()
+        return read_bounded(path, MAX_FILE).decode()
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}",

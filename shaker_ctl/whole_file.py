@@ -41,7 +41,7 @@ def mode(bits: int) -> Callable[[int], object]:
     return lambda number: os.fchmod(number, bits)
 
 
-def taken(path: Path, max_bytes: int) -> bytes:
+def read_bounded(path: Path, max_bytes: int) -> bytes:
     """Return all that stands in a small file.
 
     Raises OSError, also for what is no ordinary file (a pipe would be waited for without end, a

@@ -26,7 +26,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from shaker_ctl.errors import SettingsError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
-from shaker_ctl.whole_file import put, taken
+from shaker_ctl.whole_file import put, read_bounded
 
 
 class Looker(Enum):
@@ -150,7 +150,7 @@ def _read(path: Path) -> tuple[tuple[Account, ...], str | None]:
     # `add` reads it first: no passphrase can be given in a file that is there and cannot be used.
     remedy = f"Mend it, or move it aside and write it anew {with_}"
     try:
-        raw = tomllib.loads(taken(path, MAX_FILE).decode())
+        raw = tomllib.loads(read_bounded(path, MAX_FILE).decode())
     except FileNotFoundError as error:
         raise SettingsError(f"there is no users file {path}", remedy=f"Write it {with_}") from error
     except OSError as error:
@@ -219,7 +219,7 @@ def add(path: Path, name: str, role: AnyRole, passphrase: str) -> bool:
 
 
 def remove(path: Path, name: str, role: AnyRole | None) -> tuple[AnyRole, ...]:
-    """Take one role from a person, or all with None; return those that were taken.
+    """Take one role from a person, or all with None; return those that were read_bounded.
 
     Raises `SettingsError` where the person has none of them.
     """

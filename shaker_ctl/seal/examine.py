@@ -17,7 +17,7 @@ from shaker_ctl.seal import signature
 from shaker_ctl.seal.fault import UNSEALED
 from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.place import Place
-from shaker_ctl.whole_file import taken
+from shaker_ctl.whole_file import read_bounded
 
 MAX_MANIFEST = 16_000_000
 """Bytes; a seal over the program and its libraries has some hundred thousand."""
@@ -65,11 +65,11 @@ def examine(
         )
     seal = signature.fingerprint(key)
     try:
-        plain = json.loads(taken(place.manifest, MAX_MANIFEST))
+        plain = json.loads(read_bounded(place.manifest, MAX_MANIFEST))
         manifest = listed.understood(plain["manifest"])
         is_signed = signature.is_signed(key, manifest.signed_part(), str(plain["signature"]))
     except FileNotFoundError:
-        what = "is not there: nothing was sealed yet, or the seal was taken away"
+        what = "is not there: nothing was sealed yet, or the seal was read_bounded away"
         return Examined(seal, None, (SealFinding(str(place.manifest), what),))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"

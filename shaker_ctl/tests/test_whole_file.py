@@ -11,15 +11,15 @@ from shaker_ctl.adapters.disk.dispute_list import NAME, DisputeList
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalWriteError, RefusedError, SettingsError, ShakerError
 from shaker_ctl.seal import signature
-from shaker_ctl.whole_file import taken
+from shaker_ctl.whole_file import read_bounded
 
 
 def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"12345")
-    assert taken(file, 5) == b"12345"
+    assert read_bounded(file, 5) == b"12345"
     with pytest.raises(OSError, match="larger than 4 bytes") as caught:
-        taken(file, 4)
+        read_bounded(file, 4)
     assert caught.value.errno == errno.EFBIG
 
 

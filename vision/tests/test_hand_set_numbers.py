@@ -13,7 +13,7 @@ from pathlib import Path
 import vision
 from vision.networks.model_card import MODELS
 
-MOST = 1010
+MAX_NUMBERS = 1010
 """1,001 are there. A change may only lower it: the goal is 450."""
 GIVEN = (0, 1, 2, 0.5, 45, 90, 180, 360, 255)
 NEARLY_NOTHING = 1e-5
@@ -43,4 +43,4 @@ def test_no_more_numbers_are_set_by_hand():
     )
     manifest = tomllib.loads((MODELS / "manifest.toml").read_text(encoding="utf-8"))
     set_by_hand = sum(len(list(numbers(source))) for source in sources)
-    assert set_by_hand + len(manifest["thresholds"]) <= MOST
+    assert set_by_hand + len(manifest["thresholds"]) <= MAX_NUMBERS

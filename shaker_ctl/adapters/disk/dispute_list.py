@@ -14,10 +14,10 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from shaker_ctl import whole_file
 from shaker_ctl.errors import JournalWriteError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.quoting import require_words
+from shaker_ctl.whole_file import read_bounded
 
 NAME = "disputes.jsonl"
 MAX_BYTES = 16_000_000
@@ -74,27 +74,34 @@ class DisputeList:
 
     def acts(self) -> tuple[Dispute, ...]:
         """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""
+        return self._read()[1]
+
+    def require_whole(self) -> None:
+        """Raise JournalWriteError where the last line has lost its end, or the file is damaged.
+
+        That act may have been acknowledged: nothing is removed for good without it.
+        """
+        content, _ = self._read()
+        if content is not None and not content.endswith(b"\n"):
+            raise JournalWriteError(
+                f"the last line of the list of disputes {self._path} has no end",
+                remedy="Look at that line; write its act again: shaker-ctl journal dispute",
+            )
+
+    def _read(self) -> tuple[bytes | None, tuple[Dispute, ...]]:
+        """Return what stands in the file, None without one, and the acts of its whole lines."""
         try:
+            content = read_bounded(self._path, MAX_BYTES)
             # Not `splitlines`: a reason may hold a line separator that is no end of a line here.
-            *lines, _cut = whole_file.taken(self._path, MAX_BYTES).split(b"\n")
-            return tuple(_act(json.loads(line)) for line in lines if line)
+            *lines, _cut = content.split(b"\n")
+            return content, tuple(_act(json.loads(line)) for line in lines if line)
         except FileNotFoundError:
-            return ()
+            return None, ()
         except (OSError, ValueError, TypeError, RecursionError) as error:
             raise JournalWriteError(
                 f"the list of disputes {self._path} cannot be read: {error}",
                 remedy="Mend or remove that line by hand; until then no picture is dropped",
             ) from error
-
-    def require_whole(self) -> None:
-        """Raises JournalWriteError where the last line has lost its end, or the file is damaged:
-        its act may have been acknowledged, so that nothing is removed for good on its word."""
-        self.acts()
-        if self._path.exists() and not whole_file.taken(self._path, MAX_BYTES).endswith(b"\n"):
-            raise JournalWriteError(
-                f"the last line of the list of disputes {self._path} has no end",
-                remedy="Look at that line; write its act again: shaker-ctl journal dispute",
-            )
 
     def open_rounds(self) -> frozenset[int]:
         """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""

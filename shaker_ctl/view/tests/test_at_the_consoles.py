@@ -175,11 +175,18 @@ def test_a_table_that_paces_itself_shows_its_approval_and_keeps_lit_what_nobody_
 # ── Interrupted after the toss ──────────────────────────────────────────────
 
 
-def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
-    t = Seated().opened()
+def interrupted(profile: str = "pa-625a", *, flag: bool = False) -> tuple[Seated, Seat]:
+    """A table that lost its power while dan was asked for values that nobody could read."""
+    t = Seated(profile=profile).opened()
     t.read = GLARE
-    dan, fay = t.dan, t.fay
-    t.asked(dan).happens(ev.Restarted(False, False, False))
+    dan = t.dan
+    t.asked(dan).happens(ev.Restarted(False, False, False, compartment_stayed_locked=flag))
+    return t, dan
+
+
+def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
+    t, dan = interrupted()
+    fay = t.fay
     dan.is_refused("1 4 4")
     fay.does("in-view yes")
     fay.is_refused("in-view yes")
@@ -195,10 +202,8 @@ def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_
 
 
 def test_without_their_word_an_interrupted_round_is_void():
-    t = Seated().opened()
-    t.read = GLARE
-    dan, fay = t.dan, t.fay
-    t.asked(dan).happens(ev.Restarted(False, False, False))
+    t, dan = interrupted()
+    fay = t.fay
     dan.does("in-view yes")
     fay.does("in-view no")
     assert "All wagers are returned (625a.7(c))" in last(t, "The round is void")
@@ -207,10 +212,8 @@ def test_without_their_word_an_interrupted_round_is_void():
 
 
 def test_with_the_lid_s_flag_standing_the_text_s_own_person_is_called():
-    t = Seated(profile="ma").opened()
-    t.read = GLARE
-    dan, fay, sue = t.dan, t.fay, t.sue
-    t.asked(dan).happens(ev.Restarted(False, False, False, compartment_stayed_locked=True))
+    t, dan = interrupted("ma", flag=True)
+    fay, sue = t.fay, t.sue
     for seat in (dan, fay):
         seat.is_refused("presence")
     fay.is_refused("in-view no")
@@ -225,10 +228,7 @@ def test_with_the_lid_s_flag_standing_the_text_s_own_person_is_called():
 
 @pytest.mark.parametrize("flag", [True, False])
 def test_who_is_waited_for_after_an_interruption_is_who_the_text_names(flag):
-    t = Seated(profile="ma").opened()
-    dan = t.dan
-    t.read = GLARE
-    t.asked(dan).happens(ev.Restarted(False, False, False, compartment_stayed_locked=flag))
+    _, dan = interrupted("ma", flag=flag)
     waits = dan.ask("status")["pending"]
     assert isinstance(waits, dict)
     assert waits["roles"] == (["supervisor"] if flag else ["dealer", "supervisor"])

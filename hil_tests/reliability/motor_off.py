@@ -85,7 +85,7 @@ WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still
 
 JOURNAL, RUNTIME = "journal.sqlite", "run"
 
-LONG_SHAKE = ShakeParameters(shortest_s=6.0, max_s=6.0)
+LONG_SHAKE = ShakeParameters(min_s=6.0, max_s=6.0)
 
 
 # ── The victim ──────────────────────────────────────────────────────────────

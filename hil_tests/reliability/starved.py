@@ -295,7 +295,7 @@ def play(folder: Path, names: list[str]) -> bool:
         group = Group()
         ended.callback(group.close)
         changes = {
-            "motion": {"shake": {"shortest_s": PLANNED_S, "max_s": PLANNED_S}},
+            "motion": {"shake": {"min_s": PLANNED_S, "max_s": PLANNED_S}},
             "journal": {"path": str(disk.place / "journal.sqlite")},
         }
         plan = Plan(pace="brisk", seed=6, changes=changes)

@@ -43,17 +43,17 @@ class ShakeParameters(Parameters):
     Higher: dice, dome and bearings are not qualified there.
     """
 
-    slowest_rpm: float = bounded(775.0, above=300.0, at_most=2000.0)
+    min_rpm: float = bounded(775.0, above=300.0, at_most=2000.0)
     """Lowest speed that a plan asks for; its distance to `band_low_rpm` is room for cam ripple.
 
     Measured on the virtual machine the speed of a full turn stays within 20 rpm of the plan
     outside its first 0.4 s.
     """
 
-    fastest_rpm: float = bounded(835.0, above=300.0, at_most=2000.0)
-    """Highest speed that a plan asks for; see `slowest_rpm`."""
+    max_rpm: float = bounded(835.0, above=300.0, at_most=2000.0)
+    """Highest speed that a plan asks for; see `min_rpm`."""
 
-    shortest_s: float = bounded(1.8, at_least=0.8, at_most=10.0)
+    min_s: float = bounded(1.8, at_least=0.8, at_most=10.0)
     """Shortest shake, in seconds, run-up included and braking not.
 
     Shorter: fewer strokes, and less mixing (see `band_low_rpm`); longer: slower rounds. Of 1.8 s
@@ -63,7 +63,7 @@ class ShakeParameters(Parameters):
     max_s: float = bounded(2.6, at_least=0.8, at_most=15.0)
     """Longest shake, in seconds. The duration of each toss is drawn between the two."""
 
-    shortest_step_s: float = bounded(0.25, at_least=0.1, at_most=5.0)
+    min_step_s: float = bounded(0.25, at_least=0.1, at_most=5.0)
     """Shortest time, in seconds, between two changes of the planned speed."""
 
     max_step_s: float = bounded(0.60, at_least=0.1, at_most=5.0)
@@ -78,15 +78,15 @@ class ShakeParameters(Parameters):
     @model_validator(mode="after")
     def _bounds_are_in_order(self) -> Self:
         if not (
-            self.band_low_rpm < self.slowest_rpm <= self.fastest_rpm < self.band_high_rpm
-            and self.shortest_s <= self.max_s
-            and self.shortest_step_s <= self.max_step_s
-            and self.run_up_s + self.shortest_step_s <= self.shortest_s
+            self.band_low_rpm < self.min_rpm <= self.max_rpm < self.band_high_rpm
+            and self.min_s <= self.max_s
+            and self.min_step_s <= self.max_step_s
+            and self.run_up_s + self.min_step_s <= self.min_s
         ):
             raise ValueError(
-                "these must hold: band_low_rpm < slowest_rpm <= fastest_rpm < band_high_rpm, "
-                "shortest_s <= max_s, shortest_step_s <= max_step_s, "
-                "run_up_s + shortest_step_s <= shortest_s"
+                "these must hold: band_low_rpm < min_rpm <= max_rpm < band_high_rpm, "
+                "min_s <= max_s, min_step_s <= max_step_s, "
+                "run_up_s + min_step_s <= min_s"
             )
         return self
 

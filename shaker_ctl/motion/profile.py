@@ -76,8 +76,8 @@ def draw(shake: ShakeParameters, chance: random.Random | None = None) -> TossPla
     """
     chance = chance or secrets.SystemRandom()
     return TossPlan(
-        speed_rpm=round(chance.uniform(shake.slowest_rpm, shake.fastest_rpm), _DECIMALS),
-        duration_s=round(chance.uniform(shake.shortest_s, shake.max_s), _DECIMALS),
+        speed_rpm=round(chance.uniform(shake.min_rpm, shake.max_rpm), _DECIMALS),
+        duration_s=round(chance.uniform(shake.min_s, shake.max_s), _DECIMALS),
         pattern=pattern(shake),
         seed=chance.getrandbits(_SEED_BITS),
     )
@@ -96,12 +96,12 @@ def unfold(plan: TossPlan, shake: ShakeParameters) -> ShakePlan:
 
     points = [(0.0, 0.0), (shake.run_up_s, plan.speed_rpm)]
     while True:
-        step_s = between(shake.shortest_step_s, shake.max_step_s)
+        step_s = between(shake.min_step_s, shake.max_step_s)
         at_s = round(points[-1][0] + step_s, _DECIMALS)
-        if at_s + shake.shortest_step_s > plan.duration_s:
+        if at_s + shake.min_step_s > plan.duration_s:
             break
-        points.append((at_s, between(shake.slowest_rpm, shake.fastest_rpm)))
-    points.append((plan.duration_s, between(shake.slowest_rpm, shake.fastest_rpm)))
+        points.append((at_s, between(shake.min_rpm, shake.max_rpm)))
+    points.append((plan.duration_s, between(shake.min_rpm, shake.max_rpm)))
     return ShakePlan(tuple(points))
 
 
@@ -115,6 +115,6 @@ def is_approved(plan: TossPlan, shake: ShakeParameters) -> bool:
     """Return whether `plan` could have been drawn from `shake`: the last look before EN."""
     return (
         plan.pattern == pattern(shake)
-        and shake.shortest_s <= plan.duration_s <= shake.max_s
-        and shake.slowest_rpm <= plan.speed_rpm <= shake.fastest_rpm
+        and shake.min_s <= plan.duration_s <= shake.max_s
+        and shake.min_rpm <= plan.speed_rpm <= shake.max_rpm
     )

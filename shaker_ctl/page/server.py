@@ -58,7 +58,7 @@ class Listener(socket.socket):
     at once. They are counted from their first packet on, so also those that never begin with TLS.
     """
 
-    most = 256
+    max_open = 256
 
     def __init__(self, family: socket.AddressFamily) -> None:
         super().__init__(family, socket.SOCK_STREAM)
@@ -72,8 +72,10 @@ class Listener(socket.socket):
         for _ in range(BACKLOG):
             plain, address = super().accept()
             client = client_of(address[0])
-            most_of_one = self.most if client == LOOPBACK else max(1, self.most // OF_ONE_ADDRESS)
-            if self.open.total() < self.most and self.open[client] < most_of_one:
+            max_of_one = (
+                self.max_open if client == LOOPBACK else max(1, self.max_open // OF_ONE_ADDRESS)
+            )
+            if self.open.total() < self.max_open and self.open[client] < max_of_one:
                 return self._counted(plain, client), address
             plain.close()
         raise BlockingIOError
@@ -167,7 +169,7 @@ def listen(p: PageParameters) -> Listener:
         )
     family = socket.AF_INET6 if ip_address(p.address).version == 6 else socket.AF_INET
     listener = Listener(family)
-    listener.most = p.connections
+    listener.max_open = p.connections
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((p.address, p.port))

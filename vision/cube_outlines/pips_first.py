@@ -21,7 +21,7 @@ from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import read_sized
 from vision.faces_by_pips.pips import Face
 
-_NEAREST_WALL = 0.3
+_MIN_TO_WALL = 0.3
 """Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
 _MIN_SURE = 0.35
 _MARGIN_PX = 8
@@ -39,7 +39,7 @@ def find_by_pips(
     for die in read_sized(image[top:bottom, left:right], calibration.die_px, inside):
         corners = die.corners + np.array((left, top), float)
         place = calibration.to_mm(corners.mean(axis=0), calibration.die_mm)[0]
-        reach = calibration.compartment_radius_mm - _NEAREST_WALL * calibration.die_mm
+        reach = calibration.compartment_radius_mm - _MIN_TO_WALL * calibration.die_mm
         if die.face.confidence < _MIN_SURE or float(np.hypot(*place)) > reach:
             continue
         found.append((_pose(corners, calibration), die.face))

@@ -334,15 +334,15 @@ def _face(
     bare = near[is_bare] @ off.ravel() / cells[is_bare]
     empty = max(0.0, float(bare.max(initial=0.0)))
     kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
-    most_empty, max_odd, most_grain = (
+    max_empty, max_odd, max_grain = (
         _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
     )
     is_whole = len(proposal.members) == proposal.value
-    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > most_empty:
+    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > max_empty:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
-    if odd > max_odd or grain > most_grain:
+    if odd > max_odd or grain > max_grain:
         return None
     drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
     told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at

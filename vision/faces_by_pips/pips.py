@@ -55,7 +55,7 @@ _PARTED_SHARE = 0.8
 """Least share of a free piece that its parts cover: of letters and digits little is left."""
 _CORE = 0.85
 """Share of a piece's largest half width from which on it is the core of a pip."""
-_FARTHEST = 0.38
+_MAX_OFF_CENTRE = 0.38
 """Edges; what is parted from the dark bevel farther from the middle is the bevel's corner."""
 
 _SPACINGS = (0.17, 0.32)
@@ -225,7 +225,7 @@ def _spots(
             spots.append(_spot(piece, (x, y), lab[box]))
         elif parts := _parts(piece, is_edge):
             found = [_spot(part, (x, y), lab[box]) for part in parts]
-            spots += [spot for spot in found if max(abs(spot.x), abs(spot.y)) < _FARTHEST]
+            spots += [spot for spot in found if max(abs(spot.x), abs(spot.y)) < _MAX_OFF_CENTRE]
         elif not is_edge:
             odd_area += area
     odd = ""

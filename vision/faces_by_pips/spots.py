@@ -25,7 +25,7 @@ _SIGMAS = (1.5, 2.7)
 _MIN_RESPONSE = (1.6, 2.2, 2.2)
 """Smallest response of lightness, green-red and blue-yellow, Lab units."""
 _MAX_PER_LEVEL = 1600
-_MOST = 800
+_MAX_SPOTS = 800
 _MIN_SIDE = 20
 _RAYS = 16
 _MIDDLE = slice(_RAYS // 2 - 1, _RAYS // 2 + 1)
@@ -101,13 +101,13 @@ class Bounds:
     """Diameters, pixels: levels that measure only smaller or only larger spots are left out."""
     covered: np.ndarray
     """(H, W) bool: no spot that has its middle there is measured."""
-    most_per_level: int
+    max_per_level: int
     """The strongest come first."""
 
 
 def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
-    """Round spots in a (H, W, 3) float32 Lab picture, at most `_MOST`, best first; in a picture
-    without room for one none."""
+    """Round spots in a (H, W, 3) float32 Lab picture, at most `_MAX_SPOTS`, best first; in a
+    picture without room for one none."""
     parts = [_none()]
     scale = 1.0
     level = lab
@@ -122,7 +122,7 @@ def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
                 x, y = np.rint((centres + 0.5) * scale - 0.5).astype(int).T
                 height, width = lab.shape[:2]
                 is_covered = bounds.covered[np.minimum(y, height - 1), np.minimum(x, width - 1)]
-                centres = centres[~is_covered][: bounds.most_per_level]
+                centres = centres[~is_covered][: bounds.max_per_level]
             parts.append(_measure(level, centres, scale))
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
@@ -267,7 +267,7 @@ def _distinct(spots: Spots) -> Spots:
         if is_new:
             kept.append(i)
             cells.setdefault((band, int(x // side), int(y // side)), []).append(i)
-            if len(kept) >= _MOST:
+            if len(kept) >= _MAX_SPOTS:
                 break
     return spots.take(np.array(kept, int))
 

@@ -58,7 +58,7 @@ sides of its dice: 9 degrees off the vertical. Seen from closer to above, two fa
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
 _MAX_COMPARED = 40
 _SURELY_TWO = 0.70
-_NEAREST_TWO = 0.95
+_MIN_GAP = 0.95
 _MIN_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
 _MIN_TOP_SEEN = 0.15
@@ -367,7 +367,7 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     """
     edge = (a.edge_px + b.edge_px) / 2
     are_sure = min(a.score, b.score) > _SURELY_TWO
-    if not are_sure and _gap(a, b) < _NEAREST_TWO * edge:
+    if not are_sure and _gap(a, b) < _MIN_GAP * edge:
         return True  # nearer than dice can lie, whatever became of the corners
     gaps = np.linalg.norm(a.corners[:, None] - b.corners[None], axis=2)
     best = (np.inf, 0, 0)

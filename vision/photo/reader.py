@@ -39,12 +39,12 @@ from vision.reading import (
 _THRESHOLDS = PhotoThresholds()
 _REACH = 0.42
 """Largest distance between what both readers call one top face, in its edges."""
-_NEAREST = 0.95
+_MIN_GAP = 0.95
 _BESIDE, _ALIKE = 0.85, 0.2
 """Edges, along the top's own, from which on a face is beside it; and edges by which the sides of
 the tops of two dice, side by side on one table, differ at the most. Corners that are estimated from
 pips are good to a tenth."""
-_MIN_SIDE_PX, _LONGEST = 8, 40
+_MIN_SIDE_PX, _MAX_ASPECT = 8, 40
 """A picture with a shorter side has no room for a die; nor has a strip so many times longer than
 wide, which no camera takes and which at the readers' scales would be no pixel wide."""
 _MIN_SEEN_PX = 26.0
@@ -131,7 +131,7 @@ class PhotoReader:
 
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
-        if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _LONGEST):
+        if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _MAX_ASPECT):
             return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
         found, faint = self._finder.find(image, _THRESHOLDS.found)
         clock.lap("model")
@@ -379,7 +379,7 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
 def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
     """True if two top faces are nearer than two dice can lie."""
     gap = float(np.hypot(*(a.centre - b.centre)))
-    return gap < _NEAREST * (a.edge_px + b.edge_px) / 2
+    return gap < _MIN_GAP * (a.edge_px + b.edge_px) / 2
 
 
 def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:

@@ -21,7 +21,7 @@ from vision.calibration import Calibration
 _FRAMES = 60
 """Frames of moving dice before anything is said: two or three tosses. Fewer: places that the dice
 missed by chance pass for spots."""
-_MOST = 300
+_MAX_FRAMES = 300
 """Frames after which half of what was seen is forgotten, so that new dirt is told soon."""
 _MOVED, _MOVING_SHARE = 16, 0.01
 """Grey levels that grain does not reach, and the share of places that change by more than that from
@@ -91,7 +91,7 @@ class DomeWatch:
         cv2.min(self._darkest, grey, self._darkest)
         cv2.max(self._brightest, grey, self._brightest)
         self._frames += 1
-        if self._frames > _MOST:
+        if self._frames > _MAX_FRAMES:
             self._change /= 2
             self._frames /= 2
 

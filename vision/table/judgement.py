@@ -144,7 +144,7 @@ class _Judgement:
             return False
         if die.model.near_p is not None and die.model.near_p > limits.seems_flat_p:
             return False
-        if die.measured.above > limits.highest_dice:
+        if die.measured.above > limits.max_height_dice:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
         is_askew = side_of(die, (TOP,)) < limits.askew_top

@@ -23,7 +23,7 @@ _MOVED_STEP = 0.10
 """Smallest change of the logarithm that is not grain, after a change of the light is removed."""
 _MOVED_PLACES = 7
 """Fewest changed places that count as motion. A die that slides by one pixel changes about 20."""
-_MOST_SWAY = 0.25
+_MAX_SWAY = 0.25
 """Largest sway of the camera between two frames that is taken off, in places: one pixel."""
 _EDGE, _EDGES = 0.05, 30
 """Least slope of the logarithm from place to place that is no grain, and how many such places of
@@ -80,7 +80,7 @@ class StillnessDetector:
         if told.sum() < _EDGES:
             return np.zeros_like(change)
         sway, *_ = np.linalg.lstsq(slopes[told], change[told], rcond=None)
-        return np.asarray(slopes @ sway) if np.hypot(*sway) < _MOST_SWAY else np.zeros_like(change)
+        return np.asarray(slopes @ sway) if np.hypot(*sway) < _MAX_SWAY else np.zeros_like(change)
 
     @staticmethod
     def light_ratio(before: np.ndarray, after: np.ndarray) -> float:

@@ -37,11 +37,11 @@ from vision.table.witnesses import heard
 _SIZES = (0.66, 1.5)
 """Min and max mean side of a top face, in sides of a flat die's top. Outside it is no die. A glint
 of the ring light measures 0.3-0.6, a die on its edge 0.85, a die three dice high at the rim 1.2."""
-_NEAREST_DICE = 0.8
+_MIN_BETWEEN_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
 _SAME_DIE = 0.2
 """Largest distance of a die from where it was in an earlier frame of the same scene, in dice."""
-_NEAREST_WALL = 0.3
+_MIN_TO_WALL = 0.3
 """Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
 
@@ -232,7 +232,7 @@ class TableReader:
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""
-        nearest = _NEAREST_DICE * self.calibration.die_px
+        nearest = _MIN_BETWEEN_DICE * self.calibration.die_px
         kept: list[FoundDie] = []
         for die in sorted(dice, key=lambda d: -d.score):
             if all(np.hypot(*(die.centre - other.centre)) > nearest for other in kept):
@@ -246,5 +246,5 @@ class TableReader:
         if not _SIZES[0] < size < _SIZES[1]:
             return False
         place = self.calibration.to_mm(die.centre, self.calibration.die_mm)[0]
-        reach = self.calibration.compartment_radius_mm - _NEAREST_WALL * self.calibration.die_mm
+        reach = self.calibration.compartment_radius_mm - _MIN_TO_WALL * self.calibration.die_mm
         return float(np.hypot(*place)) < reach

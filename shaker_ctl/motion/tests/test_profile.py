@@ -13,7 +13,7 @@ from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.record import from_record, to_record
 from shaker_ctl.rules.vocabulary import TossPlan
 
-SHAKE = ShakeParameters(slowest_rpm=755.0, fastest_rpm=845.0)
+SHAKE = ShakeParameters(min_rpm=755.0, max_rpm=845.0)
 
 
 @given(st.integers(0, 2**32))
@@ -21,14 +21,14 @@ def test_every_plan_stays_inside_the_approved_shake(seed: int) -> None:
     plan = profile.draw(SHAKE, random.Random(seed))
     shake = profile.unfold(plan, SHAKE)
     assert profile.is_approved(plan, SHAKE)
-    assert SHAKE.shortest_s <= shake.duration_s <= SHAKE.max_s
+    assert SHAKE.min_s <= shake.duration_s <= SHAKE.max_s
     assert shake.points[0] == (0.0, 0.0)
     for _, speed in shake.points[1:]:
-        assert SHAKE.slowest_rpm <= speed <= SHAKE.fastest_rpm
+        assert SHAKE.min_rpm <= speed <= SHAKE.max_rpm
     times = [t for t, _ in shake.points]
     assert times == sorted(set(times))
     at_s = random.Random(seed).uniform(SHAKE.run_up_s, shake.duration_s - 1e-6)
-    assert SHAKE.slowest_rpm <= shake.speed_rpm(at_s) <= SHAKE.fastest_rpm
+    assert SHAKE.min_rpm <= shake.speed_rpm(at_s) <= SHAKE.max_rpm
 
 
 @given(st.integers(0, 2**32))
@@ -76,7 +76,7 @@ def test_a_plan_that_could_not_have_been_drawn_is_not_approved(change: dict[str,
 
 
 def test_another_shake_has_another_digest() -> None:
-    other = ShakeParameters(shortest_s=1.7)
+    other = ShakeParameters(min_s=1.7)
     assert profile.digest(other) != profile.digest(SHAKE)
     assert not profile.is_approved(profile.draw(other), SHAKE)
 
@@ -84,10 +84,10 @@ def test_another_shake_has_another_digest() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"slowest_rpm": 650.0},
-        {"fastest_rpm": 900.0},
-        {"shortest_s": 3.0},
-        {"shortest_step_s": 0.7},
+        {"min_rpm": 650.0},
+        {"max_rpm": 900.0},
+        {"min_s": 3.0},
+        {"min_step_s": 0.7},
     ],
 )
 def test_bounds_out_of_order_are_refused(wrong: dict[str, float]) -> None:

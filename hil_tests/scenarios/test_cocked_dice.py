@@ -25,7 +25,7 @@ def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(
     right, not_flat = 0, 0
     for number in range(1, MAX_ROUNDS + 1):
         table.be_open(INSPECTIONS)
-        played = round_with_a_dealer_who_looks(table, number)
+        played = table.ended_round(number)
         toss = table.held_against_truth(number)
         if all_flat(toss) or played["verdict"] == "void":
             continue
@@ -35,23 +35,3 @@ def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(
             break
     measure("tosses that truly ended not flat", not_flat, "tosses", lower=1)
     measure("of these, called no roll", right, "tosses", lower=not_flat, upper=not_flat)
-
-
-def round_with_a_dealer_who_looks(table: Table, number: int) -> dict[str, object]:
-    """Wait for a round's end; where the reader could not read, the dealer says what lies there."""
-    status = table.wait(
-        f"round {number} is over, or waits for the dealer",
-        lambda seen: (
-            (seen["pending"] or {}).get("kind") == "enter"
-            or (seen["round"] or 0) > number
-            or table.has_ended(number)
-        ),
-    )
-    if (status["pending"] or {}).get("kind") == "enter" and status["round"] == number:
-        dice = table.toss_of(table.round(number))["dice"]
-        values = " ".join(str(die["value"]) for die in dice)
-        flat = all(die["flat"] for die in dice)
-        lines = 2 * [f"enter {number} {values}"] if flat else [f"no-roll {number}"]
-        for line in lines:  # what no reading stands beside is typed twice
-            table.act("dealer", "dealer", "dan", line)
-    return table.ended_round(number)

@@ -64,9 +64,11 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
                 "a round that was not settled lit no lamp", not table.lit_for(number), played
             )
             continue
-        settled += 1
         toss = table.held_against_truth(number)
         strokes.append(toss["turns"])
+        if played["entered"]:
+            continue  # Dan read the dice
+        settled += 1
         shown = monotonic_of(played, "lampsshown")
         assert shown is not None
         rest_to_lit_ms.append(1000 * (shown - toss["t_rest"]))
@@ -77,7 +79,7 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
             [name for name in kinds if name in order] == order,
             kinds,
         )
-    measure("rounds settled", settled, "rounds", lower=ROUNDS - 1)
+    measure("rounds settled without help", settled, "rounds", lower=ROUNDS - 1)
     measure(
         "dice truly at rest to lamps read back lit, median",
         sorted(rest_to_lit_ms)[len(rest_to_lit_ms) // 2],

@@ -111,8 +111,7 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
 
     until(is_another, 60.0, every_s=0.1)
     table.be_open()
-    number = table.betting()
-    table.ended_round(number)
+    number = table.read_round()
     table.held_against_truth(number)
 
     # ── A sealed file changes while a result is lit, and the camera process falls ──
@@ -156,4 +155,4 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
     table.seal("clear", *words, answer=tom)
     table.session.start_service()
     table.be_open()
-    table.ended_round(table.betting())
+    table.read_round()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers, Later
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -12,14 +12,12 @@ MAX_MILS = 60_000
 
 
 def _micros(request: Request) -> Later:
-    if request.p1 > MAX_MICS:
-        raise RefusedError(Reason.BAD_MICS_DELAY)
+    refuse_if(request.p1 > MAX_MICS, Reason.BAD_MICS_DELAY)
     return Later(now_us() + request.p1)
 
 
 def _millis(request: Request) -> Later:
-    if request.p1 > MAX_MILS:
-        raise RefusedError(Reason.BAD_MILS_DELAY)
+    refuse_if(request.p1 > MAX_MILS, Reason.BAD_MILS_DELAY)
     return Later(now_us() + 1000 * request.p1)
 
 

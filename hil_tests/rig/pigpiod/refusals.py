@@ -31,3 +31,9 @@ class RefusedError(Exception):
     def __init__(self, reason: int) -> None:
         super().__init__(Reason(reason).name)
         self.reason = reason
+
+
+def refuse_if(is_wrong: object, reason: int) -> None:
+    """Raise `RefusedError` of this reason where it is so."""
+    if is_wrong:
+        raise RefusedError(reason)

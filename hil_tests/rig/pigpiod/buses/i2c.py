@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, RegisterFile
 from hil_tests.rig.pigpiod.buses.slots import Slots
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
@@ -62,12 +62,9 @@ class I2c:
 
     def _open(self, request: Request) -> int:
         bus, address = request.p1, request.p2
-        if address > LAST_ADDRESS:
-            raise RefusedError(Reason.BAD_I2C_ADDR)
-        if request.words(1)[0]:
-            raise RefusedError(Reason.BAD_FLAGS)
-        if bus not in {there for there, _ in self._devices}:
-            raise RefusedError(Reason.BAD_I2C_BUS)
+        refuse_if(address > LAST_ADDRESS, Reason.BAD_I2C_ADDR)
+        refuse_if(request.words(1)[0], Reason.BAD_FLAGS)
+        refuse_if(bus not in {there for there, _ in self._devices}, Reason.BAD_I2C_BUS)
         return self._slots.open(Opened(bus, address))
 
     def _close(self, request: Request) -> None:
@@ -154,28 +151,24 @@ class Steps:
     def parameter(self, refusal: int, size: int = 0) -> int:
         """Its number. Raises `RefusedError` where the sequence ends before."""
         size = size or self._size
-        if self._at + size > len(self._sequence):
-            raise RefusedError(refusal)
+        refuse_if(self._at + size > len(self._sequence), refusal)
         self._at += size
         return int.from_bytes(self._sequence[self._at - size : self._at], "little")
 
     def data(self, count: int) -> bytes:
         """So many bytes to write; a command must follow them. Raises `RefusedError`."""
-        if self._at + count >= len(self._sequence):
-            raise RefusedError(Reason.BAD_I2C_WLEN)
+        refuse_if(self._at + count >= len(self._sequence), Reason.BAD_I2C_WLEN)
         self._at += count
         return self._sequence[self._at - count : self._at]
 
 
 def _most(number: int, most: int) -> int:
-    if number > most:
-        raise RefusedError(Reason.BAD_PARAM)
+    refuse_if(number > most, Reason.BAD_PARAM)
     return number
 
 
 def _least_one(count: int) -> int:
-    if count < 1:
-        raise RefusedError(Reason.BAD_PARAM)
+    refuse_if(count < 1, Reason.BAD_PARAM)
     return count
 
 

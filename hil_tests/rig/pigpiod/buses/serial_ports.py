@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, LoopedLine
 from hil_tests.rig.pigpiod.buses.slots import Slots
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -47,12 +47,9 @@ class SerialPorts:
 
     def _open(self, request: Request) -> int:
         device = request.extension.rstrip(b"\0")
-        if not device.startswith(DEVICES):
-            raise RefusedError(Reason.BAD_SER_DEVICE)
-        if request.p1 not in BAUDS:
-            raise RefusedError(Reason.BAD_SER_SPEED)
-        if request.p2:
-            raise RefusedError(Reason.BAD_FLAGS)
+        refuse_if(not device.startswith(DEVICES), Reason.BAD_SER_DEVICE)
+        refuse_if(request.p1 not in BAUDS, Reason.BAD_SER_SPEED)
+        refuse_if(request.p2, Reason.BAD_FLAGS)
         line = self._lines.get(device.decode("utf-8", "replace"))
         if line is None:
             raise RefusedError(Reason.SER_OPEN_FAILED)
@@ -68,23 +65,19 @@ class SerialPorts:
 
     def _read(self, request: Request) -> bytes:
         self._slots.of(request)
-        if not request.p2:
-            raise RefusedError(Reason.BAD_PARAM)
+        refuse_if(not request.p2, Reason.BAD_PARAM)
         return self._taken(request, request.p2)
 
     def _taken(self, request: Request, count: int) -> bytes:
         taken = self._slots.of(request).line.read(count)
-        if not taken:
-            raise RefusedError(Reason.SER_READ_NO_DATA)
+        refuse_if(not taken, Reason.SER_READ_NO_DATA)
         return taken
 
     def _write_byte(self, request: Request) -> None:
-        if request.p2 > 0xFF:
-            raise RefusedError(Reason.BAD_PARAM)
+        refuse_if(request.p2 > 0xFF, Reason.BAD_PARAM)
         self._write(request, bytes([request.p2]))
 
     def _write(self, request: Request, data: bytes) -> None:
         here = self._slots.of(request)
-        if not data:
-            raise RefusedError(Reason.BAD_PARAM)
+        refuse_if(not data, Reason.BAD_PARAM)
         here.line.write(data, here.baud)

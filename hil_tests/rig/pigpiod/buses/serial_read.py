@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hil_tests.rig.pigpiod.loop import Loop, Timer
 from hil_tests.rig.pigpiod.pins.board import Board, now_us
 from hil_tests.rig.pigpiod.pins.timeline import Tap
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -82,20 +82,16 @@ class SerialRead:
         gpio, baud = request.p1, request.p2
         (data_bits,) = request.words(1)
         _check(gpio)
-        if not 50 <= baud <= 250_000:
-            raise RefusedError(Reason.BAD_WAVE_BAUD)
-        if not 1 <= data_bits <= 32:
-            raise RefusedError(Reason.BAD_DATABITS)
-        if gpio in self._open:
-            raise RefusedError(Reason.GPIO_IN_USE)
+        refuse_if(not 50 <= baud <= 250_000, Reason.BAD_WAVE_BAUD)
+        refuse_if(not 1 <= data_bits <= 32, Reason.BAD_DATABITS)
+        refuse_if(gpio in self._open, Reason.GPIO_IN_USE)
         self._open[gpio] = (self._board.tap(gpio), Decoder(1e6 / baud, data_bits))
         if self._timer is None:
             self._timer = self._loop.call_at(now_us() + COLLECT_US, self._collect_all)
 
     def _read(self, request: Request) -> bytes:
         _check(request.p1)
-        if request.p2 == 0:
-            raise RefusedError(Reason.BAD_SERIAL_COUNT)
+        refuse_if(request.p2 == 0, Reason.BAD_SERIAL_COUNT)
         _, decoder = self._pin(request.p1)
         self._collect(request.p1)
         count = min(len(decoder.received), request.p2)
@@ -112,13 +108,11 @@ class SerialRead:
     def _invert(self, request: Request) -> None:
         _check(request.p1)
         _, decoder = self._pin(request.p1)
-        if request.p2 > 1:
-            raise RefusedError(Reason.BAD_SER_INVERT)
+        refuse_if(request.p2 > 1, Reason.BAD_SER_INVERT)
         decoder.is_inverted = bool(request.p2)
 
     def _pin(self, gpio: int) -> tuple[Tap, Decoder]:
-        if gpio not in self._open:
-            raise RefusedError(Reason.NOT_SERIAL_GPIO)
+        refuse_if(gpio not in self._open, Reason.NOT_SERIAL_GPIO)
         return self._open[gpio]
 
     def _collect_all(self) -> None:
@@ -140,5 +134,4 @@ class SerialRead:
 
 
 def _check(gpio: int) -> None:
-    if gpio > 31:
-        raise RefusedError(Reason.BAD_USER_GPIO)
+    refuse_if(gpio > 31, Reason.BAD_USER_GPIO)

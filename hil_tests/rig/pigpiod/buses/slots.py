@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.wire import Request
 
 Opened = TypeVar("Opened")
@@ -21,8 +21,7 @@ class Slots(Generic[Opened]):
 
     def open(self, device: Opened) -> int:
         """Take the lowest free handle. Raises `RefusedError` where there is none."""
-        if None not in self._slots:
-            raise RefusedError(Reason.NO_HANDLE)
+        refuse_if(None not in self._slots, Reason.NO_HANDLE)
         handle = self._slots.index(None)
         self._slots[handle] = device
         return handle

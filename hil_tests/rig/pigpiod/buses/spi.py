@@ -12,7 +12,7 @@ from hil_tests.rig.pigpiod.buses.attached import Attached
 from hil_tests.rig.pigpiod.buses.slots import Slots
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.pin import Mode
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
@@ -59,10 +59,8 @@ class Spi:
         is_auxiliary = bool(flags & AUXILIARY)
         if channel >= len(AUX_SELECTS if is_auxiliary else MAIN_SELECTS):
             raise RefusedError(Reason.BAD_SPI_CHANNEL)
-        if not SLOWEST <= baud <= FASTEST:
-            raise RefusedError(Reason.BAD_SPI_SPEED)
-        if flags > LAST_FLAGS:
-            raise RefusedError(Reason.BAD_FLAGS)
+        refuse_if(not SLOWEST <= baud <= FASTEST, Reason.BAD_SPI_SPEED)
+        refuse_if(flags > LAST_FLAGS, Reason.BAD_FLAGS)
         handle = self._slots.open(Opened(is_auxiliary, channel))
         if is_auxiliary not in self._before:
             self._take_pins(is_auxiliary, flags)

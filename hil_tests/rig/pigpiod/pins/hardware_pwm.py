@@ -12,7 +12,7 @@ from hil_tests.rig.pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
 from hil_tests.rig.pigpiod.pins.sources import PulseTrain
 from hil_tests.rig.pigpiod.pins.timeline import Source
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -52,14 +52,10 @@ class HardwarePwm:
         (duty,) = request.words(1)
         self._uses.permit(gpio)
         self._uses.check(gpio)
-        if gpio not in PWM_CHANNEL:
-            raise RefusedError(Reason.NOT_HPWM_GPIO)
-        if duty > DUTY_RANGE:
-            raise RefusedError(Reason.BAD_HPWM_DUTY)
-        if frequency > self._chip.hardware_pwm_max_hz:
-            raise RefusedError(Reason.BAD_HPWM_FREQ)
-        if not self._chip.hardware_pwm_free:
-            raise RefusedError(Reason.HPWM_ILLEGAL)
+        refuse_if(gpio not in PWM_CHANNEL, Reason.NOT_HPWM_GPIO)
+        refuse_if(duty > DUTY_RANGE, Reason.BAD_HPWM_DUTY)
+        refuse_if(frequency > self._chip.hardware_pwm_max_hz, Reason.BAD_HPWM_FREQ)
+        refuse_if(not self._chip.hardware_pwm_free, Reason.HPWM_ILLEGAL)
         if frequency:
             self._enable(gpio, frequency, duty)
         elif self._uses.use[gpio] == Use.HARDWARE_PWM:
@@ -91,13 +87,11 @@ class HardwarePwm:
         gpio, frequency = request.p1 & 0xFFFFFF, request.p2
         self._uses.permit(gpio)
         self._uses.check(gpio)
-        if gpio not in CLOCK:
-            raise RefusedError(Reason.NOT_HCLK_GPIO)
+        refuse_if(gpio not in CLOCK, Reason.NOT_HCLK_GPIO)
         if frequency and not self._chip.clock_min_hz <= frequency <= self._chip.clock_max_hz:
             raise RefusedError(Reason.BAD_HCLK_FREQ)
         number, mode = CLOCK[gpio]
-        if number == 1 and request.p1 >> 24 != CLOCK_PASSWORD:
-            raise RefusedError(Reason.BAD_HCLK_PASS)
+        refuse_if(number == 1 and request.p1 >> 24 != CLOCK_PASSWORD, Reason.BAD_HCLK_PASS)
         train = None
         if frequency:
             reached_hz = _nearest_clock(frequency, self._chip)
@@ -120,6 +114,5 @@ def _nearest_clock(wanted_hz: int, chip: Chip) -> float:
         divider = int(source_hz / wanted_hz * parts + 0.5) / parts
         if 2 <= divider < 4096:
             reached.append(source_hz / divider)
-    if not reached:
-        raise RefusedError(Reason.BAD_HCLK_FREQ)
+    refuse_if(not reached, Reason.BAD_HCLK_FREQ)
     return min(reversed(reached), key=lambda hz: abs(hz - wanted_hz))

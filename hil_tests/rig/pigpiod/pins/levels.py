@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hil_tests.rig.pigpiod.pins.pin import Mode, Pull
 from hil_tests.rig.pigpiod.pins.uses import Use, Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers, Later
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -41,8 +41,7 @@ class Levels:
     def _set_mode(self, request: Request) -> None:
         self._uses.permit(request.p1)
         self._uses.check(request.p1)
-        if request.p2 > max(Mode):
-            raise RefusedError(Reason.BAD_MODE)
+        refuse_if(request.p2 > max(Mode), Reason.BAD_MODE)
         self._uses.set_mode(request.p1, Mode(request.p2))
 
     def _get_mode(self, request: Request) -> int:
@@ -52,8 +51,7 @@ class Levels:
     def _set_pull(self, request: Request) -> None:
         self._uses.permit(request.p1)
         self._uses.check(request.p1)
-        if request.p2 > max(Pull):
-            raise RefusedError(Reason.BAD_PUD)
+        refuse_if(request.p2 > max(Pull), Reason.BAD_PUD)
         self._board.set_pull(request.p1, Pull(request.p2))
 
     def _read(self, request: Request) -> int:
@@ -64,8 +62,7 @@ class Levels:
         gpio, level = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check(gpio)
-        if level > 1:
-            raise RefusedError(Reason.BAD_LEVEL)
+        refuse_if(level > 1, Reason.BAD_LEVEL)
         if self._uses.use[gpio] != Use.WRITE:
             self._uses.width[gpio] = 0
             self._uses.use[gpio] = Use.WRITE
@@ -75,24 +72,20 @@ class Levels:
         asked = mask << 32 * bank
         allowed = asked & self._uses.chip.permitted
         self._board.write(allowed * level, allowed * (1 - level))
-        if asked != allowed:
-            raise RefusedError(Reason.SOME_PERMITTED)
+        refuse_if(asked != allowed, Reason.SOME_PERMITTED)
 
     def _trigger(self, request: Request) -> Later:
         gpio, length_us = request.p1, request.p2
         (level,) = request.words(1)
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
-        if level > 1:
-            raise RefusedError(Reason.BAD_LEVEL)
-        if not 1 <= length_us <= MAX_TRIGGER_US:
-            raise RefusedError(Reason.BAD_PULSELEN)
+        refuse_if(level > 1, Reason.BAD_LEVEL)
+        refuse_if(not 1 <= length_us <= MAX_TRIGGER_US, Reason.BAD_PULSELEN)
         return Later(self._board.pulse(gpio, level, length_us))
 
     def _set_pad(self, request: Request) -> None:
         _check_pad(request.p1)
-        if not 1 <= request.p2 <= 16:
-            raise RefusedError(Reason.BAD_STRENGTH)
+        refuse_if(not 1 <= request.p2 <= 16, Reason.BAD_STRENGTH)
         self._pads[request.p1] = (request.p2 + 1) // 2 * 2
 
     def _get_pad(self, request: Request) -> int:
@@ -101,5 +94,4 @@ class Levels:
 
 
 def _check_pad(pad: int) -> None:
-    if pad > 2:
-        raise RefusedError(Reason.BAD_PAD)
+    refuse_if(pad > 2, Reason.BAD_PAD)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hil_tests.rig.pigpiod.pins.hardware_pwm import HardwarePwm
 from hil_tests.rig.pigpiod.pins.soft_pwm import SoftPwm
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -29,8 +29,7 @@ class PwmQueries:
 
     def _duty(self, request: Request) -> int:
         setting = self._setting(request.p1)
-        if self._uses.use[request.p1] not in (Use.PWM, *IN_HARDWARE):
-            raise RefusedError(Reason.NOT_PWM_GPIO)
+        refuse_if(self._uses.use[request.p1] not in (Use.PWM, *IN_HARDWARE), Reason.NOT_PWM_GPIO)
         return setting.duty
 
     def _setting(self, gpio: int) -> PwmSetting:

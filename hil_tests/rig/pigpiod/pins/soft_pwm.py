@@ -13,7 +13,7 @@ from hil_tests.rig.pigpiod.pins.board import GPIOS, now_us
 from hil_tests.rig.pigpiod.pins.sources import SAMPLE_US, Once, PulseTrain, Several
 from hil_tests.rig.pigpiod.pins.timeline import Source
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -54,8 +54,7 @@ class SoftPwm:
         gpio, duty = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
-        if duty > self._range[gpio]:
-            raise RefusedError(Reason.BAD_DUTYCYCLE)
+        refuse_if(duty > self._range[gpio], Reason.BAD_DUTYCYCLE)
         before = self._train(gpio) if self._uses.use[gpio] == Use.PWM else None
         self._begin(gpio, Use.PWM)
         self._uses.width[gpio] = duty
@@ -65,8 +64,7 @@ class SoftPwm:
         gpio, span = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
-        if not 25 <= span <= 40_000:
-            raise RefusedError(Reason.BAD_DUTYRANGE)
+        refuse_if(not 25 <= span <= 40_000, Reason.BAD_DUTYRANGE)
         before = self._train(gpio)
         if self._uses.use[gpio] == Use.PWM:
             self._uses.width[gpio] = self._uses.width[gpio] * span // self._range[gpio]
@@ -89,8 +87,7 @@ class SoftPwm:
         gpio, width_us = request.p1, request.p2
         self._uses.permit(gpio)
         self._uses.check_user(gpio)
-        if width_us and not 500 <= width_us <= 2500:
-            raise RefusedError(Reason.BAD_PULSEWIDTH)
+        refuse_if(width_us and not 500 <= width_us <= 2500, Reason.BAD_PULSEWIDTH)
         before = self._servo_train(gpio) if self._uses.use[gpio] == Use.SERVO else None
         self._begin(gpio, Use.SERVO)
         self._uses.width[gpio] = width_us
@@ -98,8 +95,7 @@ class SoftPwm:
 
     def _get_servo(self, request: Request) -> int:
         self._uses.check_user(request.p1)
-        if self._uses.use[request.p1] != Use.SERVO:
-            raise RefusedError(Reason.NOT_SERVO_GPIO)
+        refuse_if(self._uses.use[request.p1] != Use.SERVO, Reason.NOT_SERVO_GPIO)
         return self._uses.width[request.p1]
 
     def _begin(self, gpio: int, use: Use) -> None:

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from hil_tests.rig.pigpiod.pins.board import GPIOS, Board
 from hil_tests.rig.pigpiod.pins.chip import LAST_GPIO, LAST_USER_GPIO, Chip
 from hil_tests.rig.pigpiod.pins.pin import Mode
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 
 
 class Use(Enum):
@@ -49,18 +49,15 @@ class Uses:
 
     def check(self, gpio: int) -> None:
         """Refuse numbers that are no GPIO."""
-        if gpio > LAST_GPIO:
-            raise RefusedError(Reason.BAD_GPIO)
+        refuse_if(gpio > LAST_GPIO, Reason.BAD_GPIO)
 
     def check_user(self, gpio: int) -> None:
         """Refuse GPIO outside bank 1 (no soft PWM, filters or notifications there)."""
-        if gpio > LAST_USER_GPIO:
-            raise RefusedError(Reason.BAD_USER_GPIO)
+        refuse_if(gpio > LAST_USER_GPIO, Reason.BAD_USER_GPIO)
 
     def permit(self, gpio: int) -> None:
         """Refuse to change a GPIO that the daemon must leave alone. Comes before range checks."""
-        if gpio <= LAST_GPIO and not self.chip.permitted >> gpio & 1:
-            raise RefusedError(Reason.NOT_PERMITTED)
+        refuse_if(gpio <= LAST_GPIO and not self.chip.permitted >> gpio & 1, Reason.NOT_PERMITTED)
 
     def stop(self, gpio: int) -> None:
         """End soft PWM or servo pulses; the latch goes low. Hardware peripherals run on."""

@@ -16,7 +16,7 @@ from hil_tests.rig.pigpiod.loop import Loop, Timer
 from hil_tests.rig.pigpiod.pins.board import Board, bits, now_us
 from hil_tests.rig.pigpiod.pins.sources import SAMPLE_US
 from hil_tests.rig.pigpiod.pins.timeline import Event, Tap, changes
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.reports.filters import Filters
 from hil_tests.rig.pigpiod.reports.handles import Handles, Sink
 from hil_tests.rig.pigpiod.reports.watchdogs import Watchdogs
@@ -188,8 +188,7 @@ class Alerts:
         return since_us + KEEPALIVE_US
 
     def _trigger_event(self, request: Request) -> None:
-        if request.p1 > 31:
-            raise RefusedError(Reason.BAD_EVENT_ID)
+        refuse_if(request.p1 > 31, Reason.BAD_EVENT_ID)
         self._fired_events |= 1 << request.p1
         self.look_soon()
 

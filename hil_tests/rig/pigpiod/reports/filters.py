@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.pins.timeline import Event
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -156,7 +156,5 @@ class Filters:
 
 
 def _check(gpio: int, steady_us: int, active_us: int = 0) -> None:
-    if gpio > 31:
-        raise RefusedError(Reason.BAD_USER_GPIO)
-    if steady_us > MAX_STEADY_US or active_us > MAX_ACTIVE_US:
-        raise RefusedError(Reason.BAD_FILTER)
+    refuse_if(gpio > 31, Reason.BAD_USER_GPIO)
+    refuse_if(steady_us > MAX_STEADY_US or active_us > MAX_ACTIVE_US, Reason.BAD_FILTER)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -43,10 +43,8 @@ class Watchdogs:
 
     def _set(self, request: Request) -> None:
         gpio, timeout_ms = request.p1, request.p2
-        if gpio > 31:
-            raise RefusedError(Reason.BAD_USER_GPIO)
-        if timeout_ms > MAX_TIMEOUT_MS:
-            raise RefusedError(Reason.BAD_WDOG_TIMEOUT)
+        refuse_if(gpio > 31, Reason.BAD_USER_GPIO)
+        refuse_if(timeout_ms > MAX_TIMEOUT_MS, Reason.BAD_WDOG_TIMEOUT)
         self._timeout_us.pop(gpio, None)
         if timeout_ms:
             self._timeout_us[gpio] = 1000 * timeout_ms

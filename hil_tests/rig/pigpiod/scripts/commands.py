@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from hil_tests.rig.pigpiod.loop import Loop
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers, Later, Result
 from hil_tests.rig.pigpiod.scripts.machine import (
     Ended,
@@ -125,8 +125,7 @@ class Scripts:
 
     def _start(self, request: Request) -> None:
         script = self._script(request.p1, request.extension)
-        if self._state(script) == State.INITIALISING:
-            raise RefusedError(Reason.SCRIPT_NOT_READY)
+        refuse_if(self._state(script) == State.INITIALISING, Reason.SCRIPT_NOT_READY)
         _copy_parameters(script, request.extension)
         script.is_stopping = False
         if script.state in (State.HALTED, State.FAILED):
@@ -154,10 +153,8 @@ class Scripts:
         return Later(script.wakes_us) if script.state == State.RUNNING else 0
 
     def _script(self, number: int, parameters: bytes = b"") -> Script:
-        if number >= SLOTS:
-            raise RefusedError(Reason.BAD_SCRIPT_ID)
-        if len(parameters) // 4 > PARAMETERS:
-            raise RefusedError(Reason.TOO_MANY_PARAM)
+        refuse_if(number >= SLOTS, Reason.BAD_SCRIPT_ID)
+        refuse_if(len(parameters) // 4 > PARAMETERS, Reason.TOO_MANY_PARAM)
         script = self._slots[number]
         if script is None:
             raise RefusedError(Reason.BAD_SCRIPT_ID)

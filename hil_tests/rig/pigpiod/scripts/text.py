@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.wire import Command
 
 PARAMETERS = 10
@@ -103,8 +103,7 @@ def compile_script(text: str) -> list[Instruction]:
 
 
 def _instruction(word: str, shape: str, given: list[str]) -> Instruction:
-    if len(given) < len(shape):
-        raise RefusedError(Reason.BAD_SCRIPT_CMD)
+    refuse_if(len(given) < len(shape), Reason.BAD_SCRIPT_CMD)
     if shape == "s":
         return Instruction(word, text=given[0])
     operands = tuple(_operand(letter, word) for letter, word in zip(shape, given, strict=True))
@@ -129,8 +128,7 @@ def _operand(letter: str, word: str) -> Operand:
 
 
 def _checked(operand: Operand, is_right: bool) -> Operand:
-    if not is_right:
-        raise RefusedError(Reason.BAD_SCRIPT_CMD)
+    refuse_if(not is_right, Reason.BAD_SCRIPT_CMD)
     return operand
 
 
@@ -145,10 +143,8 @@ def _number(word: str) -> int:
 
 
 def _add_tag(tags: dict[int, int], tag: int, position: int) -> None:
-    if tag in tags:
-        raise RefusedError(Reason.DUP_TAG)
-    if len(tags) >= MAX_TAGS:
-        raise RefusedError(Reason.TOO_MANY_TAGS)
+    refuse_if(tag in tags, Reason.DUP_TAG)
+    refuse_if(len(tags) >= MAX_TAGS, Reason.TOO_MANY_TAGS)
     tags[tag] = position
 
 
@@ -156,6 +152,5 @@ def _resolved(instruction: Instruction, tags: dict[int, int]) -> Instruction:
     if instruction.operation not in _JUMPS:
         return instruction
     tag = instruction.operands[0].value
-    if tag not in tags:
-        raise RefusedError(Reason.BAD_TAG)
+    refuse_if(tag not in tags, Reason.BAD_TAG)
     return Instruction(instruction.operation, (Operand(Kind.NUMBER, tags[tag]),))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern, Sequence
 
 ESCAPE = 255
@@ -38,8 +38,7 @@ class _Builder:
                 self._bodies[-1].append(self._wave(code))
                 self._at += 1
                 continue
-            if self._at + 2 > len(self._chain):
-                raise RefusedError(Reason.BAD_CHAIN_CMD)
+            refuse_if(self._at + 2 > len(self._chain), Reason.BAD_CHAIN_CMD)
             match self._chain[self._at + 1]:
                 case 0:
                     self._start_loop()
@@ -57,15 +56,13 @@ class _Builder:
         return Sequence(self._bodies[0])
 
     def _start_loop(self) -> None:
-        if len(self._starts) >= MAX_NESTING:
-            raise RefusedError(Reason.CHAIN_NESTING)
+        refuse_if(len(self._starts) >= MAX_NESTING, Reason.CHAIN_NESTING)
         self._starts.append(self._blocks)
         self._bodies.append([])
         self._at += 2
 
     def _repeat_loop(self) -> None:
-        if self._counters >= MAX_COUNTERS:
-            raise RefusedError(Reason.CHAIN_COUNTER)
+        refuse_if(self._counters >= MAX_COUNTERS, Reason.CHAIN_COUNTER)
         count = self._number()
         self._check_body()
         if count > 1:
@@ -77,8 +74,7 @@ class _Builder:
         self._check_body()
         self._use_block()
         self._at += 2
-        if self._at < len(self._chain):
-            raise RefusedError(Reason.BAD_FOREVER)
+        refuse_if(self._at < len(self._chain), Reason.BAD_FOREVER)
         self._starts.pop()
         self._bodies[-2].append(Loop(Sequence(self._bodies.pop())))
 
@@ -89,15 +85,13 @@ class _Builder:
             self._bodies[-1].append(Pattern(delay_us))
 
     def _number(self) -> int:
-        if self._at + 4 > len(self._chain):
-            raise RefusedError(Reason.BAD_CHAIN_CMD)
+        refuse_if(self._at + 4 > len(self._chain), Reason.BAD_CHAIN_CMD)
         value = int.from_bytes(self._chain[self._at + 2 : self._at + 4], "little")
         self._at += 4
         return value
 
     def _check_body(self) -> None:
-        if not self._starts or self._starts[-1] == self._blocks:
-            raise RefusedError(Reason.BAD_CHAIN_LOOP)
+        refuse_if(not self._starts or self._starts[-1] == self._blocks, Reason.BAD_CHAIN_LOOP)
 
     def _close_loop(self, count: int) -> None:
         self._starts.pop()
@@ -106,8 +100,7 @@ class _Builder:
             self._bodies[-1].append(body if count == 1 else Loop(body, count))
 
     def _use_block(self, spare: int = 0) -> None:
-        if self._blocks + spare >= MAX_BLOCKS:
-            raise RefusedError(Reason.CHAIN_TOO_BIG)
+        refuse_if(self._blocks + spare >= MAX_BLOCKS, Reason.CHAIN_TOO_BIG)
         self._blocks += 1
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
 from hil_tests.rig.pigpiod.pins.uses import Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.waves.chains import chain_pattern
 from hil_tests.rig.pigpiod.waves.patterns import Pattern, Wave
@@ -108,8 +108,7 @@ class Waves:
         asked = pulses_from(request.extension)
         pulses = [Pulse(p.on & allowed, p.off & allowed, p.delay_us) for p in asked]
         count = self._add(pulses)
-        if pulses != asked:
-            raise RefusedError(Reason.SOME_PERMITTED)
+        refuse_if(pulses != asked, Reason.SOME_PERMITTED)
         return count
 
     def _add_serial(self, request: Request) -> int:
@@ -133,15 +132,12 @@ class Waves:
     # ── Ids ─────────────────────────────────────────────────────────────────
 
     def _create(self, padded_blocks: int | None, padded_words: int | None) -> int:
-        if not self._unfinished:
-            raise RefusedError(Reason.EMPTY_WAVEFORM)
+        refuse_if(not self._unfinished, Reason.EMPTY_WAVEFORM)
         blocks = 1 + sum(pulse.control_blocks for pulse in self._unfinished)
         words = sum(pulse.words for pulse in self._unfinished)
         if padded_blocks is not None and padded_words is not None:
-            if blocks > padded_blocks:
-                raise RefusedError(Reason.TOO_MANY_CBS)
-            if words > padded_words:
-                raise RefusedError(Reason.TOO_MANY_OOL)
+            refuse_if(blocks > padded_blocks, Reason.TOO_MANY_CBS)
+            refuse_if(words > padded_words, Reason.TOO_MANY_OOL)
             blocks, words = padded_blocks, padded_words
         number = self._free_slot(blocks, words)
         self._slots[number].wave = Wave(number, self._unfinished)
@@ -155,23 +151,19 @@ class Waves:
                 return number
         if sum(slot.blocks for slot in self._slots) + blocks > ROOM_BLOCKS:
             raise RefusedError(Reason.TOO_MANY_CBS)
-        if sum(slot.words for slot in self._slots) + words > ROOM_WORDS:
-            raise RefusedError(Reason.TOO_MANY_OOL)
-        if len(self._slots) >= MAX_WAVES:
-            raise RefusedError(Reason.NO_WAVEFORM_ID)
+        refuse_if(sum(slot.words for slot in self._slots) + words > ROOM_WORDS, Reason.TOO_MANY_OOL)
+        refuse_if(len(self._slots) >= MAX_WAVES, Reason.NO_WAVEFORM_ID)
         self._slots.append(Slot(blocks, words))
         return len(self._slots) - 1
 
     def _create_padded(self, request: Request) -> int:
         """WVCAP, of which there are three forms: p%, (blocks %, words %), and with reads % too."""
-        if len(request.extension) not in (0, 4):
-            raise RefusedError(Reason.BAD_WAVE_ID)
+        refuse_if(len(request.extension) not in (0, 4), Reason.BAD_WAVE_ID)
         blocks_percent, words_percent = request.p1, request.p2
         (reads_percent,) = request.words(1)
         if not request.extension and words_percent == 0:
             words_percent = blocks_percent
-        if max(blocks_percent, words_percent, reads_percent) > 100:
-            raise RefusedError(Reason.BAD_PARAM)
+        refuse_if(max(blocks_percent, words_percent, reads_percent) > 100, Reason.BAD_PARAM)
         return self._create(ROOM_BLOCKS * blocks_percent // 100, ROOM_WORDS * words_percent // 100)
 
     def _delete(self, request: Request) -> None:
@@ -192,8 +184,7 @@ class Waves:
     def _play(self, number: int, mode: int) -> int:
         """Modes: 0 once, 1 repeat, 2 and 3 the same after the present cycle."""
         wave = self._wave(number)
-        if mode > 3:
-            raise RefusedError(Reason.BAD_WAVE_MODE)
+        refuse_if(mode > 3, Reason.BAD_WAVE_MODE)
         self._before_play()
         if mode < 2:
             self._transmitter.play(wave, mode == 1)
@@ -218,6 +209,5 @@ class Waves:
 
 
 def _asked(request: Request, now_high_most: tuple[int, int, int], refusal: int) -> int:
-    if request.p1 > 2:
-        raise RefusedError(refusal)
+    refuse_if(request.p1 > 2, refusal)
     return now_high_most[request.p1]

@@ -10,7 +10,7 @@ import itertools
 import struct
 from dataclasses import dataclass
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 
 MAX_PULSES = 12_000
 MAX_CHARS = 1200
@@ -65,8 +65,7 @@ def merged(added: list[Pulse], present: list[Pulse]) -> list[Pulse]:
             on, off = on | present[j].on, off | present[j].off
             j += 1
         found.append((at_us, on, off))
-    if len(found) >= MAX_PULSES:
-        raise RefusedError(Reason.TOO_MANY_PULSES)
+    refuse_if(len(found) >= MAX_PULSES, Reason.TOO_MANY_PULSES)
     ends = [*(at_us for at_us, _, _ in found[1:]), max(end_added, end_present)]
     return [Pulse(on, off, end - at) for (at, on, off), end in zip(found, ends, strict=True)]
 
@@ -79,16 +78,11 @@ def serial_pulses(
     Bit times are rounded to whole microseconds so that the error does not add up. Up to 8 data bits
     take a byte per character, up to 16 two, up to 32 four. Raises RefusedError.
     """
-    if not 50 <= baud <= 1_000_000:
-        raise RefusedError(Reason.BAD_WAVE_BAUD)
-    if not 1 <= data_bits <= 32:
-        raise RefusedError(Reason.BAD_DATABITS)
-    if not 2 <= half_stops <= 8:
-        raise RefusedError(Reason.BAD_STOPBITS)
-    if len(data) > MAX_CHARS:
-        raise RefusedError(Reason.TOO_MANY_CHARS)
-    if offset_us > MAX_US:
-        raise RefusedError(Reason.BAD_SER_OFFSET)
+    refuse_if(not 50 <= baud <= 1_000_000, Reason.BAD_WAVE_BAUD)
+    refuse_if(not 1 <= data_bits <= 32, Reason.BAD_DATABITS)
+    refuse_if(not 2 <= half_stops <= 8, Reason.BAD_STOPBITS)
+    refuse_if(len(data) > MAX_CHARS, Reason.TOO_MANY_CHARS)
+    refuse_if(offset_us > MAX_US, Reason.BAD_SER_OFFSET)
     times_us = _bit_times(baud, data_bits, half_stops)
     high, low = (1 << gpio, 0), (0, 1 << gpio)
     pulses = [Pulse(*high, max(offset_us, times_us[0]))]

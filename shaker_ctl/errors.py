@@ -130,6 +130,13 @@ class JournalCorruptError(JournalError):
     code = "journal-corrupt"
 
 
+class DisputesError(JournalCorruptError):
+    """The list of disputes is damaged, or not the one that the journal knows. No picture is dropped
+    and no volume removed; a person brings it back or has it written anew."""
+
+    code = "disputes"
+
+
 class JournalVersionError(JournalError):
     """A newer program wrote this journal. Nothing was changed; nothing else than that program, or a
     newer one, may write on."""

@@ -19,7 +19,8 @@ from typing import Any
 from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.disk import record_tables
+from shaker_ctl.adapters.disk import dispute_list, record_tables
+from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies, patiently
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
@@ -168,12 +169,18 @@ class Table:
         self._keeper = JournalThread(
             main=journal,
             second=opened.second,
-            pictures=PictureFolder(p.journal.pictures, p.journal.pictures_mb, self._disputed),
+            pictures=PictureFolder(
+                p.journal.pictures, p.journal.pictures_mb, self._disputed, self._disputes
+            ),
             clock=clock,
             parameters=p.journal,
             digests=digests_by_name,
             on_fault=self._journal_failed,
-            run={"seal": self._sealed.seal, "boot": self._boot},
+            run={
+                "seal": self._sealed.seal,
+                "boot": self._boot,
+                dispute_list.KEY: self._disputes.known.plain(),
+            },
         )
         mark = table_mark(journal.identity)
         self._between_rounds = BetweenRounds(self._keeper, self._lamps, mark)
@@ -295,6 +302,10 @@ class Table:
         self._records = RecordsWatch(copies)
         self._records.refuse_a_broken_one()
         sealed_start.check_journal(self._sealed, journal)
+        self._disputes = DisputeList(
+            p.journal.pictures, dispute_list.known(journal.main.milestones())
+        )
+        self._disputes.grown()  # since the table stopped; the opening record says it
         self._reader.camera.start()  # first of the outside world: its model has to load yet
         for notice in journal.notices:
             log.warning("%s", notice.line())
@@ -367,6 +378,7 @@ class Table:
         if (broken := self._records.broken()) is not None:
             error = JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
+        self._look_at_the_disputes()
         self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))
         state = self._state.state
@@ -390,6 +402,16 @@ class Table:
                 f"the seal is broken: {findings[0].line()}", remedy=sealed_start.CHECK
             )
             self._halt_between_rounds(error, seal_fault.broken(findings))
+
+    def _look_at_the_disputes(self) -> None:
+        """What people add to the list goes on record; a list that lost something is a fault."""
+        try:
+            if (grown := self._disputes.grown()) is not None:
+                entry = grown.entry()
+                self._keeper.know_of_run({dispute_list.KEY: grown.plain()})
+                self._keeper.append(entry.kind, entry.body)
+        except JournalError as error:
+            self._journal_failed(error)
 
     def _require_verified(self) -> None:
         """Raises RefusedError while something is not verified that must be before the opening."""
@@ -441,6 +463,7 @@ class Table:
             "seal": self._sealed.seal,
             "boot": self._boot,
             lamp_box.KEY: lamp_box.as_recorded(self._box),
+            dispute_list.KEY: self._disputes.known.plain(),
         }
         opening = last_end.opening(self._before, facts)
         self._keeper.append(opening.kind, opening.body)

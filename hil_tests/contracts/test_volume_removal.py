@@ -11,7 +11,13 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk.dispute_list import NAME, Dispute, DisputeList
+from shaker_ctl.adapters.disk.dispute_list import (
+    NAME,
+    NOTHING,
+    Dispute,
+    DisputeList,
+    known,
+)
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -19,7 +25,7 @@ from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.commands.journal import copies
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
-from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.errors import DisputesError, JournalCorruptError, JournalError, RefusedError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.vocabulary import Role
@@ -143,6 +149,64 @@ def test_nothing_is_removed_while_the_list_of_disputes_lacks_the_end_of_its_last
     kept.write_bytes(kept.read_bytes()[:-1])
     assert "has no end" in str(remove(aged).exception)
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def act(config: Path, *words: str) -> Result:
+    return CliRunner().invoke(program, ["journal", *words, "--config", str(config)])
+
+
+def disputed(config: Path, number: int, *words: str) -> Result:
+    return act(config, "dispute", str(number), "--by", "fay", "--reason", "a five", *words)
+
+
+@pytest.mark.parametrize("damage", ["emptied", "taken away", "another round", "cut"])
+def test_a_list_of_disputes_that_is_not_the_one_on_record_is_named_and_opened_anew(
+    parameters: JournalParameters, aged: Path, damage: str
+) -> None:
+    for number, words in ((9, ()), (12, ()), (12, ("--settled",)), (30, ())):
+        assert disputed(aged, number, *words).exit_code == 0
+    kept = parameters.path.parent / "pictures" / NAME
+    whole = kept.read_bytes()
+    if damage == "taken away":
+        kept.unlink()
+    else:
+        lines = {"emptied": b"", "another round": whole.replace(b" 9,", b" 8,")}
+        kept.write_bytes(lines.get(damage, whole[: whole.rindex(b"{")]))
+    for refused in (act(aged, "verify"), remove(aged), disputed(aged, 10)):
+        assert isinstance(refused.exception, DisputesError), refused.output
+        assert "with 4 acts; open disputes: 9, 30" in str(refused.exception)
+        assert "journal rebuild --disputes" in refused.exception.remedy
+    found = kept.read_bytes() if kept.exists() else None
+    done = act(aged, "rebuild", "--disputes", "--yes")
+    assert done.exit_code == 0, done.output
+    opened = {"another round": "8, 9, 30"}.get(damage, "9, 30")
+    assert f"open disputes: {opened}" in done.output
+    aside = [path.read_bytes() for path in kept.parent.glob(f"{NAME}.replaced-*")]
+    assert aside == [each for each in [found] if each is not None]
+    assert act(aged, "verify").exit_code == 0
+    assert disputed(aged, 30, "--settled").exit_code == 0
+    assert isinstance(act(aged, "rebuild", "--disputes", "--yes").exception, RefusedError)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def test_a_list_that_is_brought_back_from_a_copy_is_good_again(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    assert disputed(aged, 9).exit_code == 0
+    kept = parameters.path.parent / "pictures" / NAME
+    whole = kept.read_bytes()
+    kept.unlink()
+    assert act(aged, "verify").exit_code == 1
+    kept.write_bytes(whole)
+    assert act(aged, "verify").exit_code == 0
+
+
+def test_a_dispute_is_opened_while_the_service_writes_the_journal(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    with closing(open_copies(parameters)) as opened:
+        assert "open disputes: 9" in disputed(aged, 9).output
+        assert known(opened.main.milestones()) == NOTHING  # the service puts it on record
 
 
 def test_a_removal_that_is_cut_short_is_done_again(

@@ -33,7 +33,7 @@ from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
 from hil_tests.rig.lamp_box.memory import Retained
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
-from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_process import Tables
@@ -134,12 +134,12 @@ class TableFiles:
                 for one in copy.closed:
                     if (damage := copy.verify_closed(one)[1]) is not None:
                         raise JournalCorruptError(damage.line(), remedy="journal verify")
+            disputes = DisputeList(chosen.journal.pictures, known(opened.main.milestones())).acts()
             records = list(opened.main.newest_first())
             box = self.box_memory(opened.main)
         finally:
             opened.close()
         people = accounts.load(chosen.console.users_file)
-        disputes = DisputeList(chosen.journal.pictures).acts()
         # A volume whose proof is lost is verified anew: it is enough that they answer.
         volume_proofs.load(volume_proofs.place(chosen.journal.path))
         figures = figures_of(chosen.journal.path)
@@ -261,13 +261,15 @@ def made(folder: Path) -> TableFiles:
     records += played(Head(records[-1].sequence, records[-1].hash), 3)
     opened.main.write(records[10:])
     opened.second.write(records)
+    disputes = DisputeList(parameters.pictures)
+    disputes.add(Dispute(1, True, "fay", "a five", "2026-11-23"))
+    sealed_start.write(opened, disputes.listed().entry())
     remember(folder / BOX, records[-1], table_mark(opened.main.identity))
     proof = Proof(volume_proofs.mark_of(parameters.path), 1.0)
     proofs = Proofs().proved(str(parameters.path), proof)
     volume_proofs.save(volume_proofs.place(parameters.path), proofs)
     opened.close()
     figures_of(parameters.path)
-    DisputeList(parameters.pictures).add(Dispute(1, True, "fay", "a five", "2026-11-23"))
     return table
 
 
@@ -279,7 +281,7 @@ def _run(*words: str) -> None:
 def is_guarded(file: Path) -> bool:
     """Whether a change of this file must be noticed, and not only be survived."""
     is_of_model = "models" in file.parts
-    names = ("seal.", "settings", "users", BOX)
+    names = ("seal.", "settings", "users", "disputes", BOX)
     return is_of_model or file.name.startswith(names) or "journal" in file.name
 
 

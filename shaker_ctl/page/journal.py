@@ -14,7 +14,7 @@ from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
-from shaker_ctl.errors import JournalError, JournalWriteError
+from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.record import Chain, Head, Record, until_ended
@@ -243,7 +243,7 @@ def _measured(steps: list[dict[str, Any]]) -> str:
 def _disputes(pictures: Path) -> tuple[Dispute, ...]:
     try:
         return DisputeList(pictures).acts()
-    except JournalWriteError:
+    except DisputesError:
         return ()
 
 

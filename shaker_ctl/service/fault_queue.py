@@ -94,6 +94,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "the journal does not verify",
         "shaker-ctl journal verify names the record; a person decides",
     ),
+    "disputes": (
+        "the list of disputes is damaged, or not the one that the journal knows",
+        "bring it back from a copy and clear the fault, or stop the table and run "
+        "`shaker-ctl journal rebuild --disputes`",
+    ),
     "camera-process": (
         "the camera's process died and did not come back",
         "check the camera's cable and supply, then clear the fault",

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from shaker_ctl import sealed_start, table
+from shaker_ctl.adapters.disk.dispute_list import KEY, NAME, Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.errors import GpioLinkError, JournalCorruptError, SealError
+from shaker_ctl.errors import DisputesError, GpioLinkError, JournalCorruptError, SealError
 from shaker_ctl.journal.record import Entry
+from shaker_ctl.rules import events
 from shaker_ctl.seal import fault
 from shaker_ctl.seal.examine import NOTHING
 from shaker_ctl.seal.manifest import SealFinding
+from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.settings import Settings, load
 
 
@@ -114,3 +118,40 @@ def test_with_a_damaged_journal_nothing_outside_is_touched(
         with pytest.raises(JournalCorruptError, match=r"journal\.sqlite"):
             started(load(config), config)
         assert touched == ["journal", "camera stopped"]
+
+
+def test_a_list_of_disputes_that_the_journal_does_not_know_ends_the_start_before_the_camera(
+    config: Path, touched: list[str]
+) -> None:
+    parameters = load(config).journal
+    disputes = DisputeList(parameters.pictures)
+    disputes.add(Dispute(12, True, "fay", "a five", "2026-11-23"))
+    journal = open_copies(parameters)
+    sealed_start.write(journal, disputes.listed().entry())
+    journal.close()
+    (parameters.pictures / NAME).unlink()
+    with pytest.raises(DisputesError, match="open disputes: 12"):
+        started(load(config), config)
+    assert touched == ["journal", "standing seal fault", "camera stopped"]
+
+
+def test_what_is_added_to_the_list_of_disputes_goes_on_record_and_what_is_lost_is_a_fault(
+    config: Path,
+) -> None:
+    made = table.Table(load(config), config, NOTHING)
+    pictures = load(config).journal.pictures
+    made._disputes = DisputeList(pictures)
+    made._keeper = keeper = Mock(spec=JournalThread)
+    made._post = post = Mock()  # type: ignore[method-assign]
+    made._look_at_the_disputes()
+    keeper.append.assert_not_called()
+    DisputeList(pictures).add(Dispute(12, True, "fay", "a five", "2026-11-23"))
+    for _ in range(2):
+        made._look_at_the_disputes()
+    (told,) = keeper.append.call_args_list
+    assert told.args[1][KEY] == keeper.know_of_run.call_args.args[0][KEY]
+    assert told.args[1][KEY]["open"] == [12]
+    (pictures / NAME).unlink()
+    for _ in range(2):
+        made._look_at_the_disputes()
+    post.assert_called_once_with(events.ControllerFault("disputes"))

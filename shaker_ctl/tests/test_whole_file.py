@@ -9,7 +9,7 @@ import pytest
 from shaker_ctl import settings
 from shaker_ctl.adapters.disk.dispute_list import NAME, DisputeList
 from shaker_ctl.console import accounts
-from shaker_ctl.errors import JournalWriteError, RefusedError, SettingsError, ShakerError
+from shaker_ctl.errors import DisputesError, RefusedError, SettingsError, ShakerError
 from shaker_ctl.seal import signature
 from shaker_ctl.whole_file import read_bounded
 
@@ -47,7 +47,7 @@ def _folder(path: Path) -> None:
         (settings.read_text, SettingsError),
         (accounts.load, SettingsError),
         (signature.load_public, RefusedError),
-        (lambda path: DisputeList(path.parent).acts(), JournalWriteError),
+        (lambda path: DisputeList(path.parent).acts(), DisputesError),
     ],
     ids=["settings", "users", "key", "disputes"],
 )

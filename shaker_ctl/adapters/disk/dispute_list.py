@@ -2,22 +2,31 @@
 
 Owns one file beside the pictures, one line of JSON an act, only ever appended: who opened or closed
 a dispute, when and why. It is no part of the journal's chain, so that it can be written while the
-service holds the journal. A last line without its end was cut by a power cut and never
+service holds the journal. The journal remembers how the list stood, so it is noticed where the list
+was changed, emptied or taken away. A last line without its end was cut by a power cut and never
 acknowledged: it is passed over, and the next act takes its place. Must not know pictures.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 
-from shaker_ctl.errors import JournalWriteError, told_as
+from shaker_ctl.adapters.disk.volume_proofs import mark_of
+from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
+from shaker_ctl.journal import volume
+from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash
 from shaker_ctl.quoting import require_words
-from shaker_ctl.whole_file import read_bounded
+from shaker_ctl.whole_file import put, read_bounded
 
 NAME = "disputes.jsonl"
 MAX_BYTES = 16_000_000
@@ -46,64 +55,199 @@ def _act(plain: object) -> Dispute:
     return Dispute(**plain)
 
 
-class DisputeList:
-    """The acts in one folder of pictures. Read afresh each time: another program may append."""
+KEY = "disputes"
+"""Kind of the record that says how the list stands, and the key under which it stands there. Each
+opening and each volume record say it again, so that a start reads back no further."""
 
-    def __init__(self, folder: Path) -> None:
+
+@frozen
+class Listed:
+    """How the list stands."""
+
+    acts: int
+    head: str
+    """Last hash of the chain over the lines, in hexadecimal digits; empty without a line."""
+    open: tuple[int, ...]
+    """Rounds whose newest act opens a dispute, ascending."""
+
+    def plain(self) -> dict[str, Plain]:
+        """As a record has it."""
+        return {"acts": self.acts, "head": self.head, "open": list(self.open)}
+
+    def entry(self) -> Entry:
+        """Return the record of it."""
+        note = f"list of disputes: {self.acts} acts; open: {self.words()}"
+        return Entry(KEY, {KEY: self.plain(), "note": note})
+
+    def words(self) -> str:
+        """The open rounds, for people."""
+        return ", ".join(map(str, self.open)) or "none"
+
+
+NOTHING = Listed(0, "", ())
+
+
+def known(milestones: Iterable[Record]) -> Listed:
+    """Return how the list stood when the journal last heard of it. `milestones`: newest first.
+
+    `NOTHING` where a program wrote the last opening that did not know of this: the list is then
+    taken as it stands.
+    """
+    for record in milestones:
+        plain = record.plain
+        if KEY in plain:
+            told = plain[KEY]
+            return Listed(told["acts"], told["head"], tuple(told["open"]))
+        if plain["kind"] in ("opening", volume.KIND):
+            break
+    return NOTHING
+
+
+class DisputeList:
+    """The acts in one folder of pictures. Read afresh each time: another program may append.
+
+    Reading raises DisputesError where the file is damaged, or does not go on from `known`.
+    """
+
+    def __init__(self, folder: Path, known: Listed = NOTHING) -> None:
+        """`known`: what the journal says of it."""
         self._path = folder / NAME
+        self.known = known
+        """How the list stood last."""
+        self._mark: tuple[int, ...] | None = None
 
     def add(self, act: Dispute) -> None:
         """Append and sync. Raises JournalWriteError, and RefusedError where who or why is missing
         or no text."""
         require_words("the dispute's --by", act.by)
         require_words("the dispute's --reason", act.reason)
-        line = (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
-        with told_as(
-            JournalWriteError,
-            f"the dispute cannot be kept in {self._path}",
-            remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
-        ):
+        with self._writing():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self._path, flags, 0o640), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 file.truncate(file.seek(file.read().rfind(b"\n") + 1))
-                file.write(line)
+                file.write(_line(act))
                 file.flush()
                 os.fsync(file.fileno())
 
     def acts(self) -> tuple[Dispute, ...]:
-        """Return every act, oldest first. Raises JournalWriteError where the file is damaged."""
+        """Return every act, oldest first."""
+        return self._read()[0]
+
+    def listed(self) -> Listed:
+        """Return how the list stands."""
         return self._read()[1]
 
+    def open_rounds(self) -> frozenset[int]:
+        """Return the rounds whose newest act opens a dispute."""
+        return frozenset(self.listed().open)
+
+    def grown(self) -> Listed | None:
+        """Return how the list stands, where it has grown since it was last known; it is known now.
+
+        Looks into a file only once it has changed, so a damaged one is told once.
+        """
+        before, self._mark = self._mark, mark_of(self._path)
+        if self._mark == before or (now := self.listed()) == self.known:
+            return None
+        self.known = now
+        return now
+
     def require_whole(self) -> None:
-        """Raise JournalWriteError where the last line has lost its end, or the file is damaged.
+        """Raise DisputesError where the last line has lost its end, or the file is damaged.
 
         That act may have been acknowledged: nothing is removed for good without it.
         """
-        content, _ = self._read()
-        if content is not None and not content.endswith(b"\n"):
-            raise JournalWriteError(
+        self._read()
+        content = self._content()
+        if content and not content.endswith(b"\n"):
+            raise DisputesError(
                 f"the last line of the list of disputes {self._path} has no end",
                 remedy="Look at that line; write its act again: shaker-ctl journal dispute",
             )
 
-    def _read(self) -> tuple[bytes | None, tuple[Dispute, ...]]:
-        """Return what stands in the file, None without one, and the acts of its whole lines."""
-        try:
-            content = read_bounded(self._path, MAX_BYTES)
-            # Not `splitlines`: a reason may hold a line separator that is no end of a line here.
-            *lines, _cut = content.split(b"\n")
-            return content, tuple(_act(json.loads(line)) for line in lines if line)
-        except FileNotFoundError:
-            return None, ()
-        except (OSError, ValueError, TypeError, RecursionError) as error:
-            raise JournalWriteError(
-                f"the list of disputes {self._path} cannot be read: {error}",
-                remedy="Mend or remove that line by hand; until then no picture is dropped",
-            ) from error
+    def write_anew(self) -> Listed:
+        """Open the disputes anew that the journal, or a line that can be read, says are open.
 
-    def open_rounds(self) -> frozenset[int]:
-        """Return the rounds whose newest act opens a dispute. Raises JournalWriteError."""
-        newest = {act.round: act.is_open for act in self.acts()}
-        return frozenset(number for number, is_open in newest.items() if is_open)
+        What stood there is moved aside. Raises RefusedError where nothing is wrong with the list,
+        and JournalWriteError.
+        """
+        try:
+            self._read()
+        except DisputesError:
+            pass
+        else:
+            what = f"the list of disputes {self._path} is whole"
+            raise RefusedError(what, remedy="Start the table")
+        now = datetime.now(UTC)
+        rounds = sorted({*self.known.open, *_open_rounds(self._readable())})
+        why = "the list was damaged, and is written anew from the journal"
+        wall = now.isoformat(timespec="seconds")
+        with self._writing():
+            if os.path.lexists(self._path):
+                os.replace(self._path, f"{self._path}.replaced-{now:%Y%m%dT%H%M%SZ}")
+            acts = [Dispute(number, True, "journal rebuild", why, wall) for number in rounds]
+            put(self._path, b"".join(map(_line, acts)), lambda number: os.fchmod(number, 0o640))
+        self.known = NOTHING
+        return self.listed()
+
+    def _read(self) -> tuple[tuple[Dispute, ...], Listed]:
+        known = self.known  # before the file is read: another thread may learn more meanwhile
+        lines = _lines(self._content())
+        try:
+            acts = tuple(_act(json.loads(line)) for line in lines)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged(f"cannot be read: {error}") from error
+        heads = [head.hex() for head in accumulate(lines, chain_hash, initial=b"")]
+        if heads[known.acts : known.acts + 1] != [known.head]:
+            raise self._damaged(
+                f"is not the one that the journal knows, with {known.acts} acts; "
+                f"open disputes: {known.words()}"
+            )
+        return acts, Listed(len(acts), heads[-1], tuple(sorted(_open_rounds(acts))))
+
+    def _content(self) -> bytes:
+        """Return what stands in the file; nothing without one."""
+        try:
+            return read_bounded(self._path, MAX_BYTES)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise self._damaged(f"cannot be read: {error}") from error
+
+    def _readable(self) -> Iterable[Dispute]:
+        """Yield the acts of the lines that can be read."""
+        with contextlib.suppress(DisputesError):
+            for line in _lines(self._content()):
+                with contextlib.suppress(ValueError, TypeError, RecursionError):
+                    yield _act(json.loads(line))
+
+    def _damaged(self, what: str) -> DisputesError:
+        return DisputesError(
+            f"the list of disputes {self._path} {what}",
+            remedy="Bring it back from a copy; without one, stop the table and run: "
+            "shaker-ctl journal rebuild --disputes",
+        )
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return told_as(
+            JournalWriteError,
+            f"the dispute cannot be kept in {self._path}",
+            remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
+        )
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """Return the whole lines. Not `splitlines`: a reason may hold a line separator that is no end
+    of a line here."""
+    return [line for line in content.split(b"\n")[:-1] if line]
+
+
+def _line(act: Dispute) -> bytes:
+    return (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
+
+
+def _open_rounds(acts: Iterable[Dispute]) -> set[int]:
+    newest = {act.round: act.is_open for act in acts}
+    return {number for number, is_open in newest.items() if is_open}

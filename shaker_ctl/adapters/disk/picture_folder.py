@@ -45,14 +45,16 @@ class PictureFolder:
         folder: Path,
         quota_mb: float,
         disputed: Callable[[], Collection[int]] = lambda: (),
+        disputes: DisputeList | None = None,
     ) -> None:
         """`disputed` returns rounds that dealer and reader disagree on now; those that a person
-        has opened a dispute on stand in the folder's own list. Raises JournalWriteError.
+        has opened a dispute on stand in `disputes`, the folder's own list. Raises
+        JournalWriteError.
         """
         self._folder = folder
         self._quota_bytes = int(quota_mb * 1e6)
         self._disputed = disputed
-        self._disputes = DisputeList(folder)
+        self._disputes = disputes or DisputeList(folder)
         with self._keeping():
             folder.mkdir(parents=True, exist_ok=True)
             self._kept = {kept.name: kept for kept in self._found()}
@@ -79,7 +81,7 @@ class PictureFolder:
         return saved
 
     def settle(self) -> None:
-        """Sync what was saved, then make room. Raises JournalWriteError."""
+        """Sync what was saved, then make room. Raises JournalWriteError, DisputesError."""
         with self._keeping():
             while self._unsynced:
                 with self._unsynced[0].open("rb") as file:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.disk.dispute_list import NAME, Dispute, DisputeList
+from shaker_ctl.adapters.disk.dispute_list import NAME, NOTHING, Dispute, DisputeList, known
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
-from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.errors import DisputesError, JournalWriteError
+from shaker_ctl.journal.record import Entry, Record, genesis, link
 from shaker_ctl.ports import Pictures
 
 PICTURES = Pictures(frame=b"f" * 60_000, overlay=b"o" * 60_000)
@@ -89,7 +90,7 @@ def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Pa
     folder = PictureFolder(tmp_path, quota_mb=0.5)
     for number in range(1, 31):
         folder.save(number, number, PICTURES)
-    with pytest.raises(JournalWriteError, match=r"disputes\.jsonl"):
+    with pytest.raises(DisputesError, match=r"disputes\.jsonl"):
         folder.settle()
     assert names(tmp_path) == list(range(1, 31))
 
@@ -101,8 +102,63 @@ def test_an_act_of_other_kinds_of_values_is_damage(tmp_path: Path, key: str, val
     """A round that is text is no round, and its pictures would be dropped."""
     act = {"round": 2, "is_open": True, "by": "fay", "reason": "a five", "wall": "2026-11-21"}
     (tmp_path / NAME).write_text(json.dumps(act | {key: value}) + "\n")
-    with pytest.raises(JournalWriteError, match="is no act of a dispute"):
+    with pytest.raises(DisputesError, match="is no act of a dispute"):
         DisputeList(tmp_path).open_rounds()
+
+
+def an_act(number: int, *, is_open: bool = True) -> Dispute:
+    return Dispute(number, is_open, "fay", "player 3 saw a five", "2026-11-21T00:00:00+00:00")
+
+
+def a_record(kind: str, **body: object) -> Record:
+    return link(genesis("x"), Entry(kind, body), monotonic_s=0.0, wall="", digests={})
+
+
+def test_a_list_that_the_journal_knows_is_read_as_it_was_or_is_damaged(tmp_path: Path) -> None:
+    """Every flipped bit, every cut, and no list at all."""
+    first = DisputeList(tmp_path)
+    for number in (12, 40):
+        first.add(an_act(number))
+    acts, listed = first.acts(), first.listed()
+    whole = (tmp_path / NAME).read_bytes()
+    disputes = DisputeList(tmp_path, listed)
+    flips = [
+        whole[:i] + bytes([whole[i] ^ 1 << bit]) + whole[i + 1 :]
+        for i in range(len(whole))
+        for bit in range(8)
+    ]
+    for content in (*flips, *(whole[:end] for end in range(len(whole)))):
+        (tmp_path / NAME).write_bytes(content)
+        with pytest.raises(DisputesError, match="list of disputes"):
+            disputes.acts()
+    (tmp_path / NAME).unlink()
+    with pytest.raises(DisputesError, match="with 2 acts; open disputes: 12, 40"):
+        disputes.acts()
+    (tmp_path / NAME).write_bytes(whole)
+    assert disputes.acts() == acts
+
+
+def test_a_list_from_before_is_taken_as_it_stands_and_what_is_added_is_told_once(
+    tmp_path: Path,
+) -> None:
+    assert known([a_record("closing"), a_record("opening")]) == NOTHING
+    DisputeList(tmp_path).add(an_act(12))
+    disputes = DisputeList(tmp_path, NOTHING)
+    adopted = disputes.grown()
+    assert adopted is not None
+    assert adopted.open == (12,)
+    assert disputes.grown() is None
+    DisputeList(tmp_path).add(an_act(12, is_open=False))
+    grown = disputes.grown()
+    assert grown is not None
+    assert (grown.acts, grown.open) == (2, ())
+    entry = grown.entry()
+    assert known([a_record("closing"), a_record(entry.kind, **entry.body)]) == grown
+    assert known([a_record("opening"), a_record(entry.kind, **entry.body)]) == NOTHING
+    (tmp_path / NAME).unlink()
+    with pytest.raises(DisputesError):
+        disputes.grown()
+    assert disputes.grown() is None  # told once
 
 
 @pytest.mark.parametrize("cut", ['{"round": 2, "is_o', '{"round": 2, "reason": "\xe9'])

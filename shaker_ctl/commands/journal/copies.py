@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -25,6 +25,7 @@ from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal import volume
+from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.rules.vocabulary import Role
@@ -33,16 +34,25 @@ from shaker_ctl.rules.vocabulary import Role
 def rebuild(
     second: Annotated[bool, typer.Option("--second", help="Write the second copy anew.")] = False,
     main: Annotated[bool, typer.Option("--main", help="Write the main copy anew.")] = False,
+    disputes: Annotated[
+        bool, typer.Option("--disputes", help="Open the disputes anew that the journal knows.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
-    """Write one copy of the journal anew from the other, which must be whole.
+    """Write one copy of the journal anew from the other, which must be whole; or the list of
+    disputes anew from the journal.
 
-    What stood there is moved aside, never deleted.
+    The table must be stopped. What stood there is moved aside, never deleted.
     """
     parameters = settings_file.load(config).journal
-    if main is second:
-        raise RefusedError("say which copy to write anew", remedy="Give --second or --main")
+    if main + second + disputes != 1:
+        raise RefusedError(
+            "say what to write anew", remedy="Give --second, or --main, or --disputes"
+        )
+    if disputes:
+        _rebuild_disputes(parameters, yes=yes)
+        return
     if parameters.second is None:
         raise RefusedError("the settings name no second copy", remedy="Set journal.second")
     copies = (parameters.second, parameters.path)
@@ -52,6 +62,18 @@ def rebuild(
     become_owner_of(parameters.path.parent)
     head = rebuild_copy(parameters, main=main)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
+
+
+def _rebuild_disputes(parameters: JournalParameters, *, yes: bool) -> None:
+    from shaker_ctl import sealed_start
+
+    if not yes:
+        typer.confirm(f"Write the list of disputes in {parameters.pictures} anew?", abort=True)
+    become_owner_of(parameters.path.parent)
+    with closing(open_copies(parameters)) as opened:
+        listed = DisputeList(parameters.pictures, known(opened.main.milestones())).write_anew()
+        sealed_start.write(opened, listed.entry())
+    screen.print(f"open disputes: {listed.words()}; the list as it was lies beside the new one")
 
 
 def archive(
@@ -114,10 +136,10 @@ def remove(
     day_named(before)
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
-    disputes = DisputeList(parameters.pictures)
-    disputes.require_whole()
-    disputed = disputes.open_rounds()
     with closing(open_copies(parameters)) as opened:
+        disputes = DisputeList(parameters.pictures, known(opened.main.milestones()))
+        disputes.require_whole()
+        disputed = disputes.open_rounds()
         acknowledged = _acknowledged(opened.main)
         going, staying = removable(opened, before, disputed, acknowledged)
         for kept in staying:

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, screen
+from shaker_ctl.commands.journal.book import Config, Journal, opened, parameters_of, screen
 from shaker_ctl.commands.journal.export import verify_export
 from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.errors import JournalCorruptError
@@ -27,9 +28,9 @@ def verify(
 ) -> None:
     """Walk both copies, or an export, record by record, and name the first bad one.
 
-    The tables for figures beside the journal are looked over, too. Ends with status 65 where a
-    person has to decide. That the head of an export is the table's own says its day sheet, or the
-    lamp box: compare it.
+    The tables for figures beside the journal are looked over, too, and the list of disputes. Ends
+    with status 65 where a person has to decide. That the head of an export is the table's own says
+    its day sheet, or the lamp box: compare it.
     """
     if export is not None:
         head = verify_export(export)
@@ -57,4 +58,7 @@ def verify(
     worst = next((finding for finding in findings if finding.halts), None)
     if worst is not None:
         raise JournalCorruptError(worst.text, remedy=worst.remedy)
+    if journal is None:  # beside a copy of the journal lies no list
+        with opened(config, journal) as book:
+            DisputeList(parameters.pictures, known(book.store.milestones())).listed()
     screen.print("the chain is whole", style="green")

@@ -38,6 +38,13 @@ def apart_deg(a: float, b: float) -> float:
     return abs((a - b + 45.0) % 90.0 - 45.0)
 
 
+def turn_matrices(turn: np.ndarray) -> np.ndarray:
+    """(P, 2, 2) for (P,) radians: rows times such a matrix turn from a square's frame into that in
+    which it is turned; the matrix times columns turns back."""
+    c, s = np.cos(turn), np.sin(turn)
+    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)
+
+
 def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
     """Least distance between two quadrilaterals, pixels; 0 where they overlap."""
     first, second = np.asarray(a, np.float32), np.asarray(b, np.float32)

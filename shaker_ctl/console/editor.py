@@ -13,6 +13,7 @@ act is taken from it.
 from __future__ import annotations
 
 import codecs
+import os.path
 from collections import deque
 from collections.abc import Callable
 
@@ -257,7 +258,7 @@ class LineEditor:
             self._echo(BELL)
         elif len(choices) == 1:
             self._extend(choices[0][len(last) :] + " ")
-        elif more := _common_start(choices)[len(last) :]:
+        elif more := os.path.commonprefix(choices)[len(last) :]:  # noqa: RUF071 - words, no paths
             self._extend(more)
         else:
             self._echo("\r\n" + "  ".join(choices) + "\r\n")
@@ -292,11 +293,3 @@ class LineEditor:
         rest = max(0, self._drawn - len(text))
         self._out.append("\r" + text + " " * rest + "\b" * (rest + back))
         self._drawn = len(text)
-
-
-def _common_start(words: list[str]) -> str:
-    first, last = min(words), max(words)
-    length = 0
-    while length < min(len(first), len(last)) and first[length] == last[length]:
-        length += 1
-    return first[:length]

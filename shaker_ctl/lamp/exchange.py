@@ -153,17 +153,11 @@ class LampExchange:
 
     def status(self) -> r.LampStatus:
         """Read the status once, fresh."""
-        ends_at = self._clock() + self._patience.request_s
-        return self._insist(lambda: self._read_status(ends_at), ends_at, "report its status")
+        return self._insist(self._read_status, "report its status")
 
     def prove_dark(self) -> r.LampStatus:
         """Return a fresh status that is dark and healthy; raise `LampReadbackError` otherwise."""
-        ends_at = self._clock() + self._patience.request_s
-
-        def look() -> r.LampStatus:
-            return self._measured(ends_at)
-
-        status = self._insist(look, ends_at, "prove that it is dark")
+        status = self._insist(self._measured, "prove that it is dark")
         require_dark(status)
         require_healthy(status)
         return status
@@ -186,27 +180,21 @@ class LampExchange:
         return self._light(stage, code)
 
     def _light(self, stage: r.Stage, code: r.CommandCode) -> r.LampStatus:
-        ends_at = self._clock() + self._patience.show_s
         expected = areas_of(stage.expected_mask)
 
-        def attempt() -> r.LampStatus:
+        def attempt(ends_at: float) -> r.LampStatus:
             self._stage(stage, ends_at)
-            self._command(code, stage.round_id, 0, ends_at)
-            self._warm(self._registers.left_at, ends_at)
-            return self._proved(expected, stage.round_id, ends_at)
+            status = self._switched(code, stage.round_id, 0, ends_at)
+            return self._proved(status, expected, stage.round_id, ends_at)
 
-        return self._insist(attempt, ends_at, f"show round {stage.round_id}")
+        return self._insist(attempt, f"show round {stage.round_id}", self._patience.show_s)
 
     def clear(self, round_id: int) -> r.LampStatus:
         """End the result of `round_id` and prove every lamp dark."""
-        ends_at = self._clock() + self._patience.request_s
-
-        def attempt() -> r.LampStatus:
-            self._command(r.CommandCode.CLEAR, round_id, 0, ends_at)
-            self._warm(self._registers.left_at, ends_at)
-            return self._measured(ends_at)
-
-        status = self._insist(attempt, ends_at, f"clear round {round_id}")
+        status = self._insist(
+            lambda ends_at: self._switched(r.CommandCode.CLEAR, round_id, 0, ends_at),
+            f"clear round {round_id}",
+        )
         require_dark(status)
         return status
 
@@ -215,12 +203,9 @@ class LampExchange:
 
         Does not wait for lamps to cool: the emergency ends when the box drives none.
         """
-        ends_at = self._clock() + self._patience.request_s
-
-        def attempt() -> r.LampStatus:
-            return self._command(r.CommandCode.DARK, r.NO_ROUND, 0, ends_at)
-
-        status = self._insist(attempt, ends_at, "go dark")
+        status = self._insist(
+            lambda ends_at: self._command(r.CommandCode.DARK, r.NO_ROUND, 0, ends_at), "go dark"
+        )
         if status.driven:
             raise LampReadbackError(
                 f"the lamp box was commanded dark and still drives {_names(status.driven)}",
@@ -230,12 +215,10 @@ class LampExchange:
 
     def show_phase(self, phase: int, round_id: int) -> r.LampStatus:
         """Show a phase and prove that the box took it."""
-        ends_at = self._clock() + self._patience.request_s
-
-        def attempt() -> r.LampStatus:
-            return self._command(r.CommandCode.PHASE, round_id, phase, ends_at)
-
-        status = self._insist(attempt, ends_at, f"show phase {phase}")
+        status = self._insist(
+            lambda ends_at: self._command(r.CommandCode.PHASE, round_id, phase, ends_at),
+            f"show phase {phase}",
+        )
         if (status.phase, status.phase_round) != (phase, round_id):
             raise LampReadbackError(
                 f"the lamp box shows phase {status.phase} of round {status.phase_round} instead of "
@@ -250,16 +233,12 @@ class LampExchange:
         Raises `LampReadbackError` only when other lamps are driven than asked for; whether a
         driven one glows, and another does not, stands in the status for the inspection to judge.
         """
-        ends_at = self._clock() + self._patience.request_s
         wanted = frozenset() if area is None else frozenset({area})
         argument = 0 if area is None else BIT[area] + 1
-
-        def attempt() -> r.LampStatus:
-            self._command(r.CommandCode.TEST, r.NO_ROUND, argument, ends_at)
-            self._warm(self._registers.left_at, ends_at)
-            return self._measured(ends_at)
-
-        status = self._insist(attempt, ends_at, f"light {area or 'no area'} alone")
+        status = self._insist(
+            lambda ends_at: self._switched(r.CommandCode.TEST, r.NO_ROUND, argument, ends_at),
+            f"light {area or 'no area'} alone",
+        )
         if status.driven != wanted:
             raise LampReadbackError(
                 f"asked to light {_names(wanted)} alone, the lamp box drives "
@@ -270,16 +249,17 @@ class LampExchange:
 
     def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
         """Show `odds` and prove them from the display drivers; an empty mapping blanks them all."""
-        ends_at = self._clock() + self._patience.multipliers_s
         wanted = {place: value for place, value in odds.items() if value}
         words = r.encode_multipliers(round_id, wanted)
         block = r.MULTIPLIERS_SHOWN
 
-        def attempt() -> tuple[int, dict[str, int]]:
+        def attempt(ends_at: float) -> tuple[int, dict[str, int]]:
             reply = self._write("the multipliers", r.MULTIPLIERS, words, block, ends_at)
             return r.decode_multipliers(reply)
 
-        shown_round, shown = self._insist(attempt, ends_at, "show the multipliers")
+        shown_round, shown = self._insist(
+            attempt, "show the multipliers", self._patience.multipliers_s
+        )
         if shown != wanted or (wanted and shown_round != round_id):
             differing = sorted(
                 place for place in {*shown, *wanted} if shown.get(place) != wanted.get(place)
@@ -302,14 +282,13 @@ class LampExchange:
         To say it again changes nothing. Raises `LampRefusedError` with `Refusal.ANCHORED` where
         the box holds a later one, another head for that round, or another table's.
         """
-        ends_at = self._clock() + self._patience.request_s
         words = r.encode_anchor(anchor)
 
-        def attempt() -> r.BoxAnchor:
+        def attempt(ends_at: float) -> r.BoxAnchor:
             reply = self._write("the anchor", r.ANCHOR, words, r.ANCHOR, ends_at)
             return r.decode_anchor(reply)[0]
 
-        kept = self._insist(attempt, ends_at, f"keep the anchor of round {anchor.round_id}")
+        kept = self._insist(attempt, f"keep the anchor of round {anchor.round_id}")
         if kept != anchor:
             raise LampReadbackError(
                 f"the lamp box keeps the anchor of round {kept.round_id} instead of round "
@@ -333,12 +312,8 @@ class LampExchange:
 
     def _ask(self, block: r.Block, decode: Callable[[list[int]], T], what: str) -> T:
         """Read a whole block, again where the reply was lost or makes no sense."""
-        ends_at = self._clock() + self._patience.request_s
-
-        def ask() -> T:
-            return decode(self._registers.read(block.address, block.words, ends_at))
-
-        return self._insist(ask, ends_at, what)
+        read = self._registers.read
+        return self._insist(lambda ends_at: decode(read(block.address, block.words, ends_at)), what)
 
     def _write(
         self, what: str, block: r.Block, words: list[int], read: r.Block, ends_at: float
@@ -395,6 +370,14 @@ class LampExchange:
             )
         return status
 
+    def _switched(
+        self, code: r.CommandCode, round_id: int, argument: int, ends_at: float
+    ) -> r.LampStatus:
+        """Give a command, and measure the lamps that it switched."""
+        self._command(code, round_id, argument, ends_at)
+        self._warm(self._registers.left_at, ends_at)
+        return self._measured(ends_at)
+
     def _read_status(self, ends_at: float) -> r.LampStatus:
         words = self._registers.read(r.STATUS.address, r.STATUS.words, ends_at)
         return self._fresh_status(words)
@@ -422,19 +405,22 @@ class LampExchange:
                 )
             self._sleep(self.MEASURE_PAUSE_S)
 
-    def _proved(self, expected: frozenset[Area], round_id: int, ends_at: float) -> r.LampStatus:
-        """Measure, and once more where it differs: a fault is what two measurements show."""
-        status = self._measured(ends_at)
+    def _proved(
+        self, status: r.LampStatus, expected: frozenset[Area], round_id: int, ends_at: float
+    ) -> r.LampStatus:
+        """Measure once more where it differs: a fault is what two measurements show."""
         if not status.driven == expected == status.glowing:
             status = self._measured(ends_at)
         require_lit(status, expected, round_id)
         return status
 
-    def _insist(self, attempt: Callable[[], T], ends_at: float, what: str) -> T:
-        """Attempt until it succeeds, or the deadline passes; then raise the last cause."""
+    def _insist(self, attempt: Callable[[float], T], what: str, within_s: float | None = None) -> T:
+        """Attempt until it succeeds, or the deadline passes, which each attempt is told; then raise
+        the last cause. `within_s`: how long; None: a request's patience."""
+        ends_at = self._clock() + (self._patience.request_s if within_s is None else within_s)
         while True:
             try:
-                return attempt()
+                return attempt(ends_at)
             except (LampRefusedError, LampReadbackError):
                 raise
             except (LampReplyError, LampTimeoutError) as cause:

@@ -23,6 +23,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
+from vision.quads import turn_matrices
 
 _SAMPLES = 11
 """Samples along each edge of the outline."""
@@ -110,7 +111,7 @@ class CubeOutline:
 
     def _corners_mm(self, poses: np.ndarray) -> np.ndarray:
         """(P, 4, 2) mm: the squares of (P, 3) poses, clockwise in the picture."""
-        return np.asarray(_SQUARE @ _turned(poses[:, 2]) * self.half + poses[:, None, :2])
+        return np.asarray(_SQUARE @ turn_matrices(poses[:, 2]) * self.half + poses[:, None, :2])
 
     def _to_px(self, xy_mm: np.ndarray, z_mm: float) -> np.ndarray:
         """(..., 2) mm in the plane at height z to (..., 2) frame pixels."""
@@ -282,7 +283,7 @@ class CubeOutline:
     def _rim_px(self, poses: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of the samples along the top faces' edges: (P, N, 2) frame pixels; (P, N) view pixels,
         how far the side face below each is seen beyond it; and (P, N, 2) their normals."""
-        turned = _turned(poses[:, 2])
+        turned = turn_matrices(poses[:, 2])
         xy = self._rim @ turned + poses[:, None, :2]
         normal = (_NORMALS @ turned)[:, _SIDES]
         both = np.zeros((2, *xy.shape[:2], 3))
@@ -295,7 +296,7 @@ class CubeOutline:
         """(P, N, 3): how far the samples move along their normals, frame pixels, per mm in x and
         y and per radian. The distortion's own slope is left out: a few percent of a step."""
         scale = self.calibration.px_per_mm(self.calibration.die_mm)
-        xy = self._rim @ _turned(poses[:, 2])
+        xy = self._rim @ turn_matrices(poses[:, 2])
         across = normal[..., 1] * xy[..., 0] - normal[..., 0] * xy[..., 1]
         return np.concatenate([normal, across[..., None]], axis=2) * scale
 
@@ -379,13 +380,6 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndar
 def _largest(medians: np.ndarray, least: float) -> np.ndarray:
     """(P,) the largest of each row that is known, and `least` at the least."""
     return np.asarray(np.where(np.isnan(medians), least, medians).max(axis=1, initial=least))
-
-
-def _turned(turn: np.ndarray) -> np.ndarray:
-    """(P, 2, 2): rows times such a matrix turn from a die's frame to the compartment's; the matrix
-    times columns turns back."""
-    c, s = np.cos(turn), np.sin(turn)
-    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)
 
 
 def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,6 +28,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
+from vision.quads import turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
 _STEP_MM = 0.12
@@ -134,7 +135,7 @@ def measure_sides(
     if not places:
         return []
     at = np.array(places, float)
-    turned = _turned(at[:, 2])
+    turned = turn_matrices(at[:, 2])
     strips = _strips(calibration, at[:, None, :2], turned)
     profiles, lengths, is_floor = _profiles(
         image, ground, others, at[:, None, :2], turned, calibration
@@ -385,9 +386,3 @@ def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:
     """Where the die ends, mm outward of its top edge, when its foot is at `strip`."""
     bleed, base = _BLEED_PX / px_per_mm, _BASE_PX / px_per_mm
     return np.maximum(strip + base, bleed + 0.3 * np.maximum(strip + 0.5, 0.0))
-
-
-def _turned(turns: np.ndarray) -> np.ndarray:
-    """(D, 2, 2) for (D,) radians: rows times such a matrix turn into the compartment's frame."""
-    c, s = np.cos(turns), np.sin(turns)
-    return np.stack([c, s, -s, c], axis=-1).reshape(-1, 2, 2)

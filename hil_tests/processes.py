@@ -178,6 +178,12 @@ def cpu_s(pid: int, *, with_children: bool = False) -> float:
     return 0.0
 
 
+def in_status(pid: int, name: str) -> int:
+    """A number that the kernel keeps of a process, such as `VmHWM` in kB (proc(5), status)."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
+
+
 def resident_mb(pid: int) -> float:
     """Resident memory of a process, MB (proc(5), statm)."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])

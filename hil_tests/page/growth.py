@@ -26,6 +26,7 @@ import typer
 
 from hil_tests.page.bench import Process, a_page
 from hil_tests.page.readers import Readers
+from hil_tests.processes import in_status
 from shaker_ctl.console import accounts
 from shaker_ctl.console.desk import CameraView, HealthView, LampView, MotorView, TableView
 from shaker_ctl.console.machine import plain
@@ -185,13 +186,10 @@ def viewer(address: str) -> str:
 def sample(page: Process) -> dict[str, float]:
     """What the page holds now."""
     own = Path(f"/proc/{page.pid}")
-    threads = next(
-        line for line in (own / "status").read_text().splitlines() if line.startswith("Threads")
-    )
     return {
         "memory_mb": round(page.resident_mb(), 1),
         "files": len(list((own / "fd").iterdir())),
-        "threads": int(threads.split()[1]),
+        "threads": in_status(page.pid, "Threads"),
     }
 
 

@@ -136,6 +136,16 @@ class Bench(TableUnderTest):
             return self.act("floorperson", f"presence {number}")
         return False
 
+    def play_on(self, status: Reply) -> bool:
+        """Take the next step towards a toss, as the dealer; True where there was one."""
+        verb = {"ready": "bets", "betting": "nmb", "no more bets": "activate"}.get(status["phase"])
+        if verb == "bets":
+            self.round_begins()
+            self.act("dealer", verb)
+        elif verb:
+            self.act("dealer", f"{verb} {status['round']}")
+        return verb is not None
+
     def settle(self, status: Reply) -> bool:
         """Settle wagers, or clear the lamps, where the table waits for it."""
         kind = (status["pending"] or {}).get("kind")

@@ -325,13 +325,8 @@ class Crashes:
                 raise TrialError("the service was not killed")
             with suppress(ShakerError, OSError):
                 status = self._bench.status()
-                if status["life"] == "open" and status["phase"] == "ready":
-                    self._bench.round_begins()
-                    self._bench.act("dealer", "bets")
-                elif not self._bench.mend_step(status) and status["life"] == "open":
-                    verb = {"betting": "nmb", "no more bets": "activate"}.get(status["phase"])
-                    if verb:
-                        self._bench.act("dealer", f"{verb} {status['round']}")
+                if not self._bench.mend_step(status) and status["life"] == "open":
+                    self._bench.play_on(status)
             time.sleep(LOOK_S)
 
     # ── Afterwards ──────────────────────────────────────────────────────────

@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from hil_tests.processes import cpu_s
+from hil_tests.processes import cpu_s, in_status
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -59,11 +59,10 @@ def start_s(session: Session) -> tuple[float, float, float]:
     service_s = cpu_s(pid)
     camera = read_status(session.runtime_dir)["camera_pid"]
     camera_s = cpu_s(camera) if camera else 0.0
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    peak_kb = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    peak_mb = in_status(pid, "VmHWM") / 1024
     assert session._service is not None
     session._service.kill()
-    return service_s, camera_s, peak_kb / 1024
+    return service_s, camera_s, peak_mb
 
 
 def measured(parameters: JournalParameters | None, starts: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from hil_tests.processes import in_status
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.witness import EVEN_ODD, Witness
 from hil_tests.table_under_test.rounds import check, rounds_of
@@ -107,20 +108,13 @@ def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> U
     pids = [service] if camera is None else [service, camera]
     return Use(
         now_s,
-        _anonymous_mb(service),
-        0.0 if camera is None else _anonymous_mb(camera),
+        in_status(service, "RssAnon") / 1024,
+        0.0 if camera is None else in_status(camera, "RssAnon") / 1024,
         sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in pids),
         sum(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in pids),
         camera or 0,
         rounds,
     )
-
-
-def _anonymous_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
 
 
 def growth(uses: list[Use]) -> dict[str, Growth]:
@@ -232,13 +226,7 @@ class Soak:
             self._throw_in(now_s)
         if status["phase"] == "ready":
             self._look()
-            self.bench.round_begins()
-            self.bench.act("dealer", "bets")
-            return
-        verb = {"betting": "nmb", "no more bets": "activate"}.get(status["phase"])
-        if verb:
-            self.bench.act("dealer", f"{verb} {status['round']}")
-        elif not self.bench.prompt(status):
+        if not self.bench.play_on(status) and not self.bench.prompt(status):
             self.bench.settle(status)
 
     def _look_after_it(self, status: Reply, now_s: float) -> None:

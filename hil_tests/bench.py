@@ -24,10 +24,10 @@ from rich.console import Console, Group
 from rich.progress import Progress
 from rich.table import Table
 
-from hil_tests.demo.play import Patience
+from hil_tests.demo.play import PlayPatience
 from hil_tests.processes import BenchError, cpu_s
 from hil_tests.table_under_test.people import People
-from hil_tests.table_under_test.rounds import Round, Tally, check, rounds_of
+from hil_tests.table_under_test.rounds import PlayedRound, RoundsTally, check, rounds_of
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.seal.manifest import PACKAGES, ROOT
 from shaker_ctl.service.status_socket import read_status
@@ -115,7 +115,7 @@ def main(
                 _look(session, load, readings)
             people = People(session, lambda _: None)
             people.start()
-            patience, played, is_closing = Patience(), 0, False
+            patience, played, is_closing = PlayPatience(), 0, False
             while played < rounds:
                 view = _look(session, load, readings)
                 if view["lamps_asked"] is not None:
@@ -171,8 +171,8 @@ def _what(view: dict[str, Any]) -> str:
 
 
 def _times(
-    tally: Tally,
-    rounds: Sequence[Round],
+    tally: RoundsTally,
+    rounds: Sequence[PlayedRound],
     readings: Sequence[dict[str, Any]],
     ready_s: float,
 ) -> Table:
@@ -206,7 +206,7 @@ def _times(
 
 
 def stages_of(
-    one: Round, reading: dict[str, Any] | None, asked_s: float | None
+    one: PlayedRound, reading: dict[str, Any] | None, asked_s: float | None
 ) -> dict[str, float]:
     """When each stage of a round's result was over, ms after true rest; nothing where one is
     missing."""
@@ -224,7 +224,7 @@ def stages_of(
 
 
 def _stages(
-    rounds: Sequence[Round], readings: Iterable[dict[str, Any]], asked: dict[int, float]
+    rounds: Sequence[PlayedRound], readings: Iterable[dict[str, Any]], asked: dict[int, float]
 ) -> Group:
     """When each stage was over, as medians and of the slowest rounds; and the same as bars."""
     by_number = {r["occasion"]["number"]: r for r in readings if r["occasion"]["purpose"] == "play"}

@@ -146,7 +146,7 @@ class LampBox(Protocol):
         """The emergency: switch everything off now. Never waits for a record."""
 
     def show_phase(self, phase: int, round_id: int) -> None:
-        """Show a phase of the table: `lamp.registers.Phase`, plus `DEMONSTRATION` where it is."""
+        """Show a phase: `lamp.registers.LampPhase`, plus `DEMONSTRATION` in a demonstration."""
 
     def test_area(self, area: Area | None) -> frozenset[Area]:
         """Light exactly one area (inspection, table closed), or none; return areas seen to glow."""

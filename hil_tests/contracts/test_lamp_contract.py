@@ -30,9 +30,9 @@ from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
     STAGE,
-    Phase,
+    BoxState,
+    LampPhase,
     Stage,
-    State,
     decode_stage,
     encode_stage,
     layout_options,
@@ -103,7 +103,7 @@ def test_a_result_is_lit_proved_and_cleared(lamp) -> None:
     assert lamp.show(4711, VALUES) == LIT
     status = lamp.prove_lit(4711, VALUES)
     assert (status.state, status.result_round, status.last_committed_round) == (
-        State.RESULT,
+        BoxState.RESULT,
         4711,
         4711,
     )
@@ -182,9 +182,9 @@ def test_another_result_is_refused_while_one_is_lit(lamp) -> None:
 
 
 def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench) -> None:
-    lamp.show_phase(Phase.BETS_OPEN, 5)
+    lamp.show_phase(LampPhase.BETS_OPEN, 5)
     lamp.show_multipliers(5, {"triple-1": 999, "one-1/2": 15, "total-4": 499})
-    assert bench.box.read(0x0017, 3) == [Phase.BETS_OPEN, 0, 5]
+    assert bench.box.read(0x0017, 3) == [LampPhase.BETS_OPEN, 0, 5]
     assert bench.box.read(0x00D0, 8)[1:] == [5, 0, 0, 0, 0, 0, 999]
     assert lamp.test_area("triple-6") == {"triple-6"}
     assert [area for area, percent in lamp.currents().items() if percent > 50] == ["triple-6"]
@@ -317,7 +317,7 @@ def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(
     with pytest.raises(LampReadbackError, match=text):
         lamp.show(7, VALUES)
     lamp.darken()
-    lamp.show_phase(Phase.FAULT, 7)
+    lamp.show_phase(LampPhase.FAULT, 7)
     assert time.monotonic() - began < 0.5
     assert bench.box.read(0x001E, 4) == [0, 0, 0, 0]
 

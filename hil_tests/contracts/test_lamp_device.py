@@ -26,7 +26,7 @@ from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.parameters import LampParameters
-from shaker_ctl.lamp.registers import Phase, State
+from shaker_ctl.lamp.registers import BoxState, LampPhase
 from shaker_ctl.rules.outcome import Layout, Toss
 
 LAYOUT = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
@@ -130,7 +130,7 @@ def test_a_result_holds_without_a_controller(device: str, lamp: ModbusLamp) -> N
     lamp.close()
     time.sleep(1.5)
     again = ModbusLamp(LampParameters(device=device, **PATIENT), LAYOUT)
-    assert again.prove_lit(7, VALUES).state is State.RESULT
+    assert again.prove_lit(7, VALUES).state is BoxState.RESULT
     again.clear(7)
     again.close()
 
@@ -153,8 +153,8 @@ def test_each_lamp_can_be_lit_alone(lamp: ModbusLamp) -> None:
 def test_multipliers_are_shown_read_back_and_blanked(lamp: ModbusLamp) -> None:
     lamp.show_multipliers(3, {"triple-1": 999, "one-1/2": 15})
     lamp.show_multipliers(3, {})
-    lamp.show_phase(Phase.BETS_OPEN, 3)
-    assert lamp.status().phase == Phase.BETS_OPEN
+    lamp.show_phase(LampPhase.BETS_OPEN, 3)
+    assert lamp.status().phase == LampPhase.BETS_OPEN
 
 
 def test_a_round_is_corrected_once_under_its_own_number(lamp: ModbusLamp) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.report.html import filled
-from hil_tests.table_under_test.rounds import Round, Tally
+from hil_tests.table_under_test.rounds import PlayedRound, RoundsTally
 
 NAME = "index.html"
 
@@ -28,8 +28,8 @@ _STAGES = (
 def write(
     folder: Path,
     plan: str,
-    rounds: Sequence[Round],
-    tally: Tally,
+    rounds: Sequence[PlayedRound],
+    tally: RoundsTally,
     events: Sequence[Mapping[str, Any]],
 ) -> Path:
     """Write the page into `folder`, which has the rounds' pictures. `events`: the rig's logbook."""
@@ -46,7 +46,7 @@ def write(
     return page
 
 
-def _tiles(tally: Tally) -> list[tuple[object, str, str]]:
+def _tiles(tally: RoundsTally) -> list[tuple[object, str, str]]:
     lit = tally.rest_to_lit_ms
     wrong = len(tally.differences)
     return [
@@ -67,7 +67,7 @@ def _injected(events: Sequence[Mapping[str, Any]]) -> list[tuple[float, str, str
     ]
 
 
-def _shown(each: Round, folder: Path) -> dict[str, Any]:
+def _shown(each: PlayedRound, folder: Path) -> dict[str, Any]:
     """A round with what the page says of it."""
     return {
         **asdict(each),
@@ -84,7 +84,7 @@ def _truth(dice: Sequence[Mapping[str, Any]] | None) -> str:
     return " ".join(f"{die['value']}{'' if die['flat'] else ' (not flat)'}" for die in dice)
 
 
-def _stages(each: Round) -> list[tuple[str, str, float, float]]:
+def _stages(each: PlayedRound) -> list[tuple[str, str, float, float]]:
     """What a round's time went into, from EN on: kind, words, seconds, percent."""
     parts = []
     for kind, words, begun, ended in _STAGES:

@@ -26,7 +26,7 @@ from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.table_under_test.people import People
-from hil_tests.table_under_test.rounds import Tally, check, rounds_of, write
+from hil_tests.table_under_test.rounds import RoundsTally, check, rounds_of, write
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.commands.screen import draw
 from shaker_ctl.service.status_socket import read_status
@@ -192,7 +192,7 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
     if live is not None:
         live.start()
-    patience, played = Patience(), 0
+    patience, played = PlayPatience(), 0
     view: dict[str, Any] = {}
     lit: dict[str, Any] | None = None
     try:
@@ -265,7 +265,7 @@ def save_screen(view: dict[str, Any], path: Path) -> None:
     path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), "utf-8")
 
 
-class Patience:
+class PlayPatience:
     """How long a table may stand still before whoever watches it gives up."""
 
     def __init__(self) -> None:
@@ -339,7 +339,7 @@ class _News:
         self._console.print(line, highlight=False, soft_wrap=True)
 
 
-def _finish(session: Session, folder: Path, console: Console) -> Tally:
+def _finish(session: Session, folder: Path, console: Console) -> RoundsTally:
     """Write the report, show its sum, and return it."""
     found = rounds_of(folder / "journal.sqlite", session.rig, folder, session.plan.profile)
     write(found, folder / "rounds.jsonl")
@@ -354,7 +354,7 @@ def _finish(session: Session, folder: Path, console: Console) -> Tally:
     return tally
 
 
-def _summary(tally: Tally) -> Table:
+def _summary(tally: RoundsTally) -> Table:
     table = Table(title="Report", show_header=False)
     table.add_row("rounds", str(tally.rounds))
     table.add_row("flat tosses read without help", f"{tally.read_without_help} of {tally.flat}")

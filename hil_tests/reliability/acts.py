@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Rig:
+class InjectFault:
     """A sentence for the rig's own door, without its `after`: `lamp_late delay_s=0.5`."""
 
     sentence: str
@@ -23,7 +23,7 @@ class Rig:
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class UseHands:
     """What a person's hands do at the machine, and later undo."""
 
     do: str
@@ -31,7 +31,7 @@ class Hands:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class SignalProcess:
     """A signal to the `service` or to its `camera` process."""
 
     who: str
@@ -41,7 +41,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class HangThread:
     """One thread of the service stands still (held from outside, as by a driver)."""
 
     thread: str
@@ -49,7 +49,7 @@ class Hang:
 
 
 @dataclass(frozen=True, slots=True)
-class Medium:
+class BreakMedium:
     """What the system answers a journal's thread: an error, or nothing for a while."""
 
     thread: str
@@ -62,21 +62,21 @@ class Medium:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class StepClock:
     """The wall clock steps by so many seconds."""
 
     step_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class LowerMemory:
     """So much memory is left on the service's computer, by what its system tells it."""
 
     available_kb: int
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypeText:
     """Somebody types this at a console, over and over, for a while."""
 
     port: str
@@ -88,14 +88,14 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherClient:
+class DriveMotor:
     """Another program of this computer drives the motor through the GPIO daemon."""
 
     for_s: float = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class BreakStart:
     """The service is killed, and something is wrong when it starts again."""
 
     what: str
@@ -111,4 +111,16 @@ class Then:
     after_s: float
 
 
-Act = Rig | Hands | Process | Hang | Medium | Clock | Memory | Typed | OtherClient | Start | Then
+Act = (
+    InjectFault
+    | UseHands
+    | SignalProcess
+    | HangThread
+    | BreakMedium
+    | StepClock
+    | LowerMemory
+    | TypeText
+    | DriveMotor
+    | BreakStart
+    | Then
+)

@@ -56,16 +56,16 @@ class CatalogueFault:
 
 
 _ACTS: Mapping[str, type[acts.Act]] = {
-    "rig": acts.Rig,
-    "hands": acts.Hands,
-    "process": acts.Process,
-    "hang": acts.Hang,
-    "medium": acts.Medium,
-    "clock": acts.Clock,
-    "memory": acts.Memory,
-    "typed": acts.Typed,
-    "other-client": acts.OtherClient,
-    "start": acts.Start,
+    "rig": acts.InjectFault,
+    "hands": acts.UseHands,
+    "process": acts.SignalProcess,
+    "hang": acts.HangThread,
+    "medium": acts.BreakMedium,
+    "clock": acts.StepClock,
+    "memory": acts.LowerMemory,
+    "typed": acts.TypeText,
+    "other-client": acts.DriveMotor,
+    "start": acts.BreakStart,
 }
 _SINGLE = {"rig": "sentence", "clock": "step_s", "memory": "available_kb", "start": "what"}
 """The field that an act is given as, where the table has no more to say of it."""

@@ -33,7 +33,7 @@ from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Ending, Lamps, Seen
 from hil_tests.reliability.tested_session import TrialError
-from hil_tests.reliability.witness import Evidence, Note, Step, Witness, drives, judge
+from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 
 OUTPUTS: tuple[tuple[str, str], ...] = (
@@ -170,7 +170,7 @@ class Crashes:
         self._bench = bench
         self._witness = witness
         self._chance = random.Random(seed)
-        self._steps: list[Step] = []
+        self._steps: list[RecordedStep] = []
         self._events: list[Note] = []
         self._lamps: list[Note] = []
         self._tosses: list[Note] = []

@@ -73,7 +73,7 @@ class Harm:
 
     def arm(self) -> None:
         """Have it happen at its moment. Call before the shaker is activated."""
-        if isinstance(self._act, acts.Rig) and self._act.for_s is None:
+        if isinstance(self._act, acts.InjectFault) and self._act.for_s is None:
             self._bench.ask_rig(f"inject {self._act.sentence} {TRIGGERS[self._moment]}")
             return
         watched = "truth" if self._moment is Moment.REST else "events"
@@ -83,14 +83,14 @@ class Harm:
 
     def strike(self) -> None:
         """Do it now."""
-        if isinstance(self._act, acts.Rig):
+        if isinstance(self._act, acts.InjectFault):
             self._struck_s = time.monotonic()
             self._bench.ask_rig(f"inject {self._act.sentence}")
             self._heal_later(self._act)
         else:
             self._do()
 
-    def _heal_later(self, act: acts.Rig) -> None:
+    def _heal_later(self, act: acts.InjectFault) -> None:
         """Mend a passing fault."""
         for_s = act.for_s
         if for_s is None:
@@ -105,7 +105,7 @@ class Harm:
 
     def struck_s(self, notes: list[dict[str, Any]]) -> float | None:
         """When it came into force; `notes` is the rig's logbook of this round. None: not yet."""
-        if self._struck_s is None and isinstance(self._act, acts.Rig):
+        if self._struck_s is None and isinstance(self._act, acts.InjectFault):
             of_it = [n for n in notes if n["what"] == "fault" and n["name"] == self._act.name]
             return of_it[0]["t"] if of_it else None
         return self._struck_s
@@ -128,11 +128,11 @@ class Harm:
             case acts.Then(first, second, _):
                 self._put_right(first)
                 self._put_right(second)
-            case acts.Hands(_, undo):
+            case acts.UseHands(_, undo):
                 self._bench.ask_rig(f"hands {undo}")
-            case acts.Clock():
+            case acts.StepClock():
                 self._bench.session.step_clock(0.0)
-            case acts.Memory():
+            case acts.LowerMemory():
                 self._bench.session.show_memory(None)
             case _:
                 pass
@@ -164,30 +164,30 @@ class Harm:
     def _do(self) -> None:
         self._struck_s = time.monotonic()
         match self._act:
-            case acts.Hands(do, _):
+            case acts.UseHands(do, _):
                 self._bench.ask_rig(f"hands {do}")
-            case acts.Process(who, how, for_s):
+            case acts.SignalProcess(who, how, for_s):
                 self._signal(self._pid(who), how, for_s)
-            case acts.Hang(thread, for_s):
+            case acts.HangThread(thread, for_s):
                 self._trace(tracer.Held(self._service(), thread, for_s))
-            case acts.Medium(thread, calls, error, late_s):
+            case acts.BreakMedium(thread, calls, error, late_s):
                 answered = tracer.Answered(
                     self._service(), thread, calls, error=error, late_s=late_s
                 )
                 self._trace(answered)
-            case acts.Clock(step_s):
+            case acts.StepClock(step_s):
                 self._bench.session.step_clock(step_s)
-            case acts.Memory(available_kb):
+            case acts.LowerMemory(available_kb):
                 self._bench.session.show_memory(available_kb)
-            case acts.Typed(port, text, times, for_s):
+            case acts.TypeText(port, text, times, for_s):
                 self._later(lambda: self._type(port, text.encode("latin-1") * times, for_s))
-            case acts.OtherClient(for_s):
+            case acts.DriveMotor(for_s):
                 self._later(lambda: self._drive_motor(for_s))
-            case acts.Start():
+            case acts.BreakStart():
                 self._signal(self._service(), "killed", 0.0)
             case acts.Then(first, second, after_s):
                 self._both(first, second, after_s)
-            case acts.Rig():
+            case acts.InjectFault():
                 self.strike()
 
     def _both(self, first: acts.Act, second: acts.Act, after_s: float) -> None:

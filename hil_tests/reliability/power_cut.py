@@ -337,7 +337,7 @@ def _depth(name: str) -> int:
 
 
 @dataclass(frozen=True)
-class State:
+class DiskState:
     """Files as something leaves them, and what the act had reported by then."""
 
     how: str
@@ -357,7 +357,7 @@ act.does(Path(sys.argv[2]))
 """
 
 
-def states(act: Act, folder: Path) -> Iterator[State]:
+def states(act: Act, folder: Path) -> Iterator[DiskState]:
     """Do an act in a folder, and yield each state once in which a crash can leave it."""
     act.before(folder)
     process = subprocess.Popen(
@@ -374,7 +374,7 @@ def states(act: Act, folder: Path) -> Iterator[State]:
     medium = Medium()
     files, medium.names = now_in(folder)
     medium.contents = {number: files[name] for name, number in medium.names.items()}
-    found: dict[tuple[object, ...], State] = {}
+    found: dict[tuple[object, ...], DiskState] = {}
 
     def look(synced: str) -> None:
         nonlocal said
@@ -384,7 +384,7 @@ def states(act: Act, folder: Path) -> Iterator[State]:
             medium.sync(os.path.relpath(synced, folder), files, inodes)
         words = tuple(said.decode().split())
         for how, left in images(files, inodes, medium):
-            found.setdefault((words, *sorted(left.items())), State(how, words, left))
+            found.setdefault((words, *sorted(left.items())), DiskState(how, words, left))
 
     watched = tracer.Watched(process.pid, look)
     watched.start()
@@ -434,7 +434,7 @@ def lay(files: Files, folder: Path) -> Path:
     return folder
 
 
-def verdict(act: Act, state: State, folder: Path) -> str:
+def verdict(act: Act, state: DiskState, folder: Path) -> str:
     """How it goes on from a state: GOES_ON, or WRONG and why."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):  # what is done again reports, too

@@ -22,7 +22,7 @@ from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Ending, Seen, judged
 from hil_tests.reliability.tested_session import TrialError
-from hil_tests.reliability.witness import Evidence, Note, Step, Witness, judge
+from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, judge
 from hil_tests.table_under_test.session import COVERED
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
@@ -168,7 +168,7 @@ class Trials:
             seen.violations.append(differs)
         return seen
 
-    def _steps_with_end_of(self, number: int) -> tuple[list[Step], list[str]]:
+    def _steps_with_end_of(self, number: int) -> tuple[list[RecordedStep], list[str]]:
         """Read on until the round's end is on record: the writer may be a moment behind."""
         steps, wrong = self._witness.steps()
         until_s = time.monotonic() + 1.0
@@ -186,7 +186,7 @@ class Trials:
         return ""
 
 
-def _ends(steps: list[Step], number: int) -> bool:
+def _ends(steps: list[RecordedStep], number: int) -> bool:
     return any(
         c["type"] == "RecordRound" and c["round"] == number for s in steps for c in s.commands
     )
@@ -278,7 +278,7 @@ class _Round:
 
     def _is_a_broken_medium(self) -> bool:
         act = self._fault.act.first if isinstance(self._fault.act, acts.Then) else self._fault.act
-        return isinstance(act, acts.Medium)
+        return isinstance(act, acts.BreakMedium)
 
     def _prod(self) -> None:
         """Have something recorded now: an act that the table refuses is put on record, too."""
@@ -351,7 +351,7 @@ class _Round:
 
     def _watch_cam(self) -> None:
         """Where the daemon is what fails, the cam itself tells when the motor is off."""
-        name = self._fault.act.name if isinstance(self._fault.act, acts.Rig) else ""
+        name = self._fault.act.name if isinstance(self._fault.act, acts.InjectFault) else ""
         struck = [n["t"] for n in self._tail.take() if n["what"] == "fault" and n["name"] == name]
         until_s = time.monotonic() + 3.0
         while struck and time.monotonic() < until_s:
@@ -365,7 +365,7 @@ class _Round:
         self._restarted = True
         self.harm.undo()
         self._bench.session.kill_service() if not self._fault.restarts else self._end_in_order()
-        if isinstance(self._fault.act, acts.Start) and self.start_said is None:
+        if isinstance(self._fault.act, acts.BreakStart) and self.start_said is None:
             broken = BROKEN[self._fault.act.what]
             broken.wrong(self._bench)
             try:

@@ -48,7 +48,7 @@ Note = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecordedStep:
     """One recorded event."""
 
     at_s: float
@@ -80,13 +80,13 @@ class Witness:
         self._places[log] = self._places.get(log, 0) + len(whole)
         return [json.loads(line) for line in whole.splitlines()]
 
-    def steps(self) -> tuple[list[Step], list[str]]:
+    def steps(self) -> tuple[list[RecordedStep], list[str]]:
         """New steps of the journal, and what is wrong with its chain since the last look."""
         try:
             book = SqliteJournal(self.journal, read_only=True)
         except JournalError as error:
             return [], [f"the journal cannot be read: {error}"]
-        steps: list[Step] = []
+        steps: list[RecordedStep] = []
         try:
             head = self._head or book.start
             for link in walk(head, book.read(head.sequence + 1), "journal"):
@@ -151,7 +151,7 @@ class Witness:
 
     # ── Judging ─────────────────────────────────────────────────────────────
 
-    def account(self, steps: Iterable[Step]) -> list[str]:
+    def account(self, steps: Iterable[RecordedStep]) -> list[str]:
         """Count the rounds that ended; return what may never be."""
         wrong: list[str] = []
         for step in steps:
@@ -176,7 +176,7 @@ class Evidence:
     events: list[Note]
     lamps: list[Note]
     tosses: list[Note]
-    steps: list[Step]
+    steps: list[RecordedStep]
     seen_as: tuple[str, ...]
 
 
@@ -295,11 +295,13 @@ def _see_commits(seen: Seen, e: Evidence) -> None:
             )
 
 
-def _step(plain: Note) -> list[Step]:
+def _step(plain: Note) -> list[RecordedStep]:
     if plain["kind"] != "step":
         return []
     event = plain["event"]
-    return [Step(plain["at_s"], describe(event), plain.get("round"), tuple(plain["decision"]))]
+    return [
+        RecordedStep(plain["at_s"], describe(event), plain.get("round"), tuple(plain["decision"]))
+    ]
 
 
 def describe(event: Note) -> str:

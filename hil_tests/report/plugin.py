@@ -25,7 +25,7 @@ from _pytest.junitxml import xml_key  # pytest's own file, which it writes at th
 
 from hil_tests.report import files
 from hil_tests.report.measurement import Measure, Measurement
-from hil_tests.report.story import Line, Story
+from hil_tests.report.story import Story, StoryLine
 
 UNFINISHED = "not finished"
 """Outcome of a test that the run's end cut short."""
@@ -91,7 +91,7 @@ def title_of(item: pytest.Item) -> str:
     return words[:1].upper() + words[1:] + (f" ({case.rstrip(']')})" if bracket else "")
 
 
-def _told(line: Line) -> str:
+def _told(line: StoryLine) -> str:
     mark = {"did": ">", "saw": "<", "held": "ok", "failed": "FAIL"}[line.kind]
     return f"{mark} {line.who}: {line.text}"
 

@@ -16,7 +16,7 @@ FOUND = " - but found: "
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StoryLine:
     """One line: `kind` is did, saw, held or failed."""
 
     t: float
@@ -31,27 +31,27 @@ class Line:
 class Story:
     """The lines of one test."""
 
-    def __init__(self, tell: Callable[[Line], None] = lambda line: None) -> None:
-        self.lines: list[Line] = []
+    def __init__(self, tell: Callable[[StoryLine], None] = lambda line: None) -> None:
+        self.lines: list[StoryLine] = []
         self._tell = tell
 
     def did(self, who: str, text: str) -> None:
         """Somebody acted: a person, the rig, the test itself."""
-        self._add(Line(time.monotonic(), who, text, "did"))
+        self._add(StoryLine(time.monotonic(), who, text, "did"))
 
     def saw(self, who: str, text: str) -> None:
         """Somebody saw or heard something."""
-        self._add(Line(time.monotonic(), who, text, "saw"))
+        self._add(StoryLine(time.monotonic(), who, text, "saw"))
 
     def expect(self, text: str, is_so: object, found: object = None) -> None:
         """State what must be so. Raises AssertionError with the same words where it is not."""
         if is_so:
-            self._add(Line(time.monotonic(), "expected", text, "held"))
+            self._add(StoryLine(time.monotonic(), "expected", text, "held"))
             return
         said = text if found is None else f"{text}{FOUND}{found}"
-        self._add(Line(time.monotonic(), "expected", said, "failed"))
+        self._add(StoryLine(time.monotonic(), "expected", said, "failed"))
         raise AssertionError(f"expected: {said}")
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: StoryLine) -> None:
         self.lines.append(line)
         self._tell(line)

@@ -26,7 +26,7 @@ microseconds; two daemons on a network need milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class CheckedWire:
     """One line as it was found."""
 
     line: str
@@ -57,7 +57,9 @@ class Wire:
         return f"crossed: it arrives where {others} belongs. Swap the two wires"
 
 
-def examine(controller: pigpio.pi, rig: pigpio.pi, pins: PinMap, wiring: PinMap) -> Sequence[Wire]:
+def examine(
+    controller: pigpio.pi, rig: pigpio.pi, pins: PinMap, wiring: PinMap
+) -> Sequence[CheckedWire]:
     """Drive each line at the end that drives it. Leaves every pin an input, pulled to its rest."""
     lines = [one.name for one in fields(PinMap)]
     here = {line: (controller, getattr(pins, line)) for line in lines}
@@ -80,7 +82,7 @@ def examine(controller: pigpio.pi, rig: pigpio.pi, pins: PinMap, wiring: PinMap)
             time.sleep(SETTLE_S)
             to_pi, to_gpio = far[line]
             found.append(
-                Wire(
+                CheckedWire(
                     line=line,
                     from_=f"{names[id(pi)]} GPIO {gpio}",
                     to=f"the {names[id(to_pi)]} GPIO {to_gpio}",

@@ -29,7 +29,7 @@ ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class PlayedRound:
     """One line of the report. Times in seconds on the monotonic clock that all processes share."""
 
     round: int
@@ -67,7 +67,9 @@ def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
     return set(names_of(lamps))
 
 
-def rounds_of(journal: Path, rig: Mapping[str, Any], folder: Path, profile: str) -> list[Round]:
+def rounds_of(
+    journal: Path, rig: Mapping[str, Any], folder: Path, profile: str
+) -> list[PlayedRound]:
     """Join the journal and the rig's logs into one line a round of play."""
     tosses = lines_of(rig["truth"])
     burnt: dict[int, list[str]] = {}
@@ -100,7 +102,7 @@ def _round(
     burnt: Mapping[int, list[str]],
     folder: Path,
     profile: str,
-) -> Round:
+) -> PlayedRound:
     record = next(c for r in records for c in _commands(r, "RecordRound") if c["round"] == number)
     times = dict.fromkeys(("TossStarted", "ReadingMade", "LampsShown", "ValuesEntered"))
     reading: dict[str, Any] | None = None
@@ -125,7 +127,7 @@ def _round(
         reason = reading["reason"]
     elif reading is not None and reading["type"] == "NoRoll":
         reason = f"{reading['kind']} {reading['angle_deg']:.0f}°"
-    return Round(
+    return PlayedRound(
         round=number,
         profile=profile,
         truth=None
@@ -177,7 +179,7 @@ def _occasion(event: dict[str, Any]) -> tuple[str, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RoundsTally:
     """What the report says at its end."""
 
     rounds: int
@@ -191,7 +193,7 @@ class Tally:
     rest_to_lit_ms: tuple[float, ...]
 
 
-def check(rounds: list[Round], *, even_odd: bool) -> Tally:
+def check(rounds: list[PlayedRound], *, even_odd: bool) -> RoundsTally:
     """Hold every lit lamp, and every verdict, against the truth."""
     differences: list[str] = []
     for r in rounds:
@@ -209,7 +211,7 @@ def check(rounds: list[Round], *, even_odd: bool) -> Tally:
             differences.append(f"round {r.round}: values read from dice that do not lie flat")
     flat = [r for r in rounds if r.truth and all(d["flat"] for d in r.truth)]
     not_flat = [r for r in rounds if r.truth and not all(d["flat"] for d in r.truth)]
-    return Tally(
+    return RoundsTally(
         rounds=len(rounds),
         flat=len(flat),
         read_without_help=sum(r.read is not None for r in flat),
@@ -226,6 +228,6 @@ def check(rounds: list[Round], *, even_odd: bool) -> Tally:
     )
 
 
-def write(rounds: list[Round], path: Path) -> None:
+def write(rounds: list[PlayedRound], path: Path) -> None:
     """One JSON object a line."""
     path.write_text("".join(json.dumps(asdict(r)) + "\n" for r in rounds), "utf-8")

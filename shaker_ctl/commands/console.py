@@ -200,7 +200,7 @@ def run_script(line: ByteStream, folder: Path, commands: Iterator[str]) -> bool:
 def _no_other_voice(command: str) -> Reply | None:
     """The refusal of a `mode` in which the pipe would hear no reply any more; None for all else."""
     meant = grammar.parse(command)
-    if isinstance(meant, grammar.Refusal) or meant is None or meant.form.name != "mode":
+    if isinstance(meant, grammar.ConsoleRefusal) or meant is None or meant.form.name != "mode":
         return None
     if meant.arguments["mode"] == Voice.MACHINE.value:
         return None

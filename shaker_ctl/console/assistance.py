@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from shaker_ctl.console import codes, grammar, permission, render
 from shaker_ctl.console.desk import Actor, TableView
-from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
+from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Form, Kind
 from shaker_ctl.console.looks import Shown, Viewer
 from shaker_ctl.console.render import WIDTH, Lines
 from shaker_ctl.rules.vocabulary import Role
@@ -18,7 +18,7 @@ from shaker_ctl.rules.vocabulary import Role
 _COLUMN = 26
 
 
-def assist(topic: str, viewer: Viewer) -> Shown | Refusal:
+def assist(topic: str, viewer: Viewer) -> Shown | ConsoleRefusal:
     """Return the help on `topic`: empty, `all`, `codes` or a command."""
     view = viewer.desk.view()
     if topic == "codes":
@@ -27,7 +27,7 @@ def assist(topic: str, viewer: Viewer) -> Shown | Refusal:
         return Shown(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
     if topic:
         found = grammar.named(topic)
-        if isinstance(found, Refusal):
+        if isinstance(found, ConsoleRefusal):
             return found
         return Shown(_one(found, view), {"commands": [_facts(found, view)]})
     return _now(viewer.actor, frozenset(viewer.port_roles), view)

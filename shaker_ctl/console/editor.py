@@ -26,7 +26,7 @@ BELL = "\a"
 
 
 @frozen
-class Line:
+class TypedLine:
     """Enter was pressed."""
 
     text: str
@@ -43,7 +43,7 @@ class Interrupt:
     is_end: bool = False
 
 
-Event = Line | Interrupt
+Event = TypedLine | Interrupt
 
 # Cursor keys as terminals send them: CSI (ESC [) and SS3 (ESC O) finals, and VT220 numbers.
 _FINALS = {"A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end"}
@@ -169,8 +169,8 @@ class LineEditor:
             return self._char(char) if char in "\r\n\x03" else None
         return None
 
-    def _enter(self) -> Line:
-        line = Line("".join(self._line), self._is_clean, self._is_whole)
+    def _enter(self) -> TypedLine:
+        line = TypedLine("".join(self._line), self._is_clean, self._is_whole)
         self._clear()
         self._echo("\r\n")
         return line

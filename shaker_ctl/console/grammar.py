@@ -70,7 +70,7 @@ class Command:
 
 
 @frozen
-class Refusal:
+class ConsoleRefusal:
     """A line that did not, or an act that is not permitted."""
 
     code: str
@@ -238,7 +238,7 @@ ALIASES = {"?": "help", "st": "status", "next": "status", "quit": "logout", "exi
 _MAX_WORDS = max(len(form.words) for form in FORMS)
 
 
-def parse(line: str) -> Command | Refusal | None:
+def parse(line: str) -> Command | ConsoleRefusal | None:
     """Return the command on this line, why it is none, or None for an empty line.
 
     Nothing of the line is repeated in a refusal: it may be a passphrase typed at the wrong moment.
@@ -250,12 +250,12 @@ def parse(line: str) -> Command | Refusal | None:
         return keyed
     words[0] = ALIASES.get(words[0].lower(), words[0])
     found = _find([word.lower() for word in words[:_MAX_WORDS]])
-    if isinstance(found, Refusal):
+    if isinstance(found, ConsoleRefusal):
         return found
     try:
         return Command(found, found.read(words[len(found.words) :]))
     except args.ArgumentsError as wrong:
-        return Refusal(codes.SYNTAX, f"{found.line}: {wrong}")
+        return ConsoleRefusal(codes.SYNTAX, f"{found.line}: {wrong}")
 
 
 def _by_number_pad(words: list[str]) -> Command | None:
@@ -274,13 +274,13 @@ def typed(name: str) -> str:
     return f"{name} (key {form.key})" if form.key else name
 
 
-def named(words: str) -> Form | Refusal:
+def named(words: str) -> Form | ConsoleRefusal:
     """Return the command of that name, for help: here an abbreviated act is no danger."""
     exact = BY_NAME.get(ALIASES.get(words, words))
     if exact:
         return exact
     found = _find(words.split())
-    if isinstance(found, Refusal) and found.code == codes.WHOLE_WORD:
+    if isinstance(found, ConsoleRefusal) and found.code == codes.WHOLE_WORD:
         return next(iter(_abbreviated(words.split())))
     return found
 
@@ -304,7 +304,7 @@ def complete(text: str, roles: frozenset[Role]) -> list[str]:
     )
 
 
-def _find(words: list[str]) -> Form | Refusal:
+def _find(words: list[str]) -> Form | ConsoleRefusal:
     # The longest whole match wins, so that `camera snap` is not `camera` with an argument.
     for length in range(min(_MAX_WORDS, len(words)), 0, -1):
         if exact := BY_NAME.get(" ".join(words[:length])):
@@ -316,9 +316,9 @@ def _find(words: list[str]) -> Form | Refusal:
     fitting = [form for form in fitting if len(form.words) == longest]
     if len(fitting) > 1:
         names = ", ".join(form.name for form in fitting)
-        return Refusal(codes.AMBIGUOUS, f"this may be {names}")
+        return ConsoleRefusal(codes.AMBIGUOUS, f"this may be {names}")
     if fitting[0].kind is Kind.ACT:
-        return Refusal(codes.WHOLE_WORD, f"write it in full: {fitting[0].line}")
+        return ConsoleRefusal(codes.WHOLE_WORD, f"write it in full: {fitting[0].line}")
     return fitting[0]
 
 
@@ -331,8 +331,8 @@ def _abbreviated(words: list[str]) -> Iterable[Form]:
             yield form
 
 
-def _no_command(words: list[str]) -> Refusal:
+def _no_command(words: list[str]) -> ConsoleRefusal:
     partly = [form for form in FORMS if form.words[0] == words[0]]
     if partly:
-        return Refusal(codes.SYNTAX, " or ".join(form.line for form in partly))
-    return Refusal(codes.UNKNOWN, "there is no such command; type help")
+        return ConsoleRefusal(codes.SYNTAX, " or ".join(form.line for form in partly))
+    return ConsoleRefusal(codes.UNKNOWN, "there is no such command; type help")

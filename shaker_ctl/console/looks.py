@@ -11,7 +11,7 @@ from shaker_ctl import __version__
 from shaker_ctl.console import codes, machine, permission, render
 from shaker_ctl.console.arguments import Arguments
 from shaker_ctl.console.desk import Actor, Desk, Parcel, TableView
-from shaker_ctl.console.grammar import Refusal
+from shaker_ctl.console.grammar import ConsoleRefusal
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 
@@ -36,7 +36,7 @@ class Viewer:
     style: render.Style
 
 
-Look = Callable[[Viewer, Arguments], Shown | Parcel | Refusal]
+Look = Callable[[Viewer, Arguments], Shown | Parcel | ConsoleRefusal]
 
 Page = Callable[[TableView, render.Style], render.Lines]
 
@@ -67,12 +67,12 @@ def _journal(viewer: Viewer, arguments: Arguments) -> Shown:
     return Shown(render.journal(records), {"records": records})
 
 
-def _round(viewer: Viewer, arguments: Arguments) -> Shown | Refusal:
+def _round(viewer: Viewer, arguments: Arguments) -> Shown | ConsoleRefusal:
     number = arguments["round"]
     assert isinstance(number, int)
     found = viewer.desk.round(number)
     if found is None:
-        return Refusal(codes.NOTHING_THERE, f"there is no round {number} on record")
+        return ConsoleRefusal(codes.NOTHING_THERE, f"there is no round {number} on record")
     return Shown(render.game_round(found, viewer.style), {"round": found})
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 from shaker_ctl.console import codes
 from shaker_ctl.console.desk import Actor
-from shaker_ctl.console.grammar import FORMS, Form, Kind, Refusal
+from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Form, Kind
 from shaker_ctl.rules.vocabulary import Role
 
 
-def refusal(form: Form, actor: Actor, port_roles: Iterable[Role]) -> Refusal | None:
+def refusal(form: Form, actor: Actor, port_roles: Iterable[Role]) -> ConsoleRefusal | None:
     """Return why `actor` may not give this command at this console, or None.
 
     None does not mean that it succeeds: an act still goes to the rules.
@@ -23,12 +23,18 @@ def refusal(form: Form, actor: Actor, port_roles: Iterable[Role]) -> Refusal | N
     here = form.roles & frozenset(port_roles)
     who = " or ".join(sorted(role.value for role in form.roles))
     if not here:
-        return Refusal(codes.NOT_ON_THIS_PORT, f"{form.name} is for {who}, at the other console")
+        return ConsoleRefusal(
+            codes.NOT_ON_THIS_PORT, f"{form.name} is for {who}, at the other console"
+        )
     if actor.role is None:
         name = sorted(role.value for role in here)[0]
-        return Refusal(codes.NEEDS_LOGIN, f"{form.name} is for {who}; type: login {name} NAME")
+        return ConsoleRefusal(
+            codes.NEEDS_LOGIN, f"{form.name} is for {who}; type: login {name} NAME"
+        )
     if actor.role not in form.roles:
-        return Refusal(codes.NOT_YOUR_ROLE, f"{form.name} is for {who}, you are {actor.role.value}")
+        return ConsoleRefusal(
+            codes.NOT_YOUR_ROLE, f"{form.name} is for {who}, you are {actor.role.value}"
+        )
     return None
 
 

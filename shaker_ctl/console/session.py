@@ -32,8 +32,8 @@ from shaker_ctl.console.desk import (
     Request,
     TableView,
 )
-from shaker_ctl.console.editor import Interrupt, Line, LineEditor
-from shaker_ctl.console.grammar import Command, Kind, Refusal
+from shaker_ctl.console.editor import Interrupt, LineEditor, TypedLine
+from shaker_ctl.console.grammar import Command, ConsoleRefusal, Kind
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.sign_in import SignIn
 from shaker_ctl.console.voice import Speaker, Voice
@@ -198,7 +198,7 @@ class Session:
             self._log_out("logout")
         self._prompt()
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: TypedLine) -> None:
         silent_for, self._heard_at = self._now - self._heard_at, self._now
         if not line.text.strip() and line.is_clean:
             if silent_for > GREET_AFTER_S and not self._speaker.is_machine:
@@ -212,9 +212,9 @@ class Session:
         if self._held is None and self._sign_in.attempt is None and not self._speaker.is_sending:
             self._prompt()
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: TypedLine) -> None:
         command = grammar.parse(line.text)
-        if command is None or isinstance(command, Refusal):
+        if command is None or isinstance(command, ConsoleRefusal):
             if command is not None:
                 self._speaker.refuse("", command.code, command.text)
             return
@@ -257,8 +257,8 @@ class Session:
     def _viewer(self) -> looks.Viewer:
         return looks.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
 
-    def _show(self, name: str, found: looks.Shown | Refusal) -> None:
-        if isinstance(found, Refusal):
+    def _show(self, name: str, found: looks.Shown | ConsoleRefusal) -> None:
+        if isinstance(found, ConsoleRefusal):
             self._speaker.refuse(name, found.code, found.text)
         elif self._speaker.is_machine:
             self._speaker.say(machine.ok(name, fields=found.fields))
@@ -312,12 +312,12 @@ class Session:
         else:
             self._speaker.prompt("Passphrase: ")
 
-    def _passphrase(self, line: Line) -> None:
+    def _passphrase(self, line: TypedLine) -> None:
         attempt = self._sign_in.attempt
         assert attempt is not None
         found = self._sign_in.finish(line, self._now)
         self._end_passphrase()
-        if isinstance(found, Refusal):
+        if isinstance(found, ConsoleRefusal):
             self._speaker.refuse("login", found.code, found.text)
         else:
             if self._actor.role is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from shaker_ctl.console import codes
 from shaker_ctl.console.accounts import MAX_PASSPHRASE, Accounts
 from shaker_ctl.console.desk import Actor, Desk, Note
-from shaker_ctl.console.editor import Line
-from shaker_ctl.console.grammar import Refusal
+from shaker_ctl.console.editor import TypedLine
+from shaker_ctl.console.grammar import ConsoleRefusal
 from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
@@ -49,12 +49,14 @@ class SignIn:
         self._lockout = lockout
         self.attempt: Attempt | None = None
 
-    def begin(self, role: Role, name: str, line: str, now: float) -> Refusal | None:
+    def begin(self, role: Role, name: str, line: str, now: float) -> ConsoleRefusal | None:
         """Await a passphrase, or return why none is asked for."""
         if role not in self._roles:
-            return Refusal(codes.NOT_ON_THIS_PORT, f"{role.value} logs in at the other console")
+            return ConsoleRefusal(
+                codes.NOT_ON_THIS_PORT, f"{role.value} logs in at the other console"
+            )
         if wait := self._lockout.remaining_s(name, now):
-            return Refusal(codes.LOCKED_OUT, f"wait {wait:.0f} s")
+            return ConsoleRefusal(codes.LOCKED_OUT, f"wait {wait:.0f} s")
         self.attempt = Attempt(role, name, line, now)
         return None
 
@@ -65,7 +67,7 @@ class SignIn:
         """True when a passphrase is awaited for too long."""
         return self.attempt is not None and now - self.attempt.asked_at > PASSPHRASE_S
 
-    def finish(self, line: Line, now: float) -> Actor | Refusal:
+    def finish(self, line: TypedLine, now: float) -> Actor | ConsoleRefusal:
         """Judge the passphrase; a wrong one is on record when this returns."""
         attempt, self.attempt = self.attempt, None
         assert attempt is not None
@@ -78,13 +80,13 @@ class SignIn:
             )
             is_known = self._accounts.knows(attempt.name)
         except ShakerError as error:
-            return Refusal(codes.NO_USERS, error.line())
+            return ConsoleRefusal(codes.NO_USERS, error.line())
         if not is_right:
             return self._refused(attempt.name, is_known=is_known, now=now)
         self._lockout.right(attempt.name)
         return Actor(attempt.name, attempt.role, self._port)
 
-    def _refused(self, name: str, *, is_known: bool, now: float) -> Refusal:
+    def _refused(self, name: str, *, is_known: bool, now: float) -> ConsoleRefusal:
         delay = self._lockout.wrong(name, now)
         failures = self._lockout.failures(name)
         kind = "login-locked" if failures >= LOCKED_AFTER else "login-refused"
@@ -92,6 +94,6 @@ class SignIn:
         # A name that nobody has may be a passphrase typed too early: it is not recorded.
         self._desk.note(Note(kind, Actor(name if is_known else "?", None, self._port), text))
         wait = f"; wait {delay:.0f} s" if delay else ""
-        return Refusal(
+        return ConsoleRefusal(
             codes.WRONG_PASSPHRASE, f"name, role and passphrase do not belong together{wait}"
         )

@@ -20,7 +20,7 @@ from typing import Any
 
 from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.floor.asking import Asked, Asking
-from shaker_ctl.floor.judgement import Contradiction, Gap, Line, judge
+from shaker_ctl.floor.judgement import Contradiction, FollowedJournal, Gap, judge
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Kept, Store, StoreError
 from shaker_ctl.floor.tables import MAX_CODE, Shown, Tables
@@ -245,7 +245,7 @@ class Collector:
             identity = packing.named(self.tables.by_name[place.table].birth.get("identity"))
         except ProtocolError:
             return
-        self._acknowledge(place, Line(identity, genesis(identity)))
+        self._acknowledge(place, FollowedJournal(identity, genesis(identity)))
 
     # ── Judge, commit, acknowledge ──────────────────────────────────────────
 
@@ -266,14 +266,14 @@ class Collector:
             self._acknowledge(place, line)
         self._count_ages(batch for place, batch in pending if place in stands)
 
-    def _committed(self, pending: list[tuple[Place, Batch]]) -> dict[Place, Line]:
+    def _committed(self, pending: list[tuple[Place, Batch]]) -> dict[Place, FollowedJournal]:
         """Commit what continues, in one transaction; return where each table taken now stands."""
         stands: dict[Place, Kept] = {}
         added: dict[Place, tuple[int, Head, list[Record]]] = {}
         # Before the transaction: a second connection would wait for it with SQLite.
         for place, _ in pending:
             stands[place] = self._stands(place)
-        answered: dict[Place, Line] = {}
+        answered: dict[Place, FollowedJournal] = {}
         count = repeats = 0
         with self._store.committing() as db:
             for place, batch in pending:
@@ -308,7 +308,7 @@ class Collector:
                     _, _, all_of_it = added.setdefault(place, (id_, line.head, []))
                     all_of_it += verdict.records
                     last = verdict.records[-1]
-                    kept.line = Line(line.identity, Head(last.sequence, last.hash))
+                    kept.line = FollowedJournal(line.identity, Head(last.sequence, last.hash))
                     answered[place] = kept.line
                     count += len(verdict.records)
             ended = self._store.add(db, list(added.values()))
@@ -329,7 +329,7 @@ class Collector:
             kept = self._kept[place] = self._store.kept(place.site, place.table)
         return Kept(kept.id, kept.line, kept.alarm)
 
-    def _acknowledge(self, place: Place, line: Line) -> None:
+    def _acknowledge(self, place: Place, line: FollowedJournal) -> None:
         message = packing.ack_message(Ack(line.identity, line.head, self.run_id))
         self._connection.publish(place.topic(topics.ACK), message, retain=True)
 

@@ -27,7 +27,7 @@ class Trouble(StrEnum):
 
 
 @frozen
-class Line:
+class FollowedJournal:
     """Where the floor stands with one journal."""
 
     identity: str
@@ -59,12 +59,12 @@ class Contradiction:
 Verdict = Continues | Gap | Contradiction
 
 
-def begun(identity: str) -> Line:
+def begun(identity: str) -> FollowedJournal:
     """Return the line of a journal of which nothing is here yet."""
-    return Line(identity, genesis(identity))
+    return FollowedJournal(identity, genesis(identity))
 
 
-def judge(line: Line, batch: Batch, hash_at: Callable[[int], bytes | None]) -> Verdict:
+def judge(line: FollowedJournal, batch: Batch, hash_at: Callable[[int], bytes | None]) -> Verdict:
     """Hold a batch against a line. `hash_at`: hash of a stored record of that line.
 
     A batch is one chain (`unpack` has proved it). So if the newest record that both hold has one

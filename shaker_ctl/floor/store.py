@@ -40,7 +40,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from shaker_ctl.errors import RefusedError, ShakerError
-from shaker_ctl.floor.judgement import Contradiction, Line, Trouble, begun
+from shaker_ctl.floor.judgement import Contradiction, FollowedJournal, Trouble, begun
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
 
@@ -177,7 +177,7 @@ class Kept:
 
     id: int | None
     """Of its newest line; None before the first."""
-    line: Line | None
+    line: FollowedJournal | None
     alarm: str = ""
     """The standing alarm's trouble; while there is one, nothing is taken."""
 
@@ -248,11 +248,11 @@ class Store:
         if newest is None:
             return Kept(None, None, standing or "")
         at = Head(newest.sequence, bytes(newest.hash))
-        return Kept(newest.id, Line(newest.identity, at), standing or "")
+        return Kept(newest.id, FollowedJournal(newest.identity, at), standing or "")
 
     def found(
         self, db: Connection, site: str, table: str, identity: str, *, by: str = "", why: str = ""
-    ) -> tuple[int, Line]:
+    ) -> tuple[int, FollowedJournal]:
         """Begin a line behind all lines of the table; return its id, and the empty line."""
         before = db.execute(_newest_line(site, table)).first()
         empty = begun(identity)

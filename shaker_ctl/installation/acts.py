@@ -170,7 +170,7 @@ class Remove:
 
 
 @frozen
-class Command:
+class RunProgram:
     """Have a program of the operating system run, unless `is_needless` says that it was."""
 
     what: str

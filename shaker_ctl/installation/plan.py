@@ -20,11 +20,11 @@ from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
 from shaker_ctl.installation.acts import (
     Act,
-    Command,
     Folder,
     InstallError,
     Link,
     Remove,
+    RunProgram,
     Write,
     user_number,
 )
@@ -116,7 +116,7 @@ def to_uninstall(places: Places) -> list[Act]:
     services: list[Act] = []
     if not places.is_staged and (places.units / UNITS[0]).exists():
         services = [
-            Command(
+            RunProgram(
                 "stop the table and the GPIO daemon; the motor is off then",
                 ["systemctl", "stop", *STARTED, PAGE_UNIT, LINK_UNIT],
                 is_needless=lambda: False,
@@ -198,7 +198,7 @@ def _user(places: Places) -> list[Act]:
     declared = Write(places.sysusers, _text("shaker-ctl.sysusers"))
     if places.is_staged:
         return _pending([declared])
-    made = Command(
+    made = RunProgram(
         f"make the users {USER} and {PAGE_USER}, with their groups",
         ["systemd-sysusers", str(places.sysusers)],
         is_needless=lambda: (
@@ -321,7 +321,7 @@ def _reloads(units: Sequence[Act], rules: Sequence[Act], log: Sequence[Act]) -> 
     """The managers that must look again, each only where something of theirs has changed."""
 
     def say(what: str, *words: str) -> Act:
-        return Command(what, words, is_needless=lambda: False)
+        return RunProgram(what, words, is_needless=lambda: False)
 
     found: list[Act] = []
     if units:

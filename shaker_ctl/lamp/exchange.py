@@ -474,7 +474,7 @@ def require_healthy(status: r.LampStatus) -> None:
 
 def require_lit(status: r.LampStatus, expected: frozenset[Area], round_id: int) -> None:
     """Raise `LampReadbackError` unless exactly `expected` is driven and glows, for `round_id`."""
-    if status.state is not r.State.RESULT or status.result_round != round_id:
+    if status.state is not r.BoxState.RESULT or status.result_round != round_id:
         raise LampReadbackError(
             f"the lamp box should show round {round_id}, but is in state "
             f"{status.state.name.lower()} with round {status.result_round}",

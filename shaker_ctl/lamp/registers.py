@@ -27,7 +27,7 @@ NO_ROUND = 0
 # ── Codes ───────────────────────────────────────────────────────────────────
 
 
-class State(IntEnum):
+class BoxState(IntEnum):
     """What the box is doing."""
 
     DARK = 0
@@ -115,7 +115,7 @@ class LayoutOption(IntFlag):
     EVEN_ODD_ON_TRIPLE = 1 << 1
 
 
-class Phase(IntEnum):
+class LampPhase(IntEnum):
     """Phases that the box's phase display knows."""
 
     BLANK = 0
@@ -411,7 +411,7 @@ def decode_identity(words: Sequence[int]) -> LampIdentity:
 class LampStatus:
     """What the box does and measures, at one moment."""
 
-    state: State
+    state: BoxState
     flags: Flag
     last_refusal: int
     restarts: int
@@ -431,7 +431,7 @@ class LampStatus:
     @property
     def is_healthy(self) -> bool:
         """The box finds nothing wrong with itself: supply, temperature, memory, lamps."""
-        return Flag.HEALTHY in self.flags and self.state is not State.FAULT
+        return Flag.HEALTHY in self.flags and self.state is not BoxState.FAULT
 
     @property
     def is_measured(self) -> bool:
@@ -442,7 +442,10 @@ class LampStatus:
     def is_dark(self) -> bool:
         """Nothing is driven, and nothing glows although nothing is driven."""
         return (
-            self.state is State.DARK and self.is_measured and not self.driven and not self.glowing
+            self.state is BoxState.DARK
+            and self.is_measured
+            and not self.driven
+            and not self.glowing
         )
 
     @property
@@ -455,13 +458,13 @@ def decode_status(words: Sequence[int]) -> LampStatus:
     """Read the status block. Raises `LampReplyError` for a state that the map does not have."""
     cursor = _Cursor(STATUS, words)
     state = cursor.take()
-    if state not in State._value2member_map_:
+    if state not in BoxState._value2member_map_:
         raise LampReplyError(
             f"the lamp box is in state {state}, which its register map does not have",
             remedy="Check the box's firmware against REGISTERS.md",
         )
     return LampStatus(
-        state=State(state),
+        state=BoxState(state),
         flags=Flag(cursor.take()),
         last_refusal=cursor.take(),
         restarts=cursor.take(),

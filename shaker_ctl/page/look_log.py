@@ -17,7 +17,7 @@ from typing import Any
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError, RefusedError, told_as
 from shaker_ctl.journal.record import Entry, link
-from shaker_ctl.page.people import Session
+from shaker_ctl.page.people import PageLogin
 
 NAME = "looked.sqlite"
 
@@ -40,7 +40,7 @@ class LookedLog:
         self._book.settle()
         self._lock = threading.Lock()
 
-    def note(self, kind: str, session: Session, what: str) -> None:
+    def note(self, kind: str, session: PageLogin, what: str) -> None:
         """Put on record that somebody did something here; on the disk when this returns.
 
         Raises RefusedError where it cannot be written: then it is not shown either.

@@ -69,7 +69,7 @@ LOOKS_ON = frozenset({"viewer"})
 
 
 @dataclass
-class Session:
+class PageLogin:
     """One person who has logged in with one browser."""
 
     name: str
@@ -90,7 +90,7 @@ class NotLookedAt(str):
     __slots__ = ()
 
 
-NOBODY = Session("", "", "", 0.0)
+NOBODY = PageLogin("", "", "", 0.0)
 """Whoever has not logged in."""
 
 
@@ -108,13 +108,13 @@ class People:
         """`is_open`: nobody logs in, everybody sees all."""
         self.is_open = is_open
         everything = frozenset[Any]().union(*RIGHTS.values())
-        self._everybody = Session("everybody", "", "", 0.0, rights=everything)
+        self._everybody = PageLogin("everybody", "", "", 0.0, rights=everything)
         self._checking = threading.Lock()
         self._accounts = accounts
         self._idle_s = idle_s
         self._clock = clock
         self._lock = threading.Lock()
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, PageLogin] = {}
         self._lockouts: dict[str, Lockout] = {}
         """Client to its own, as a console has: wrong guesses elsewhere lock nobody out here."""
         self._together = Lockout()
@@ -122,7 +122,7 @@ class People:
         self._stored: dict[Any, str] = {}
         self._looked_s = float("-inf")
 
-    def session(self, cookie: str | None, *, keeps: bool = True) -> Session:
+    def session(self, cookie: str | None, *, keeps: bool = True) -> PageLogin:
         """Return who holds this cookie; `keeps`: this request counts as being there."""
         if self.is_open:
             return self._everybody
@@ -140,7 +140,7 @@ class People:
                 session.seen_s = now
             return session
 
-    def goes_on(self, session: Session) -> bool:
+    def goes_on(self, session: PageLogin) -> bool:
         """Whether a stream of this session may go on; an open wall keeps a viewer logged in."""
         if self.is_open:
             return True
@@ -152,7 +152,7 @@ class People:
                 self._end(session)
             return session.is_open
 
-    def _may_go_on(self, session: Session, now: float) -> bool:
+    def _may_go_on(self, session: PageLogin, now: float) -> bool:
         if now - self._looked_s >= LOOK_AGAIN_S:
             self._looked_s = now
             with suppress(SettingsError):  # a file that is being mended puts nobody out
@@ -163,7 +163,7 @@ class People:
 
     def log_in(
         self, name: str, role: str, passphrase: str, client: str
-    ) -> tuple[str, Session] | str:
+    ) -> tuple[str, PageLogin] | str:
         """Return the cookie's secret and the session, or why there is none, in words.
 
         `client` is the address of the computer at which somebody types.
@@ -198,7 +198,7 @@ class People:
 
     def _judged(
         self, name: str, role: str, lockout: Lockout, *, is_right: bool
-    ) -> tuple[str, Session] | str:
+    ) -> tuple[str, PageLogin] | str:
         now = self._clock()
         if not is_right:
             self._together.wrong(name or "?", now)
@@ -208,7 +208,7 @@ class People:
         lockout.right(name)
         self._together.right(name)
         secret = secrets.token_urlsafe(32)
-        session = Session(name, role, _key(secret), now, now, self._stored_of(name, role))
+        session = PageLogin(name, role, _key(secret), now, now, self._stored_of(name, role))
         session.rights = RIGHTS[role]
         while len(self._sessions) >= MAX_SESSIONS:
             self._end(next(iter(self._sessions.values())))
@@ -233,12 +233,12 @@ class People:
             here, everywhere = self._lockout(client), self._together
             return max(here.failures(name), everywhere.failures(name)) >= LOCKED_AFTER
 
-    def log_out(self, session: Session) -> None:
+    def log_out(self, session: PageLogin) -> None:
         """End a session: its cookie opens nothing from now on, and its streams end."""
         with self._lock:
             self._end(session)
 
-    def _end(self, session: Session) -> None:
+    def _end(self, session: PageLogin) -> None:
         session.is_open = False
         self._sessions.pop(session.key, None)
 

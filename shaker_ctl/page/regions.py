@@ -17,7 +17,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from shaker_ctl.page.people import Session
+from shaker_ctl.page.people import PageLogin
 
 EVERY_S = 1.0
 """Longest silence of a stream: the age of the figures is said so often."""
@@ -140,8 +140,8 @@ class Regions:
         self,
         names: tuple[str, ...],
         language: str,
-        session: Session,
-        goes_on: Callable[[Session], bool],
+        session: PageLogin,
+        goes_on: Callable[[PageLogin], bool],
     ) -> StreamingResponse:
         """Return the stream of some parts: all of them, then those that change, for as long as
         the session goes on, which is asked before each event.
@@ -162,8 +162,8 @@ class Regions:
         self,
         names: tuple[str, ...],
         language: str,
-        session: Session,
-        goes_on: Callable[[Session], bool],
+        session: PageLogin,
+        goes_on: Callable[[PageLogin], bool],
     ) -> AsyncGenerator[bytes]:
         feed = self._feeds.setdefault((names, language), Feed(self, names, language))
         feed.readers += 1

@@ -42,7 +42,7 @@ OTHER_FILES = 100
 BACKLOG = 64
 
 
-class Connection(socket.socket):
+class CountedConnection(socket.socket):
     """An accepted connection, which says when it is closed."""
 
     leave: Callable[[], None] = staticmethod(lambda: None)
@@ -80,9 +80,9 @@ class Listener(socket.socket):
             plain.close()
         raise BlockingIOError
 
-    def _counted(self, plain: socket.socket, client: str) -> Connection:
+    def _counted(self, plain: socket.socket, client: str) -> CountedConnection:
         self.open[client] += 1
-        made = Connection(fileno=plain.detach())
+        made = CountedConnection(fileno=plain.detach())
         made.leave = lambda: self._left(client)
         return made
 
@@ -112,7 +112,7 @@ def client_of(address: str) -> str:
     return LOOPBACK if found.is_loopback else str(found)
 
 
-class Loop(asyncio.SelectorEventLoop):
+class PageLoop(asyncio.SelectorEventLoop):
     """asyncio's loop, whose servers do not wait a minute for a TLS handshake."""
 
     async def create_server(self, *told: Any, ssl: Any = None, **more: Any) -> asyncio.Server:
@@ -222,7 +222,7 @@ def serve(
     )
     # The server hands a signal on when it has ended: an ordered end is no death by that signal.
     signal.signal(signal.SIGTERM, lambda _signal, _frame: None)
-    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=Loop) as runner:
+    with contextlib.suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=PageLoop) as runner:
         runner.run(_served(uvicorn.Server(config), listener, ready, ending))
 
 

@@ -29,7 +29,7 @@ from starlette.types import Lifespan
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.page.guard import Guard
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, People, Session
+from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, PageLogin, People
 from shaker_ctl.page.server import client_of
 from shaker_ctl.page.words import Words
 
@@ -46,7 +46,7 @@ MAX_WAITING = 8
 """Logins at once; one more is asked to come again. Each takes memory and time by design."""
 
 Handler = Callable[[Request], Awaitable[Response]]
-Note = Callable[[str, Session, str], None]
+Note = Callable[[str, PageLogin, str], None]
 """Puts on record what somebody did here: kind, who, what. Raises ShakerError where it cannot."""
 
 
@@ -135,7 +135,7 @@ class Site:
 
     # ── Who may ─────────────────────────────────────────────────────────────
 
-    def session(self, request: Request, *, keeps: bool = True) -> Session:
+    def session(self, request: Request, *, keeps: bool = True) -> PageLogin:
         """Return who has sent a request."""
         return self.people.session(request.cookies.get(COOKIE), keeps=keeps)
 
@@ -199,7 +199,7 @@ class Site:
             known = name if self.people.knows(name) else "?"
             if not isinstance(got, NotLookedAt):
                 role = role if role in self._roles else "?"
-                self._note(kind, Session(known, role, "", 0.0), got)
+                self._note(kind, PageLogin(known, role, "", 0.0), got)
             facts = {"roles": self._roles, "wanted": wanted, "refused": got, "name": name[:32]}
             return self.page(request, "login.html", status=403, **facts)
         secret, session = got
@@ -214,7 +214,7 @@ class Site:
 
     async def _checked(
         self, name: str, role: str, word: str, client: str
-    ) -> tuple[str, Session] | str:
+    ) -> tuple[str, PageLogin] | str:
         if self._waiting >= MAX_WAITING:
             return NotLookedAt("too many people log in at once; try again")
         self._waiting += 1

@@ -20,7 +20,7 @@ from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.record import Anchor
-from shaker_ctl.lamp.registers import DEMONSTRATION, LampIdentity, LampStatus, Phase, State
+from shaker_ctl.lamp.registers import DEMONSTRATION, BoxState, LampIdentity, LampPhase, LampStatus
 from shaker_ctl.ports import LampBox, LampLine
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import Area, Values
@@ -218,7 +218,7 @@ class LampThread:
             case commands.ProveEachLamp(occasion, areas, dwell_s):
                 self._prove_each(occasion, areas, dwell_s)
             case commands.ShowPhase(phase, demonstration):
-                word = Phase[phase.name] | (DEMONSTRATION if demonstration else 0)
+                word = LampPhase[phase.name] | (DEMONSTRATION if demonstration else 0)
                 self._picture(phase=phase)
                 box.show_phase(word, 0)
             case commands.ShowMultipliers(occasion, multipliers):
@@ -332,7 +332,7 @@ class LampThread:
             else:
                 status = self._box.status()
                 self._note(status, time.monotonic())
-                if status.state is State.DARK and status.is_measured:
+                if status.state is BoxState.DARK and status.is_measured:
                     self._box.prove_dark()
                 elif not status.is_healthy:
                     raise LampError(

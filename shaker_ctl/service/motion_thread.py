@@ -30,7 +30,7 @@ from shaker_ctl.rules import events
 from shaker_ctl.rules.guards import LAMPS_STALE
 from shaker_ctl.rules.vocabulary import Occasion, TossPlan
 from shaker_ctl.service.contacts import Contacts
-from shaker_ctl.service.powered_run import Order, PoweredRun
+from shaker_ctl.service.powered_run import PoweredRun, RunOrder
 
 LAMPS_PROVED_S = 0.5
 """Oldest answer of the lamp link, in seconds, at EN-on: a table that cannot show does not toss."""
@@ -86,7 +86,7 @@ class MotionThread:
         self._report = report
         self._alive = alive
 
-        self._orders: deque[Order] = deque()
+        self._orders: deque[RunOrder] = deque()
         self._closing = False
         self._stops = 0
         """Counts calls of `stop`: what was ordered before the newest is not begun, nor goes on."""
@@ -150,7 +150,7 @@ class MotionThread:
             self._deny(occasion, f"the plan {plan.pattern!r} is not of the approved shake")
             return
         shake = profile.unfold(plan, self._p.shake)
-        self._orders.append(Order(occasion, shake, True, lamps_answered_at_s, self._stops))
+        self._orders.append(RunOrder(occasion, shake, True, lamps_answered_at_s, self._stops))
         self._wake.set()
 
     def jog(self, occasion: Occasion, rpm: float, seconds: float) -> None:
@@ -166,7 +166,7 @@ class MotionThread:
                 f"not {rpm:g} rpm for {seconds:g} s"
             )
         plan = profile.steady(rpm, seconds, self._p.shake.run_up_s)
-        self._orders.append(Order(occasion, plan, False, 0.0, self._stops))
+        self._orders.append(RunOrder(occasion, plan, False, 0.0, self._stops))
         self._wake.set()
 
     def stop(self, cause: str, *, for_good: bool = False) -> None:
@@ -294,7 +294,7 @@ class MotionThread:
             return
         self._begin(order)
 
-    def _why_not(self, order: Order, now_s: float, alive: bool) -> str:
+    def _why_not(self, order: RunOrder, now_s: float, alive: bool) -> str:
         if self._is_over or order.stops != self._stops:
             return f"stopped before it began: {self._stop_cause}"
         if self._broken:
@@ -312,7 +312,7 @@ class MotionThread:
             return f"{LAMPS_STALE}: {age_s:.2f} s since their answer ({LAMPS_PROVED_S:g} s at most)"
         return self._contacts.denial()
 
-    def _begin(self, order: Order) -> None:
+    def _begin(self, order: RunOrder) -> None:
         self._meter = SpeedMeter(self._p.pulses_per_turn)
         now_s = self._clock.monotonic()
         reach_rpm = self._p.shake.band_low_rpm

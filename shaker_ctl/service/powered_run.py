@@ -17,7 +17,7 @@ from shaker_ctl.rules.vocabulary import Occasion, TossProof
 
 
 @frozen
-class Order:
+class RunOrder:
     """A run asked for by the state thread."""
 
     occasion: Occasion
@@ -34,7 +34,7 @@ class Order:
 class PoweredRun:
     """From EN-on to standstill. Times are monotonic, speeds turns per minute."""
 
-    order: Order
+    order: RunOrder
     started_s: float
     watch: DriveWatch
     control: ControlState = field(default_factory=ControlState)

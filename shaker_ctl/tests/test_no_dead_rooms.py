@@ -15,7 +15,7 @@ import pytest
 
 import shaker_ctl
 from shaker_ctl import ports
-from shaker_ctl.lamp.registers import Phase
+from shaker_ctl.lamp.registers import LampPhase
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.vocabulary import Condition, ShownPhase
@@ -102,5 +102,5 @@ def test_every_method_of_a_port_has_a_caller(port: type) -> None:
 def test_every_phase_that_a_lamp_box_may_be_shown_is_sent() -> None:
     shown = {name for name in names(RULES) if name in ShownPhase.__members__}
     assert shown == set(ShownPhase.__members__)
-    codes = {*(phase.name for phase in ShownPhase), Phase.BLANK.name}
-    assert codes == {phase.name for phase in Phase}
+    codes = {*(phase.name for phase in ShownPhase), LampPhase.BLANK.name}
+    assert codes == {phase.name for phase in LampPhase}

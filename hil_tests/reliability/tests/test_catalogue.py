@@ -111,15 +111,15 @@ def test_every_sentence_is_one_that_the_rig_understands() -> None:
         **{fault.name: {"line": "lamp", **fault.parameters} for fault in LINE_FAULTS},
         **dict.fromkeys(DaemonPart.catalogue, ()),
     }
-    for act in of_kind(acts.Rig):
-        assert isinstance(act, acts.Rig)
+    for act in of_kind(acts.InjectFault):
+        assert isinstance(act, acts.InjectFault)
         order = parse(act.sentence)
         assert order.after is None
         assert set(order.parameters) <= set(known[order.name])
 
 
 def test_every_broken_start_can_be_made() -> None:
-    named = {act.what for act in of_kind(acts.Start) if isinstance(act, acts.Start)}
+    named = {act.what for act in of_kind(acts.BreakStart) if isinstance(act, acts.BreakStart)}
     assert named == set(BROKEN)
 
 
@@ -127,7 +127,7 @@ def test_every_broken_start_can_be_made() -> None:
 def test_a_start_that_must_fail_says_what_its_last_line_contains(fault: CatalogueFault) -> None:
     for outcomes in fault.required.values():
         for one in outcomes:
-            assert bool(one.start_says) is isinstance(fault.act, acts.Start)
+            assert bool(one.start_says) is isinstance(fault.act, acts.BreakStart)
 
 
 @each_fault

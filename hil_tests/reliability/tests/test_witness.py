@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hil_tests.reliability.required import Lamps, Motor
-from hil_tests.reliability.witness import Evidence, Step, Witness, describe, judge
+from hil_tests.reliability.witness import Evidence, RecordedStep, Witness, describe, judge
 from hil_tests.table_under_test.rounds import winning_areas
 
 VALUES = (1, 2, 4)
@@ -38,9 +38,9 @@ def fault_shown(at_s: float) -> Note:
     return {"t": at_s, "what": "phase", "round": 0, "argument": 12 | 256}
 
 
-def ended(number: int, at_s: float = 14.0) -> Step:
+def ended(number: int, at_s: float = 14.0) -> RecordedStep:
     record = {"type": "RecordRound", "round": number, "ending": "settled", "wagers": "settled"}
-    return Step(at_s, "LampsDark", number, ({**record, "source": "verified"},))
+    return RecordedStep(at_s, "LampsDark", number, ({**record, "source": "verified"},))
 
 
 ROUND = (en(10.0, True), en(11.8, False), commit(12.6, *VALUES))
@@ -134,9 +134,9 @@ def test_a_lamp_that_burns_for_good_is_stuck_and_more_than_one_is_wrong() -> Non
 
 def test_the_first_event_that_is_required_gives_the_time_of_detection() -> None:
     steps = [
-        Step(10.5, "ShakerFault:motor-stall", 7, ()),
-        Step(10.8, "EstopPressed", 7, ()),
-        Step(10.9, "ShakerFault:motor-stall", 7, ()),
+        RecordedStep(10.5, "ShakerFault:motor-stall", 7, ()),
+        RecordedStep(10.8, "EstopPressed", 7, ()),
+        RecordedStep(10.9, "ShakerFault:motor-stall", 7, ()),
     ]
     seen = judge(evidence(steps=steps, seen_as=("ShakerFault:motor",)))
     assert seen.detected_after_s == pytest.approx(0.3)

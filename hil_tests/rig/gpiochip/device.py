@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hil_tests.rig.gpiochip import trap, uapi
-from hil_tests.rig.gpiochip.lines import LINES, Lines, Request
+from hil_tests.rig.gpiochip.lines import LINES, HeldLines, Lines
 from hil_tests.rig.gpiochip.trap import Call
 from hil_tests.rig.pigpiod.pins.board import Board
 
@@ -41,7 +41,7 @@ class GpioChip:
         self._numbers = trap.machine()
         self._chips: set[str] = set()
         self._sockets: list[socket.socket] = []
-        self._ioctls: dict[int, Callable[[Call, Request], None]] = {
+        self._ioctls: dict[int, Callable[[Call, HeldLines], None]] = {
             uapi.GET_VALUES: self._get_values,
             uapi.SET_VALUES: self._set_values,
         }
@@ -152,13 +152,13 @@ class GpioChip:
         call.write(call.arguments[2], bytes(asked))
         call.finish()
 
-    def _get_values(self, call: Call, request: Request) -> None:
+    def _get_values(self, call: Call, request: HeldLines) -> None:
         values = _structure(call, uapi.LineValues)
         values.bits = self.lines.values(request, values.mask)
         call.write(call.arguments[2], bytes(values))
         call.finish()
 
-    def _set_values(self, call: Call, request: Request) -> None:
+    def _set_values(self, call: Call, request: HeldLines) -> None:
         values = _structure(call, uapi.LineValues)
         self.lines.write(request, values.mask, values.bits)
         call.finish()

@@ -33,7 +33,7 @@ _TURN_S = 1.0
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
+class WatchedLine:
     """Edges of one line on their way to its holder."""
 
     gpio: int
@@ -44,7 +44,7 @@ class Watch:
 
 
 @dataclass(slots=True, eq=False)
-class Request:
+class HeldLines:
     """Lines that one open descriptor holds."""
 
     offsets: tuple[int, ...]
@@ -53,7 +53,7 @@ class Request:
     ours: socket.socket
     theirs: str
     """What the holder's descriptor is called under /proc: it names the request in later calls."""
-    watches: list[Watch] = field(default_factory=list)
+    watches: list[WatchedLine] = field(default_factory=list)
     count: int = 0
 
 
@@ -65,8 +65,8 @@ class Lines:
         self._board = board
         self._strict = strict
         self._lock = threading.RLock()
-        self._requests: dict[str, Request] = {}
-        self._holder: dict[int, Request] = {}
+        self._requests: dict[str, HeldLines] = {}
+        self._holder: dict[int, HeldLines] = {}
         self._poll = select.epoll()
         self._wake, self._woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._poll.register(self._wake, select.EPOLLIN)
@@ -105,7 +105,7 @@ class Lines:
             size = (asked.event_buffer_size or EVENT_BUFFER * count) * _EVENT_BYTES
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
             name = os.readlink(f"/proc/self/fd/{theirs.fileno()}")
-            request = Request(offsets, flags, asked.consumer, ours, name)
+            request = HeldLines(offsets, flags, asked.consumer, ours, name)
             for index, (gpio, flag) in enumerate(zip(offsets, flags, strict=True)):
                 self._set_up(request, gpio, flag, asked, index)
             self._requests[name] = request
@@ -115,7 +115,7 @@ class Lines:
         return theirs
 
     def _set_up(
-        self, request: Request, gpio: int, flag: Flag, asked: LineRequest, index: int
+        self, request: HeldLines, gpio: int, flag: Flag, asked: LineRequest, index: int
     ) -> None:
         if flag & Flag.OUTPUT:
             self._board.output(gpio, asked.config.level_of(index))
@@ -129,13 +129,13 @@ class Lines:
             tap = self._board.tap(gpio)
             debounce_us = asked.config.debounce_us_of(index)
             steady = GlitchFilter(debounce_us, tap.level, tap.level, now_us())
-            request.watches.append(Watch(gpio, flag, tap, steady if debounce_us else None))
+            request.watches.append(WatchedLine(gpio, flag, tap, steady if debounce_us else None))
 
-    def request(self, name: str) -> Request | None:
+    def request(self, name: str) -> HeldLines | None:
         """The request behind a holder's descriptor."""
         return self._requests.get(name)
 
-    def values(self, request: Request, mask: int) -> int:
+    def values(self, request: HeldLines, mask: int) -> int:
         """Levels of the request's lines in `mask`, bit n for its n-th line."""
         with self._board.locked():
             return sum(
@@ -144,7 +144,7 @@ class Lines:
                 if mask >> index & 1
             )
 
-    def write(self, request: Request, mask: int, levels: int) -> None:
+    def write(self, request: HeldLines, mask: int, levels: int) -> None:
         """Set outputs. Raises OSError (EPERM) where one of them is an input."""
         chosen = [index for index in range(len(request.offsets)) if mask >> index & 1]
         if any(not request.flags[index] & Flag.OUTPUT for index in chosen):
@@ -226,7 +226,7 @@ class Lines:
         if next_us < math.inf:
             self._due_us = min(self._due_us, max(next_us, now_us()) + LATENCY_US)
 
-    def _send(self, request: Request, watch: Watch, at_us: int, level: int) -> None:
+    def _send(self, request: HeldLines, watch: WatchedLine, at_us: int, level: int) -> None:
         if not watch.flags & (Flag.EDGE_RISING if level else Flag.EDGE_FALLING):
             return
         request.count += 1

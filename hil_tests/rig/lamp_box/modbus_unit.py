@@ -36,7 +36,7 @@ REPLY_DELAY_S = 0.00175
 """3.5 characters, or the least that stands for them at high rates; no reply may begin earlier."""
 
 
-class Wire(Protocol):
+class UnitWire(Protocol):
     """The unit's end of the line."""
 
     def receive(self, timeout_s: float | None) -> bytes | None:
@@ -51,7 +51,7 @@ class ModbusUnit:
     def __init__(
         self,
         store: LampBox,
-        wire: Wire,
+        wire: UnitWire,
         unit: int = 1,
         *,
         reply_delay_s: float = REPLY_DELAY_S,

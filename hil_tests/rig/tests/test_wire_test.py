@@ -14,14 +14,14 @@ from hil_tests.rig.crossed import cross
 from hil_tests.rig.main import app
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.wire_test import Wire, examine
+from hil_tests.rig.wire_test import CheckedWire, examine
 from hil_tests.rig.wires.wiring import PinMap
 
 CONTROLLER = PinMap()
 RIG = PinMap()
 """The file's wiring: the same numbers at both ends."""
 
-Bench = Callable[[PinMap], dict[str, Wire]]
+Bench = Callable[[PinMap], dict[str, CheckedWire]]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def bench(boards: tuple[Board, Board]) -> Iterator[Bench]:
     with VirtualPigpiod(boards[0]) as one, VirtualPigpiod(boards[1]) as other:
         near, far = (pigpio.pi("127.0.0.1", daemon.port) for daemon in (one, other))
 
-        def found(truly: PinMap) -> dict[str, Wire]:
+        def found(truly: PinMap) -> dict[str, CheckedWire]:
             cross(*boards, CONTROLLER, truly)
             return {wire.line: wire for wire in examine(near, far, CONTROLLER, RIG)}
 

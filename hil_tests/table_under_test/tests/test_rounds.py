@@ -10,9 +10,9 @@ import pytest
 
 from hil_tests import bench
 from hil_tests.demo import page
-from hil_tests.table_under_test.rounds import Round, check, winning_areas
+from hil_tests.table_under_test.rounds import PlayedRound, check, winning_areas
 
-GOOD = Round(
+GOOD = PlayedRound(
     round=1,
     profile="pa-625a",
     truth=[{"value": 1, "flat": True}, {"value": 3, "flat": True}, {"value": 5, "flat": True}],

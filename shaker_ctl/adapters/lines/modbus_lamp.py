@@ -101,7 +101,7 @@ class ModbusLamp:
         self._exchange.darken()
 
     def show_phase(self, phase: int, round_id: int) -> None:
-        """Show a phase (`lamp.registers.Phase`, plus `DEMONSTRATION`) and prove it taken."""
+        """Show a phase (`lamp.registers.LampPhase`, plus `DEMONSTRATION`) and prove it taken."""
         self._met.show_phase(phase, round_id)
 
     def test_area(self, area: Area | None) -> frozenset[Area]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaker_ctl.console.editor import HISTORY, WIDTH, Interrupt, Line, LineEditor
+from shaker_ctl.console.editor import HISTORY, WIDTH, Interrupt, LineEditor, TypedLine
 
 
 def editor() -> LineEditor:
@@ -18,7 +18,7 @@ def editor() -> LineEditor:
 def typed(*pieces: bytes) -> str:
     made = editor()
     events = [event for piece in pieces for event in made.feed(piece)]
-    assert isinstance(events[-1], Line)
+    assert isinstance(events[-1], TypedLine)
     return events[-1].text
 
 
@@ -75,7 +75,10 @@ def test_keys_edit_the_line(keys: bytes, text: str) -> None:
 
 @pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
 def test_every_kind_of_enter_ends_one_line(end: bytes) -> None:
-    assert editor().feed(b"status" + end + b"faults" + end) == [Line("status"), Line("faults")]
+    assert editor().feed(b"status" + end + b"faults" + end) == [
+        TypedLine("status"),
+        TypedLine("faults"),
+    ]
 
 
 def test_what_is_on_the_screen_is_the_line() -> None:
@@ -105,7 +108,7 @@ def test_the_cursor_never_leaves_the_screen_line(keys: list[bytes]) -> None:
         screen.write(made.take_output())
         assert screen.line.startswith(">")
     events = made.feed(b"\r")
-    assert isinstance(events[0], Line)
+    assert isinstance(events[0], TypedLine)
     assert screen.line[2:] in events[0].text
 
 
@@ -115,21 +118,21 @@ def test_history_holds_only_what_it_was_given_and_is_bounded() -> None:
     for number in range(HISTORY + 20):
         made.remember(f"line {number}")
     assert len(made.history()) == HISTORY
-    assert made.feed(b"\x1b[A\x1b[A\x1b[B\r") == [Line(f"line {HISTORY + 19}")]
+    assert made.feed(b"\x1b[A\x1b[A\x1b[B\r") == [TypedLine(f"line {HISTORY + 19}")]
 
 
 def test_a_silent_line_shows_nothing_and_recalls_nothing() -> None:
     made = editor()
     made.remember("an older line")
     made.is_silent = True
-    assert made.feed(b"se\x1b[Acret\t\x01\x0c\r") == [Line("secret")]
+    assert made.feed(b"se\x1b[Acret\t\x01\x0c\r") == [TypedLine("secret")]
     shown = made.take_output()
     assert not any(letter in shown for letter in "secrt")
 
 
 def test_ctrl_c_drops_the_line_and_ctrl_d_ends_only_an_empty_one() -> None:
     made = editor()
-    assert made.feed(b"bets\x03\r") == [Interrupt(), Line("")]
+    assert made.feed(b"bets\x03\r") == [Interrupt(), TypedLine("")]
     assert made.feed(b"x\x04") == []
     made.reset()
     assert made.feed(b"\x04") == [Interrupt(is_end=True)]
@@ -140,13 +143,13 @@ def test_ctrl_c_drops_the_line_and_ctrl_d_ends_only_an_empty_one() -> None:
 )
 def test_noise_marks_the_line(noise: bytes) -> None:
     (line,) = editor().feed(b"be" + noise + b"ts\r")
-    assert isinstance(line, Line)
+    assert isinstance(line, TypedLine)
     assert not line.is_clean
 
 
 def test_a_line_that_is_too_long_is_cut_and_marked() -> None:
     (line,) = editor().feed(b"x" * 100_000 + b"\r")
-    assert isinstance(line, Line)
+    assert isinstance(line, TypedLine)
     assert not line.is_whole
     assert len(line.text) == 200
 
@@ -159,4 +162,4 @@ def test_any_bytes_leave_a_working_editor(pieces: list[bytes]) -> None:
             assert isinstance(event, Interrupt) or len(event.text) <= 200
     made.take_output()
     made.reset()
-    assert made.feed(b"status\r")[-1] == Line("status")
+    assert made.feed(b"status\r")[-1] == TypedLine("status")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaker_ctl.console import codes, grammar
-from shaker_ctl.console.grammar import FORMS, Command, Kind, Refusal
+from shaker_ctl.console.grammar import FORMS, Command, ConsoleRefusal, Kind
 from shaker_ctl.rules.vocabulary import Role
 
 EXAMPLES = {
@@ -100,7 +100,7 @@ def test_arguments_mean_what_they_say(line: str, arguments: dict[str, object]) -
 )
 def test_wrong_arguments_are_refused_with_the_usage(line: str) -> None:
     found = grammar.parse(line)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, ConsoleRefusal)
     assert found.code == codes.SYNTAX
     assert "secret" not in found.text
 
@@ -111,7 +111,7 @@ def test_wrong_arguments_are_refused_with_the_usage(line: str) -> None:
 )
 def test_what_may_be_left_out_is_not_called_needed(line: str, what: str) -> None:
     found = grammar.parse(line)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, ConsoleRefusal)
     assert found.text.endswith(f"at most one {what} may follow")
 
 
@@ -136,7 +136,7 @@ def test_looks_may_be_abbreviated_while_they_are_unique(typed: str, name: str) -
 
 def test_an_ambiguous_word_lists_what_it_may_be() -> None:
     found = grammar.parse("sta")
-    assert isinstance(found, Refusal)
+    assert isinstance(found, ConsoleRefusal)
     assert found.code == codes.AMBIGUOUS
     assert "status" in found.text
     assert "statistics" in found.text
@@ -163,7 +163,7 @@ def test_only_an_empty_line_means_nothing(text: str) -> None:
 def test_a_refusal_repeats_nothing_that_was_typed(word: str) -> None:
     for line in (word, f"logout {word}", f"fault clear {word} {word}", f"login dealer a {word}"):
         found = grammar.parse(line)
-        assert isinstance(found, Refusal)
+        assert isinstance(found, ConsoleRefusal)
         assert word not in found.text
 
 
@@ -210,7 +210,7 @@ def test_three_values_alone_are_entered(typed: str) -> None:
 
 @pytest.mark.parametrize("typed", ["347", "34", "3466", "0", "++", "+ 1", "3 4", "7 346"])
 def test_what_is_no_key_and_no_three_values_is_no_command(typed: str) -> None:
-    assert isinstance(grammar.parse(typed), Refusal)
+    assert isinstance(grammar.parse(typed), ConsoleRefusal)
 
 
 def test_a_round_may_stand_before_values() -> None:

@@ -12,7 +12,7 @@ from shaker_ctl.console.parameters import PortParameters
 from shaker_ctl.doctor import lines, shaker
 from shaker_ctl.doctor.digests import judged
 from shaker_ctl.doctor.finding import Grade
-from shaker_ctl.lamp.registers import STATUS, Flag, State, decode_status
+from shaker_ctl.lamp.registers import STATUS, BoxState, Flag, decode_status
 from shaker_ctl.ports import Interlocks
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal.examine import NOTHING, Examined
@@ -76,7 +76,7 @@ def test_a_jog_is_judged_by_the_speed_that_it_held():
 
 HEALTHY = replace(
     decode_status([0] * STATUS.words),
-    state=State.DARK,
+    state=BoxState.DARK,
     flags=Flag.HEALTHY | Flag.MEASURED,
     supply_v=12.1,
 )
@@ -90,7 +90,7 @@ HEALTHY = replace(
         ({"stuck_bulbs": frozenset({"big"})}, Grade.FAIL, "Replace their driver"),
         ({"flags": Flag.MEASURED | Flag.SUPPLY}, Grade.FAIL, "supply"),
         ({"flags": Flag.MEASURED | Flag.MEMORY}, Grade.FAIL, "memory"),
-        ({"state": State.FAULT}, Grade.FAIL, "console"),
+        ({"state": BoxState.FAULT}, Grade.FAIL, "console"),
         ({"result_round": 12}, Grade.WARN, "Start the table"),
     ],
 )

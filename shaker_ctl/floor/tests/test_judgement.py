@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shaker_ctl.floor.judgement import (
     Continues,
     Contradiction,
+    FollowedJournal,
     Gap,
-    Line,
     Trouble,
     begun,
     judge,
@@ -42,8 +42,8 @@ def part(records: list[Record], first: int, last: int, head: int | None = None) 
     return Batch("", IDENTITY, before, tuple(records[first:last]), head or len(records))
 
 
-def held(records: list[Record], count: int) -> Line:
-    return Line(IDENTITY, head_of(records, count))
+def held(records: list[Record], count: int) -> FollowedJournal:
+    return FollowedJournal(IDENTITY, head_of(records, count))
 
 
 def hash_of(records: list[Record], sequence: int) -> bytes:
@@ -71,7 +71,7 @@ def test_whatever_is_sent_again_each_record_is_taken_once(
             continue
         assert isinstance(verdict, Continues), "the same history is never an alarm"
         stored += verdict.records
-        line = Line(IDENTITY, head_of(stored, len(stored)))
+        line = FollowedJournal(IDENTITY, head_of(stored, len(stored)))
     assert stored == records[: len(stored)]
 
 

@@ -160,7 +160,7 @@ def test_dark_is_proved_and_phases_are_echoed(box):
     exchange.show(STAGE)
     exchange.clear(4711)
     assert exchange.prove_dark().is_dark
-    exchange.show_phase(r.Phase.NO_ROLL | r.DEMONSTRATION, 0)
+    exchange.show_phase(r.LampPhase.NO_ROLL | r.DEMONSTRATION, 0)
     assert box.phase == 0x0109
 
 
@@ -335,7 +335,7 @@ def test_one_lost_reply_is_asked_for_again(box, lost):
 
 def test_a_garbled_reply_is_asked_for_again(box):
     box.spoil = lambda request, words: words[:-1] if box.requests == ["status"] else words
-    assert box.exchange().status().state is r.State.DARK
+    assert box.exchange().status().state is r.BoxState.DARK
 
 
 def test_silence_ends_at_the_total_deadline_whatever_the_number_of_attempts(box):

@@ -54,7 +54,7 @@ def test_the_page_has_every_block_with_its_length():
     ("name", "codes"),
     [
         *(("flags", r.Flag), ("capabilities", r.Capability), ("layout options", r.LayoutOption)),
-        *(("commands", r.CommandCode), ("phases", r.Phase), ("refusals", r.Refusal)),
+        *(("commands", r.CommandCode), ("phases", r.LampPhase), ("refusals", r.Refusal)),
     ],
 )
 def test_the_page_has_every_code_by_its_number_or_bit(name, codes):
@@ -88,7 +88,7 @@ def test_blocks_do_not_overlap_and_fit_one_modbus_request():
 
 
 def test_every_phase_that_the_rules_show_has_a_code():
-    assert {phase.name for phase in ShownPhase} | {"BLANK"} == {phase.name for phase in r.Phase}
+    assert {phase.name for phase in ShownPhase} | {"BLANK"} == {phase.name for phase in r.LampPhase}
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -137,9 +137,9 @@ def test_a_status_is_read_from_its_registers_as_published():
             r2F=0xFFF6,
         )
     )
-    assert status.state is r.State.RESULT
+    assert status.state is r.BoxState.RESULT
     assert (status.restarts, status.uptime_ms, status.sequence) == (9, 0x10002, 3)
-    assert (status.phase, status.phase_round) == (r.Phase.RESULT | r.DEMONSTRATION, 5)
+    assert (status.phase, status.phase_round) == (r.LampPhase.RESULT | r.DEMONSTRATION, 5)
     assert (status.result_round, status.last_committed_round) == (6, 7)
     assert status.driven == {"small", "big"}
     assert status.lit == status.glowing == {"small"}

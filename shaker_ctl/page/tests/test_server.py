@@ -166,7 +166,7 @@ def test_a_client_that_never_begins_with_tls_is_closed(
         serving.close()
         return told
 
-    with asyncio.Runner(loop_factory=server.Loop) as runner:
+    with asyncio.Runner(loop_factory=server.PageLoop) as runner:
         assert runner.run(silent()) == b""
 
 

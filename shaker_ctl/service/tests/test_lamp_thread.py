@@ -13,7 +13,7 @@ import pytest
 from hil_tests.waiting import until
 from shaker_ctl.errors import LampAnchorError, LampError, LampTimeoutError
 from shaker_ctl.journal.record import Anchor, Head
-from shaker_ctl.lamp.registers import State
+from shaker_ctl.lamp.registers import BoxState
 from shaker_ctl.ports import LampLine
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import AREAS, Area, Values
@@ -155,7 +155,7 @@ class GoneBox(SlowBox):
     def status(self) -> Any:
         if self.is_gone:
             raise LampTimeoutError("no reply")
-        return SimpleNamespace(state=State.RESULT, is_measured=True, is_healthy=True)
+        return SimpleNamespace(state=BoxState.RESULT, is_measured=True, is_healthy=True)
 
 
 def test_lamps_that_could_not_be_darkened_are_darkened_once_the_box_answers_again() -> None:

@@ -26,7 +26,7 @@ END, ESCAPE, COMBINED_ON, COMBINED_OFF, ADDRESS, FLAGS, READ, WRITE = range(8)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedI2c:
     """One address of one bus."""
 
     bus: int
@@ -38,7 +38,7 @@ class I2c:
 
     def __init__(self, attached: Attached) -> None:
         self._devices = attached.i2c
-        self._slots: Slots[Opened] = Slots(SLOTS)
+        self._slots: Slots[OpenedI2c] = Slots(SLOTS)
         self.handlers: Handlers = {
             Command.I2CO: self._open,
             Command.I2CC: self._close,
@@ -65,7 +65,7 @@ class I2c:
         refuse_if(address > LAST_ADDRESS, Reason.BAD_I2C_ADDR)
         refuse_if(request.words(1)[0], Reason.BAD_FLAGS)
         refuse_if(bus not in {there for there, _ in self._devices}, Reason.BAD_I2C_BUS)
-        return self._slots.open(Opened(bus, address))
+        return self._slots.open(OpenedI2c(bus, address))
 
     def _close(self, request: Request) -> None:
         self._slots.close(request)
@@ -92,7 +92,7 @@ class I2c:
         _least_one(len(data))
         self._device(here, here.address, Reason.I2C_WRITE_FAILED).write(data)
 
-    def _device(self, here: Opened, address: int, refusal: int) -> RegisterFile:
+    def _device(self, here: OpenedI2c, address: int, refusal: int) -> RegisterFile:
         """What answers there. Raises `RefusedError` where nothing does."""
         device = self._devices.get((here.bus, address))
         if device is None:

@@ -22,7 +22,7 @@ DEVICES = (b"/dev/tty", b"/dev/serial")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSerial:
     """A line at a baud rate."""
 
     line: LoopedLine
@@ -34,7 +34,7 @@ class SerialPorts:
 
     def __init__(self, attached: Attached) -> None:
         self._lines = attached.serial
-        self._slots: Slots[Opened] = Slots(SLOTS)
+        self._slots: Slots[OpenedSerial] = Slots(SLOTS)
         self.handlers: Handlers = {
             Command.SERO: self._open,
             Command.SERC: self._close,
@@ -53,7 +53,7 @@ class SerialPorts:
         line = self._lines.get(device.decode("utf-8", "replace"))
         if line is None:
             raise RefusedError(Reason.SER_OPEN_FAILED)
-        handle = self._slots.open(Opened(line, request.p1))
+        handle = self._slots.open(OpenedSerial(line, request.p1))
         line.flush()
         return handle
 

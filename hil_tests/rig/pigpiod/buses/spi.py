@@ -30,7 +30,7 @@ AUX_SELECTS, AUX_BUS = (18, 17, 16), (21, 19, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSpi:
     """One channel."""
 
     is_auxiliary: bool
@@ -43,7 +43,7 @@ class Spi:
     def __init__(self, board: Board, attached: Attached) -> None:
         self._board = board
         self._loops = attached.spi_loops
-        self._slots: Slots[Opened] = Slots(SLOTS)
+        self._slots: Slots[OpenedSpi] = Slots(SLOTS)
         self._before: dict[bool, dict[int, Mode]] = {}
         """Of each SPI that is open: what its pins were before."""
         self.handlers: Handlers = {
@@ -61,7 +61,7 @@ class Spi:
             raise RefusedError(Reason.BAD_SPI_CHANNEL)
         refuse_if(not SLOWEST <= baud <= FASTEST, Reason.BAD_SPI_SPEED)
         refuse_if(flags > LAST_FLAGS, Reason.BAD_FLAGS)
-        handle = self._slots.open(Opened(is_auxiliary, channel))
+        handle = self._slots.open(OpenedSpi(is_auxiliary, channel))
         if is_auxiliary not in self._before:
             self._take_pins(is_auxiliary, flags)
         return handle

@@ -45,7 +45,7 @@ CATCH_UP_US = 50_000
 """Lateness that a script makes good; after a longer stop of the whole process it does not hurry."""
 
 
-class State(IntEnum):
+class ScriptState(IntEnum):
     """What PROCP answers."""
 
     INITIALISING = 0
@@ -63,7 +63,7 @@ class Script:
     ready_us: int
     parameters: list[int] = field(default_factory=list)
     variables: list[int] = field(default_factory=list)
-    state: State = State.INITIALISING
+    state: ScriptState = ScriptState.INITIALISING
     is_stopping: bool = False
     wakes_us: int = 0
     waits_for: WaitForPins | WaitForEvents | None = None
@@ -125,11 +125,11 @@ class Scripts:
 
     def _start(self, request: Request) -> None:
         script = self._script(request.p1, request.extension)
-        refuse_if(self._state(script) == State.INITIALISING, Reason.SCRIPT_NOT_READY)
+        refuse_if(self._state(script) == ScriptState.INITIALISING, Reason.SCRIPT_NOT_READY)
         _copy_parameters(script, request.extension)
         script.is_stopping = False
-        if script.state in (State.HALTED, State.FAILED):
-            script.state = State.RUNNING
+        if script.state in (ScriptState.HALTED, ScriptState.FAILED):
+            script.state = ScriptState.RUNNING
             script.machine = ScriptMachine(
                 script.instructions, script.parameters, script.variables, self._execute
             )
@@ -150,7 +150,7 @@ class Scripts:
         self._halt(script)
         self._slots[request.p1] = None
         # The real daemon waits for the script to reach its next instruction.
-        return Later(script.wakes_us) if script.state == State.RUNNING else 0
+        return Later(script.wakes_us) if script.state == ScriptState.RUNNING else 0
 
     def _script(self, number: int, parameters: bytes = b"") -> Script:
         refuse_if(number >= SLOTS, Reason.BAD_SCRIPT_ID)
@@ -160,9 +160,9 @@ class Scripts:
             raise RefusedError(Reason.BAD_SCRIPT_ID)
         return script
 
-    def _state(self, script: Script) -> State:
-        if script.state == State.INITIALISING and now_us() >= script.ready_us:
-            script.state = State.HALTED
+    def _state(self, script: Script) -> ScriptState:
+        if script.state == ScriptState.INITIALISING and now_us() >= script.ready_us:
+            script.state = ScriptState.HALTED
         return script.state
 
     def _halt(self, script: Script) -> None:
@@ -173,7 +173,7 @@ class Scripts:
 
     def _end_wait(self, script: Script, result: int) -> None:
         script.waits_for = None
-        script.state = State.RUNNING
+        script.state = ScriptState.RUNNING
         self.on_masks()
         if script.machine is not None:
             script.machine.resume(result)
@@ -191,7 +191,7 @@ class Scripts:
         if script.machine is None:
             return
         if script.is_stopping:
-            script.state, script.machine = State.HALTED, None
+            script.state, script.machine = ScriptState.HALTED, None
             return
         with self._at_one_moment():
             pause = script.machine.run(SLICE)
@@ -203,10 +203,10 @@ class Scripts:
                 script.wakes_us = at_us - min(late_us, CATCH_UP_US)
                 self._loop.call_at(script.wakes_us, lambda: self._end_delay(script, result))
             case Ended(has_failed=has_failed):
-                script.state = State.FAILED if has_failed else State.HALTED
+                script.state = ScriptState.FAILED if has_failed else ScriptState.HALTED
                 script.machine = None
             case WaitForPins() | WaitForEvents() as wait:
-                script.state, script.waits_for = State.WAITING, wait
+                script.state, script.waits_for = ScriptState.WAITING, wait
                 self.on_masks()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hil_tests.rig.pigpiod.pins.sources import Once, PulseTrain, Several
 from hil_tests.rig.pigpiod.pins.timeline import Source, Timeline
-from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern, Sequence, Wave
+from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern, Sequence, Wave
 from hil_tests.rig.pigpiod.waves.transmitter import Track, TrackOnPin
 from hil_tests.rig.pigpiod.waves.waveform import Pulse
 
@@ -32,11 +32,11 @@ parts = st.one_of(st.builds(lambda p: Wave(0, p), pulses), st.builds(Pattern, st
 
 def _looped(children: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
     body = st.builds(Sequence, st.lists(children, min_size=1, max_size=3))
-    return body | st.builds(Loop, body, st.integers(1, 3))
+    return body | st.builds(RepeatedPattern, body, st.integers(1, 3))
 
 
 finite = st.recursive(parts, _looped, max_leaves=5)
-patterns = finite | st.builds(Loop, finite)
+patterns = finite | st.builds(RepeatedPattern, finite)
 tracks = st.builds(
     lambda pattern, start: TrackOnPin(Track(pattern, start, start + pattern.duration_us), 0),
     patterns,
@@ -89,7 +89,7 @@ def test_a_tap_tells_the_level_at_every_moment(
 
 
 def test_a_loop_of_nothing_does_not_stop_time() -> None:
-    endless = Loop(Sequence([Pattern(0)]))
+    endless = RepeatedPattern(Sequence([Pattern(0)]))
     assert endless.events(0, 0, 100) == []
     assert endless.last(0, 1e6) is None
 
@@ -97,5 +97,5 @@ def test_a_loop_of_nothing_does_not_stop_time() -> None:
 def test_a_long_chain_is_read_without_walking_through_it() -> None:
     body: Pattern = Wave(0, [Pulse(1, 0, 3), Pulse(0, 1, 4)])
     for _ in range(10):
-        body = Loop(Sequence([body]), 65_535)
+        body = RepeatedPattern(Sequence([body]), 65_535)
     assert body.last(0, 7 * 10**30 + 5) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
-from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern, Sequence
+from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern, Sequence
 
 ESCAPE = 255
 
@@ -76,7 +76,7 @@ class _Builder:
         self._at += 2
         refuse_if(self._at < len(self._chain), Reason.BAD_FOREVER)
         self._starts.pop()
-        self._bodies[-2].append(Loop(Sequence(self._bodies.pop())))
+        self._bodies[-2].append(RepeatedPattern(Sequence(self._bodies.pop())))
 
     def _delay(self) -> None:
         delay_us = self._number()
@@ -97,7 +97,7 @@ class _Builder:
         self._starts.pop()
         body = Sequence(self._bodies.pop())
         if count:
-            self._bodies[-1].append(body if count == 1 else Loop(body, count))
+            self._bodies[-1].append(body if count == 1 else RepeatedPattern(body, count))
 
     def _use_block(self, spare: int = 0) -> None:
         refuse_if(self._blocks + spare >= MAX_BLOCKS, Reason.CHAIN_TOO_BIG)

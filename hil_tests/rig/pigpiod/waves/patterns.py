@@ -114,7 +114,7 @@ class Sequence(Pattern):
         return self._parts[index].wave_at(at_us - self._starts[index]) if self._parts else None
 
 
-class Loop(Pattern):
+class RepeatedPattern(Pattern):
     """A body `count` times, or for ever (infinity)."""
 
     def __init__(self, body: Pattern, count: float = math.inf) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hil_tests.rig.pigpiod.pins.board import Board, bits, now_us
 from hil_tests.rig.pigpiod.pins.sources import Several
 from hil_tests.rig.pigpiod.pins.timeline import Event, Source
-from hil_tests.rig.pigpiod.waves.patterns import Loop, Pattern
+from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern
 
 START_DELAY_US = 20
 """Every transmission that starts from rest begins with this pause."""
@@ -113,7 +113,7 @@ class Transmitter:
         return None
 
     def _append(self, pattern: Pattern, is_repeated: bool, start_us: int, now: int) -> None:
-        played = Loop(pattern) if is_repeated else pattern
+        played = RepeatedPattern(pattern) if is_repeated else pattern
         self._period_us = max(pattern.duration_us, 1)
         self._tracks.append(Track(played, start_us, start_us + played.duration_us))
         self._connect(now)

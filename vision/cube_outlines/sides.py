@@ -13,7 +13,8 @@ colour.
 Six adjacent rays give one median profile, and each side has five such blocks. A ridge or a glint
 beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
 Then all sides together are compared with a rigid cube at every lean. A side that is hidden by a
-neighbour or the wall does not count.
+neighbour or the wall does not count. But it cannot be raised where it has no room: the foot of a
+raised side would stand out from its top edge, into the upright neighbour or the wall.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ _WIDE_MM, _EVEN_MM = 0.9, 0.5
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
 _NOISE_MM, _NOISE_PX = 0.10, 0.50
+_ROOM_NOISE_MM = 0.25
+"""Error of the gap between two top faces as their pips say it, or of one and the wall."""
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
 _MIN_SIDE_LIGHT = 0.05
@@ -92,6 +95,9 @@ of 34 that lean on one none; the two are green on green felt."""
 
 _NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
+_RIM = np.linspace(-1, 1, len(_ALONG))[:, None]
+_OUTLINE = np.concatenate([n + _RIM * t for n, t in zip(_NORMALS, _TANGENTS, strict=True)])
+"""(N, 2) places along the sides of a top face, in half edges from its middle."""
 _SIGNS = np.array((-1, -1, 1, 1))
 """Per side: the sign of the lean that widens it, about the one axis or the other in turn."""
 
@@ -142,19 +148,44 @@ def measure_sides(
     )
     ends = _ends(profiles, lengths, is_floor, strips)
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
+    rooms = _rooms_mm(at[:, :2], turned, calibration)
     return [
         replace(
-            _judged(profiles[i], ends.of(i), strips[i], calibration),
+            _judged(profiles[i], ends.of(i), strips[i], rooms[i], calibration),
             floor_mm=tuple(floor_mm[i]),
         )
         for i in range(len(at))
     ]
 
 
+def _rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:
+    """(D, 4) how far outward of each top edge the next top face or the wall begins, 0 or more."""
+    half, radius = calibration.die_mm / 2, calibration.compartment_radius_mm
+    outlines = half * _OUTLINE @ turned + middles[:, None]
+    back = turned.transpose(0, 2, 1)
+    corners = half * (_NORMALS + np.array((-1, 1))[:, None, None] * _TANGENTS) @ turned[:, None]
+    corners = corners + middles[:, None, None]
+    outward = (corners * (_NORMALS @ turned)[:, None]).sum(axis=3)
+    inside = radius**2 - (corners * corners).sum(axis=3)
+    rooms = (np.sqrt(np.maximum(outward**2 + inside, 0.0)) - outward).min(axis=1)
+    for i, room in enumerate(rooms):
+        for j, outline in enumerate(outlines):
+            centre = (middles[j] - middles[i]) @ back[i] @ _NORMALS.T
+            own = (outline - middles[i]) @ back[i]
+            is_beside = (np.abs(own @ _TANGENTS.T) < half) & (centre > half)
+            gaps = np.where(is_beside, own @ _NORMALS.T - half, np.inf).min(axis=0)
+            np.minimum(room, gaps, out=room)
+    return np.asarray(np.maximum(rooms, 0.0))
+
+
 def _judged(
-    profiles: np.ndarray, ends: _Ends, strips: np.ndarray, calibration: Calibration
+    profiles: np.ndarray,
+    ends: _Ends,
+    strips: np.ndarray,
+    rooms: np.ndarray,
+    calibration: Calibration,
 ) -> Sides:
-    """What the four sides of one die say; see `_profiles`, `_Ends` and `_strips`."""
+    """What the four sides of one die say; see `_profiles`, `_Ends`, `_strips` and `_rooms_mm`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -171,10 +202,14 @@ def _judged(
     if not is_seen.any():
         return NOTHING_SEEN
     # A side faces one of the two directions of a lean: the costs of both only add up.
-    wanted = _wanted(strips[:, None] + _SIGNS[:, None] * per_deg * _LEANS, px_per_mm)
+    raised = _SIGNS[:, None] * per_deg * _LEANS
+    wanted = _wanted(strips[:, None] + raised, px_per_mm)
     gap = shown[:, None, None] - wanted[:, None] - _HALOS_MM[:, None]
     cost = np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
-    costs = np.where(is_seen[:, None, None], cost, 0.0).reshape(2, 2, *cost.shape[1:]).sum(axis=0)
+    above = np.maximum(raised - rooms[:, None], 0.0)
+    blocked = np.minimum(0.5 * (above / _ROOM_NOISE_MM) ** 2, _MAX_ODD)
+    cost = np.where(is_seen[:, None, None], cost, 0.0) + blocked[:, None]
+    costs = cost.reshape(2, 2, *cost.shape[1:]).sum(axis=0)
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)

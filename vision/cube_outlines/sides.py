@@ -14,7 +14,8 @@ Six adjacent rays give one median profile, and each side has five such blocks. A
 beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
 Then all sides together are compared with a rigid cube at every lean. A side that is hidden by a
 neighbour or the wall does not count. But it cannot be raised where it has no room: the foot of a
-raised side would stand out from its top edge, into the upright neighbour or the wall.
+raised side would stand out from its top edge, into the upright neighbour or the wall. This is not
+heard where what is seen of the sides is against flat.
 """
 
 from __future__ import annotations
@@ -148,7 +149,7 @@ def measure_sides(
     )
     ends = _ends(profiles, lengths, is_floor, strips)
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
-    rooms = _rooms_mm(at[:, :2], turned, calibration)
+    rooms = rooms_mm(at[:, :2], turned, calibration)
     return [
         replace(
             _judged(profiles[i], ends.of(i), strips[i], rooms[i], calibration),
@@ -158,7 +159,7 @@ def measure_sides(
     ]
 
 
-def _rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:
+def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:
     """(D, 4) how far outward of each top edge the next top face or the wall begins, 0 or more."""
     half, radius = calibration.die_mm / 2, calibration.compartment_radius_mm
     outlines = half * _OUTLINE @ turned + middles[:, None]
@@ -185,7 +186,7 @@ def _judged(
     rooms: np.ndarray,
     calibration: Calibration,
 ) -> Sides:
-    """What the four sides of one die say; see `_profiles`, `_Ends`, `_strips` and `_rooms_mm`."""
+    """What the four sides of one die say; see `_profiles`, `_Ends`, `_strips` and `rooms_mm`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -206,20 +207,27 @@ def _judged(
     wanted = _wanted(strips[:, None] + raised, px_per_mm)
     gap = shown[:, None, None] - wanted[:, None] - _HALOS_MM[:, None]
     cost = np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
-    above = np.maximum(raised - rooms[:, None], 0.0)
-    blocked = np.minimum(0.5 * (above / _ROOM_NOISE_MM) ** 2, _MAX_ODD)
-    cost = np.where(is_seen[:, None, None], cost, 0.0) + blocked[:, None]
-    costs = cost.reshape(2, 2, *cost.shape[1:]).sum(axis=0)
+    costs = np.where(is_seen[:, None, None], cost, 0.0).reshape(2, 2, *cost.shape[1:]).sum(axis=0)
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
+    evidence = _evidence(cost)
+    if evidence > -0.5:
+        above = np.maximum(raised - rooms[:, None], 0.0) / _ROOM_NOISE_MM
+        along_x, along_y = np.minimum(0.5 * above**2, _MAX_ODD).reshape(2, 2, -1).sum(axis=0)
+        evidence = _evidence(cost + along_x[:, None] + along_y)
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
-        evidence=float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min()),
+        evidence=evidence,
         axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
         beyond_mm=float(beyond),
         contrast=statistics.median(contrasts),
     )
+
+
+def _evidence(cost: np.ndarray) -> float:
+    """`Sides.evidence` by the (33, 33) cost of each lean."""
+    return float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min())
 
 
 def _strips(calibration: Calibration, middles: np.ndarray, turned: np.ndarray) -> np.ndarray:

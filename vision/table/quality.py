@@ -47,6 +47,8 @@ _EVERY = 2
 """Of so many rows one is counted: levels and steps of grey have the same shares in it."""
 _RAYS = 90
 _RIM_SEARCH_PX = 22
+_RIM_NEAR_PX = 9.0
+"""Distance from its calibrated place at which a step counts three fifths."""
 _RIM_SHIFT_PX = 3.5
 _RIM_SHIFTS = np.array(
     [(0.0, 0.0)]
@@ -74,6 +76,7 @@ class QualityGate:
         self._steps = steps
         self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
         self._ray_y = (self._rim[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        self._nearer = np.exp(-0.5 * (steps[2:-2] / _RIM_NEAR_PX) ** 2)
         self._crop = calibration.box_of(self._rim)
 
     def judge(self, image: np.ndarray) -> Quality:
@@ -132,9 +135,10 @@ class QualityGate:
         """How far the compartment's rim is from where it must be, pixels (None: none is found), and
         the share of it that is in sight, 0..1 (1 where this camera shows no rim at all).
 
-        Along each ray from the centre the strongest step within reach is taken; the shift is
-        fitted to all rays together, so that dice and glints on some of them do not matter. What
-        the rim looks like is what most rays show at that place.
+        Along each ray from the centre the strongest step within reach is taken. A nearer step
+        counts more, because a wall may have a brighter ring farther out. The shift is fitted to all
+        rays together, so that dice and glints on some of them do not matter. What the rim looks
+        like is what most rays show at that place.
         """
         shift, in_sight = self.rim_shift(grey)
         if shift is None:
@@ -144,7 +148,7 @@ class QualityGate:
     def rim_shift(self, grey: np.ndarray) -> tuple[np.ndarray | None, float]:
         """As `rim`, with where the rim is instead of how far: (3,) right, down, and larger, px."""
         profile = self._along_rays(grey, np.zeros(_RAYS))
-        step = np.abs(profile)
+        step = np.abs(profile) * self._nearer
         at = self._steps[2:-2][step.argmax(axis=1)]
         ends_x, ends_y = self._ray_x[:, -1], self._ray_y[:, -1]
         width, height = self.calibration.image_size

@@ -107,6 +107,14 @@ def test_a_cloth_over_most_of_the_rim_is_blocked(gate):
     assert gate.judge(image).fault is Reason.BLOCKED
 
 
+@pytest.mark.parametrize("shift_px", [0, 6, 10])
+def test_a_brighter_ring_farther_out_is_not_taken_for_the_rim(gate, shift_px):
+    image = draw(DICE)
+    cv2.circle(image, (320, 240), 238, (150, 150, 150), 4, cv2.LINE_AA)
+    moved = np.roll(image, shift_px, axis=1)
+    assert gate.judge(moved).rim_px == pytest.approx(shift_px, abs=1.0)
+
+
 def test_three_dice_along_the_wall_leave_the_rim_in_sight(gate):
     along = [Die(41 * np.cos(t), 41 * np.sin(t), np.degrees(t), 4) for t in (0.0, 0.42, 0.84)]
     quality = gate.judge(draw(along, seed=4))

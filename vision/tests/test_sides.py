@@ -10,7 +10,7 @@ import pytest
 
 from vision.cube_outlines.foreground import FloorView
 from vision.cube_outlines.reader import SecondReader
-from vision.cube_outlines.sides import Sides, measure_sides
+from vision.cube_outlines.sides import Sides, _turned, measure_sides, rooms_mm
 from vision.parameters import LIMITS
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
 
@@ -87,6 +87,22 @@ def test_a_neighbour_is_no_side_face(reader, gap_mm):
     picture = draw([Die(-8, 0, 0, 2), Die(8 + gap_mm, 0, 0, 3)])
     for place in ((-8, 0), (8 + gap_mm, 0)):
         assert seen(reader, picture, place).evidence > SIDES_FLAT
+
+
+def test_a_side_against_an_upright_neighbour_cannot_be_raised(reader):
+    neighbour = Die(-24.2, 0, 0, 5)
+    assert seen(reader, draw([neighbour, Die(-8, 0, 0, 4)]), (-8, 0)).evidence > 4.0
+    leaning = Die(-8, 0, 0, 4, tilt_deg=8, tilt_axis_deg=90)
+    away = dataclasses.replace(neighbour, x=-26.2)
+    assert seen(reader, draw([away, leaning]), (-8, 0)).evidence < 1.0
+
+
+def test_room_beside_a_top_face_ends_at_the_next_one_and_at_the_wall():
+    places = np.array([(0.0, 0.0), (17.0, 3.0), (-22.0, 0.0), (0.0, 41.0)])
+    turns = np.radians([0, 0, 45, 0])
+    rooms = rooms_mm(places, _turned(turns), TABLE)
+    assert rooms[0] == pytest.approx([1.0, 25.0, 14.0 - 8 * np.sqrt(2), 41.4], abs=0.05)
+    assert rooms[3] == pytest.approx([1.9, 0.4, 1.9, 25.0], abs=0.1)
 
 
 def test_a_die_of_the_floors_colour_is_known_as_such(reader):

@@ -34,6 +34,11 @@ MIN_DICE_HIGH = 3.0
 MAX_TILT_DEG = 10.0
 """A camera that leans more is mounted wrongly: near walls would hide dice."""
 
+_MIN_TO_WALL = 0.3
+"""Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
+_TOPS_HIGH = 1.3
+"""Height, in dice, up to which the compartment holds the tops of flat dice and what is around."""
+
 _UNDISTORT_STEPS = 4
 """Fixed-point steps; with |k1| ≤ 0.3 the error is below 0.01 pixel at the picture's corners."""
 
@@ -163,6 +168,16 @@ class Calibration:
         turn = np.linspace(0, 2 * np.pi, points)
         level = np.full(points, z_mm)
         return self.to_px(np.c_[radius_mm * np.cos(turn), radius_mm * np.sin(turn), level])
+
+    def around(self, dice_high: float = _TOPS_HIGH) -> tuple[slice, slice]:
+        """The rows and columns that show what stands in the compartment, up to so many dice."""
+        reach = self.circle_px(self.compartment_radius_mm, dice_high * self.die_mm, points=121)
+        return self.box_of(reach)
+
+    def has_room_at(self, middle_px: np.ndarray) -> bool:
+        """True if a die that lies flat may show the middle of its top face at this pixel (2,)."""
+        place = self.to_mm(middle_px, self.die_mm)[0]
+        return float(np.hypot(*place)) < self.compartment_radius_mm - _MIN_TO_WALL * self.die_mm
 
     def box_of(self, points_px: np.ndarray) -> tuple[slice, slice]:
         """The rows and columns of the picture that hold all of these (N, 2) pixels that it has."""

@@ -75,8 +75,7 @@ class FloorView:
         radius = calibration.compartment_radius_mm
         rim = calibration.circle_px(radius, points=121)
         # The tops of dice at the rim, and of one on top of another, reach beyond the floor.
-        reach = calibration.circle_px(radius, 1.3 * calibration.die_mm, points=121)
-        rows, columns = calibration.box_of(reach)
+        rows, columns = calibration.around()
         self.origin = x0, y0 = columns.start, rows.start
         self.scale = scale
         self.size = (

@@ -75,8 +75,6 @@ class Fit:
     pose: Pose
     rms_mm: float
     """Of the distances between outline and contour, at the floor's scale."""
-    worst_side_mm: float
-    """Largest mean distance along one side; positive: the thing is larger than a flat die."""
     spread_mm: float
     """How far the sides' mean distances differ from each other: 0 for an upright cube however
     soft its contour, as that moves all sides alike."""
@@ -209,20 +207,18 @@ class CubeOutline:
         beyond = self._beyond(ground, poses, others)
         fits = []
         for i, silhouette in enumerate(self._silhouettes(ground, poses)):
-            rms = worst = spread = _NO_FIT_MM
+            rms = spread = _NO_FIT_MM
             seen = found[i]
             if seen.sum() >= _MIN_FOUND:
                 rms = float(np.sqrt((offsets[i][seen] ** 2).mean())) * pixel_mm
                 known = means[i][~np.isnan(means[i])]
                 if len(known):
-                    worst = float(known[np.abs(known).argmax()])
                     spread = float(known.max() - known.min())
             x, y, turn = (float(v) for v in poses[i])
             fits.append(
                 Fit(
                     pose=Pose(x, y, turn % (np.pi / 2)),
                     rms_mm=rms,
-                    worst_side_mm=worst,
                     spread_mm=spread,
                     inset_mm=float(insets[i]) * pixel_mm,
                     beyond_mm=float(beyond[i]) * pixel_mm,

@@ -21,10 +21,7 @@ from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import read_sized
 from vision.faces_by_pips.pips import Face
 
-_MIN_TO_WALL = 0.3
-"""Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
 _MIN_SURE = 0.35
-_MARGIN_PX = 8
 
 
 def find_by_pips(
@@ -33,26 +30,16 @@ def find_by_pips(
     """Top faces of the calibrated size inside the compartment of a (H, W, 3) uint8 BGR frame, but
     for those that are `known` already, (4, 2) corners in frame pixels each. Their poses are those
     of upright dice."""
-    left, top, right, bottom = _compartment(calibration)
-    found = []
-    inside = [corners - (left, top) for corners in known]
-    for die in read_sized(image[top:bottom, left:right], calibration.die_px, inside):
-        corners = die.corners + np.array((left, top), float)
-        place = calibration.to_mm(corners.mean(axis=0), calibration.die_mm)[0]
-        reach = calibration.compartment_radius_mm - _MIN_TO_WALL * calibration.die_mm
-        if die.face.confidence < _MIN_SURE or float(np.hypot(*place)) > reach:
-            continue
-        found.append((_pose(corners, calibration), die.face))
-    return found
-
-
-def _compartment(calibration: Calibration) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of the part of a frame in which tops of dice can be."""
-    px = calibration.circle_px(calibration.compartment_radius_mm, calibration.die_mm, points=60)
-    width, height = calibration.image_size
-    left, top = np.maximum(px.min(axis=0) - _MARGIN_PX, 0).astype(int)
-    right, bottom = np.minimum(px.max(axis=0) + _MARGIN_PX, (width, height)).astype(int)
-    return int(left), int(top), int(right), int(bottom)
+    rows, columns = calibration.around()
+    origin = np.array((columns.start, rows.start), float)
+    inside = [corners - origin for corners in known]
+    faces = read_sized(image[rows, columns], calibration.die_px, inside)
+    return [
+        (_pose(die.corners + origin, calibration), die.face)
+        for die in faces
+        if die.face.confidence >= _MIN_SURE
+        and calibration.has_room_at((die.corners + origin).mean(axis=0))
+    ]
 
 
 def _pose(corners: np.ndarray, calibration: Calibration) -> Pose:

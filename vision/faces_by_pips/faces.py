@@ -79,12 +79,13 @@ _MIN_CONTRAST = 7.0
 _MIN_FULL = 0.50
 _MIN_FULL_UNSEEN = 0.75
 """Of a face some of whose pips are no round spots of their own."""
-_MAX_EMPTY = {1: 0.50, 2: 0.50, 3: 0.50, 4: 0.50, 5: 0.60, 6: 0.75}
+# Limits by a face's value, from 1.
+_MAX_EMPTY = (0.50, 0.50, 0.50, 0.50, 0.60, 0.75)
 """Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
-_BEYOND = {1: 0.08, 2: 0.12, 3: 0.12, 4: 0.22, 5: 0.22, 6: 0.22}
+_BEYOND = (0.08, 0.12, 0.12, 0.22, 0.22, 0.22)
 """How far the estimated face may reach out of the picture, in its diagonals."""
-_MAX_ODD = {1: 0.10, 2: 0.10, 3: 0.12, 4: 0.18, 5: 0.22, 6: 0.30}
-_MAX_GRAIN = {1: 0.20, 2: 0.22, 3: 0.24, 4: 0.34, 5: 0.36, 6: 0.38}
+_MAX_ODD = (0.10, 0.10, 0.12, 0.18, 0.22, 0.30)
+_MAX_GRAIN = (0.20, 0.22, 0.24, 0.34, 0.36, 0.38)
 """Four pips and more in their places prove a die by themselves."""
 _MAX_PRINTED = (0.60, 0.22, 0.36)
 """The same three limits for an ace with letters around its pip. A passing face is rarely sure."""
@@ -278,7 +279,7 @@ def _judge(
     members = list(proposal.members)
     corners = _corners(proposal)
     height, width = lab.shape[:2]
-    margin = _BEYOND[proposal.value] * float(np.hypot(*(corners[2] - corners[0])))
+    margin = _BEYOND[proposal.value - 1] * float(np.hypot(*(corners[2] - corners[0])))
     if (
         corners.min() < -margin
         or corners[:, 0].max() > width + margin
@@ -335,7 +336,7 @@ def _face(
     empty = max(0.0, float(bare.max(initial=0.0)))
     kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
     max_empty, max_odd, max_grain = (
-        _MAX_PRINTED if proposal.is_printed else (kind[proposal.value] for kind in kinds)
+        _MAX_PRINTED if proposal.is_printed else (kind[proposal.value - 1] for kind in kinds)
     )
     is_whole = len(proposal.members) == proposal.value
     if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > max_empty:

@@ -32,9 +32,7 @@ class ModelView:
     """One calibrated camera's view for the model."""
 
     def __init__(self, calibration: Calibration) -> None:
-        top_mm = _TALLEST_DICE * calibration.die_mm
-        reach = calibration.circle_px(calibration.compartment_radius_mm, top_mm)
-        rows, columns = calibration.box_of(reach)
+        rows, columns = calibration.around(_TALLEST_DICE)
         # Means over squares of whole pixels take a tenth of the time of any other shrinking.
         self._shrink = math.ceil(calibration.die_px / DIE_PX)
         width, height = ((side.stop - side.start) // self._shrink for side in (columns, rows))

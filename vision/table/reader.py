@@ -41,8 +41,6 @@ _MIN_BETWEEN_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
 _SAME_DIE = 0.2
 """Largest distance of a die from where it was in an earlier frame of the same scene, in dice."""
-_MIN_TO_WALL = 0.3
-"""Least distance of a die's middle from the wall, in dice; a flat one keeps half an edge."""
 
 
 class Finder(Protocol):
@@ -243,8 +241,4 @@ class TableReader:
         """False for what is no die of this table wherever it lay: in the wall, or of another size
         (a screw, a glint). Dice that stand up or lie on others stay well inside these bounds."""
         size = die.edge_px / self.calibration.die_px
-        if not _SIZES[0] < size < _SIZES[1]:
-            return False
-        place = self.calibration.to_mm(die.centre, self.calibration.die_mm)[0]
-        reach = self.calibration.compartment_radius_mm - _MIN_TO_WALL * self.calibration.die_mm
-        return float(np.hypot(*place)) < reach
+        return _SIZES[0] < size < _SIZES[1] and self.calibration.has_room_at(die.centre)

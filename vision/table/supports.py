@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.parameters import Limits
-from vision.quads import apart_deg
+from vision.quads import apart_deg, turn_matrices
 from vision.reading import DieEvidence, Scene, SecondVote
 
 _SQUARE = np.array([(1, -1), (1, 1), (-1, 1), (-1, -1)], float) / 2
@@ -46,9 +46,8 @@ def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, lim
 
 def _top_mm(vote: SecondVote, die_mm: float) -> np.ndarray:
     """(4, 2) corners of the top face."""
-    turn = np.radians(vote.turn_deg)
-    c, s = np.cos(turn), np.sin(turn)
-    return np.asarray(_SQUARE * die_mm @ np.array([(c, s), (-s, c)]) + (vote.x_mm, vote.y_mm))
+    turned = turn_matrices(np.radians([vote.turn_deg]))[0]
+    return np.asarray(_SQUARE * die_mm @ turned + (vote.x_mm, vote.y_mm))
 
 
 def _gaps(own: np.ndarray, other: np.ndarray) -> list[tuple[float, float]]:

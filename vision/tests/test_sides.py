@@ -10,8 +10,9 @@ import pytest
 
 from vision.cube_outlines.foreground import FloorView
 from vision.cube_outlines.reader import SecondReader
-from vision.cube_outlines.sides import Sides, _turned, measure_sides, rooms_mm
+from vision.cube_outlines.sides import Sides, measure_sides, rooms_mm
 from vision.parameters import LIMITS
+from vision.quads import turn_matrices
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
 
 PLACES = [(0, 0), (30, -8), (-22, 24), (4, -36)]
@@ -100,7 +101,7 @@ def test_a_side_against_an_upright_neighbour_cannot_be_raised(reader):
 def test_room_beside_a_top_face_ends_at_the_next_one_and_at_the_wall():
     places = np.array([(0.0, 0.0), (17.0, 3.0), (-22.0, 0.0), (0.0, 41.0)])
     turns = np.radians([0, 0, 45, 0])
-    rooms = rooms_mm(places, _turned(turns), TABLE)
+    rooms = rooms_mm(places, turn_matrices(turns), TABLE)
     assert rooms[0] == pytest.approx([1.0, 25.0, 14.0 - 8 * np.sqrt(2), 41.4], abs=0.05)
     assert rooms[3] == pytest.approx([1.9, 0.4, 1.9, 25.0], abs=0.1)
 

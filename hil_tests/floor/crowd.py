@@ -1,8 +1,8 @@
 """A thousand tables in one process, each with its own certificate, connection and chain.
 
-Owns made-up play in real time, sent by the link's own protocol parts: one batch at a time, again
-after silence, from what the floor acknowledged. What was acknowledged is forgotten; what must hold
-in the end is that the floor's heads are these tables' heads.
+Owns made-up play in real time. A table sends it as a link does: one batch at a time, beginning
+after what the floor has acknowledged, and again if no answer comes. It forgets what was
+acknowledged. At the end the floor must hold the newest record (the head) of each table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The Debian package on a Debian that boots its own systemd: played, upgraded, taken away.
+"""The Debian package on a Debian that boots its own systemd: it plays, is upgraded, is removed.
 
     python -m hil_tests.installed.upgraded --package dist/shaker-ctl_..._amd64.deb
 
-As in `booted`, the machine is the virtual rig outside the container. The other versions are made of
-the given package (`Packages`). Everything is checked twice: unsealed, then with an approver's seal.
+As in `booted`, the machine is the virtual rig outside the container. The versions to upgrade to
+are made from the given package (`Packages`). Everything is checked twice: unsealed, then with an
+approver's seal.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the page costs, itself and the table beside it: `make bench-page`.
+"""What the page costs, and what it costs the table beside it: `make bench-page`.
 
 Plays a demonstration, and does to its page what must not affect the table: thirty readers, a stop
-in the middle of a message, a kill, a full disk, ten thousand connections. After each it says how
-long rest to lit took, and whether the table was late. A table is late if its motor was not
-permitted to run (`controller-late`), which its heartbeat decides.
+in the middle of a message, a kill, a full disk, ten thousand connections. After each it prints
+the time from dice at rest to lamps read back lit, and whether the table was late. A table is late
+if its motor was not permitted to run (`controller-late`), which its heartbeat decides.
 """
 
 from __future__ import annotations

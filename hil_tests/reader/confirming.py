@@ -1,9 +1,10 @@
 """What changes in a scene after its first frame was read: `python -m hil_tests.reader confirming`.
 
-Owns: seeded scenes of which the first frame, or the first two, show three flat dice, and the others
-something else: a pip more or less, another value, a hand, a coin, a fourth die, a die that topples.
-Three such frames must never state values. The check of rest that a table makes before it reads is
-left out. Each result is a line in `var/confirming`; a stopped run goes on where it was.
+Owns: seeded scenes of three frames. The first frame, or the first two, show three flat dice; the
+others show something else: a pip more or less, another value, a hand, a coin, a fourth die, a die
+that topples. The three frames together must never state values. The check of rest that a table
+makes before it reads is left out. Each result is a line in `var/confirming`; a stopped run goes on
+where it was.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The floor's page: every table at a glance, and what is stored of each.
 
-It stands on the table's page: one look, one way to log in, one stream a page. Owns which address
+It is built of parts of the table's page: the same look, login and stream. Owns which address
 shows what. Nothing here acts on a table; accepting an alarm is a command of a named person.
 """
 

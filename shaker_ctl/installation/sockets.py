@@ -1,7 +1,8 @@
 """Stable names for devices by the USB socket they are plugged into.
 
-Owns how udev's properties of a device become a rule. A socket, and not the device's serial number:
-CH34x adapters have none, and a broken camera is replaced by a good one without a new installation.
+Owns how udev's properties of a device become a rule. The name follows the socket, not the device's
+serial number: CH34x adapters have none, and a broken camera can be replaced without a new
+installation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One Modbus RTU unit on a byte stream: requests in, replies out, with the manners of a slow box.
+"""One Modbus RTU unit on a byte stream: requests in, replies out, as late as a slow box.
 
 Owns framing in time (silence ends a frame), the unit's address, the functions that a lamp box
 serves, which exception answers which error, and damage to its replies. Written from REGISTERS.md

@@ -882,8 +882,10 @@ def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
     with pytest.raises(JournalCorruptError, match="record 3"):
         list(archive(parameters.path, folder))
     assert (folder / "journal.sqlite").read_bytes() == broken
-    with pytest.raises(RefusedError, match="folder of the journal itself"):
-        list(archive(parameters.path, parameters.path.parent))
+    assert parameters.second is not None
+    for own in (parameters.path.parent, parameters.second.parent):
+        with pytest.raises(RefusedError, match="holds the journal itself"):
+            list(archive(parameters.path, own, parameters.second))
 
 
 def test_a_broken_volume_never_reaches_an_archive(

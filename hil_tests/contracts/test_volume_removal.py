@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
+from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.dispute_list import (
     NAME,
     NOTHING,
@@ -19,6 +21,7 @@ from shaker_ctl.adapters.disk.dispute_list import (
     known,
 )
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
+from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
@@ -116,6 +119,54 @@ def test_only_what_an_archive_holds_whole_is_removed(
     path.unlink()
     with pytest.raises(JournalCorruptError, match="volume 2"):
         open_copies(parameters)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "file", ["journal.sqlite", "journal-000005.sqlite", "stick/journal.sqlite"]
+)
+def test_a_pipe_in_the_place_of_a_volume_is_named_and_not_waited_for(
+    parameters: JournalParameters, aged: Path, tmp_path: Path, file: str
+) -> None:
+    (tmp_path / file).unlink()
+    os.mkfifo(tmp_path / file)
+    with pytest.raises(JournalCorruptError, match=r"ordinary file|no SQLite file"):
+        open_copies(parameters)
+    assert isinstance(act(aged, "verify").exception, JournalCorruptError)
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_an_archive_is_named_and_not_waited_for(aged: Path, tmp_path: Path) -> None:
+    (tmp_path / "archive" / "journal-000002.sqlite").unlink()
+    os.mkfifo(tmp_path / "archive" / "journal-000002.sqlite")
+    for done in (remove(aged), act(aged, "archive", str(tmp_path / "archive"))):
+        assert "is no ordinary file" in str(done.exception)
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_the_place_of_the_tables_is_made_a_file_again(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    path = record_tables.place(parameters.path)
+    os.mkfifo(path)
+    assert TablesReader(path).counted() is None
+    RecordTables(path, "a journal").close()
+    assert path.is_file()
+
+
+@pytest.mark.parametrize("own", [".", "stick", "link", "linked"])
+def test_a_copy_of_the_journal_is_not_taken_for_its_archive(
+    parameters: JournalParameters, aged: Path, tmp_path: Path, own: str
+) -> None:
+    """What lies there would be removed, and nothing would be left."""
+    (tmp_path / "link").symlink_to(tmp_path / "stick")
+    (tmp_path / "linked").mkdir()
+    for number in (2, 3):
+        name = volume_path(parameters.path, number).name
+        (tmp_path / "linked" / name).hardlink_to(tmp_path / "stick" / name)
+    assert "holds the journal itself" in str(remove(aged, archive=own).exception)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+    assert survey(parameters)[1] == []
 
 
 def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(

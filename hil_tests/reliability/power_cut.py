@@ -144,7 +144,7 @@ def remove(folder: Path) -> None:
     """As `shaker-ctl journal remove`, for both closed volumes of January."""
     opened = open_copies(parameters_in(folder))
     going = [one for one in opened.main.present if one.day < "2026-02-01"]
-    require_archived(opened.main, going, folder / "archive")
+    require_archived(opened, going, folder / "archive")
     by = {"name": "tess", "role": "technician"}
     numbers = [one.number for one in going]
     if going:

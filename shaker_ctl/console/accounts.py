@@ -219,7 +219,7 @@ def add(path: Path, name: str, role: AnyRole, passphrase: str) -> bool:
 
 
 def remove(path: Path, name: str, role: AnyRole | None) -> tuple[AnyRole, ...]:
-    """Take one role from a person, or all with None; return those that were read_bounded.
+    """Take one role from a person, or all with None; return those that were taken.
 
     Raises `SettingsError` where the person has none of them.
     """

@@ -69,7 +69,7 @@ def examine(
         manifest = listed.understood(plain["manifest"])
         is_signed = signature.is_signed(key, manifest.signed_part(), str(plain["signature"]))
     except FileNotFoundError:
-        what = "is not there: nothing was sealed yet, or the seal was read_bounded away"
+        what = "is not there: nothing was sealed yet, or the seal was taken away"
         return Examined(seal, None, (SealFinding(str(place.manifest), what),))
     except OSError as error:
         what = f"cannot be read: {error.strerror}"

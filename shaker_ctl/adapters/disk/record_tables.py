@@ -144,9 +144,10 @@ class RecordTables:
         self._identity = identity
         is_there = path.exists()
         try:
+            volume_file.require_file(path)
             self._db = _connect(path)
             self._take_up()
-        except _DAMAGE as error:
+        except (JournalError, *_DAMAGE) as error:
             if is_there:
                 _say_anew(error)
             self.begin_anew()

@@ -38,14 +38,19 @@ class Brought:
     """False where the file was there already, and is whole."""
 
 
-def archive(path: Path, folder: Path) -> Iterator[Brought]:
+def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Brought]:
     """Bring every closed volume of the copy at `path` to `folder`; yield each as it is done.
+
+    The folder of `second`, the other copy, is no archive, and neither is that of `path`.
 
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
     not verify; RefusedError where the folder cannot be written.
     """
     with closing(SqliteJournal(path, read_only=True)) as journal:
-        _require_folder(folder, path)
+        _make_folder(folder)
+        for copy in filter(None, (path, second)):
+            if copy.parent.exists() and folder.samefile(copy.parent):
+                raise _is_no_archive(folder, copy)
         for one in journal.present:
             target = folder / volume_path(path, one.number).name
             is_new = not target.exists()
@@ -126,10 +131,16 @@ def removable(
     return going, staying
 
 
-def require_archived(main: SqliteJournal, going: list[Volume], folder: Path) -> None:
-    """Read back and verify each in the archive. Raises RefusedError, JournalCorruptError."""
+def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -> None:
+    """Read back and verify each in the archive. Raises RefusedError, also where what lies there is
+    a file of one of the copies themselves, and JournalCorruptError."""
+    main = opened.main
     for one in going:
         file = folder / volume_path(main.path, one.number).name
+        for copy in filter(None, (main, opened.second)):
+            own = volume_path(copy.path, one.number)
+            if file.exists() and own.exists() and file.samefile(own):
+                raise _is_no_archive(folder, copy.path)
         if not file.exists():
             raise RefusedError(
                 f"volume {one.number} is not in {folder}",
@@ -151,15 +162,15 @@ def delete(opened: OpenedJournal, going: list[Volume]) -> None:
                 sync_folder(path.parent)
 
 
-def _require_folder(folder: Path, path: Path) -> None:
+def _make_folder(folder: Path) -> None:
     with _writing(folder):
         _make_lasting(folder)
-        is_own = folder.samefile(path.parent)
-    if is_own:
-        raise RefusedError(
-            f"{folder} is the folder of the journal itself",
-            remedy="Give a folder on another medium",
-        )
+
+
+def _is_no_archive(folder: Path, copy: Path) -> RefusedError:
+    return RefusedError(
+        f"{folder} holds the journal itself, {copy}", remedy="Give a folder on another medium"
+    )
 
 
 def _make_lasting(folder: Path) -> None:

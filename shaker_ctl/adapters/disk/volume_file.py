@@ -20,6 +20,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -201,6 +202,7 @@ class VolumeFile:
             raise JournalCorruptError(
                 f"{self.path} {IS_A_LINK}", remedy="Find out who put it there, and move it away"
             )
+        require_file(self.path)
         self._db = self._reader() if self._read_only else _connect(self.path)
         try:
             self._db.execute("PRAGMA trusted_schema=OFF")
@@ -464,8 +466,18 @@ COMPLAINTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
 a UnicodeDecodeError from inside the module."""
 
 
+def require_file(path: Path) -> None:
+    """Raise JournalCorruptError where something else than a file stands there: SQLite would wait
+    for a pipe, or read a device, without end. What is missing is SQLite's to say."""
+    with contextlib.suppress(OSError):
+        if not stat.S_ISREG(path.stat().st_mode):
+            remedy = "Find out who put it there, and move it away"
+            raise JournalCorruptError(f"{path} is no ordinary file", remedy=remedy)
+
+
 def reader(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing of it can change. Raises sqlite3.Error."""
+    """Open a file so that nothing of it can change. Raises sqlite3.Error, JournalCorruptError."""
+    require_file(path)
     where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
     db = sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
     try:

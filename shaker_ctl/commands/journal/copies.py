@@ -83,12 +83,13 @@ def archive(
 ) -> None:
     """Bring every closed volume to another medium, read it back and verify it there.
 
-    Works while the table plays. Nothing is deleted here, and nothing is written over there.
+    Works while the table plays. Nothing is deleted here, and nothing is written over there. The
+    folders of the two copies are no archive.
     """
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
     count = 0
-    for one in archive_volumes(parameters.path, folder):
+    for one in archive_volumes(parameters.path, folder, parameters.second):
         count += 1
         what = "brought and verified" if one.is_new else "there already, verified"
         screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
@@ -144,7 +145,7 @@ def remove(
         going, staying = removable(opened, before, disputed, acknowledged)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
-        require_archived(opened.main, going, folder)
+        require_archived(opened, going, folder)
         if not going:
             screen.print("no volume is removed")
             return

@@ -20,6 +20,7 @@ from importlib.metadata import Distribution, PackagePath, distributions
 from pathlib import Path
 
 from shaker_ctl.frozen import frozen
+from shaker_ctl.whole_file import opened
 
 LOCK = Path(__file__).with_name("lock.txt")
 
@@ -89,8 +90,8 @@ def damage(
             rest()
             path = Path(str(found.locate_file(file)))
             try:
-                with path.open("rb") as opened:
-                    raw = hashlib.file_digest(opened, "sha256").digest()
+                with opened(path) as content:
+                    raw = hashlib.file_digest(content, "sha256").digest()
             except FileNotFoundError:
                 yield name, str(file), "is missing"
                 continue
@@ -105,8 +106,9 @@ def damage(
 def strangers(root: Path, but: Collection[str]) -> Iterator[str]:
     """Yield each file beside the packages below `root` that no installer has put there.
 
-    Python runs what a `.pth` names, and takes a `x.so` before the `x.py` beside it. `but`: folders
-    that are looked at otherwise. A source tree has no libraries beside it.
+    Python runs what a `.pth` names, and takes a `x.so`, or a folder `x`, before the `x.py` beside
+    it. No installer makes a link to a folder. `but`: folders that are looked at otherwise. A source
+    tree has no libraries beside it.
     """
     abouts = list(root.glob("*.dist-info"))
     if not abouts:
@@ -124,6 +126,7 @@ def strangers(root: Path, but: Collection[str]) -> Iterator[str]:
             folders[:] = [f for f in folders if f not in but and not f.endswith(".dist-info")]
         if inside.name == "__pycache__":
             files = [file for file in files if not file.endswith(".pyc")]
+        files += [each for each in folders if (Path(folder) / each).is_symlink()]
         yield from sorted({str(inside / file) for file in files} - known)
 
 

@@ -1,6 +1,6 @@
 """Files that are never half written: made aside, brought to the disk, then moved into place.
 
-And small files that are read whole, or not at all.
+And files that are opened only where they are files, and small ones that are read whole.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 
 def put(
@@ -41,16 +42,23 @@ def mode(bits: int) -> Callable[[int], object]:
     return lambda number: os.fchmod(number, bits)
 
 
-def read_bounded(path: Path, max_bytes: int) -> bytes:
-    """Return all that stands in a small file.
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading.
 
-    Raises OSError, also for what is no ordinary file (a pipe would be waited for without end, a
-    device read without end), and for more than `max_bytes`.
+    Raises OSError, also for what is no ordinary file: a pipe would be waited for, and a device
+    read, without end.
     """
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    return os.fdopen(number, "rb")
+
+
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """Return all that stands in a small file. Raises OSError as `opened` does, and for more than
+    `max_bytes`."""
+    with opened(path) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {max_bytes} bytes", str(path))

@@ -182,11 +182,12 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     assert "no volume is removed" in done.output
     with closing(SqliteJournal(parameters.path, read_only=True)) as book:
         own = book.head_before(123).hash.hex()
-    for other in ("", own[::-1], "ab" * 32):  # the floor's word of another history
-        said = {"acknowledged": 122, "acknowledged_hash": other}
-        (tmp_path / "floor.json").write_text(json.dumps(said))
+    said = {"acknowledged": 122, "acknowledged_hash": own}
+    others = [said | {"acknowledged_hash": other} for other in ("", own[::-1], "ab" * 32)]
+    for other in (*map(json.dumps, others), "[" * 100_000, '{"acknowledged": 1e999}', "[]", "\xff"):
+        (tmp_path / "floor.json").write_text(other)  # another history, or no word of the link
         assert "volume 3 stays" in remove(aged).output
-    (tmp_path / "floor.json").write_text(json.dumps(said | {"acknowledged_hash": own}))
+    (tmp_path / "floor.json").write_text(json.dumps(said))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
 

@@ -57,7 +57,7 @@ def _files(root: Path, prefix: Path) -> Iterator[tuple[str, Path]]:
         for folder in folders:
             for path in sorted(below(where, folder).rglob("*")):
                 inside = path.relative_to(below(where, folder))
-                if path.is_file() and _decides(folder, inside):
+                if (path.is_file() or is_linked_folder(path)) and _decides(folder, inside):
                     yield str(Path(folder) / inside), path
     if (pins := below(house, OF_TABLE)).exists():
         yield str(OF_TABLE), pins
@@ -67,6 +67,11 @@ def _decides(folder: str, inside: Path) -> bool:
     if folder.endswith("libexec/shaker-ctl"):
         return True
     first = inside.parts[0]
-    if len(inside.parts) == 1:
-        return first in UNITS
-    return first in {f"{unit}.d" for unit in UNITS} or first == "service.d"
+    is_drop_in = first in {f"{unit}.d" for unit in UNITS} or first == "service.d"
+    return is_drop_in or (first in UNITS and len(inside.parts) == 1)
+
+
+def is_linked_folder(path: Path) -> bool:
+    """Whether a link to a folder stands there. What lies in that folder is looked at by no search
+    of this one, and is found by whoever follows the link: systemd, and Python."""
+    return path.is_symlink() and path.is_dir()

@@ -26,6 +26,7 @@ from shaker_ctl import libraries as installed_libraries
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import canonical
 from shaker_ctl.seal import environment
+from shaker_ctl.whole_file import opened
 
 PACKAGES = ("shaker_ctl", "vision", "models")
 """What runs at a table. The rig and the tests do not."""
@@ -104,19 +105,20 @@ def understood(plain: Any) -> Manifest:
 
 
 def covered(root: Path = ROOT) -> Iterator[Path]:
-    """Yield each file of the packages below `root` that belongs to the seal."""
+    """Yield each file of the packages below `root` that belongs to the seal, and each link to a
+    folder: Python takes a folder `reader` before the `reader.py` beside it."""
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*")):
             inside = path.relative_to(root).parts
             if path.suffix in _DOCUMENTATION or not _NOT_COVERED.isdisjoint(inside):
                 continue
-            if path.is_file():
+            if path.is_file() or environment.is_linked_folder(path):
                 yield path
 
 
 def digest(path: Path) -> str:
     """SHA-256 of one file, in hex. Raises OSError."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

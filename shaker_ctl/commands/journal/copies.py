@@ -29,6 +29,10 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.whole_file import read_bounded
+
+MAX_FLOOR_B = 1_000_000
+"""Of what the link says of the floor: some hundred bytes."""
 
 
 def rebuild(
@@ -167,9 +171,9 @@ def _acknowledged(journal: SqliteJournal) -> int | None:
         return None
     stands = settings_file.parse_file(LINK_CONFIG, LinkParameters).runtime_dir / "floor.json"
     try:
-        said = json.loads(stands.read_text("utf-8"))
+        said = json.loads(read_bounded(stands, MAX_FLOOR_B))
         head = Head(int(said["acknowledged"]), bytes.fromhex(said["acknowledged_hash"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return 0
     is_of_this = head.sequence <= journal.head().sequence
     return head.sequence if is_of_this and journal.head_before(head.sequence + 1) == head else 0

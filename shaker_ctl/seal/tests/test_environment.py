@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,6 +87,50 @@ def test_a_drop_in_that_was_never_sealed_is_named(
     assert found(manifest, packages) == {f"/{name}"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("etc/systemd/system/shaker-ctl.service.d", "run/systemd/system/service.d"),
+        "usr/libexec/shaker-ctl/more",
+    ],
+)
+def test_a_linked_folder_is_named_since_systemd_follows_the_link(
+    packages: Path, tmp_path: Path, name: str
+) -> None:
+    manifest = sealed(packages)
+    write(tmp_path, "elsewhere/x.conf")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere")
+    assert found(manifest, packages) == {f"/{name}"}
+
+
+def test_a_linked_folder_among_the_packages_is_named_since_python_takes_it_for_the_module(
+    packages: Path, tmp_path: Path
+) -> None:
+    write(packages, "shaker_ctl/__init__.py", "shaker_ctl/program.py")
+    write(tmp_path, "elsewhere/__init__.py")
+    link = packages / "shaker_ctl/program"
+    link.symlink_to(tmp_path / "elsewhere")
+    script = f"import sys; sys.path.insert(0, {str(packages)!r}); import shaker_ctl.program as it"
+    taken = [sys.executable, "-I", "-c", f"{script}; print(it.__file__)"]
+    assert subprocess.check_output(taken, text=True).strip() == str(link / "__init__.py")
+    differing = {one.file for one in differences(sealed(packages), Path("/settings"), packages)}
+    assert "shaker_ctl/program" in differing
+
+
+@pytest.mark.timeout(30)
+def test_a_pipe_and_a_device_are_named_and_not_read_without_end(
+    packages: Path, tmp_path: Path
+) -> None:
+    manifest = sealed(packages)
+    (tmp_path / UNIT).unlink()
+    os.mkfifo(tmp_path / UNIT)
+    assert found(manifest, packages) == {f"/{UNIT}"}
+    (tmp_path / UNIT).unlink()
+    (tmp_path / UNIT).symlink_to("/dev/zero")
+    assert found(manifest, packages) == {f"/{UNIT}"}
+
+
 def test_a_package_that_is_only_unpacked_is_sealed_for_its_place_to_be(
     packages: Path, tmp_path: Path
 ) -> None:
@@ -107,3 +154,11 @@ def test_a_file_that_no_installer_has_put_beside_the_libraries_is_named(
     assert list(libraries.strangers(packages, PACKAGES)) == []
     write(packages, name)
     assert list(libraries.strangers(packages, PACKAGES)) == [name]
+
+
+def test_a_link_to_a_folder_beside_the_libraries_is_named(packages: Path, tmp_path: Path) -> None:
+    """Python takes the folder before the module of the same name."""
+    install_library(packages, "numpy", "numpy.py", b"x = 1\n")
+    write(tmp_path, "elsewhere/__init__.py")
+    (packages / "numpy").symlink_to(tmp_path / "elsewhere")
+    assert list(libraries.strangers(packages, PACKAGES)) == ["numpy"]

@@ -11,8 +11,8 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 
 def put(
@@ -42,7 +42,7 @@ def mode(bits: int) -> Callable[[int], object]:
     return lambda number: os.fchmod(number, bits)
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """Open a file for reading.
 
     Raises OSError, also for what is no ordinary file: a pipe would be waited for, and a device

@@ -154,7 +154,7 @@ def _facts(present: Occasion) -> list[ev.Event]:
             for o in (None, present, past)
         ),
         ev.ControllerFault("representative"),
-        ev.ConditionChanged(Condition.LIGHT),
+        *(ev.ConditionChanged(what) for what in (Condition.LIGHT, Condition.SETTINGS)),
         ev.CompartmentOpened(),
         ev.CompartmentClosed(),
         ev.EstopPressed(),
@@ -218,7 +218,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.CycleRequested(who),
             *_seen_and_signed(who, day),
             ev.ShiftBegan(who),
-            ev.ShiftInspectionRequested(who),
+            *(ev.ShiftInspectionRequested(who, at) for at in (day, day - LONG_AGO)),
             ev.TimeConfirmed(who),
             ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
             ev.DiceCorrected(who, ("a", "b", "c")),

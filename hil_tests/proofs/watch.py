@@ -16,6 +16,7 @@ from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
+    Condition,
     FaultKind,
     NoRoll,
     Notice,
@@ -95,8 +96,14 @@ class Watch(NamedTuple):
     in_view: frozenset[Person] = frozenset()
     """Who has said, in this phase and since the newest restart, that the locked compartment stayed
     in view, or that the cover is off."""
+    denied: bool = False
+    """Somebody has said that it did not, in this phase and since the newest yes."""
     overdue: bool = False
     """The reveal in hand has had its time."""
+    stuck: bool = False
+    """Two persons said that the cover is off, and its contact has not changed since."""
+    interrupted: bool = False
+    """Restarted since the toss has settled, and before any value."""
     # inspections
     entries: int = 0
     """Lamp entries that their inspector said to have seen lit; three are enough."""
@@ -124,6 +131,10 @@ class Watch(NamedTuple):
     doubt: bool = False
     """The compartment was opened since a person said which dice are in it; or it may have been,
     without power and with no flag that stands."""
+    reached: bool = False
+    """In doubt, and the contact or a pulse on the latch says so: no outage alone."""
+    out: bool = False
+    """Out of service, and nobody has returned the table since; it may be on trial."""
     untried: bool = False
     """Dice were recorded, and nothing was inspected or tried since."""
     dice_by: tuple[str, frozenset[str]] | None = None
@@ -196,10 +207,15 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     w = _heard(table, w, state, event, step)
     if w.untried and isinstance(event, TRIES):
         w = w._replace(untried=False)
-    if w.camera_off and w.playing and not w.verdict and step.state.phase is P.AWAITING_DEALER:
+    by_eye = step.state.phase is P.AWAITING_DEALER or (
+        step.state.phase is P.INTERRUPTED and not isinstance(event, ev.Restarted)
+    )
+    if w.camera_off and w.playing and not w.verdict and by_eye:
         w = w._replace(verdict="unreadable")
     for command in step.commands:
         w = _told(w, command, step.state)
+    if step.state.phase is P.OUT_OF_SERVICE and not w.out:
+        w = w._replace(out=True)
     if step.state.phase is not state.phase or isinstance(event, ev.Restarted):
         return _tidied(w, state.phase, step, event)
     return w if w.awaited is None or _waits(state.phase) else w._replace(awaited=None)
@@ -212,7 +228,9 @@ def _waits(phase: Phase) -> bool:
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes differ."""
     phase = step.state.phase
-    w = w._replace(in_view=frozenset()) if w.in_view else w
+    if w.in_view and (w.stands is None or isinstance(event, ev.Restarted)):
+        w = w._replace(in_view=frozenset())
+    w = w._replace(denied=False) if w.denied and phase is not P.INTERRUPTED else w
     w = w._replace(overdue=False) if w.overdue and phase is not P.REVEALING else w
     if w.enterer and phase is not P.DISPUTED:
         w = w._replace(enterer=None, named=frozenset())
@@ -247,10 +265,13 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", read=None, value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
+        w = w._replace(interrupted=False, stuck=False)
+    elif phase is P.REVEALING:
+        w = w._replace(verdict="")
     elif phase is P.AWAITING_DEALER and isinstance(event, ev.Restarted):
         w = w if left is phase or w.verdict == "no_roll" else w._replace(verdict="unreadable")
     elif w.stands is not None:
-        w = w._replace(verdict="", read=None, hidden=True)
+        w = w._replace(verdict="", read=None, hidden=True, interrupted=False, stuck=False)
     return w
 
 
@@ -299,9 +320,10 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
     if contact := CONTACTS.get(type(event)):
         w = w._replace(**contact)
         if isinstance(event, ev.CompartmentOpened) and not w.manual:
-            w = w._replace(doubt=True, offered=None, dice_by=None)
+            w = w._replace(doubt=True, reached=True, offered=None, dice_by=None)
+            w = w._replace(in_view=frozenset())
     elif isinstance(event, ev.CoverClosed | ev.CoverOpened) and has_contact:
-        w = w._replace(cover=isinstance(event, ev.CoverClosed))
+        w = w._replace(cover=isinstance(event, ev.CoverClosed), stuck=False)
     elif isinstance(event, ev.Restarted):
         shut = event.compartment_stayed_locked and not event.compartment_open
         doubt = not w.manual and (w.doubt or not shut)
@@ -310,7 +332,12 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             estop=event.estop_pressed,
             cover=event.cover_closed and has_contact,
             doubt=doubt,
+            reached=doubt and (w.reached or event.compartment_open),
             dice_by=None if doubt else w.dice_by,
+            interrupted=w.interrupted or (w.settled and not w.value),
+            denied=False,
+            overdue=False,
+            stuck=False,
             energised=False,
             reading=False,
             hidden=True,
@@ -331,9 +358,16 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             w = w._replace(lamps=Lamps.UNKNOWN)
     if w.manual and isinstance(event, ev.CompartmentOpened):
         return w
+    if (w.manual or w.camera_off) and is_of_the_camera(event):
+        return w
     if isinstance(event, DISTURBS) or (w.energised and _stops_toss(table, event)):
         w = _disturbed(w)
     return w
+
+
+def is_of_the_camera(event: ev.Event) -> bool:
+    """True for a change that concerns nothing but what the camera sees."""
+    return isinstance(event, ev.ConditionChanged) and event.what is not Condition.SETTINGS
 
 
 def _stops_toss(table: Table, event: ev.Event) -> bool:
@@ -408,14 +442,23 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
-            w = w._replace(present=person, verdict=w.verdict or "unreadable")
+            w = w._replace(present=person)
+            if state.phase is P.INTERRUPTED:
+                w = w._replace(verdict=w.verdict or "unreadable")
+        case ev.CompartmentWatched(stayed=False):
+            w = w._replace(denied=True)
+        case ev.CompartmentWatched(person=person) if state.phase is not P.INTERRUPTED:
+            w = w._replace(in_view=w.in_view | {person})
+            if are_both(table, w.in_view):
+                w = w._replace(doubt=False, reached=False, dice_by=None, in_view=frozenset())
         case ev.NoRollCalled() | ev.ValuesEntered() | ev.ValuesConfirmed():
             w = _entered(w, event)
         case ev.CompartmentWatched(person=person, stayed=True):
-            w = w._replace(in_view=w.in_view | {person}, verdict=_no_roll(w))
+            w = w._replace(in_view=w.in_view | {person}, verdict=_no_roll(w), denied=False)
             if are_both(table, w.in_view):
                 above = (each for each in w.in_view if each.role in table.expected.presence)
                 w = w._replace(verdict=_no_roll(w) or "unreadable", doubt=False, dice_by=None)
+                w = w._replace(reached=False)
                 w = w._replace(present=next(above))
         case ev.DisputeDecided():
             w = w._replace(stands=event.values, by_person=True)
@@ -423,7 +466,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(offered=_sorted(event.values))
         case ev.CorrectionAgreed():
             first = _sorted(w.stands)
-            w = w._replace(first=first, stands=event.values, offered=None, value=True, present=None)
+            w = w._replace(first=first, stands=event.values, offered=None, value=True)
             w = w._replace(settled=True, bets_closed=True)
         case ev.MultipliersShown():
             w = w._replace(odds_proved=w.playing)
@@ -441,7 +484,7 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
                 w = w._replace(cycles=0)
             w = w._replace(begun=w.begun if w.seen or w.cycles else event.at)
         case ev.ShiftInspectionRequested():
-            w = w._replace(cycles=0, inspector=event.person, dice_by=None)
+            w = w._replace(cycles=0, inspector=event.person, begun=event.at, dice_by=None)
         case ev.ShiftBegan():
             w = w._replace(shift_due=True, shift_again=state.purpose is Purpose.SHIFT)
         case ev.TimeChecked(now=now) if state.phase is P.OPENING:
@@ -458,12 +501,15 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             w = w._replace(in_view=w.in_view | {person})
             if are_both(table, w.in_view) or is_alone(table, person):
                 w = w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable")
+                w = w._replace(stuck=True)
                 w = _disturbed(w)
         case ev.DiceKept():
-            w = w._replace(doubt=False, dice_by=None)
+            w = w._replace(doubt=False, reached=False, dice_by=None)
         case ev.Signed():
             if state.purpose is Purpose.SHIFT:
-                w = w._replace(shift_due=w.shift_again, shift_again=False, cycles=0, inspector=None)
+                due = w.shift_again or is_old(table, w.begun, event.at)
+                w = w._replace(shift_due=due, shift_again=False, cycles=0, inspector=None)
+                w = w._replace(begun=None)
             else:
                 signs = not is_old(table, w.begun, event.at)
                 w = _disturbed(w)._replace(valid=signs, begun=w.begun if signs else None)
@@ -471,21 +517,23 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
             faults = w.faults - {event.kind}
             w = w._replace(faults=faults, camera_off=w.camera_off and FaultKind.READER in faults)
         case ev.ReturnRequested():
-            w = w._replace(camera_off=FaultKind.READER in w.faults and not w.manual)
+            w = w._replace(camera_off=FaultKind.READER in w.faults and not w.manual, out=False)
         case ev.DiceCorrected():
             w = w._replace(dice_by=None)
         case ev.DiceChanged():
             w = _disturbed(w)._replace(dice=True, doubt=False, dice_by=None, untried=True)
+            w = w._replace(reached=False)
         case ev.ShakerRetired():
             w = w._replace(doubt=False, dice_by=None, manual=True, camera_off=False)
-            w = w._replace(shift_due=False, dice=False, untried=False)
+            w = w._replace(shift_due=False, dice=False, untried=False, reached=False, out=False)
         case ev.ShakerRestored():
             w = w._replace(dice=False, doubt=False, dice_by=None, manual=False, untried=False)
+            w = w._replace(reached=False)
         case ev.OutOfServiceRequested() | ev.InspectionAbandoned():
             w = _disturbed(w)
         case ev.LidRequested():
             w = _disturbed(w)
-            w = w if w.manual else w._replace(doubt=True, dice_by=None)
+            w = w if w.manual else w._replace(doubt=True, reached=True, dice_by=None)
         case ev.JogRequested() | ev.TrialTossRequested() | ev.LampTrialRequested():
             w = _disturbed(w)
     return w
@@ -688,6 +736,7 @@ NO_ROUND: dict[str, Any] = {
     for name in (
         *("playing", "bets_closed", "tossed", "settled", "verdict", "read", "value", "stands"),
         *("draws", "odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
+        *("interrupted", "stuck"),
     )
 }
 """Nothing is known of a round any more."""

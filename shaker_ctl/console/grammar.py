@@ -159,7 +159,7 @@ FORMS: tuple[Form, ...] = (
     _act(
         _DEALER | _FLOOR,
         "in-view",
-        "interrupted after the toss: whether the locked compartment stayed in your view",
+        "after an interruption: whether the locked compartment stayed in your view; `no` twice",
         "[ROUND] yes|no",
         args.round_and_word,
     ),

@@ -14,7 +14,7 @@ from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Context, Note
-from shaker_ctl.rules.state import After, Lamps
+from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
@@ -63,6 +63,7 @@ def contacts_as_read(c: Context) -> Changes:
     return {
         "compartment_open": e.compartment_open,
         "dice_in_doubt": in_doubt,
+        "dice_reached": in_doubt and (c.state.dice_reached or e.compartment_open),
         "dice_named": None if in_doubt else c.state.dice_named,
         "estop_pressed": e.estop_pressed,
         "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
@@ -73,8 +74,15 @@ def contacts_as_read(c: Context) -> Changes:
 
 
 def broken(kind: FaultKind) -> Note:
+    """A fault keeps a table out of service by itself, whatever a trial began from."""
+
     def note(c: Context) -> Changes:
-        return {"faults": c.state.faults | {kind}, "passed": frozenset()}
+        after = c.state.after
+        return {
+            "faults": c.state.faults | {kind},
+            "passed": frozenset(),
+            "after": After.NEXT_ROUND if after is After.OUT_OF_SERVICE else after,
+        }
 
     note.__name__ = f"{kind.value} broken"
     return note
@@ -115,6 +123,12 @@ def inspection_afterwards(_: Context) -> Changes:
     return {"after": After.INSPECTION}
 
 
+def out_of_service_afterwards(c: Context) -> Changes:
+    """A trial returns no table to service."""
+    out = c.state.phase is Phase.OUT_OF_SERVICE
+    return {"after": After.OUT_OF_SERVICE} if out else {}
+
+
 def close_afterwards(c: Context) -> Changes:
     """An inspection that is due outranks closing."""
     return {} if c.state.after is After.INSPECTION else {"after": After.CLOSE}
@@ -145,16 +159,25 @@ def nothing_passed(_: Context) -> Changes:
 def compartment_opened(_: Context) -> Changes:
     """Whoever agrees to a correction sees the dice as they fell: now nobody does. Nor are they
     the dice whose serials one person has named before."""
-    return {"compartment_open": True, "dice_in_doubt": True, "named": None, "dice_named": None}
+    return {
+        "compartment_open": True,
+        "dice_in_doubt": True,
+        "dice_reached": True,
+        "named": None,
+        "said_first": None,
+        "dice_named": None,
+    }
 
 
 def lid_released(c: Context) -> Changes:
     """A pulse on the latch is an opening, whatever the lid's contact says of it."""
-    return {} if c.state.manual else {"dice_in_doubt": True, "dice_named": None}
+    if c.state.manual:
+        return {}
+    return {"dice_in_doubt": True, "dice_reached": True, "dice_named": None}
 
 
-REMEMBERED_DICE = 3 * 31
-"""Serials that are kept: dice changed every day for a month, the longest that dice are used."""
+REMEMBERED_DICE = 3 * 10 * 31
+"""Serials that are kept: ten changes a day for a month, the longest that dice are used."""
 
 
 def dice_recorded(c: Context) -> Changes:
@@ -165,6 +188,7 @@ def dice_recorded(c: Context) -> Changes:
     return {
         "dice": DiceSet(c.event.serials, since),
         "dice_in_doubt": False,
+        "dice_reached": False,
         "dice_named": None,
         "dice_untried": True,
         "used_dice": used,
@@ -198,7 +222,7 @@ def same_dice_named(c: Context) -> Changes:
 
 def dice_kept(_: Context) -> Changes:
     """Other dice that one person named before are named no longer."""
-    return {"dice_in_doubt": False, "dice_named": None}
+    return {"dice_in_doubt": False, "dice_reached": False, "dice_named": None}
 
 
 def why_barred(c: Context) -> Changes:
@@ -337,14 +361,18 @@ def shift_begins(c: Context) -> Changes:
     return {"shift_due": c.rules.shift_inspection}
 
 
-def shift_taken_up(_: Context) -> Changes:
+def shift_taken_up(c: Context) -> Changes:
     """This inspection is for the shift that is due; one that begins meanwhile has its own. However
     else it ends, the next opening begins a shift."""
-    return {"shift_due": False, "passed": frozenset()}
+    return {"shift_due": False, "passed": frozenset(), "inspected_since": c.event.at}
 
 
 def shift_signed(_: Context) -> Changes:
-    return {"inspector": None, "purpose": Purpose.PLAY}
+    return {"inspector": None, "inspected_since": None, "purpose": Purpose.PLAY}
+
+
+def shift_aged(c: Context) -> Changes:
+    return {**shift_signed(c), "shift_due": True}
 
 
 # ── Notes: a round ──────────────────────────────────────────────────────────
@@ -367,6 +395,9 @@ def round_forgotten(_: Context) -> Changes:
         "entered": None,
         "enterer": None,
         "witness": None,
+        "interrupted": False,
+        "said_first": None,
+        "denied": False,
         "values": None,
         "source": None,
         "ending": None,
@@ -408,7 +439,8 @@ def unreadable(reason: str) -> Note:
 
 def unread(c: Context) -> Changes:
     """Interrupted: what the reader said stands; where it said nothing, the dealer reads."""
-    return {"reading": c.state.reading or Unreadable("interrupted"), "entered": None}
+    reading = c.state.reading or Unreadable("interrupted")
+    return {"reading": reading, "entered": None, "witness": None}
 
 
 def values_from(source: Source) -> Note:
@@ -428,6 +460,7 @@ def values_from(source: Source) -> Note:
             "reading": None,
             "entered": None,
             "enterer": None,
+            "interrupted": False,
         }
 
     note.__name__ = f"values {source.value}"
@@ -459,7 +492,6 @@ def corrected(c: Context) -> Changes:
         "values": c.event.values,
         "ending": Ending.NO_ROLL if c.event.values is None else Ending.SETTLED,
         "cause": Cause.NOT_FLAT if c.event.values is None else None,
-        "witness": None,
     }
 
 
@@ -484,6 +516,9 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "entered": None,
             "enterer": None,
             "witness": None,
+            "interrupted": False,
+            "said_first": None,
+            "denied": False,
             "reveal_overdue": False,
             "plan": None,
             "retried": False,
@@ -503,17 +538,35 @@ def witness_named(c: Context) -> Changes:
 
 def witness_present(c: Context) -> Changes:
     """Of the two who kept the compartment in view, the one in whose presence the dealer reads."""
-    first, second = c.state.witness, c.event.person
+    first, second = c.state.said_first, c.event.person
     assert first is not None
-    return {"witness": first if first.role in c.rules.presence else second}
+    above = first if first.role in c.rules.presence else second
+    return {"witness": above, "said_first": None, "denied": False}
+
+
+def in_view_first(c: Context) -> Changes:
+    return {"said_first": c.event.person, "denied": False}
+
+
+def nothing_said(_: Context) -> Changes:
+    return {"said_first": None, "denied": False}
+
+
+denied = sets("denied", True)
 
 
 overdue = sets("reveal_overdue", True)
+interrupted = sets("interrupted", True)
+
+
+def read_again(_: Context) -> Changes:
+    """To be uncovered once more: the reader looks again, and then who reads by eye."""
+    return {"reading": None, "entered": None, "witness": None, "said_first": None, "denied": False}
 
 
 def reveal_over(_: Context) -> Changes:
     """Uncovered, or said to be: the next reveal has its own time."""
-    return {"reveal_overdue": False, "witness": None}
+    return {"reveal_overdue": False, "said_first": None}
 
 
 lamps_lit = sets("lamps", Lamps.LIT)
@@ -642,8 +695,8 @@ def clear_first_result(c: Context) -> do.Command | None:
 
 
 def odds_over_correction(c: Context) -> do.Command | None:
-    """Multipliers in force again: the box takes them away with the first result."""
-    return show_multipliers_again(c) if _was_lit(c) else None
+    """Multipliers in force again: the box takes them away with the first result, or at a start."""
+    return show_multipliers_again(c) if c.state.correction is not None else None
 
 
 def _won(c: Context, values: Values) -> tuple[Area, ...]:

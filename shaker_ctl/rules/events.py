@@ -437,7 +437,10 @@ class ShiftBegan(Event):
 @recorded
 @frozen
 class ShiftInspectionRequested(Event):
+    """Run the inspection of the shift that is due. `at`: wall time; older records have none."""
+
     person: Person
+    at: datetime | None = None
 
 
 @recorded

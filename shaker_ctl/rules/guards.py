@@ -18,6 +18,7 @@ from shaker_ctl.rules.rulebook import BAD_CYCLES, Rulebook
 from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
+    Condition,
     FaultKind,
     NoRoll,
     Part,
@@ -235,6 +236,11 @@ def lid_stayed_shut(c: Context) -> bool:
     return not c.state.dice_in_doubt
 
 
+@guard("nobody's presence is asked for")
+def in_presence(c: Context) -> bool:
+    return c.state.witness is not None
+
+
 @guard("it takes the dealer, and the person whose presence the profile asks for")
 def may_say_in_view(c: Context) -> bool:
     role = c.event.person.role
@@ -246,15 +252,32 @@ def stayed_in_view(c: Context) -> bool:
     return bool(c.event.stayed)
 
 
+@guard("the lid's flag stands: it takes a floorperson or a supervisor to say otherwise")
+def may_deny(c: Context) -> bool:
+    """A dealer's word alone voids nothing that the flag bears out."""
+    return c.event.person.role in (DEALING if c.state.dice_in_doubt else IN_CHARGE)
+
+
+@guard("say so twice, and the round is void")
+def denied_before(c: Context) -> bool:
+    return c.state.denied
+
+
+@guard("nothing casts doubt on the dice, or the compartment was seen open")
+def may_be_vouched_for(c: Context) -> bool:
+    """Without power, and without the flag's word, people may have watched the lid."""
+    return c.state.dice_in_doubt and not c.state.dice_reached
+
+
 @guard("nobody has said so yet")
 def said_before(c: Context) -> bool:
-    return c.state.witness is not None
+    return c.state.said_first is not None
 
 
 @guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
 def another_witness(c: Context) -> bool:
     """Two names, one of them the dealer's and one of those whose presence the text asks for."""
-    first, second = c.state.witness, c.event.person
+    first, second = c.state.said_first, c.event.person
     if first is None or first.is_same(second):
         return False
     roles = (first.role, second.role)
@@ -273,6 +296,18 @@ def another_says_uncovered(c: Context) -> bool:
     if not c.rules.attended:  # nobody deals there, and nobody reads by eye
         return c.event.person.role in c.rules.presence
     return another_witness.holds(c)
+
+
+@guard("the dice can be seen, or were read")
+def dice_hidden(c: Context) -> bool:
+    """Under an opaque cover nobody reads by eye. What the reader saw, it saw before."""
+    covered = c.rules.covered and c.state.cover_closed and not c.state.manual
+    return covered and read_nothing.holds(c)
+
+
+@guard("the round was not interrupted since the toss")
+def interrupted(c: Context) -> bool:
+    return c.state.interrupted
 
 
 @guard("a person moves the cover")
@@ -353,6 +388,17 @@ READER = frozenset({FaultKind.READER})
 def only_reader_broken(c: Context) -> bool:
     """No text knows a camera: where a dealer attends, its loss retires nothing."""
     return c.rules.attended and c.state.faults == READER
+
+
+@guard("the camera is in use")
+def camera_idle(c: Context) -> bool:
+    """Nothing looks at the dice: a manual shaker is in use, or the reader is off."""
+    return c.state.manual or c.state.camera_off
+
+
+@guard("it concerns more than the camera")
+def of_the_camera(c: Context) -> bool:
+    return c.event.what in (Condition.LIGHT, Condition.CALIBRATION)
 
 
 @guard("the reader is in use")
@@ -512,7 +558,7 @@ def same_dice_seconded(c: Context) -> bool:
 @guard("the compartment was not opened since its dice were recorded: they are still in it")
 def dice_came_out(c: Context) -> bool:
     taken_out = RetireStep.DICE_REMOVED in c.rules.retire_steps
-    return not taken_out or c.state.dice is None or c.state.dice_in_doubt
+    return not taken_out or c.state.dice is None or c.state.dice_reached
 
 
 @guard("these steps are not all that the profile requires")
@@ -536,6 +582,11 @@ def lawful_multipliers(c: Context) -> bool:
 @guard("no multiplier was drawn")
 def any_multiplier(c: Context) -> bool:
     return bool(c.event.multipliers)
+
+
+@guard("no multipliers are in force")
+def multipliers_in_force(c: Context) -> bool:
+    return c.state.multipliers_shown
 
 
 @guard("no multiplier was drawn")
@@ -568,7 +619,7 @@ def read_no_roll(c: Context) -> bool:
 
 @guard("the dice were read")
 def read_nothing(c: Context) -> bool:
-    return isinstance(c.state.reading, Unreadable)
+    return not isinstance(c.state.reading, Verified | NoRoll)
 
 
 @guard("the values are not three of 1 to 6")
@@ -632,7 +683,7 @@ def not_corrected(c: Context) -> bool:
     return c.state.correction is None
 
 
-@guard("the compartment was opened since the toss, or may have been: the dice may lie otherwise")
+@guard("the dice may lie otherwise: opened since the toss; or an outage, then two say `in-view`")
 def as_they_fell(c: Context) -> bool:
     return not c.state.dice_in_doubt
 
@@ -792,6 +843,11 @@ def last_bad_cycle(c: Context) -> bool:
 @guard("no inspection is due")
 def inspection_follows(c: Context) -> bool:
     return c.state.after is After.INSPECTION
+
+
+@guard("nothing is broken, and the table was not out of service before the trial")
+def stays_out(c: Context) -> bool:
+    return c.state.after is After.OUT_OF_SERVICE or not nothing_broken.holds(c)
 
 
 @guard("nobody asked to close")

@@ -383,6 +383,20 @@ ROWS: tuple[Row, ...] = (
         do=(NEXT_CYCLE,),
     ),
     # ── signature ──
+    # at the beginning of each shift the casino supervisor inspects the shaker (ma): not later
+    Row(
+        "the shift's cycles are too old to be signed: they are due again",
+        phases(P.TO_BE_SIGNED),
+        ev.Signed,
+        "shift_inspection.signed_by",
+        when=(
+            *(g.is_inspector, g.parts_aged),
+            g.negated(g.opening_inspection, "this is the opening inspection"),
+        ),
+        to=P.READY,
+        notes=(fx.shift_aged,),
+        do=(fx.announce(Notice.SHIFT_DUE, SHIFT_CITE),),
+    ),
     # the floorperson inspects before the table opens: not long before
     Row(
         "a part was inspected too long ago to be signed: inspection due",

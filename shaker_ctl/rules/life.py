@@ -12,6 +12,7 @@ from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Row
+from shaker_ctl.rules.state import After
 from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 
 AT_HAND = ph.SHUT | phases(P.OUT_OF_SERVICE)
@@ -24,6 +25,8 @@ OTHER_DICE = (g.technician_or_in_charge, g.three_dice, g.opened_for_dice, g.neve
 DOUBTED = ph.SHUT | ph.STOPPED | phases(P.INSPECTED)
 """Where no round is near and a person may say that the dice are still the same. What was inspected
 was inspected with the dice that are in it."""
+
+TRIAL = (fx.nothing_passed, fx.numbered(Purpose.TRIAL), fx.out_of_service_afterwards)
 
 LID_CITE = "O-11: an opened compartment stops play"
 
@@ -322,12 +325,13 @@ ROWS: tuple[Row, ...] = (
         ),
     ),
     Row(
-        "still broken: no inspection",
+        "still out of service: no inspection",
         phases(P.INSPECTION_DUE),
         None,
         "lamp_fault.resume_when_fixed",
-        when=(g.negated(g.nothing_broken, "nothing is broken"),),
+        when=(g.stays_out,),
         to=P.OUT_OF_SERVICE,
+        notes=(fx.sets("after", After.NEXT_ROUND),),
         do=(fx.show(ShownPhase.OUT_OF_SERVICE), fx.announce(Notice.OUT_OF_SERVICE)),
     ),
     # ── the lid ──
@@ -363,7 +367,7 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.technician, g.by_machine, g.nothing_denies, g.cover_is_right),
         to=P.JOGGING,
-        notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
+        notes=TRIAL,
         do=(fx.jog,),
     ),
     Row(
@@ -382,7 +386,7 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.technician,),
         to=P.LAMP_TRIAL,
-        notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL), fx.lamps_unknown),
+        notes=(*TRIAL, fx.lamps_unknown),
         do=(fx.prove_each_lamp,),
     ),
     Row(
@@ -402,7 +406,7 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.technician, g.by_machine, g.nothing_denies, g.covered),
         to=P.COVERING,
-        notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
+        notes=TRIAL,
         do=(fx.light_on, fx.note_poses, fx.close_cover),
     ),
     Row(
@@ -412,7 +416,7 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.technician, g.by_machine, g.nothing_denies),
         to=P.PLANNING,
-        notes=(fx.nothing_passed, fx.numbered(Purpose.TRIAL)),
+        notes=TRIAL,
         do=(fx.light_on, fx.note_poses, fx.draw_toss_plan),
     ),
 )

@@ -725,6 +725,15 @@ CONTACTS: tuple[Row, ...] = (
 CONDITION_CITE = "opening_inspection.due_again"
 
 CONDITIONS: tuple[Row, ...] = (
+    # no clause speaks of a reader: what it sees by concerns no table that plays without it
+    Row(
+        "light or calibration of a camera that is not in use",
+        frozenset(P),
+        ev.ConditionChanged,
+        "reader_fault.attended",
+        (g.camera_idle, g.of_the_camera),
+        None,
+    ),
     # stopped before the shaker was activated: nothing was played, wagers go back
     Row(
         "settings, light or calibration changed before the toss: the round does not start",

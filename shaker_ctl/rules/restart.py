@@ -24,7 +24,14 @@ INSPECT_THEN: tuple[Note, ...] = (
     fx.inspection_afterwards,
     fx.lamps_unknown,
     fx.not_named,
+    fx.nothing_said,
 )
+NO_VALUE_YET: tuple[Note, ...] = (*INSPECT_THEN, fx.interrupted)
+"""The reader may still read. Who reads by eye does so in another's presence."""
+READ_BY_EYE: Phases = phases(
+    *(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
+)
+"""Revealed, or about to be, and no value yet."""
 WITHOUT_VALUE: Phases = ph.AFTER_TOSS | ph.BETS_CLOSED
 VOID_IT: tuple[Note, ...] = (*INSPECT_THEN, fx.ends(Ending.VOID, Cause.INTERRUPTED))
 DARK_AND_OVER: tuple[Act, ...] = (fx.clear_lamps, *END)
@@ -129,7 +136,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption, g.still_covered),
         P.COVERED,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (fx.light_off, fx.clear_lamps, fx.show(ShownPhase.BETS_OPEN)),
     ),
     _row(
@@ -138,7 +145,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption, g.still_covered),
         P.SHOWING_MULTIPLIERS,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (fx.clear_lamps, fx.show(ShownPhase.NO_MORE_BETS), fx.show_multipliers),
     ),
     _row(
@@ -147,7 +154,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption,),
         P.NO_MORE_BETS,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (
             fx.clear_lamps,
             fx.hide_multipliers,
@@ -161,7 +168,7 @@ ROWS: tuple[Row, ...] = (
         "interruption.after_toss",
         (g.dealer_may_read_after_interruption,),
         P.NO_MORE_BETS,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (fx.clear_lamps, fx.show(ShownPhase.NO_MORE_BETS), fx.show_multipliers_again),
     ),
     # the dealer enters each value; repeating what was read is entering it
@@ -193,15 +200,35 @@ ROWS: tuple[Row, ...] = (
             fx.announce(Notice.ENTER, "entry.mode"),
         ),
     ),
+    # the dealer removes the cover, announces each value and enters it
+    _row(
+        "covered, and not read: reveal again",
+        READ_BY_EYE,
+        "interruption.after_toss",
+        (
+            *(g.dealer_may_read_after_interruption, g.by_machine),
+            *(g.covered, g.still_covered, g.read_nothing),
+        ),
+        P.REVEALING,
+        (*NO_VALUE_YET, fx.read_again, fx.reveal_over),
+        (
+            fx.clear_lamps,
+            fx.show(ShownPhase.NO_MORE_BETS),
+            fx.show_multipliers_again,
+            fx.light_off,
+            fx.open_cover,
+            fx.announce(Notice.REVEAL, "entry.announce"),
+        ),
+    ),
     # the device failed after the toss: the dealer reads in the presence of a floorperson or above
     # (ma: supervisor), what lies as it fell
     _row(
         "the dealer is to read: who is present?",
-        phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER),
+        READ_BY_EYE,
         "lamp_fault.presence",
         (g.dealer_may_read_after_interruption,),
         P.INTERRUPTED,
-        (*INSPECT_THEN, fx.unread, fx.reveal_over),
+        (*NO_VALUE_YET, fx.unread, fx.reveal_over),
         (
             fx.clear_lamps,
             AWAIT_DEALER,
@@ -212,12 +239,11 @@ ROWS: tuple[Row, ...] = (
     # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "dealer and floorperson are asked",
-        ph.BETS_CLOSED
-        | phases(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER),
+        ph.BETS_CLOSED | READ_BY_EYE,
         "interruption.after_toss",
         (g.persons_may_say,),
         P.INTERRUPTED,
-        (*INSPECT_THEN, fx.unread, fx.reveal_over),
+        (*NO_VALUE_YET, fx.unread, fx.reveal_over),
         (
             fx.clear_lamps,
             fx.multipliers_as_proved,
@@ -275,6 +301,7 @@ ROWS: tuple[Row, ...] = (
         INSPECT_THEN,
         (
             fx.show(ShownPhase.RESULT),
+            fx.show_multipliers_again,
             fx.announce_values(Notice.RESULT, "entry.announce"),
             fx.push_lamps,
         ),

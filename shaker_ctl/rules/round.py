@@ -99,7 +99,14 @@ def _activation(
 
 READ_BY_EYE = (fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss"))
 
-lid_may_have_opened = g.negated(g.lid_stayed_shut, "the dice lie as they fell: see `presence`")
+FIRST_WORD = (
+    *(g.of_this_round, g.may_be_vouched_for, g.stayed_in_view, g.may_say_in_view),
+    g.negated(g.said_before, "this person has said so already"),
+)
+NOT_IN_VIEW = (
+    *(g.of_this_round, g.negated(g.stayed_in_view, "the compartment stayed in view")),
+    *(g.dealer_or_above, g.may_deny),
+)
 
 ODDS_NOT_SHOWN = "odds-not-shown"
 """Fault of a multiplier display that was not proved to show what it was told."""
@@ -336,6 +343,17 @@ ROWS: tuple[Row, ...] = (
         to=P.AWAITING_DEALER,
         do=(AWAIT_DEALER, fx.announce_values(Notice.CONFIRM, "entry.mode")),
     ),
+    # the device failed after the toss: the dealer reads in the presence of a floorperson or above
+    # (ma: supervisor)
+    Row(
+        "interrupted, and not verified: who is present?",
+        phases(P.READ),
+        None,
+        "lamp_fault.presence",
+        when=(g.interrupted, g.negated(g.read_verified, "the values were verified")),
+        to=P.INTERRUPTED,
+        do=(AWAIT_DEALER, fx.announce(Notice.READ_IN_PRESENCE, "lamp_fault.presence")),
+    ),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(
         "the reader sees a die that is not flat: the dealer looks",
@@ -364,16 +382,26 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round, g.lid_stayed_shut),
         to=P.AWAITING_DEALER,
-        notes=(fx.witness_named,),
+        notes=(fx.witness_named, fx.nothing_said),
         do=READ_BY_EYE,
     ),
     # the device failed after the toss: what was properly tossed is read, if it lies as it fell
+    Row(
+        "both say that it stayed in view, under its cover: reveal",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.another_witness, g.dice_hidden),
+        to=P.REVEALING,
+        notes=(fx.dice_kept, fx.read_again),
+        do=(fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
+    ),
     Row(
         "both say that it stayed in view: the dealer reads",
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(*(g.of_this_round, g.stayed_in_view, g.another_witness),),
+        when=(g.of_this_round, g.stayed_in_view, g.another_witness),
         to=P.AWAITING_DEALER,
         notes=(fx.dice_kept, fx.witness_present),
         do=READ_BY_EYE,
@@ -383,30 +411,28 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(
-            g.of_this_round,
-            lid_may_have_opened,
-            g.stayed_in_view,
-            g.may_say_in_view,
-            g.negated(g.said_before, "this person has said so already"),
-        ),
-        notes=(fx.witness_named,),
+        when=FIRST_WORD,
+        notes=(fx.in_view_first,),
         do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
     ),
     Row(
-        "one says that it did not stay in view: void",
+        "one says again that it did not stay in view: void",
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(
-            g.of_this_round,
-            lid_may_have_opened,
-            g.negated(g.stayed_in_view, "the compartment stayed in view"),
-            g.dealer_or_above,
-        ),
+        when=(*NOT_IN_VIEW, g.denied_before),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
         do=END,
+    ),
+    Row(
+        "one says that it did not stay in view: once more, and it is void",
+        phases(P.INTERRUPTED),
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=NOT_IN_VIEW,
+        notes=(fx.denied,),
+        do=(fx.announce(Notice.NOT_IN_VIEW, "interruption.after_toss"),),
     ),
     # ── the dealer ──
     # the dealer enters each value; repeating what was read is entering it
@@ -503,7 +529,34 @@ ROWS: tuple[Row, ...] = (
         notes=(fx.no_roll_from(Source.DECIDED),),
         do=END,
     ),
+    # the device failed after the toss: settled before a floorperson or above (ma: supervisor)
+    Row(
+        "another person is present in the place of the first",
+        phases(P.AWAITING_DEALER, P.SETTLING_BY_HAND),
+        ev.PresenceGiven,
+        "lamp_fault.presence",
+        when=(g.may_be_present, g.of_this_round, g.in_presence),
+        notes=(fx.witness_named,),
+    ),
     # ── a person typed wrongly: another result, by two persons, before wagers are settled ──
+    # the device failed after the toss: what was properly tossed is read, if it lies as it fell
+    Row(
+        "both say that it stayed in view: what was typed may be put right",
+        CORRECTABLE,
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, g.stayed_in_view, g.another_witness),
+        notes=(fx.dice_kept, fx.nothing_said),
+    ),
+    Row(
+        "one says that it stayed in view: what was typed may have to be put right",
+        CORRECTABLE,
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(*FIRST_WORD, g.on_a_persons_word, g.not_corrected),
+        notes=(fx.in_view_first,),
+        do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
+    ),
     # wagers are settled by the value that shows on each die, not by what was typed
     Row(
         "the dealer names another result than was typed",
@@ -634,6 +687,16 @@ ROWS: tuple[Row, ...] = (
         to=P.ROUND_OVER,
         notes=(fx.lamps_dark,),
         do=(fx.hide_multipliers, fx.record_round),
+    ),
+    # the device shows multiplied wagers and their odds (625b): shown again, and not proved
+    Row(
+        "a display in force fails: the odds stand, and the table stops after the round",
+        ph.IN_ROUND - phases(P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
+        ev.MultipliersNotShown,
+        "multipliers.displays",
+        when=(g.of_this, g.multipliers_in_force),
+        notes=(fx.broken(FaultKind.CONTROLLER),),
+        do=(fx.raise_fault(FaultKind.CONTROLLER, ODDS_NOT_SHOWN),),
     ),
     # ── settling by hand, and without a result ──
     # the device fails after the toss: settled before a floorperson or above (ma: supervisor)

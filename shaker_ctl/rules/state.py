@@ -137,11 +137,13 @@ class Lamps(Word):
 
 
 class After(Word):
-    """What is to follow the round in hand, when nothing is broken."""
+    """What is to follow the round or trial in hand, when nothing is broken."""
 
     NEXT_ROUND = "next_round"
     CLOSE = "close"
     INSPECTION = "inspection"
+    OUT_OF_SERVICE = "out_of_service"
+    """A trial of a table that nobody has returned to service."""
 
 
 @recorded
@@ -174,9 +176,14 @@ class TableState:
     enterer: Person | None = None
     """In a dispute: who entered against the reading, and so may not decide."""
     witness: Person | None = None
-    """Interrupted: who said first that the locked compartment stayed in their view. Read after an
-    interruption, or settled by hand: in whose presence, and so not by them. At a reveal that is
-    overdue: who said first that the cover is off, and its contact stuck."""
+    """Read after an interruption, or settled by hand: in whose presence, and so not by them."""
+    said_first: Person | None = None
+    """Who said first that the locked compartment stayed in their view, or, at a reveal that is
+    overdue, that the cover is off: a second person makes it true."""
+    denied: bool = False
+    """One word that the compartment did not stay in view; the same word again makes it true."""
+    interrupted: bool = False
+    """Restarted since the toss, and no value stands yet: read by eye in another's presence."""
     reveal_overdue: bool = False
     """The time of the reveal has passed, and the contact still says that the cover is closed."""
     ending: Ending | None = None
@@ -216,6 +223,8 @@ class TableState:
     dice_in_doubt: bool = False
     """The compartment was opened since somebody said which dice are in it, or may have been:
     the power was off, and no flag shows that the lid stayed shut."""
+    dice_reached: bool = False
+    """In doubt, and not for an outage alone: the contact said so, or the latch was released."""
     dice_named: DiceNamed | None = None
     """Other dice, or other serials for these, named by the first of two persons."""
     dice_untried: bool = False

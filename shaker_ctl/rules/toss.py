@@ -208,7 +208,7 @@ ROWS: tuple[Row, ...] = (
             *(g.of_this_round, g.in_play, g.reveal_overdue, g.may_say_in_view),
             g.negated(g.said_before, "one person has said so: it takes the dealer and another"),
         ),
-        notes=(fx.witness_named,),
+        notes=(fx.in_view_first,),
         do=(fx.announce(Notice.REVEAL, "entry.announce"),),
     ),
     Row(
@@ -225,6 +225,16 @@ ROWS: tuple[Row, ...] = (
             fx.open_cover,
             fx.announce(Notice.REVEAL, "entry.announce"),
         ),
+    ),
+    Row(
+        "covered again before the dealer has read: reveal",
+        phases(P.AWAITING_DEALER, P.INTERRUPTED),
+        ev.CoverClosed,
+        "entry.announce",
+        when=(g.covered, g.read_nothing, g.lid_stayed_shut),
+        to=P.REVEALING,
+        notes=(fx.sets("cover_closed", True), fx.read_again),
+        do=(fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
     ),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(

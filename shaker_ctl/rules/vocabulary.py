@@ -426,6 +426,7 @@ class Notice(Word):
     """Interrupted after the toss, and the dice lie as they fell: the lid's flag stands, or a manual
     shaker is in the dealer's care. The named role is to come before the dealer reads."""
     IN_VIEW = "in_view"
+    NOT_IN_VIEW = "not_in_view"
     """Interrupted after the toss: dealer and floorperson say whether the locked compartment stayed
     in their view."""
     DISPUTE = "dispute"

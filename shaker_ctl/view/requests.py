@@ -40,7 +40,6 @@ BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {
     "inspect seen": events.LampsSeen,
     "inspect walk": events.WalkRequested,
     "inspect cycle": events.CycleRequested,
-    "inspect shift": events.ShiftInspectionRequested,
 }
 """Acts that say nothing but who gives them."""
 
@@ -120,6 +119,8 @@ def _inspect(given: Mapping[str, object], who: Person, now: datetime) -> events.
     if made := BY_A_PERSON.get(f"inspect {what}"):
         return made(who)
     match what:
+        case "shift":
+            return events.ShiftInspectionRequested(who, now)
         case "enter":
             return events.LampValuesEntered(who, _values(given))
         case "wrong":

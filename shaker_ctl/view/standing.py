@@ -125,12 +125,13 @@ def pending(
         kind, roles = "presence", presence
         text = "the dealer reads in your presence: come to the table, then: presence"
     elif state.phase is Phase.INTERRUPTED:
-        said = f"{state.witness.name} has said so; " if state.witness else ""
+        said = f"{state.said_first.name} has said so; " if state.said_first else ""
+        void = "once more in-view no" if state.denied else "else in-view no, twice"
         roles = presence | _DEALER
         other = " or ".join(sorted(role.value for role in presence))
         text = (
             f"{said}the dealer and a {other}, each: in-view yes, where the locked "
-            "compartment stayed in your view; else in-view no: the round is void"
+            f"compartment stayed in your view; {void}: the round is void"
         )
     if state.phase is Phase.LAMP_VALUES_AWAITED:
         text += _suggestion(state)
@@ -265,7 +266,7 @@ def next_step(
             "does not start, and wagers are returned"
         )
     if state.phase is Phase.REVEALING and state.purpose is Purpose.PLAY:
-        said = f"; {state.witness.name} has said so" if state.witness else ""
+        said = f"; {state.said_first.name} has said so" if state.said_first else ""
         stuck = f"; if its contact is stuck, dealer: reveal, and floorperson: cover off{said}"
         return "take the cover off" + stuck * state.reveal_overdue
     # The order matters where a profile lets both be done: toss first, then no more bets.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import Table
-from hil_tests.proofs.watch import BY_HAND, Watch, is_current
+from hil_tests.proofs.watch import BY_HAND, Watch, is_current, is_of_the_camera
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
@@ -76,6 +76,8 @@ class Case:
     @property
     def is_aside(self) -> bool:
         """True for what concerns a shaker or a reader that is not in use: nothing follows."""
+        if is_of_the_camera(self.event):
+            return self.before.manual or self.before.camera_off
         if self.before.manual:
             return isinstance(self.event, ASIDE)
         return self.before.camera_off and isinstance(self.event, ev.ReaderFault)
@@ -86,11 +88,11 @@ class Case:
         if not self.before.camera_off:
             return Phase.COMING_TO_REST
         if self.before.playing:
-            return Phase.AWAITING_DEALER
+            return Phase.INTERRUPTED if self.before.interrupted else Phase.AWAITING_DEALER
         if self.state.purpose is not Purpose.TRIAL:
             return Phase.CYCLE_TO_BE_JUDGED
         more = self.before.faults - {FaultKind.READER}
-        return Phase.OUT_OF_SERVICE if more else Phase.INSPECTION_DUE
+        return Phase.OUT_OF_SERVICE if more or self.before.out else Phase.INSPECTION_DUE
 
     @property
     def ending(self) -> Ending | None:
@@ -121,7 +123,7 @@ class Case:
 
 def came_out(case: Case) -> bool:
     """Before a manual shaker is used the dice may be out, or the text does not ask for it."""
-    may_be_out = case.before.doubt or not case.before.dice
+    may_be_out = case.before.reached or not case.before.dice
     return may_be_out or not case.expected.dice_removed
 
 

@@ -61,8 +61,10 @@ def _signed_leads(case: Case) -> bool | None:
     if y.inspector is not None or y.purpose is not Purpose.PLAY:
         return False
     if case.state.purpose is Purpose.SHIFT:
-        due = y.shift_due == case.before.shift_again
-        return case.to in (P.READY, P.ADMITTING) and due
+        old = is_old(case.table, case.before.begun, signed.at)
+        due = y.shift_due == (old or case.before.shift_again)
+        told = case.tells(Notice.SHIFT_DUE if old else Notice.INSPECTED)
+        return case.to in (P.READY, P.ADMITTING) and due and told
     return case.to is P.INSPECTED and (y.signed_by, y.signed_at) == (signed.person, signed.at)
 
 
@@ -377,7 +379,7 @@ def _due_after(case: Case) -> bool | None:
 
 @proves("after a power-up an inspection is due", events=(ev.Restarted,))
 def _due_after_power_up(case: Case) -> bool | None:
-    if case.before.playing or case.broken or case.phase is P.OUT_OF_SERVICE:
+    if case.before.playing or case.broken or case.before.out:
         return None
     return case.to is P.INSPECTION_DUE and not case.next.passed
 

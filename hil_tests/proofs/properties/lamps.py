@@ -31,13 +31,14 @@ def _lamps_show_the_value(case: Case) -> bool | None:
 def _lit_as_a_correction(case: Case) -> bool | None:
     push = case.first(do.PushLamps)
     first = case.after.first
-    was_lit = push.occasion.purpose is Purpose.PLAY and bool(first)
-    if not was_lit:
+    if push.occasion.purpose is not Purpose.PLAY or first is None:
         return not push.corrects
+    # to clear the lamps takes the odds away, too; after a no roll a start may have cleared them
+    clear = [do.ClearLamps] if first else []
     odds = [do.ShowMultipliers] if case.before.odds_proved else []
-    wanted = [do.ClearLamps, *odds, do.PushLamps]  # to clear the lamps takes the odds away, too
+    wanted = [*clear, *odds, do.PushLamps]
     order = [type(each) for each in case.commands if type(each) in wanted][-len(wanted) :]
-    return push.corrects and (case.phase is P.SETTLED_LIT or order == wanted)
+    return push.corrects == bool(first) and (case.phase is P.SETTLED_LIT or order == wanted)
 
 
 @proves("the lamps lit are those that the values win", commands=(do.PushLamps,))
@@ -290,6 +291,6 @@ def _display_broken(case: Case) -> bool | None:
 def _odds_again(case: Case) -> bool | None:
     if not case.state.multipliers_shown or not case.before.playing or case.to is P.WITHOUT_RESULT:
         return None
-    if case.phase in (P.WITHOUT_RESULT, P.SETTLED_LIT, P.CLEARING):
+    if case.phase in (P.WITHOUT_RESULT, P.CLEARING):
         return None
     return case.orders(do.ShowMultipliers)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hil_tests.proofs.properties.case import ASIDE, Case, came_out, proves
+from hil_tests.proofs.properties.case import ASIDE, IN_CHARGE, Case, came_out, proves
 from hil_tests.proofs.properties.rounds import to_enter
 from hil_tests.proofs.watch import FAULTS, are_both, is_one, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import (
     Cause,
@@ -70,7 +71,10 @@ def _nothing_of_the_retired(case: Case) -> bool | None:
     return not case.orders(*MOTION) if case.before.manual else None
 
 
-@proves("what is reported of a shaker or reader out of use stops and asks nothing", granted=ASIDE)
+@proves(
+    "what is reported of a shaker or reader out of use stops and asks nothing",
+    granted=(*ASIDE, ev.ConditionChanged),
+)
 def _aside(case: Case) -> bool | None:
     if not case.is_aside:
         return None
@@ -123,8 +127,10 @@ def _lamp_by_hand(case: Case) -> bool | None:
 def _presence(case: Case) -> bool | None:
     if case.phase is P.INTERRUPTED:
         return None
-    told = case.tells(Notice.SETTLE_BY_HAND)
-    return case.before.lamp_failed and told and case.event.person.role in case.expected.presence
+    may = case.event.person.role in case.expected.presence
+    if case.phase is not P.AWAITING_PRESENCE:  # another is present in the place of the first
+        return may and case.before.present is not None and case.to is case.phase
+    return may and case.before.lamp_failed and case.tells(Notice.SETTLE_BY_HAND)
 
 
 @proves(
@@ -299,6 +305,8 @@ def _interrupted_after(case: Case) -> bool | None:
     if case.ending is not None or case.next.values is not None:
         return False
     if case.before.bets_closed and case.phase in UNREAD:
+        if case.rules.covered and case.event.cover_closed and case.before.verdict != "no_roll":
+            return case.to is P.REVEALING and case.tells(Notice.REVEAL)
         return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
         return case.to is P.SHOWING_MULTIPLIERS
@@ -310,13 +318,23 @@ def _interrupted_after(case: Case) -> bool | None:
     granted=(ev.CompartmentWatched,),
 )
 def _in_view(case: Case) -> bool | None:
-    if not case.before.doubt:
-        return False
+    w, who = case.before, case.event.person
     if not case.event.stayed:
-        return case.ends(Ending.VOID, Cause.INTERRUPTED)
-    said = case.before.in_view | {case.event.person}
+        may = w.doubt or who.role in IN_CHARGE
+        again = case.to is P.INTERRUPTED and case.tells(Notice.NOT_IN_VIEW)
+        return may and (case.ends(Ending.VOID, Cause.INTERRUPTED) if w.denied else again)
+    if not w.doubt or w.reached:
+        return False
+    said = w.in_view | {who}
+    if case.phase is not P.INTERRUPTED:
+        both = are_both(case.table, said) and not case.next.dice_in_doubt
+        first = len(said) == 1 and w.by_person and w.first is None and case.tells(Notice.IN_VIEW)
+        return case.to is case.phase and (both or first)
     if case.to is P.INTERRUPTED:
         return len(said) == 1 and case.tells(Notice.IN_VIEW)
+    if case.rules.covered and w.cover and w.verdict != "no_roll":
+        told = case.to is P.REVEALING and case.tells(Notice.REVEAL)
+        return are_both(case.table, said) and told and not case.next.dice_in_doubt
     asked = case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
     present = case.after.present is not None and not case.next.dice_in_doubt
     return are_both(case.table, said) and asked and present and _uncovered(case)
@@ -346,6 +364,42 @@ def _reads_before(case: Case) -> bool | None:
 
 
 @proves(
+    "interrupted after the toss, nobody reads by eye alone",
+    granted=(ev.ValuesEntered, ev.NoRollCalled),
+)
+def _not_alone(case: Case) -> bool | None:
+    w = case.before
+    if not w.interrupted or w.verdict == "verified":
+        return None
+    return w.present is not None
+
+
+@proves(
+    "nobody reads by eye while the contact says that the cover is on, unless two call it stuck",
+    granted=(ev.ValuesEntered, ev.NoRollCalled),
+)
+def _not_covered(case: Case) -> bool | None:
+    w = case.before
+    if not case.rules.covered or w.manual or w.verdict != "unreadable":
+        return None
+    return w.stuck or not w.cover
+
+
+@proves("out of service until a person returns the table, whatever is tried", accepted=True)
+def _returned(case: Case) -> bool | None:
+    if not case.before.out or case.to not in ph.SHUT | ph.STANDING | ph.INSPECTION:
+        return None
+    return case.on(ev.ReturnRequested, ev.ShakerRetired)
+
+
+@proves("a display in force that fails is a fault", events=(ev.MultipliersNotShown,))
+def _display_fails(case: Case) -> bool | None:
+    if not (case.in_round and case.before.odds_proved and case.is_current):
+        return None
+    return case.to is case.phase and FaultKind.CONTROLLER in case.next.faults
+
+
+@proves(
     "a restart keeps a known value: confirmed, shown, settled or decided as before",
     events=(ev.Restarted,),
 )
@@ -366,7 +420,7 @@ def _kept(case: Case) -> bool | None:
 
 @proves("out of service stays out of service through a restart", events=(ev.Restarted,))
 def _stays_out(case: Case) -> bool | None:
-    if case.before.playing or not (case.broken or case.phase is P.OUT_OF_SERVICE):
+    if case.before.playing or not (case.broken or case.before.out):
         return None
     return case.to is P.OUT_OF_SERVICE
 

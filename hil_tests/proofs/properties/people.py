@@ -51,7 +51,8 @@ def _told_what(case: Case) -> bool | None:
     if phase is P.INSPECTED and case.phase is P.OPENING:
         return None
     if phase is P.READY and case.phase is not P.OPENING:
-        return case.tells(Notice.INSPECTED) if case.phase is P.TO_BE_SIGNED else None
+        told = case.tells(Notice.INSPECTED) or case.tells(Notice.SHIFT_DUE)
+        return told if case.phase is P.TO_BE_SIGNED else None
     notice = MUST_BE_TOLD.get(phase)
     if phase is P.INTERRUPTED:
         notice = Notice.IN_VIEW if case.after.doubt else Notice.READ_IN_PRESENCE
@@ -348,10 +349,13 @@ GOES_TO: dict[type[ev.Event], frozenset[Phase]] = {
     ev.ActivationRequested: frozenset({P.COVERING, P.PLANNING}),
     ev.PlayerPressed: frozenset({P.COVERING, P.PLANNING}),
     ev.RevealRequested: frozenset(
-        {P.REVEALING, P.COMING_TO_REST, P.AWAITING_DEALER, P.WITHOUT_RESULT}
+        {P.REVEALING, P.COMING_TO_REST, P.AWAITING_DEALER, P.INTERRUPTED, P.WITHOUT_RESULT}
     ),
     ev.LampsOffRequested: frozenset({P.CLEARING}),
-    ev.CompartmentWatched: frozenset({P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT}),
+    ev.CompartmentWatched: frozenset(
+        {P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT, P.REVEALING}
+        | {P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND}
+    ),
     ev.LidRequested: frozenset({P.INSPECTION_DUE, P.CLOSED, P.OUT_OF_SERVICE}),
     ev.JogRequested: frozenset({P.JOGGING}),
     ev.TrialTossRequested: frozenset({P.COVERING, P.PLANNING}),

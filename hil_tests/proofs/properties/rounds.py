@@ -30,6 +30,8 @@ def _no_roll(case: Case) -> bool | None:
         return None
     if case.expected.auto:
         return case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
+    if case.before.interrupted:
+        return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     confirms = case.rules.entry.value == "dealer_confirm"
     told = case.tells(Notice.NOT_FLAT if confirms else Notice.ENTER)
     return told and case.to is P.AWAITING_DEALER
@@ -44,6 +46,8 @@ def to_enter(case: Case) -> Notice:
 def _unreadable(case: Case) -> bool | None:
     if not case.before.playing or case.after.verdict != "unreadable" or case.before.verdict:
         return None
+    if case.expected.attended and case.before.interrupted and case.phase is not P.INTERRUPTED:
+        return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     if case.expected.attended:
         return case.to is P.AWAITING_DEALER and case.tells(to_enter(case))
     return case.ends(Ending.VOID, Cause.READER)
@@ -223,6 +227,7 @@ def _forgotten(case: Case) -> bool | None:
     left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named)
     clean = (
         not any((*left, y.correction, y.reveal_overdue, y.enterer, y.witness))
+        and not (y.interrupted or y.said_first or y.denied)
         and not y.multipliers
         and not y.multipliers_shown
         and not y.retried

@@ -153,7 +153,7 @@ def _stuck(case: Case) -> bool | None:
     may = who.role is Role.DEALER or who.role in case.expected.presence
     if may and (are_both(case.table, before | {who}) or is_alone(case.table, who)):
         raised = do.RaiseFault(FaultKind.SHAKER, "cover-stuck") in case.commands
-        return raised and case.to in (P.AWAITING_DEALER, P.WITHOUT_RESULT)
+        return raised and case.to in (P.AWAITING_DEALER, P.INTERRUPTED, P.WITHOUT_RESULT)
     if may and not before:
         return case.to is P.REVEALING and case.tells(Notice.REVEAL)
     return case.refused

@@ -20,6 +20,7 @@ from shaker_ctl.rules.tests.playing import (
 from shaker_ctl.rules.vocabulary import (
     Correction,
     Ending,
+    FaultKind,
     Multiplied,
     Notice,
     Person,
@@ -251,7 +252,60 @@ def test_a_lid_that_is_shut_after_an_outage_proves_nothing_of_how_the_dice_lie()
     t.do(ev.LampsShown(t.state.occasion, TYPED))
     refused = t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
     assert refused is not None
-    assert "may have been" in refused.reason
+    assert "`in-view`" in refused.reason
+
+
+def test_after_an_outage_two_who_kept_the_compartment_in_view_put_right_what_was_typed():
+    t = typed_wrongly().do(ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED), ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused, "it takes both"
+    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
+    named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE))
+    assert t.last_of(do.PushLamps).values == TRUE
+
+
+def test_nobody_vouches_for_dice_in_a_compartment_that_was_seen_open():
+    t = typed_wrongly().do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    t.do(ev.Restarted(False, False, False), ev.LampsShown(t.state.occasion, TYPED))
+    for who in (DEALER, FLOOR):
+        assert t.tell(ev.CompartmentWatched(who, 1, stayed=True)).refused
+
+
+def test_who_was_present_at_the_reading_does_not_settle_after_a_correction_either():
+    t = Playing().open().settled().do(ev.Restarted(False, False, False, True))
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, TYPED)])
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE), ev.LampsShown(t.state.occasion, TRUE))
+    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+
+
+ODDS = (Multiplied("triple-3", 300),)
+
+
+def with_odds(**settings: object) -> Playing:
+    t = Playing(profile="pa-625b", **settings).open().betting().no_more_bets()
+    return t.do(
+        ev.MultipliersDrawn(t.state.occasion, ODDS), ev.MultipliersShown(t.state.occasion)
+    )
+
+
+def test_multipliers_are_shown_again_where_a_no_roll_is_put_right_after_an_outage():
+    t = with_odds().do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(UNREADABLE)
+    t.do(ev.NoRollCalled(DEALER, 1), ev.Restarted(False, False, False, True))
+    named(t, (3, 3, 3)).do(ev.CorrectionAgreed(FLOOR, 1, (3, 3, 3)))
+    assert t.last_of(do.ShowMultipliers).multipliers == ODDS
+
+
+def test_a_display_that_fails_when_it_is_shown_again_stops_the_table_after_the_round():
+    t = with_odds().do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(UNREADABLE)
+    t.do(*2 * [ev.ValuesEntered(DEALER, 1, TYPED)], ev.LampsShown(t.state.occasion, TYPED))
+    named(t).do(ev.CorrectionAgreed(FLOOR, 1, TRUE))
+    t.do(ev.MultipliersNotShown(t.state.occasion, "bulb"), ev.LampsShown(t.state.occasion, TRUE))
+    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
+    t.do(ev.LampsDark(t.state.occasion))
+    assert t.last_of(do.RecordRound).multipliers == ODDS, "players saw them"
+    assert (t.phase, t.state.faults) == (Phase.OUT_OF_SERVICE, {FaultKind.CONTROLLER})
 
 
 def test_two_persons_who_kept_the_lid_in_view_can_correct_what_the_dealer_read():

@@ -117,10 +117,10 @@ def test_serials_are_put_right_to_three_different_ones_only(serials):
         assert t.tell(ev.DiceCorrected(person, serials)).refused
 
 
-def test_dice_that_were_taken_out_stay_out_for_a_month_of_daily_changes():
+def test_dice_that_were_taken_out_stay_out_for_a_month_of_ten_changes_a_day():
     t = Playing().locked()
-    for day in range(1, 32):
-        fresh = tuple(f"{day}-{die}" for die in "abc")
+    for change in range(1, 311):
+        fresh = tuple(f"{change}-{die}" for die in "abc")
         opened_and_closed(t).do(ev.DiceChanged(FLOOR, fresh, t.now))
     assert len(t.state.used_dice) == REMEMBERED_DICE
     opened_and_closed(t)

@@ -382,3 +382,25 @@ def test_a_display_that_is_not_proved_in_a_round_stops_the_table_after_it():
     t.do(ev.LampsDark(t.state.occasion))
     assert t.last_of(do.RecordRound).multipliers == ()
     assert t.phase is Phase.OUT_OF_SERVICE
+
+
+def test_a_shift_s_cycles_are_signed_while_they_are_fresh():
+    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR, t.now))
+    for _ in range(3):
+        t.cycled(SUPERVISOR)
+    t.now += timedelta(days=6)
+    t.do(ev.Signed(SUPERVISOR, t.now))
+    assert (t.phase, t.state.shift_due) == (Phase.READY, True)
+    assert t.last_of(do.Announce).notice is Notice.SHIFT_DUE
+
+
+def test_a_trial_returns_no_table_to_service():
+    t = Playing().open().do(ev.OutOfServiceRequested(FLOOR))
+    t.do(ev.LampTrialRequested(TECHNICIAN, ("small",)), ev.InspectionAbandoned(TECHNICIAN))
+    assert t.phase is Phase.OUT_OF_SERVICE
+    t.do(ev.LampTrialRequested(TECHNICIAN, ("small",)), ev.Restarted(False, False, False))
+    assert t.phase is Phase.OUT_OF_SERVICE
+    t.do(ev.JogRequested(TECHNICIAN, 100.0, 1.0), ev.ShakerFault(None, "stall"))
+    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.SHAKER), ev.ReturnRequested(TECHNICIAN))
+    assert t.phase is Phase.INSPECTION_DUE

@@ -15,6 +15,7 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, SUPERVISOR, TECHNICIAN, Playing
 from shaker_ctl.rules.vocabulary import (
     Cause,
+    Condition,
     Ending,
     FaultKind,
     Multiplied,
@@ -256,3 +257,17 @@ def test_a_table_that_paces_itself_is_paced_by_its_dealer_who_shakes():
     assert t.phase is Phase.READY, "it opens no round by itself"
     t.betting()
     assert t.tell(ev.TimerExpired(Timer.BETTING, t.state.occasion)).refused
+
+
+def test_a_mere_power_cycle_takes_no_dice_out_of_the_retired_shaker():
+    t = Playing().open().do(ev.ShakerFault(None, "stall"), ev.Restarted(False, False, False))
+    assert t.tell(ev.ShakerRetired(TECHNICIAN, STEPS)).refused
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed(), ev.ShakerRetired(TECHNICIAN, STEPS))
+
+
+def test_what_the_retired_shaker_s_camera_sees_by_stops_no_round():
+    t = opened(retired()).betting()
+    t.do(ev.ConditionChanged(Condition.LIGHT), ev.ConditionChanged(Condition.CALIBRATION))
+    assert t.phase is Phase.BETTING
+    t.do(ev.ConditionChanged(Condition.SETTINGS))
+    assert (t.state.ending, t.state.cause) == (Ending.NOT_STARTED, Cause.CONDITION)

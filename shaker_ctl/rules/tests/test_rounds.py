@@ -558,7 +558,6 @@ def test_restart_without_a_value_asks_persons_before_the_dealer_reads(latched, a
 
 def test_where_the_lids_flag_stands_the_dealer_reads_in_the_presence_of_a_floorperson():
     t = _restart(Playing(profile="md", cover_fitted=True).open().settled().revealed(), latched=True)
-    assert t.tell(ev.CompartmentWatched(FLOOR, 1, stayed=False)).refused, "the flag says more"
     for who in (DEALER, TECHNICIAN):
         assert t.tell(ev.PresenceGiven(who, 1)).refused
     t.do(ev.PresenceGiven(FLOOR, 1))
@@ -611,7 +610,7 @@ def test_a_die_that_the_reader_saw_leaning_is_still_disputed_after_an_interrupti
 def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
     t = _restart(Playing().open().settled())
     t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert t.state.witness == DEALER
+    assert t.state.said_first == DEALER
     t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
     assert t.phase is Phase.AWAITING_DEALER
     t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
@@ -635,8 +634,89 @@ def test_one_person_or_the_wrong_two_do_not_vouch_for_the_dice(first, second):
     t.tell(ev.CompartmentWatched(second, 1, stayed=True))
     assert t.phase is Phase.INTERRUPTED
     assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
-    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=False))
+    t.do(*2 * [ev.CompartmentWatched(FLOOR, 1, stayed=False)])
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
+
+
+def test_one_word_that_it_did_not_stay_in_view_can_be_taken_back():
+    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    t.do(ev.CompartmentWatched(DEALER, 1, stayed=False))
+    assert (t.phase, t.last_of(do.Announce).notice) == (Phase.INTERRUPTED, Notice.NOT_IN_VIEW)
+    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
+    assert (t.phase, t.state.denied) == (Phase.AWAITING_DEALER, False)
+
+
+def test_against_the_lids_flag_the_floorperson_says_twice_that_it_did_not_stay_in_view():
+    t = _restart(Playing().open().settled(), latched=True)
+    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=False)).refused, "the flag says more"
+    t.do(*2 * [ev.CompartmentWatched(FLOOR, 1, stayed=False)])
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
+
+
+@pytest.mark.parametrize("latched", [True, False])
+@pytest.mark.parametrize("driven", [True, False])
+def test_interrupted_and_covered_nobody_types_before_the_cover_is_off(driven, latched):
+    t = Playing(cover_fitted=True, cover_driven=driven).open().settled().no_more_bets()
+    t.do(ev.RevealRequested(DEALER, 1), ev.Restarted(False, False, True, latched))
+    if not latched:
+        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+    assert (t.phase, t.last_of(do.DriveCover).open) == (Phase.REVEALING, True)
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (6, 6, 6))).refused
+    t.do(ev.CoverOpened()).at_rest().read(UNREADABLE)
+    assert t.last_of(do.Announce).notice is Notice.READ_IN_PRESENCE
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
+    assert t.last_of(do.PushLamps).values == (6, 6, 6)
+
+
+def test_covered_again_before_the_dealer_has_read_it_is_uncovered_and_read_again():
+    t = Playing(cover_fitted=True).open().awaiting_dealer(UNREADABLE)
+    t.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)), ev.CoverClosed())
+    assert (t.phase, t.state.entered, t.last_of(do.DriveCover).open) == (
+        *(Phase.REVEALING, None),
+        True,
+    )
+    t.do(ev.CoverOpened()).at_rest().read(Verified((1, 4, 4)))
+    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+
+
+def test_a_contact_that_sticks_after_an_interruption_is_said_by_two_and_read_before_a_third():
+    t = Playing(cover_fitted=True).open().settled().no_more_bets()
+    t.do(ev.RevealRequested(DEALER, 1), ev.Restarted(False, False, True, True))
+    t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
+    t.do(ev.RevealRequested(DEALER, 1), ev.RevealRequested(FLOOR, 1))
+    assert (t.phase, t.state.faults) == (Phase.INTERRUPTED, {FaultKind.SHAKER})
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
+    assert t.last_of(do.PushLamps).values == (6, 6, 6)
+
+
+@pytest.mark.parametrize("covered", [True, False])
+def test_interrupted_before_the_reveal_nobody_reads_by_eye_alone(covered):
+    t = Playing(cover_fitted=True).open().settled().no_more_bets()
+    t.do(ev.Restarted(False, False, covered, True), ev.RevealRequested(DEALER, 1))
+    if covered:
+        t.do(ev.CoverOpened())
+    t.at_rest().read(UNREADABLE)
+    assert t.phase is Phase.INTERRUPTED
+    for who in (DEALER, FLOOR):
+        assert t.tell(ev.ValuesEntered(who, 1, (6, 6, 6))).refused
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
+
+
+def test_what_the_reader_verifies_after_an_interruption_is_confirmed_as_usual():
+    t = Playing(cover_fitted=True).open().settled()
+    _restart(t, latched=True).no_more_bets().do(ev.RevealRequested(DEALER, 1), ev.CoverOpened())
+    t.at_rest().read(Verified((1, 4, 4))).do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+    assert t.last_of(do.PushLamps).values == (1, 4, 4)
+
+
+def test_presence_that_the_wrong_person_gave_is_given_by_another():
+    dana = Person(DEALER.name, Role.FLOORPERSON)
+    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(dana, 1))
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
+    t.do(ev.LampFault(None, "bulb"), ev.PresenceGiven(dana, 1))
+    assert t.tell(ev.WagersSettled(DEALER, 1)).refused
+    t.do(ev.PresenceGiven(FLOOR, 1), ev.WagersSettled(DEALER, 1))
 
 
 def test_under_ma_it_is_the_supervisor_who_vouches():
@@ -661,7 +741,7 @@ def test_a_lid_that_is_raised_while_two_are_asked_voids():
 
 def test_a_second_restart_asks_both_again():
     t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert _restart(t).state.witness is None
+    assert _restart(t).state.said_first is None
     assert t.phase is Phase.INTERRUPTED
 
 
@@ -672,7 +752,7 @@ def test_interrupted_between_no_more_bets_and_the_reveal_two_vouch_and_the_cover
         ev.CompartmentWatched(FLOOR, 1, stayed=True), ev.CompartmentWatched(DEALER, 1, stayed=True)
     )
     assert t.last_of(do.DriveCover).open
-    assert t.phase is Phase.AWAITING_DEALER
+    assert t.phase is Phase.REVEALING
 
 
 # ── The lid ─────────────────────────────────────────────────────────────────

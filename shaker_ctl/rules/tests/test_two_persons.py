@@ -126,7 +126,7 @@ def test_dealer_and_floorperson_say_that_the_cover_is_off_and_its_contact_stuck(
     t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)), ev.WagersSettled(DEALER, 1))
     t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
     assert t.phase is Phase.OUT_OF_SERVICE
-    assert (t.state.reveal_overdue, t.state.witness) == (False, None)
+    assert (t.state.reveal_overdue, t.state.said_first) == (False, None)
 
 
 def test_one_of_the_two_is_the_dealer_and_they_are_two():

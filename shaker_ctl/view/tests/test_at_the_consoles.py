@@ -206,6 +206,8 @@ def test_without_their_word_an_interrupted_round_is_void():
     fay = t.fay
     dan.does("in-view yes")
     fay.does("in-view no")
+    assert "the same word again" in last(t, "did not stay in view")
+    fay.does("in-view no")
     assert "All wagers are returned (625a.7(c))" in last(t, "The round is void")
     dan.does("settled")
     assert (t.records[-1].ending, t.records[-1].values) == (Ending.VOID, None)
@@ -216,7 +218,7 @@ def test_with_the_lid_s_flag_standing_the_text_s_own_person_is_called():
     fay, sue = t.fay, t.sue
     for seat in (dan, fay):
         seat.is_refused("presence")
-    fay.is_refused("in-view no")
+    dan.is_refused("in-view no")
     sue.does("presence")
     dan.does("1 4 4")
     dan.does("1 4 4")

@@ -165,7 +165,7 @@ def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
     assert {"reveal", "cover off"} <= verbs(late)
     shown = standing.next_step(late, [], may=verbs(late))
     assert shown.endswith("dealer: reveal, and floorperson: cover off")
-    said = replace(late, witness=Person("fay", Role.FLOORPERSON))
+    said = replace(late, said_first=Person("fay", Role.FLOORPERSON))
     assert standing.next_step(said, []).endswith("cover off; fay has said so")
 
 
@@ -223,7 +223,6 @@ def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence
     assert asked is not None
     assert (asked.kind, Role.DEALER in asked.roles) == ("presence", False)
     assert "presence" in verbs(state)
-    assert "in-view" not in verbs(state)
     doubted = replace(state, dice_in_doubt=True)
     told = standing.pending(doubted)
     assert told is not None

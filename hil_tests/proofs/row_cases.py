@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.alphabet import BEFORE, NOW, OCCASIONS, PEOPLE, PLAN, alphabet
+from hil_tests.proofs.alphabet import BEFORE, LONG_AGO, NOW, OCCASIONS, PEOPLE, PLAN, alphabet
 from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.tables import TODAY, Table, imagined, tables
@@ -29,7 +29,14 @@ from shaker_ctl.rules.machine import MACHINE, ROWS, initial, noted
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Context, Guard, Row
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
+from shaker_ctl.rules.tests.playing import (
+    DEALER,
+    FLOOR,
+    SUPERVISOR,
+    TILTED,
+    UNREADABLE,
+    Playing,
+)
 from shaker_ctl.rules.vocabulary import (
     Occasion,
     Part,
@@ -260,6 +267,8 @@ def _stories(table: Table) -> Iterator[TableState]:
         _retired_whole,
         _bad_cycles,
         _cover_stays,
+        _interrupted_early,
+        _shift_signed_late,
     ):
         t = _Teller()
         t.rules, t.state, t.now = table.rules, initial(table.rules), table.day
@@ -346,6 +355,20 @@ def _cover_stays(t: Playing) -> None:
     if t.phase is Phase.NO_MORE_BETS:
         t.do(ev.RevealRequested(DEALER, t.state.round))
     t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
+
+
+def _interrupted_early(t: Playing) -> None:
+    """Interrupted before the reveal, and read all the same."""
+    t.open().settled().no_more_bets()
+    t.do(ev.Restarted(False, False, True, True), ev.RevealRequested(DEALER, t.state.round))
+    t.do(ev.CoverOpened()).at_rest().read(Verified((1, 4, 4)))
+
+
+def _shift_signed_late(t: Playing) -> None:
+    t.inspected().do(ev.OpenRequested(FLOOR)).clock()
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR, t.now - LONG_AGO))
+    for _ in range(t.rules.shift_cycles):
+        t.cycled(SUPERVISOR)
 
 
 def _representative(state: TableState) -> TableState:

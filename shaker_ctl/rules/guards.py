@@ -252,7 +252,7 @@ def stayed_in_view(c: Context) -> bool:
     return bool(c.event.stayed)
 
 
-@guard("the lid's flag stands: it takes a floorperson or a supervisor to say otherwise")
+@guard("it takes a dealer or above, and against the lid's flag a floorperson or a supervisor")
 def may_deny(c: Context) -> bool:
     """A dealer's word alone voids nothing that the flag bears out."""
     return c.event.person.role in (DEALING if c.state.dice_in_doubt else IN_CHARGE)

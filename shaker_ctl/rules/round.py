@@ -105,7 +105,7 @@ FIRST_WORD = (
 )
 NOT_IN_VIEW = (
     *(g.of_this_round, g.negated(g.stayed_in_view, "the compartment stayed in view")),
-    *(g.dealer_or_above, g.may_deny),
+    g.may_deny,
 )
 
 ODDS_NOT_SHOWN = "odds-not-shown"

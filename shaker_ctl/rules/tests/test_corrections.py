@@ -285,9 +285,7 @@ ODDS = (Multiplied("triple-3", 300),)
 
 def with_odds(**settings: object) -> Playing:
     t = Playing(profile="pa-625b", **settings).open().betting().no_more_bets()
-    return t.do(
-        ev.MultipliersDrawn(t.state.occasion, ODDS), ev.MultipliersShown(t.state.occasion)
-    )
+    return t.do(ev.MultipliersDrawn(t.state.occasion, ODDS), ev.MultipliersShown(t.state.occasion))
 
 
 def test_multipliers_are_shown_again_where_a_no_roll_is_put_right_after_an_outage():

@@ -213,6 +213,41 @@ def test_without_their_word_an_interrupted_round_is_void():
     assert (t.records[-1].ending, t.records[-1].values) == (Ending.VOID, None)
 
 
+def test_one_mistaken_word_about_the_compartment_is_taken_back():
+    t, dan = interrupted()
+    t.fay.does("in-view yes")
+    dan.does("in-view no")
+    dan.does("in-view yes")
+    dan.does("1 4 4")
+    dan.does("1 4 4")
+    assert t.lit == Toss(READ).areas(t.rules.layout)
+
+
+def test_after_an_outage_two_who_watched_the_compartment_put_right_what_was_typed():
+    t = Seated().opened()
+    t.read = GLARE
+    dan, fay = t.dan, t.fay
+    t.asked(dan)
+    dan.does("1 4 5")
+    dan.does("1 4 5")
+    t.happens(ev.Restarted(False, False, False))
+    assert "`in-view`" in dan.is_refused("correct 1 4 4")
+    fay.does("in-view yes")
+    dan.does("in-view yes")
+    dan.does("correct 1 4 4")
+    fay.does("correct 1 4 4")
+    assert t.lit == Toss(READ).areas(t.rules.layout)
+    dan.does("settled")
+
+
+def test_another_takes_the_place_of_who_was_present_by_mistake():
+    t, dan = interrupted(flag=True)
+    t.seat(Role.FLOORPERSON, "Dan ").does("presence")
+    dan.is_refused("1 4 4")
+    t.fay.does("presence")
+    dan.does("1 4 4")
+
+
 def test_with_the_lid_s_flag_standing_the_text_s_own_person_is_called():
     t, dan = interrupted("ma", flag=True)
     fay, sue = t.fay, t.sue

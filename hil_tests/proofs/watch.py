@@ -207,10 +207,9 @@ def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: St
     w = _heard(table, w, state, event, step)
     if w.untried and isinstance(event, TRIES):
         w = w._replace(untried=False)
-    by_eye = step.state.phase is P.AWAITING_DEALER or (
-        step.state.phase is P.INTERRUPTED and not isinstance(event, ev.Restarted)
-    )
-    if w.camera_off and w.playing and not w.verdict and by_eye:
+    asked = P.AWAITING_DEALER, P.INTERRUPTED
+    by_eye = step.state.phase in asked and state.phase is not P.INTERRUPTED
+    if w.camera_off and w.playing and not w.verdict and by_eye and type(event) is not ev.Restarted:
         w = w._replace(verdict="unreadable")
     for command in step.commands:
         w = _told(w, command, step.state)

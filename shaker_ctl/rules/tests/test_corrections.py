@@ -303,7 +303,8 @@ def test_a_display_that_fails_when_it_is_shown_again_stops_the_table_after_the_r
     t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
     t.do(ev.LampsDark(t.state.occasion))
     assert t.last_of(do.RecordRound).multipliers == ODDS, "players saw them"
-    assert (t.phase, t.state.faults) == (Phase.OUT_OF_SERVICE, {FaultKind.CONTROLLER})
+    assert t.phase is Phase.OUT_OF_SERVICE
+    assert t.state.faults == {FaultKind.CONTROLLER}
 
 
 def test_two_persons_who_kept_the_lid_in_view_can_correct_what_the_dealer_read():

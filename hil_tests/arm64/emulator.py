@@ -23,9 +23,7 @@ COUNTER = Path(__file__).with_name("counter.c")
 CACHE = Path("/var/tmp/shaker-ctl-arm64")
 
 SUITE = "bookworm"
-PACKAGES = (
-    *("base-files", "libc-bin", "python3", "libgl1", "libglib2.0-0", "libstdc++6", "libgomp1"),
-)
+PACKAGES = ("base-files", "libc-bin", "python3", "libstdc++6", "libgomp1")
 """Python, and what the wheels of OpenCV and onnxruntime link to."""
 PROGRAMS = {"qemu-aarch64": "qemu-user", "mmdebstrap": "mmdebstrap", "cc": "gcc"}
 """Programs, and the Debian packages that bring them."""
@@ -81,6 +79,8 @@ class Emulator:
             "PATH": "/usr/bin:/bin",
             "HOME": str(folder),
             "LANG": "C.UTF-8",
+            # One standard library for all cores: by another path it would be compiled once more.
+            "PYTHONHOME": str(self._tree / "usr"),
             "PYTHONPATH": f"{self._site}:{SOURCE}",
             "PYTHONPYCACHEPREFIX": str(self._bytecode),
             "PYTHONHASHSEED": "0",

@@ -38,9 +38,10 @@ class TossMemory:
     """The tosses that one camera process has seen."""
 
     def __init__(self) -> None:
-        self._shapes = np.full((_KEPT, 9), np.inf)
-        self._rounds = np.full(_KEPT, -1, np.int64)
-        self._sums = np.full(_KEPT, np.inf)
+        # Left empty: what was never written takes no memory.
+        self._shapes = np.empty((_KEPT, 9))
+        self._rounds = np.empty(_KEPT, np.int64)
+        self._sums = np.empty(_KEPT)
         """Of the three lengths: one comparison of it leaves one toss of fifty."""
         self._count = 0
 
@@ -54,8 +55,11 @@ class TossMemory:
             return None
         total = _shape(poses, False)[:3].sum()
         within = np.sqrt(3.0) * _MAX_DISTANCE * _SCATTER_MM
-        near = (np.abs(self._sums - total) < within) & (self._rounds != toss_id)
-        known, rounds = self._shapes[near], self._rounds[near]
+        known, rounds, sums = (
+            each[: self._count] for each in (self._shapes, self._rounds, self._sums)
+        )
+        near = (np.abs(sums - total) < within) & (rounds != toss_id)
+        known, rounds = known[near], rounds[near]
         for is_mirrored in (False, True):
             for order in _ORDERS:
                 away = np.abs(known - _shape([poses[i] for i in order], is_mirrored))

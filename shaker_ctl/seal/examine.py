@@ -13,7 +13,6 @@ from pathlib import Path
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.seal import manifest as listed
-from shaker_ctl.seal import signature
 from shaker_ctl.seal.fault import UNSEALED
 from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.place import Place
@@ -57,6 +56,8 @@ def examine(
     """Check the seal at `place` over the packages below `root`. Never raises for a broken seal."""
     if not place.is_used:
         return NOTHING
+    from shaker_ctl.seal import signature  # 7 MB, which no other table needs
+
     try:
         key = signature.load_public(place.public_key)
     except RefusedError as refusal:

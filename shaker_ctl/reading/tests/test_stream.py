@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shaker_ctl.reading import stream
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 
 
@@ -28,3 +29,13 @@ def test_one_picture_that_comes_again_soon_is_no_loop():
     memory = StreamMemory()
     for fingerprint in (1, 2, 3, 2, 4, 5):
         assert memory.take(fingerprint)[1] == 0
+
+
+def test_the_oldest_pictures_are_forgotten_first(monkeypatch):
+    monkeypatch.setattr(stream, "_REMEMBERED", 100)
+    memory = StreamMemory()
+    for i in range(150):
+        memory.take(i)
+    assert memory.take(49) == (0, 0)
+    assert [memory.take(i)[1] for i in (51, 52)] == [1, 2]
+    assert memory.take(0xFFFF_FFFF) == (0, 0)

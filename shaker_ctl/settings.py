@@ -6,7 +6,6 @@ section class lives beside the code that it governs.
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from pathlib import Path
@@ -150,6 +149,8 @@ def _explain(problem: Any, source: str, kind: type[Parameters]) -> str:
     path = [str(part) for part in problem["loc"]]
     key = ".".join(path)
     if problem["type"] == "extra_forbidden":
+        import difflib
+
         near = difflib.get_close_matches(path[-1], _keys_beside(path, kind), n=1, cutoff=0.5)
         hint = f" (did you mean {'.'.join([*path[:-1], near[0]])}?)" if near else ""
         return f"{source}: unknown key {key}{hint}"

@@ -529,7 +529,7 @@ class TossSession:
         if poses is not None:
             self._last_known = poses
             self._memory.keep(work.toss_id, poses)
-        self._work = None
+        self._work = self._previous = None
         self._step = _Step.IDLE
         return finished
 

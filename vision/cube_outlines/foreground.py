@@ -92,7 +92,7 @@ class FloorView:
         # The seam between floor and wall is neither.
         self.disc = cv2.erode(disc, np.ones((3, 3), np.uint8))
         self.inside = self.disc > 0
-        self._rows, self._columns = (each[::19] for each in np.nonzero(self.inside))
+        self._rows, self._columns = (each[::19].copy() for each in np.nonzero(self.inside))
         u, v = (
             np.arange(count, dtype=np.float32) / np.float32(count) - np.float32(0.5)
             for count in self.size

@@ -43,6 +43,10 @@ _SAME_DIE = 0.2
 """Largest distance of a die from where it was in an earlier frame of the same scene, in dice."""
 
 
+Find = Callable[[], tuple[FoundDie, ...]]
+"""Returns what the model finds in a frame."""
+
+
 class Finder(Protocol):
     """The first reader: `networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
 
@@ -52,8 +56,8 @@ class Finder(Protocol):
 class TableReader:
     """Reads the frames of one table. One instance per thread.
 
-    With `threads` = 2 the model runs beside the second reader, which knows nothing of it: a
-    reading then takes as long as the slower of the two, with the same result.
+    With `threads` = 2 the model runs beside everything else, which knows nothing of it: a reading
+    then takes as long as the slower of the two, with the same result.
     """
 
     def __init__(
@@ -101,20 +105,22 @@ class TableReader:
         before = None if after is None else after.observation.quality
         if again is not None and before is not None:
             quality = before  # what shows the same is as bright and whole, and its rim is there
-        else:
+            found, second = again
+        elif frame.image.shape[1::-1] != self.calibration.image_size:
             quality = self._gate.judge(frame.image)
             clock.lap("quality")
-        if quality.fault is Reason.WRONG_SIZE:
-            unfit = Unreadable(quality.fault, quality.detail)
+            unfit = Unreadable(Reason.WRONG_SIZE, quality.detail)
             laps = tuple(clock.laps)
             seen = Observation(frame.sequence, frame.t_capture, quality, (), unfit, laps)
             return Findings(seen, (), None)
-        # What will be refused for its light anyway is not worth the longer way by pips.
-        found, second = again or self._read_twice(
-            lambda: self._find(frame.image),
-            lambda: self._second.read(frame.image, quality.fault is None),
-            clock,
-        )
+        else:
+            model = self._begin(lambda: self._find(frame.image))
+            quality = self._gate.judge(frame.image)
+            clock.lap("quality")
+            # What will be refused for its light anyway is not worth the longer way by pips.
+            found, second = self._both(
+                model, lambda: self._second.read(frame.image, quality.fault is None), clock
+            )
         scene = scene_of(second, self.calibration, dice)
         evidence = heard(gather(found, second, self.calibration), scene)
         if quality.fault is None:
@@ -141,35 +147,34 @@ class TableReader:
             return None
         if image.shape[1::-1] != self.calibration.image_size:
             return None
+        model = self._begin(lambda: self._find_again(image, after.model, is_turned))
         ground = self._second.same_ground(image, before)
         clock.lap("comparison")
         if ground is None:
             return None
-        found, second = self._read_twice(
-            lambda: self._find_again(image, after.model, is_turned),
-            lambda: self._second.read_again(image, ground, before),
-            clock,
+        found, second = self._both(
+            model, lambda: self._second.read_again(image, ground, before), clock
         )
         return None if len(found) < len(after.model) else (found, second)
 
-    def _read_twice(
-        self,
-        find: Callable[[], tuple[FoundDie, ...]],
-        read: Callable[[], SecondReading],
-        clock: Stopwatch,
+    def _begin(self, find: Find) -> Find:
+        """Have the model look, beside what follows; with one thread, once it is asked."""
+        return find if self._beside is None else self._beside.submit(find).result
+
+    def _both(
+        self, model: Find, read: Callable[[], SecondReading], clock: Stopwatch
     ) -> tuple[tuple[FoundDie, ...], SecondReading]:
-        """What either reader finds, neither knowing of the other."""
+        """What either reader finds, neither knowing of the other. `model`: what `_begin` began."""
         if self._beside is None:
-            found = find()
+            found = model()
             clock.lap("model")
             second = read()
             clock.lap("second reader")
-            return found, second
-        model = self._beside.submit(find)
-        second = read()
-        clock.lap("second reader")
-        found = model.result()
-        clock.lap("model, after the second reader")
+        else:
+            second = read()
+            clock.lap("second reader")
+            found = model()
+            clock.lap("model, after the second reader")
         return found, second
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:

@@ -1,6 +1,8 @@
 """A frame states a value only where both readers and the geometry agree, and no roll only by two
 witnesses."""
 
+import threading
+
 import cv2
 import numpy as np
 import pytest
@@ -35,6 +37,26 @@ def test_readers_beside_each_other_find_what_they_find_one_after_the_other():
     beside = read(DICE, threads=2)
     assert beside.opinion == alone.opinion
     assert beside.dice == alone.dice
+
+
+def test_the_model_begins_before_anything_else_is_known_of_a_frame(monkeypatch):
+    has_begun = threading.Event()
+
+    class Waited(TruthFinder):
+        def find(self, image):
+            has_begun.set()
+            return super().find(image)
+
+    reader = TableReader(TruthFinder([]), TABLE, threads=2)
+    reader._finder = Waited(DICE, view=reader.view)
+    judged = reader._gate.judge
+
+    def judge(image):
+        assert has_begun.wait(10.0)
+        return judged(image)
+
+    monkeypatch.setattr(reader._gate, "judge", judge)
+    assert isinstance(reader.read(Frame(draw(DICE))).opinion, Verified)
 
 
 def test_a_model_that_fails_beside_the_second_reader_is_heard():

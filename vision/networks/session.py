@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 
 import numpy as np
+
+# Else the library tells its maker of each session over the network, keeps a database for that in
+# the user's cache, and takes a thread and 2 MB. It looks once, when it is loaded.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 import onnxruntime as ort
 
 from vision.errors import ModelError
@@ -38,8 +44,6 @@ def open_session(
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # One block for all maps of each size of picture is no faster here, and keeps a megabyte more.
-    options.enable_mem_pattern = False
     # With AVX2 alone, pairs of byte products saturate in 16 bits: 214 instead of 236 pictures of
     # `chase-crops` were read exactly. This option computes them in full, in a third more time. It
     # also turns dot products of bytes off, which need no help: there it doubles the time. On arm64

@@ -135,6 +135,7 @@ class _EmulatedSession(Session):
 
     def start_service(self) -> None:
         counts = self.folder / "counts"
+        counts.unlink(missing_ok=True)  # of a start before, which compiled
         words = self.emulator.words(self.core, counts, self.folder, first_thread=True)
         words.insert(words.index("env") + 2, f"SHAKER_CTL_OWN_PYTHON={sys.executable}")
         command = [*words, "-m", service.__name__, str(self.folder / "settings.toml")]

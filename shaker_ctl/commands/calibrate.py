@@ -17,7 +17,6 @@ import typer
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
-from shaker_ctl.doctor.examination import refuse_beside_a_service
 from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, told_as
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from vision.calibrating.calibrate import Fit, View
@@ -267,6 +266,7 @@ def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
     """One picture for each of `words`, which say what to lay where, in the table's own light."""
     from shaker_ctl.adapters.camera.calibration import take_picture
+    from shaker_ctl.doctor.examination import refuse_beside_a_service
 
     refuse_beside_a_service(found)
     images = []

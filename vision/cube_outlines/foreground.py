@@ -29,6 +29,17 @@ _SAME_STEP = 10
 frames that show the same. Of 200 pairs of the rig the largest was 7. A pip is as wide as this mean
 and stands out by 20 at least."""
 
+NEAR = np.ones((3, 3), np.uint8)
+"""A pixel and its eight neighbours, to widen or to narrow a mask by one pixel."""
+_FINE = 4
+"""Binary digits of a pixel to which outlines are exact."""
+
+
+def fill(canvas: np.ndarray, outline: np.ndarray, value: int = 1) -> None:
+    """Fill an outline, (N, 2) pixels of a (h, w) uint8 canvas."""
+    corners = np.round(outline * 2**_FINE).astype(np.int32)
+    cv2.fillPoly(canvas, [corners], value, cv2.LINE_8, _FINE)
+
 
 @frozen(eq=False)
 class Floor:
@@ -88,9 +99,9 @@ class FloorView:
         )
         disc = np.zeros((self.size[1], self.size[0]), np.uint8)
         view = (rim + 0.5 - self.origin) / scale - 0.5
-        cv2.fillPoly(disc, [np.round(view * 16).astype(np.int32)], 255, cv2.LINE_8, 4)
+        fill(disc, view, 255)
         # The seam between floor and wall is neither.
-        self.disc = cv2.erode(disc, np.ones((3, 3), np.uint8))
+        self.disc = cv2.erode(disc, NEAR)
         self.inside = self.disc > 0
         self._rows, self._columns = (each[::19].copy() for each in np.nonzero(self.inside))
         u, v = (
@@ -168,7 +179,7 @@ class FloorView:
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:
         thick = ((distance > 1.0) & self.inside).astype(np.uint8) * 255
-        raw = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        raw = cv2.morphologyEx(thick, cv2.MORPH_OPEN, NEAR)
         contours, _ = cv2.findContours(raw, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         solid = np.zeros_like(raw)
         cv2.drawContours(solid, contours, -1, 255, cv2.FILLED)

@@ -22,7 +22,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import Foreground
+from vision.cube_outlines.foreground import Foreground, fill
 from vision.quads import turn_matrices
 
 _SAMPLES = 11
@@ -443,7 +443,7 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
         return [0]
     areas = np.zeros((len(poses), *mask.shape), np.uint8)
     for fit, area in zip(poses, areas, strict=True):
-        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
+        fill(area, fit.silhouette)
     everything = areas.any(axis=0) | (mask > 0)
     shown = np.ix_(everything.any(axis=1), everything.any(axis=0))
     silhouettes, solid = [area[shown] > 0 for area in areas], mask[shown] > 0

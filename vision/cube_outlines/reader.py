@@ -14,7 +14,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import FloorView, Foreground, shows_the_same
+from vision.cube_outlines.foreground import NEAR, FloorView, Foreground, fill, shows_the_same
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
@@ -122,8 +122,8 @@ class SecondReader:
         self._outline = CubeOutline(calibration)
         self._one = (calibration.die_px / self._floor.scale) ** 2
         floor = self._floor.inside.astype(np.uint8)
-        self._rim = (floor - cv2.erode(floor, np.ones((5, 5), np.uint8))) > 0
-        self._near_rim = cv2.dilate(self._rim.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+        self._rim = (floor - cv2.erode(floor, NEAR, iterations=2)) > 0
+        self._near_rim = cv2.dilate(self._rim.astype(np.uint8), NEAR) > 0
         self._from_wall_mm = self._distances_from_wall()
 
     def _distances_from_wall(self) -> np.ndarray:
@@ -302,8 +302,8 @@ class SecondReader:
 
     def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
         area = np.zeros(ground.mask.shape, np.uint8)
-        cv2.fillPoly(area, [np.round(fit.silhouette * 16).astype(np.int32)], 1, cv2.LINE_8, 4)
-        return cv2.dilate(area, np.ones((3, 3), np.uint8)) > 0
+        fill(area, fit.silhouette)
+        return cv2.dilate(area, NEAR) > 0
 
     def _unexplained(self, ground: Foreground, areas: list[np.ndarray]) -> tuple[float, float]:
         """See `SecondReading.unexplained` and `unexplained_at_wall`. `areas`: see `_area`."""
@@ -311,7 +311,7 @@ class SecondReader:
         for area in areas:
             left[area] = 0
         # The soft edges of dice leave a thin seam that is nothing.
-        whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)))
+        whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR, iterations=2))
         largest = [0.0, 0.0]
         for size, box, piece in self._pieces(whole):
             if size < _MIN_AREA:
@@ -340,7 +340,7 @@ class SecondReader:
     def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
         """All small pieces of `left` (h, w) that lie free and stand out clearly, together, in dice:
         the marks of a chip whose body has the floor's own colour."""
-        left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)))
+        left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR))
         total = 0.0
         for area, box, piece in self._pieces(left):
             if not _MIN_MARK < area < _MIN_AREA:
@@ -374,7 +374,7 @@ class SecondReader:
         others: list[np.ndarray | None] = []
         places = []
         for i in read:
-            near = cv2.dilate(around[i].view(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            near = cv2.dilate(around[i].view(np.uint8), NEAR) > 0
             others.append(near if len(dice) > 1 else None)
             places.append((*dice[i].middle_mm(edge), dice[i].pose.turn))
         measured = list(dice)
@@ -439,5 +439,5 @@ def _is_same(a: Pose, b: Pose, within_mm: float, within_turn: float) -> bool:
 
 
 def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:
-    grown = cv2.dilate(area.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    grown = cv2.dilate(area.astype(np.uint8), NEAR, iterations=4) > 0
     return bool((grown & others).any())

@@ -170,7 +170,7 @@ def _of_pattern(pattern: Pattern, away: np.ndarray, contrast: float) -> Face:
         offset=pattern.middle,
         spacing=pattern.spacing,
         pip_diameter=pattern.pip_diameter,
-        grain=_share(away[::2, ::2], 0.40) / contrast,
+        grain=_unevenness(away) / contrast,
     )
 
 
@@ -182,7 +182,7 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     residual = planes - middle[:, None, None]
     away = length(residual)
     # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
-    near = np.flatnonzero(away < max(10.0, _share(away[::2, ::2], 0.40)))
+    near = np.flatnonzero(away < max(10.0, _unevenness(away)))
     if len(near) > 400:
         sample = near[:: max(1, len(near) // 300)]
         base = _RAMPS.reshape(3, -1)[:, sample]
@@ -190,6 +190,11 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
         residual[0] -= np.tensordot(slope, _RAMPS, 1)
         away = length(residual)
     return away
+
+
+def _unevenness(away: np.ndarray) -> float:
+    """How far the face itself, and no pip, is from its own colour."""
+    return _share(away[::2, ::2], 0.40)
 
 
 def _share(values: np.ndarray, share: float) -> float:
@@ -392,7 +397,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
         offset=(float(middle[0]), float(middle[1])),
         spacing=spacing,
         pip_diameter=diameter,
-        grain=_share(away[::2, ::2], 0.40) / contrast,
+        grain=_unevenness(away) / contrast,
     )
 
 

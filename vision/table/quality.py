@@ -158,11 +158,9 @@ class QualityGate:
             return None, 1.0
         base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
         # Where the strongest steps are partly another ring's, a fit to all ends between the two.
-        # So the shift that most rays agree with comes first; none at all, unless another is better.
+        # So the shift that most rays agree with comes first.
         fits = np.abs(at[:, None] - self._direction @ _RIM_SHIFTS.T) < _RIM_SHIFT_PX
-        votes = (fits & seen[:, None]).sum(axis=0)
-        likeliest = int(votes.argmax())
-        keep = seen & fits[:, likeliest if votes[likeliest] > 1.2 * votes[0] else 0]
+        keep = seen & fits[:, (fits & seen[:, None]).sum(axis=0).argmax()]
         shift = np.zeros(3)
         for _ in range(4):
             if keep.sum() < 8:
@@ -199,7 +197,7 @@ def sharpness(grey: np.ndarray) -> float:
     small = np.asarray(cv2.blur(grey, (2, 2)), np.uint8)
     dx = cv2.absdiff(small[::_EVERY, 1:], small[::_EVERY, :-1])
     dy = cv2.absdiff(small[1::_EVERY], small[:-1:_EVERY])
-    steep = (_level(_shares(dx), 0.998) + _level(_shares(dy), 0.998)) / 2
+    steep = sum(_level(_shares(steps), 0.998) for steps in (dx, dy)) / 2
     levels = _shares(small[::_EVERY])
     return steep / max(_level(levels, 0.995) - _level(levels, 0.005), 12.0)
 

@@ -958,6 +958,38 @@ def test_an_archive_that_is_cut_short_leaves_no_volume_that_looks_whole(
     assert len(list(archive(parameters.path, folder))) == 2
 
 
+def test_what_the_medium_gives_back_is_verified_and_not_what_memory_holds_of_it(
+    parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both(parameters, 3)
+    asked: list[int] = []
+
+    def forgotten(number: int, *_: int) -> None:
+        """The stick has kept one letter of the first file otherwise."""
+        if not asked:
+            file = Path(f"/proc/self/fd/{number}").resolve()
+            file.write_bytes(file.read_bytes().replace(b'"kind"', b'"Kind"', 1))
+        asked.append(number)
+
+    monkeypatch.setattr(os, "posix_fadvise", forgotten)
+    folder = tmp_path / "archive"
+    with pytest.raises(JournalCorruptError, match=r"journal\.sqlite\.part"):
+        list(archive(parameters.path, folder))
+    assert not (folder / "journal.sqlite").exists()
+
+
+def test_one_process_at_a_time_brings_volumes_to_a_folder(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 3)
+    first = archive(parameters.path, tmp_path / "archive")
+    assert next(first).number == 1
+    with pytest.raises(RefusedError, match="another process brings volumes"):
+        list(archive(parameters.path, tmp_path / "archive"))
+    assert [one.number for one in first] == [2]
+    assert len(list(archive(parameters.path, tmp_path / "archive"))) == 2
+
+
 def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) -> None:
     """A start opens the last file only; of the others it reads the header."""
     store = SqliteJournal(tmp_path / "journal.sqlite")

@@ -8,10 +8,11 @@ person, after it was read back from an archive and verified there.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
+from shaker_ctl.whole_file import opened
 
 KEPT_DAYS = 31
 """Gaming days that no removal touches."""
@@ -44,21 +46,22 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
     The folder of `second`, the other copy, is no archive, and neither is that of `path`.
 
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
-    not verify; RefusedError where the folder cannot be written.
+    not verify; RefusedError where the folder cannot be written, or another process writes there.
     """
     with closing(SqliteJournal(path, read_only=True)) as journal:
         _make_folder(folder)
         for copy in filter(None, (path, second)):
             if copy.parent.exists() and folder.samefile(copy.parent):
                 raise _is_no_archive(folder, copy)
-        for one in journal.present:
-            target = folder / volume_path(path, one.number).name
-            is_new = not target.exists()
-            if is_new:
-                _copy(journal.file_of(one), target, journal, one)
-            else:
-                _require_whole(target, journal, one)
-            yield Brought(one.number, target, is_new)
+        with _alone_in(folder):
+            for one in journal.present:
+                target = folder / volume_path(path, one.number).name
+                is_new = not target.exists()
+                if is_new:
+                    _copy(journal.file_of(one), target, journal, one)
+                else:
+                    _require_whole(target, journal, one)
+                yield Brought(one.number, target, is_new)
 
 
 def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
@@ -167,6 +170,27 @@ def _make_folder(folder: Path) -> None:
         _make_lasting(folder)
 
 
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Bring volumes to this folder alone, where its file system has locks; a lock leaves no file.
+
+    Raises RefusedError.
+    """
+    number = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(number)
+        what = f"another process brings volumes to {folder}"
+        raise RefusedError(what, remedy="Wait until it has ended") from error
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        os.close(number)
+
+
 def _is_no_archive(folder: Path, copy: Path) -> RefusedError:
     return RefusedError(
         f"{folder} holds the journal itself, {copy}", remedy="Give a folder on another medium"
@@ -197,6 +221,9 @@ def _copy(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> No
 
 
 def _require_whole(file: Path, journal: SqliteJournal, one: Volume) -> None:
+    with suppress(OSError), opened(file) as content:
+        # What was just written would be read from memory, and prove nothing of the medium.
+        os.posix_fadvise(content.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     _, damage = journal.verify_closed(one, file=file)
     if damage is not None:
         raise JournalCorruptError(

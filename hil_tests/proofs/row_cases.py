@@ -49,7 +49,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 FILE = Path(__file__).with_name("row_cases.jsonl")
-STATES = 1000
+STATES = 3500
 """States that are tried on each table."""
 CANDIDATES = 8
 """Moments of which the one most like the row's own is kept."""
@@ -261,6 +261,7 @@ def _stories(table: Table) -> Iterator[TableState]:
         _disputed,
         _by_hand,
         _corrected,
+        _corrected_in_doubt,
         _in_parts,
         _blind,
         _manual,
@@ -334,6 +335,17 @@ def _manual(t: Playing) -> None:
     t.do(ev.DiceChanged(FLOOR, ("7", "8", "9"), t.now)).lamps_inspected()
     t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock()
     t.do(ev.BetsRequested(DEALER)).clock().do(ev.NoMoreBetsCalled(DEALER, t.state.round))
+    t.clock()
+
+
+def _corrected_in_doubt(t: Playing) -> None:
+    """Put right, and then an outage casts doubt on the dice."""
+    t.open().awaiting_dealer(UNREADABLE)
+    number = t.state.round
+    t.do(*2 * [ev.ValuesEntered(DEALER, number, (1, 4, 4))])
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)), ev.CorrectionNamed(DEALER, number, (3, 3, 3)))
+    t.do(ev.CorrectionAgreed(FLOOR, number, (3, 3, 3)), ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, (3, 3, 3)))
 
 
 def _retired_whole(t: Playing) -> None:

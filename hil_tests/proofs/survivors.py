@@ -8,7 +8,7 @@ the row does nothing.
 from __future__ import annotations
 
 _NOBODY_NAMED = tuple(
-    f"{row}: note `named := None` left out"
+    f"{row}: note `nothing_named` left out"
     for row in (
         "restart: the toss had not begun",
         "restart: bets were closed, the toss had not begun",
@@ -20,6 +20,7 @@ _NOBODY_NAMED = tuple(
         "restart: the dealer is to read: who is present?",
         "restart: verified, still to be confirmed",
         "restart: verified, still to be entered",
+        "restart: covered, and not read: reveal again",
         "restart: dealer and floorperson are asked",
         "restart: settled without a value: void",
         "restart: still disputed",
@@ -27,10 +28,10 @@ _NOBODY_NAMED = tuple(
 )
 
 _SETTLED = (
-    "collected and paid, says the dealer: note `named := None` left out",
-    "paid: clear: note `named := None` left out",
-    "restart: all is paid, the result is shown again: note `named := None` left out",
-    "restart: cleared again: note `named := None` left out",
+    "collected and paid, says the dealer: note `nothing_open` left out",
+    "paid: clear: note `nothing_open` left out",
+    "restart: all is paid, the result is shown again: note `nothing_named` left out",
+    "restart: cleared again: note `nothing_named` left out",
 )
 
 EXPLAINED: dict[str, tuple[str, ...]] = {

@@ -96,8 +96,8 @@ class Watch(NamedTuple):
     in_view: frozenset[Person] = frozenset()
     """Who has said, in this phase and since the newest restart, that the locked compartment stayed
     in view, or that the cover is off."""
-    denied: bool = False
-    """Somebody has said that it did not, in this phase and since the newest yes."""
+    denied: Person | None = None
+    """Who says that it did not, and has not taken that back."""
     overdue: bool = False
     """The reveal in hand has had its time."""
     stuck: bool = False
@@ -227,19 +227,20 @@ def _waits(phase: Phase) -> bool:
 def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     """Forget what can no longer matter in the phase entered, so that fewer nodes differ."""
     phase = step.state.phase
-    if w.in_view and (w.stands is None or isinstance(event, ev.Restarted)):
+    restarted = isinstance(event, ev.Restarted)
+    closed = phase in (P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE)
+    if w.in_view and (w.stands is None or closed or restarted):
         w = w._replace(in_view=frozenset())
-    w = w._replace(denied=False) if w.denied and phase is not P.INTERRUPTED else w
+    w = w._replace(denied=None) if w.denied and phase is not P.INTERRUPTED else w
     w = w._replace(overdue=False) if w.overdue and phase is not P.REVEALING else w
     if w.enterer and phase is not P.DISPUTED:
         w = w._replace(enterer=None, named=frozenset())
     if w.typed and (phase is not P.AWAITING_DEALER or isinstance(event, ev.Restarted)):
         w = w._replace(typed=None)
-    if w.offered is not None and (
-        phase in (P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE) or isinstance(event, ev.Restarted)
-    ):
+    if w.offered is not None and (closed or restarted):
         w = w._replace(offered=None)
-    if w.present and phase not in IN_PRESENCE:
+    no_roll = phase is P.WITHOUT_RESULT and w.by_person
+    if w.present and phase not in IN_PRESENCE and not no_roll:
         w = w._replace(present=None)
     if not _waits(phase):
         w = w._replace(awaited=None)
@@ -333,8 +334,8 @@ def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
             doubt=doubt,
             reached=doubt and (w.reached or event.compartment_open),
             dice_by=None if doubt else w.dice_by,
-            interrupted=w.interrupted or (w.settled and not w.value),
-            denied=False,
+            interrupted=w.interrupted or (w.settled and w.stands is None),
+            denied=None,
             overdue=False,
             stuck=False,
             energised=False,
@@ -441,21 +442,27 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
-            w = w._replace(present=person)
+            w = w._replace(present=person, typed=None)
             if state.phase is P.INTERRUPTED:
                 w = w._replace(verdict=w.verdict or "unreadable")
-        case ev.CompartmentWatched(stayed=False):
-            w = w._replace(denied=True)
+        case ev.CompartmentWatched(person=person, stayed=False):
+            others = frozenset(each for each in w.in_view if not is_one(each.name, person.name))
+            denied = person if state.phase is P.INTERRUPTED else None
+            w = w._replace(in_view=others, denied=denied)
         case ev.CompartmentWatched(person=person) if state.phase is not P.INTERRUPTED:
-            w = w._replace(in_view=w.in_view | {person})
-            if are_both(table, w.in_view):
-                w = w._replace(doubt=False, reached=False, dice_by=None, in_view=frozenset())
+            both = are_both(table, w.in_view | {person})
+            w = w._replace(in_view=frozenset() if both else frozenset({person}))
+            if both:
+                w = w._replace(doubt=False, reached=False, dice_by=None)
         case ev.NoRollCalled() | ev.ValuesEntered() | ev.ValuesConfirmed():
             w = _entered(w, event)
         case ev.CompartmentWatched(person=person, stayed=True):
-            w = w._replace(in_view=w.in_view | {person}, verdict=_no_roll(w), denied=False)
-            if are_both(table, w.in_view):
-                above = (each for each in w.in_view if each.role in table.expected.presence)
+            said = w.in_view | {person}
+            took_back = w.denied is not None and is_one(w.denied.name, person.name)
+            w = w._replace(in_view=frozenset({person}), verdict=_no_roll(w))
+            w = w._replace(denied=None if took_back else w.denied)
+            if are_both(table, said):
+                above = (each for each in said if each.role in table.expected.presence)
                 w = w._replace(verdict=_no_roll(w) or "unreadable", doubt=False, dice_by=None)
                 w = w._replace(reached=False)
                 w = w._replace(present=next(above))
@@ -497,8 +504,9 @@ def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Ste
         case ev.DiceChanged() | ev.DiceCorrected() if named_alone(table, w, event):
             w = w._replace(dice_by=(event.person.name, frozenset(event.serials)))
         case ev.RevealRequested(person=person) if w.overdue:
-            w = w._replace(in_view=w.in_view | {person})
-            if are_both(table, w.in_view) or is_alone(table, person):
+            said = w.in_view | {person}
+            w = w._replace(in_view=frozenset({person}))
+            if are_both(table, said) or is_alone(table, person):
                 w = w._replace(faults=w.faults | {FaultKind.SHAKER}, verdict="unreadable")
                 w = w._replace(stuck=True)
                 w = _disturbed(w)

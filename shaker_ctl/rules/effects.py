@@ -397,7 +397,7 @@ def round_forgotten(_: Context) -> Changes:
         "witness": None,
         "interrupted": False,
         "said_first": None,
-        "denied": False,
+        "denied_by": None,
         "values": None,
         "source": None,
         "ending": None,
@@ -479,7 +479,14 @@ def correction_named(c: Context) -> Changes:
     return {"named": Named(c.event.values, c.event.person)}
 
 
-not_named = sets("named", None)
+def nothing_named(_: Context) -> Changes:
+    """What one person named, or said first, counts no more."""
+    return {"named": None, "said_first": None, "denied_by": None}
+
+
+def nothing_open(c: Context) -> Changes:
+    """Wagers are settled: nothing is corrected any more, and nobody's presence is needed."""
+    return {**nothing_named(c), "witness": None}
 
 
 def corrected(c: Context) -> Changes:
@@ -499,7 +506,8 @@ def no_roll_from(source: Source) -> Note:
     """No roll on a person's word alone, so that it can be corrected."""
 
     def note(c: Context) -> Changes:
-        return {**ends(Ending.NO_ROLL, Cause.NOT_FLAT)(c), "source": source}
+        ended = ends(Ending.NO_ROLL, Cause.NOT_FLAT)(c)
+        return {**ended, "source": source, "witness": c.state.witness}
 
     note.__name__ = f"no roll {source.value}"
     return note
@@ -518,7 +526,7 @@ def ends(ending: Ending, cause: Cause) -> Note:
             "witness": None,
             "interrupted": False,
             "said_first": None,
-            "denied": False,
+            "denied_by": None,
             "reveal_overdue": False,
             "plan": None,
             "retried": False,
@@ -528,12 +536,15 @@ def ends(ending: Ending, cause: Cause) -> Note:
     return note
 
 
-def by_hand(_: Context) -> Changes:
-    return {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP, "named": None}
+def by_hand(c: Context) -> Changes:
+    """Somebody's presence is asked for anew."""
+    changes = {"ending": Ending.SETTLED_BY_HAND, "cause": Cause.LAMP}
+    return {**changes, **nothing_open(c)}
 
 
 def witness_named(c: Context) -> Changes:
-    return {"witness": c.event.person}
+    """What was typed before in another's presence is typed anew."""
+    return {"witness": c.event.person, "denied_by": None, "entered": None}
 
 
 def witness_present(c: Context) -> Changes:
@@ -541,18 +552,22 @@ def witness_present(c: Context) -> Changes:
     first, second = c.state.said_first, c.event.person
     assert first is not None
     above = first if first.role in c.rules.presence else second
-    return {"witness": above, "said_first": None, "denied": False}
+    return {"witness": above, "said_first": None, "denied_by": None}
 
 
-def in_view_first(c: Context) -> Changes:
-    return {"said_first": c.event.person, "denied": False}
+def first_word(c: Context) -> Changes:
+    """Whoever denied it before takes that back; what another denies stands."""
+    by, who = c.state.denied_by, c.event.person
+    return {"said_first": who, "denied_by": None if who.is_same(by) else by}
 
 
-def nothing_said(_: Context) -> Changes:
-    return {"said_first": None, "denied": False}
+def denied(c: Context) -> Changes:
+    """Their own word that it did stay in view counts no more."""
+    first, who = c.state.said_first, c.event.person
+    return {"denied_by": who, "said_first": None if who.is_same(first) else first}
 
 
-denied = sets("denied", True)
+taken_back = sets("said_first", None)
 
 
 overdue = sets("reveal_overdue", True)
@@ -561,7 +576,13 @@ interrupted = sets("interrupted", True)
 
 def read_again(_: Context) -> Changes:
     """To be uncovered once more: the reader looks again, and then who reads by eye."""
-    return {"reading": None, "entered": None, "witness": None, "said_first": None, "denied": False}
+    return {
+        "reading": None,
+        "entered": None,
+        "witness": None,
+        "said_first": None,
+        "denied_by": None,
+    }
 
 
 def reveal_over(_: Context) -> Changes:

@@ -94,7 +94,7 @@ def dealer_or_above(c: Context) -> bool:
 def who_enters(c: Context) -> bool:
     """Interrupted after the toss, the dealer reads, and not who is present."""
     who, present = c.event.person, c.state.witness
-    if present is None:
+    if present is None and not c.state.interrupted:
         return who.role in DEALING
     return who.role is Role.DEALER and not who.is_same(present)
 
@@ -260,22 +260,34 @@ def may_deny(c: Context) -> bool:
 
 @guard("say so twice, and the round is void")
 def denied_before(c: Context) -> bool:
-    return c.state.denied
+    return c.state.denied_by is not None
 
 
-@guard("nothing casts doubt on the dice, or the compartment was seen open")
+@guard("another person denies it: that one takes it back, or the round is void")
+def nobody_else_denies(c: Context) -> bool:
+    by = c.state.denied_by
+    return by is None or by.is_same(c.event.person)
+
+
+@guard("this person has not said that it stayed in view")
+def own_word(c: Context) -> bool:
+    return bool(c.event.person.is_same(c.state.said_first))
+
+
+@guard("nobody is asked: the lid's flag stands, or the compartment was seen open")
 def may_be_vouched_for(c: Context) -> bool:
     """Without power, and without the flag's word, people may have watched the lid."""
     return c.state.dice_in_doubt and not c.state.dice_reached
 
 
-@guard("nobody has said so yet")
-def said_before(c: Context) -> bool:
-    return c.state.said_first is not None
+@guard("this person has said so already")
+def says_anew(c: Context) -> bool:
+    """A first word in a role that makes no pair gives way to another."""
+    return not is_same_in_role(c.event.person, c.state.said_first)
 
 
 @guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
-def another_witness(c: Context) -> bool:
+def second_of_two(c: Context) -> bool:
     """Two names, one of them the dealer's and one of those whose presence the text asks for."""
     first, second = c.state.said_first, c.event.person
     if first is None or first.is_same(second):
@@ -295,12 +307,12 @@ def another_says_uncovered(c: Context) -> bool:
     """The dealer removes the cover; that its contact fails is no word of one person alone."""
     if not c.rules.attended:  # nobody deals there, and nobody reads by eye
         return c.event.person.role in c.rules.presence
-    return another_witness.holds(c)
+    return second_of_two.holds(c)
 
 
 @guard("the dice can be seen, or were read")
 def dice_hidden(c: Context) -> bool:
-    """Under an opaque cover nobody reads by eye. What the reader saw, it saw before."""
+    """Under an opaque cover nobody reads by eye. The reader saw the dice before it went on."""
     covered = c.rules.covered and c.state.cover_closed and not c.state.manual
     return covered and read_nothing.holds(c)
 
@@ -619,7 +631,7 @@ def read_no_roll(c: Context) -> bool:
 
 @guard("the dice were read")
 def read_nothing(c: Context) -> bool:
-    return not isinstance(c.state.reading, Verified | NoRoll)
+    return isinstance(c.state.reading, Unreadable)
 
 
 @guard("the values are not three of 1 to 6")
@@ -658,6 +670,13 @@ def own_entry(c: Context) -> bool:
 def shown_as_they_fell(c: Context) -> bool:
     """Nobody can look any more; the picture was taken before, and what was only typed was not."""
     return not c.state.dice_in_doubt or repeats_reading.holds(c)
+
+
+@guard("after an interruption it takes the person whose presence the profile asks for")
+def decided_in_presence(c: Context) -> bool:
+    """Against the reading they decide on what was read by eye."""
+    agrees = c.event.values is not None and repeats_reading.holds(c)
+    return agrees or not c.state.interrupted or may_be_present.holds(c)
 
 
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")

@@ -310,7 +310,6 @@ ROWS: tuple[Row, ...] = (
         when=(g.negated(g.inspecting, "an inspection is under way"),),
         to=P.INSPECTION_DUE,
         notes=(fx.no_cycles_left,),
-        do=(fx.show(ShownPhase.CLOSED),),
     ),
     # at the beginning of each shift the casino supervisor inspects the shaker (ma)
     Row(

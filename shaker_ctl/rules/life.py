@@ -377,7 +377,6 @@ ROWS: tuple[Row, ...] = (
         "technician's trial, table shut",
         when=(g.of_this,),
         to=P.INSPECTION_DUE,
-        do=(fx.show(ShownPhase.CLOSED),),
     ),
     Row(
         "lamp trial",
@@ -397,7 +396,6 @@ ROWS: tuple[Row, ...] = (
         when=(g.of_this,),
         to=P.INSPECTION_DUE,
         notes=(fx.lamps_dark,),
-        do=(fx.show(ShownPhase.CLOSED),),
     ),
     Row(
         "trial toss, under the cover",

@@ -23,12 +23,11 @@ INSPECT_THEN: tuple[Note, ...] = (
     fx.contacts_as_read,
     fx.inspection_afterwards,
     fx.lamps_unknown,
-    fx.not_named,
-    fx.nothing_said,
+    fx.nothing_named,
 )
 NO_VALUE_YET: tuple[Note, ...] = (*INSPECT_THEN, fx.interrupted)
-"""The reader may still read. Who reads by eye does so in another's presence."""
-READ_BY_EYE: Phases = phases(
+"""If the reader fails, too, the dealer reads while another person is present."""
+TO_BE_READ: Phases = phases(
     *(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
 )
 """Revealed, or about to be, and no value yet."""
@@ -178,7 +177,7 @@ ROWS: tuple[Row, ...] = (
         "entry.mode",
         (g.read_verified, g.dealer_confirms),
         P.AWAITING_DEALER,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (
             fx.clear_lamps,
             AWAIT_DEALER,
@@ -192,7 +191,7 @@ ROWS: tuple[Row, ...] = (
         "entry.mode",
         (g.read_verified,),
         P.AWAITING_DEALER,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (
             fx.clear_lamps,
             AWAIT_DEALER,
@@ -203,11 +202,12 @@ ROWS: tuple[Row, ...] = (
     # the dealer removes the cover, announces each value and enters it
     _row(
         "covered, and not read: reveal again",
-        READ_BY_EYE,
+        TO_BE_READ,
         "interruption.after_toss",
         (
             *(g.dealer_may_read_after_interruption, g.by_machine),
-            *(g.covered, g.still_covered, g.read_nothing),
+            *(g.covered, g.still_covered),
+            g.negated(g.read_no_roll, "the reader saw a die that does not lie flat"),
         ),
         P.REVEALING,
         (*NO_VALUE_YET, fx.read_again, fx.reveal_over),
@@ -224,7 +224,7 @@ ROWS: tuple[Row, ...] = (
     # (ma: supervisor), what lies as it fell
     _row(
         "the dealer is to read: who is present?",
-        READ_BY_EYE,
+        TO_BE_READ,
         "lamp_fault.presence",
         (g.dealer_may_read_after_interruption,),
         P.INTERRUPTED,
@@ -239,7 +239,7 @@ ROWS: tuple[Row, ...] = (
     # the device failed after the toss: what was properly tossed is read, if it lies as it fell
     _row(
         "dealer and floorperson are asked",
-        ph.BETS_CLOSED | READ_BY_EYE,
+        ph.BETS_CLOSED | TO_BE_READ,
         "interruption.after_toss",
         (g.persons_may_say,),
         P.INTERRUPTED,
@@ -268,7 +268,7 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         (),
         P.DISPUTED,
-        INSPECT_THEN,
+        NO_VALUE_YET,
         (
             fx.clear_lamps,
             AWAIT_DEALER,

@@ -100,13 +100,11 @@ def _activation(
 READ_BY_EYE = (fx.uncover, fx.light_on, fx.announce(Notice.ENTER, "interruption.after_toss"))
 
 FIRST_WORD = (
-    *(g.of_this_round, g.may_be_vouched_for, g.stayed_in_view, g.may_say_in_view),
-    g.negated(g.said_before, "this person has said so already"),
+    *(g.of_this_round, g.may_be_vouched_for, g.stayed_in_view, g.may_say_in_view, g.says_anew),
 )
-NOT_IN_VIEW = (
-    *(g.of_this_round, g.negated(g.stayed_in_view, "the compartment stayed in view")),
-    g.may_deny,
-)
+SECOND_WORD = (g.of_this_round, g.stayed_in_view, g.second_of_two)
+NOT_STAYED = g.negated(g.stayed_in_view, "the compartment stayed in view")
+NOT_IN_VIEW = (g.of_this_round, NOT_STAYED, g.may_deny)
 
 ODDS_NOT_SHOWN = "odds-not-shown"
 """Fault of a multiplier display that was not proved to show what it was told."""
@@ -373,8 +371,8 @@ ROWS: tuple[Row, ...] = (
         do=(AWAIT_DEALER, fx.announce(Notice.ENTER, "reader_fault.attended")),
     ),
     # ── interrupted after the toss: did the lid stay shut, and who is present? ──
-    # the device fails after the toss: settled in the presence of a floorperson or above, by whom
-    # it is also read (ma: supervisor)
+    # the device fails after the toss: settled in the presence of a floorperson or above (ma:
+    # supervisor), in which the dealer also reads
     Row(
         "the required person is present: the dealer reads",
         phases(P.INTERRUPTED),
@@ -382,7 +380,7 @@ ROWS: tuple[Row, ...] = (
         "lamp_fault.presence",
         when=(g.may_be_present, g.of_this_round, g.lid_stayed_shut),
         to=P.AWAITING_DEALER,
-        notes=(fx.witness_named, fx.nothing_said),
+        notes=(fx.witness_named,),
         do=READ_BY_EYE,
     ),
     # the device failed after the toss: what was properly tossed is read, if it lies as it fell
@@ -391,7 +389,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.stayed_in_view, g.another_witness, g.dice_hidden),
+        when=(*SECOND_WORD, g.nobody_else_denies, g.dice_hidden),
         to=P.REVEALING,
         notes=(fx.dice_kept, fx.read_again),
         do=(fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
@@ -401,7 +399,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.stayed_in_view, g.another_witness),
+        when=(*SECOND_WORD, g.nobody_else_denies),
         to=P.AWAITING_DEALER,
         notes=(fx.dice_kept, fx.witness_present),
         do=READ_BY_EYE,
@@ -411,8 +409,11 @@ ROWS: tuple[Row, ...] = (
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=FIRST_WORD,
-        notes=(fx.in_view_first,),
+        when=(
+            *FIRST_WORD,
+            g.negated(g.second_of_two, "another person denies it: that one takes it back first"),
+        ),
+        notes=(fx.first_word,),
         do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
     ),
     Row(
@@ -514,7 +515,7 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         when=(
             *(g.in_charge, g.of_this_round, g.another_decides),
-            *(g.was_named, g.shown_as_they_fell),
+            *(g.was_named, g.shown_as_they_fell, g.decided_in_presence),
         ),
         to=P.DECIDED,
         notes=(fx.values_from(Source.DECIDED),),
@@ -524,7 +525,10 @@ ROWS: tuple[Row, ...] = (
         phases(P.DISPUTED),
         ev.DisputeDecided,
         "entry.dispute",
-        when=(g.in_charge, g.of_this_round, g.another_decides, g.decides_no_roll),
+        when=(
+            *(g.in_charge, g.of_this_round, g.another_decides),
+            *(g.decides_no_roll, g.decided_in_presence),
+        ),
         to=P.WITHOUT_RESULT,
         notes=(fx.no_roll_from(Source.DECIDED),),
         do=END,
@@ -545,8 +549,16 @@ ROWS: tuple[Row, ...] = (
         CORRECTABLE,
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(g.of_this_round, g.stayed_in_view, g.another_witness),
-        notes=(fx.dice_kept, fx.nothing_said),
+        when=SECOND_WORD,
+        notes=(fx.dice_kept, fx.nothing_named),
+    ),
+    Row(
+        "one takes back that it stayed in view",
+        CORRECTABLE,
+        ev.CompartmentWatched,
+        "interruption.after_toss",
+        when=(g.of_this_round, NOT_STAYED, g.own_word),
+        notes=(fx.taken_back,),
     ),
     Row(
         "one says that it stayed in view: what was typed may have to be put right",
@@ -554,7 +566,7 @@ ROWS: tuple[Row, ...] = (
         ev.CompartmentWatched,
         "interruption.after_toss",
         when=(*FIRST_WORD, g.on_a_persons_word, g.not_corrected),
-        notes=(fx.in_view_first,),
+        notes=(fx.first_word,),
         do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
     ),
     # wagers are settled by the value that shows on each die, not by what was typed
@@ -655,7 +667,7 @@ ROWS: tuple[Row, ...] = (
         "settling.order",
         when=(g.dealer_or_above, g.of_this_round, g.people_settle, g.another_settles),
         to=P.SETTLED_LIT,
-        notes=(fx.not_named,),
+        notes=(fx.nothing_open,),
     ),
     # when all is collected and paid, the dealer clears the lit combinations
     Row(
@@ -665,7 +677,7 @@ ROWS: tuple[Row, ...] = (
         "settling.clear",
         when=(g.of_this_phase, g.of_this),
         to=P.CLEARING,
-        notes=(fx.not_named, fx.lamps_unknown),
+        notes=(fx.nothing_open, fx.lamps_unknown),
         do=(fx.clear_lamps,),
     ),
     Row(
@@ -728,7 +740,7 @@ ROWS: tuple[Row, ...] = (
         phases(P.WITHOUT_RESULT),
         ev.WagersSettled,
         "settling.order",
-        when=(g.dealer_or_above, g.of_this_round),
+        when=(g.dealer_or_above, g.of_this_round, g.another_settles),
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
     ),

@@ -103,7 +103,8 @@ class Phase(Word):
     READ = "read"
     """*Passing*: the reading is in; who has to act on it?"""
     INTERRUPTED = "interrupted"
-    """Restarted after the toss: did the locked compartment stay in view? Two persons say so."""
+    """Restarted after the toss: who is present when the dealer reads, and did the locked
+    compartment stay in view?"""
     AWAITING_DEALER = "awaiting_dealer"
     """The dealer confirms, enters, or calls no roll."""
     DISPUTED = "disputed"
@@ -180,10 +181,10 @@ class TableState:
     said_first: Person | None = None
     """Who said first that the locked compartment stayed in their view, or, at a reveal that is
     overdue, that the cover is off: a second person makes it true."""
-    denied: bool = False
-    """One word that the compartment did not stay in view; the same word again makes it true."""
+    denied_by: Person | None = None
+    """Who says that the compartment did not stay in view: a second such word makes it true."""
     interrupted: bool = False
-    """Restarted since the toss, and no value stands yet: read by eye in another's presence."""
+    """Restarted since the toss, and no value stands: the dealer reads, in another's presence."""
     reveal_overdue: bool = False
     """The time of the reveal has passed, and the contact still says that the cover is closed."""
     ending: Ending | None = None

@@ -205,10 +205,10 @@ ROWS: tuple[Row, ...] = (
         ev.RevealRequested,
         "reader_fault.attended",
         when=(
-            *(g.of_this_round, g.in_play, g.reveal_overdue, g.may_say_in_view),
-            g.negated(g.said_before, "one person has said so: it takes the dealer and another"),
+            *(g.of_this_round, g.in_play, g.reveal_overdue),
+            *(g.may_say_in_view, g.says_anew),
         ),
-        notes=(fx.in_view_first,),
+        notes=(fx.first_word,),
         do=(fx.announce(Notice.REVEAL, "entry.announce"),),
     ),
     Row(

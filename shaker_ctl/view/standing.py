@@ -126,7 +126,7 @@ def pending(
         text = "the dealer reads in your presence: come to the table, then: presence"
     elif state.phase is Phase.INTERRUPTED:
         said = f"{state.said_first.name} has said so; " if state.said_first else ""
-        void = "once more in-view no" if state.denied else "else in-view no, twice"
+        void = "once more in-view no" if state.denied_by else "else in-view no, twice"
         roles = presence | _DEALER
         other = " or ".join(sorted(role.value for role in presence))
         text = (

@@ -31,8 +31,8 @@ _NOTICES = {
     "the dealer reads.",
     Notice.IN_VIEW: "Interrupted after the toss: the dealer, and the person who must be present, "
     "each say whether the locked compartment stayed in their view.",
-    Notice.NOT_IN_VIEW: "One person says that the compartment did not stay in view: the same word "
-    "again, and the round is void. Typed wrongly? Say: in-view yes.",
+    Notice.NOT_IN_VIEW: "One person says that the compartment did not stay in view. A second such "
+    "word makes the round void. Typed wrongly? Say: in-view yes, or presence.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",
     Notice.RESULT: "Result.",
     Notice.NO_ROLL: "No roll.",

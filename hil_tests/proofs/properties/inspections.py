@@ -57,7 +57,8 @@ def _signed_rightly(case: Case) -> bool | None:
 def _signed_leads(case: Case) -> bool | None:
     y, signed = case.next, case.event
     if case.to is P.INSPECTION_DUE:
-        return is_old(case.table, case.before.begun, signed.at)
+        old = is_old(case.table, case.before.begun, signed.at)
+        return old and case.state.purpose is Purpose.INSPECTION
     if y.inspector is not None or y.purpose is not Purpose.PLAY:
         return False
     if case.state.purpose is Purpose.SHIFT:

@@ -306,7 +306,8 @@ def _interrupted_after(case: Case) -> bool | None:
         return False
     if case.before.bets_closed and case.phase in UNREAD:
         if case.rules.covered and case.event.cover_closed and case.before.verdict != "no_roll":
-            return case.to is P.REVEALING and case.tells(Notice.REVEAL)
+            told = case.tells(Notice.REVEAL) and case.orders(do.ShowPhase)
+            return case.to is P.REVEALING and told
         return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     if case.phase is P.SHOWING_MULTIPLIERS and case.event.cover_closed:
         return case.to is P.SHOWING_MULTIPLIERS
@@ -319,6 +320,9 @@ def _interrupted_after(case: Case) -> bool | None:
 )
 def _in_view(case: Case) -> bool | None:
     w, who = case.before, case.event.person
+    if not case.event.stayed and case.phase is not P.INTERRUPTED:
+        takes_back = any(is_one(who.name, each.name) for each in w.in_view)
+        return takes_back and case.to is case.phase and case.next.said_first is None
     if not case.event.stayed:
         may = w.doubt or who.role in IN_CHARGE
         again = case.to is P.INTERRUPTED and case.tells(Notice.NOT_IN_VIEW)
@@ -328,10 +332,12 @@ def _in_view(case: Case) -> bool | None:
     said = w.in_view | {who}
     if case.phase is not P.INTERRUPTED:
         both = are_both(case.table, said) and not case.next.dice_in_doubt
-        first = len(said) == 1 and w.by_person and w.first is None and case.tells(Notice.IN_VIEW)
+        first = w.by_person and w.first is None and case.tells(Notice.IN_VIEW)
         return case.to is case.phase and (both or first)
     if case.to is P.INTERRUPTED:
-        return len(said) == 1 and case.tells(Notice.IN_VIEW)
+        return not are_both(case.table, said) and case.tells(Notice.IN_VIEW)
+    if w.denied is not None and not is_one(w.denied.name, who.name):
+        return False
     if case.rules.covered and w.cover and w.verdict != "no_roll":
         told = case.to is P.REVEALING and case.tells(Notice.REVEAL)
         return are_both(case.table, said) and told and not case.next.dice_in_doubt
@@ -358,9 +364,10 @@ def _read_in_presence(case: Case) -> bool | None:
 )
 def _reads_before(case: Case) -> bool | None:
     present, who = case.before.present, case.event.person
-    if present is None:
+    if present is None and not case.before.interrupted:
         return None
-    return who.role is Role.DEALER and not is_one(who.name, present.name)
+    is_present = present is not None and is_one(who.name, present.name)
+    return who.role is Role.DEALER and not is_present
 
 
 @proves(
@@ -372,6 +379,17 @@ def _not_alone(case: Case) -> bool | None:
     if not w.interrupted or w.verdict == "verified":
         return None
     return w.present is not None
+
+
+@proves(
+    "interrupted after the toss, who is present decides for what was read by eye",
+    granted=(ev.DisputeDecided,),
+)
+def _decided_in_presence(case: Case) -> bool | None:
+    values = tuple(sorted(case.event.values or ()))
+    if not case.before.interrupted or (values and values == case.before.read):
+        return None
+    return case.event.person.role in case.expected.presence
 
 
 @proves(

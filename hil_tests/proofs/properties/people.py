@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, came_out, proves
-from hil_tests.proofs.watch import is_one, kept_alone, seconds_dice, why_not
+from hil_tests.proofs.properties.rounds import UNSETTLED
+from hil_tests.proofs.watch import are_both, is_one, kept_alone, seconds_dice, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -155,6 +156,28 @@ def _is_free(case: Case) -> bool:
 
 def _offered(case: Case) -> dict[type[ev.Event], Role]:
     """What must be granted here, to this role, when nothing stands in the way."""
+    return _awaited(case) | _possible(case)
+
+
+def _vouched_by(case: Case) -> Role:
+    """Who is still to say that the compartment stayed in view, or the cover is off."""
+    dealer_said = any(person.role is Role.DEALER for person in case.before.in_view)
+    return Role.SUPERVISOR if dealer_said else Role.DEALER
+
+
+def _possible(case: Case) -> dict[type[ev.Event], Role]:
+    """What nobody waits for, and a person may do all the same."""
+    w = case.before
+    if case.phase in (P.AWAITING_DEALER, P.SETTLING_BY_HAND) and w.present is not None:
+        return {ev.PresenceGiven: Role.SUPERVISOR}
+    typed_wrongly = w.by_person and w.first is None and case.phase in UNSETTLED
+    if typed_wrongly and w.doubt and not w.reached:
+        return {ev.CompartmentWatched: _vouched_by(case)}
+    return {}
+
+
+def _awaited(case: Case) -> dict[type[ev.Event], Role]:
+    """What the table waits for, and from whom."""
     order = case.expected.nmb_before_reveal
     by_hand = case.before.manual
     d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
@@ -250,12 +273,10 @@ def _offered(case: Case) -> dict[type[ev.Event], Role]:
         case P.INTERRUPTED if not case.before.doubt:
             return {ev.PresenceGiven: Role.SUPERVISOR}
         case P.INTERRUPTED:
-            dealer_said = any(person.role is d for person in case.before.in_view)
-            return {ev.CompartmentWatched: Role.SUPERVISOR if dealer_said else d}
+            return {ev.CompartmentWatched: _vouched_by(case)}
         case P.REVEALING if case.before.overdue:
-            dealer_said = any(person.role is d for person in case.before.in_view)
-            seconds = dealer_said or not case.expected.attended
-            return {ev.RevealRequested: Role.SUPERVISOR if seconds else d}
+            alone = not case.expected.attended
+            return {ev.RevealRequested: Role.SUPERVISOR if alone else _vouched_by(case)}
         case P.COVERING:
             return {ev.OutOfServiceRequested: f}
         case P.AWAITING_DEALER:
@@ -289,13 +310,25 @@ def _decidable(case: Case) -> frozenset[tuple[int, ...]]:
     return frozenset({case.before.read} if case.before.read else ())
 
 
+def _needs_presence(case: Case, person: Person) -> bool:
+    """True where only who is present after an interruption decides for these values."""
+    values = tuple(sorted(case.event.values or ()))
+    agrees = bool(values) and values == case.before.read
+    return case.before.interrupted and not agrees and person.role not in case.expected.presence
+
+
 def _is_both_sides(case: Case, person: Person) -> bool:
     """True where another person has to do this, or where it is no decision between the two."""
     if case.on(ev.RevealRequested) and case.phase is P.REVEALING:
-        return any(is_one(person.name, each.name) for each in case.before.in_view)
+        return person in case.before.in_view
+    if case.on(ev.CompartmentWatched) and case.event.stayed:
+        denied, both = case.before.denied, are_both(case.table, case.before.in_view | {person})
+        another = denied is not None and not is_one(denied.name, person.name)
+        return person in case.before.in_view or (both and another)
     if case.on(ev.CompartmentWatched):
-        said = case.before.in_view
-        return case.event.stayed and any(is_one(person.name, each.name) for each in said)
+        return False
+    if case.on(ev.DisputeDecided) and _needs_presence(case, person):
+        return True
     if case.on(ev.DisputeDecided):
         values, enterer = case.event.values, case.before.enterer
         named = values is None or tuple(sorted(values)) in _decidable(case)
@@ -320,6 +353,9 @@ def _granted(case: Case) -> bool | None:
         return case.refused
     if isinstance(case.event, OF_THE_INSPECTOR) and person != case.before.inspector:
         return case.refused
+    if case.on(ev.CompartmentWatched) and not (case.event.stayed or case.phase is P.INTERRUPTED):
+        said = any(is_one(person.name, each.name) for each in case.before.in_view if person)
+        return case.accepted == said
     if case.on(ev.FaultCleared) and case.event.kind not in case.before.faults:
         return None
     if case.on(ev.ShakerRetired) and not case.event.steps:

@@ -77,7 +77,9 @@ def _dealer_and_reader(case: Case) -> bool | None:
     if case.phase not in (P.AWAITING_DEALER, P.DISPUTED) or not case.is_current:
         return None
     present, who = case.before.present, case.event.person
-    if present is not None and (who.role is not Role.DEALER or is_one(who.name, present.name)):
+    is_present = present is not None and is_one(who.name, present.name)
+    asked_for = present is not None or case.before.interrupted
+    if asked_for and (who.role is not Role.DEALER or is_present):
         return case.refused  # interrupted: the dealer reads, and not who is present
     if who.role not in SPEAKING_ROLES:
         return case.refused
@@ -227,7 +229,7 @@ def _forgotten(case: Case) -> bool | None:
     left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named)
     clean = (
         not any((*left, y.correction, y.reveal_overdue, y.enterer, y.witness))
-        and not (y.interrupted or y.said_first or y.denied)
+        and not (y.interrupted or y.said_first or y.denied_by)
         and not y.multipliers
         and not y.multipliers_shown
         and not y.retried

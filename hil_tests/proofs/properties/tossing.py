@@ -100,7 +100,8 @@ def _nothing_seen_early(case: Case) -> bool | None:
 @proves("light off before a covered toss, on again before reading", accepted=True)
 def _light(case: Case) -> bool | None:
     kinds = [type(each) for each in case.commands]
-    if case.on(ev.Restarted) and case.to is P.COVERED:
+    starts = case.on(ev.Restarted) and case.to is P.COVERED
+    if starts or (case.on(ev.Restarted, ev.CompartmentWatched) and case.to is P.REVEALING):
         return do.LightOff in kinds  # a controller that starts cannot know how its light is
     if do.StartToss in kinds:
         return case.before.hidden == case.rules.covered
@@ -154,7 +155,7 @@ def _stuck(case: Case) -> bool | None:
     if may and (are_both(case.table, before | {who}) or is_alone(case.table, who)):
         raised = do.RaiseFault(FaultKind.SHAKER, "cover-stuck") in case.commands
         return raised and case.to in (P.AWAITING_DEALER, P.INTERRUPTED, P.WITHOUT_RESULT)
-    if may and not before:
+    if may and who not in before:
         return case.to is P.REVEALING and case.tells(Notice.REVEAL)
     return case.refused
 

@@ -178,6 +178,7 @@ def _swapped(state: TableState) -> TableState:
         state,
         witness=state.witness and _SWAPPED.get(state.witness, state.witness),
         said_first=state.said_first and _SWAPPED.get(state.said_first, state.said_first),
+        denied_by=state.denied_by and _SWAPPED.get(state.denied_by, state.denied_by),
         enterer=state.enterer and _SWAPPED.get(state.enterer, state.enterer),
     )
 

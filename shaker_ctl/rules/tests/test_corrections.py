@@ -264,6 +264,14 @@ def test_after_an_outage_two_who_kept_the_compartment_in_view_put_right_what_was
     assert t.last_of(do.PushLamps).values == TRUE
 
 
+def test_after_an_outage_a_word_about_the_compartment_is_taken_back():
+    t = typed_wrongly().do(ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    t.do(*(ev.CompartmentWatched(DEALER, 1, stayed) for stayed in (True, False)))
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+
+
 def test_nobody_vouches_for_dice_in_a_compartment_that_was_seen_open():
     t = typed_wrongly().do(ev.CompartmentOpened(), ev.CompartmentClosed())
     t.do(ev.Restarted(False, False, False), ev.LampsShown(t.state.occasion, TYPED))

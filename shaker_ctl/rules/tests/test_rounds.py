@@ -643,7 +643,59 @@ def test_one_word_that_it_did_not_stay_in_view_can_be_taken_back():
     t.do(ev.CompartmentWatched(DEALER, 1, stayed=False))
     assert (t.phase, t.last_of(do.Announce).notice) == (Phase.INTERRUPTED, Notice.NOT_IN_VIEW)
     t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert (t.phase, t.state.denied) == (Phase.AWAITING_DEALER, False)
+    assert (t.phase, t.state.denied_by) == (Phase.AWAITING_DEALER, None)
+
+
+def _words(t: Playing, *said: tuple[Person, bool]) -> Playing:
+    return t.do(*(ev.CompartmentWatched(who, 1, stayed) for who, stayed in said))
+
+
+def test_who_denies_it_takes_back_their_own_yes():
+    t = _words(_restart(Playing().open().settled()), (DEALER, True), (DEALER, False), (FLOOR, True))
+    assert t.phase is Phase.INTERRUPTED
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (6, 6, 6))).refused
+    assert _words(t, (DEALER, True)).phase is Phase.AWAITING_DEALER
+
+
+def test_what_one_denies_two_others_do_not_make_true():
+    t = _words(_restart(Playing().open().settled()), (SUPERVISOR, False), (FLOOR, True))
+    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=True)).refused
+    assert _words(t, (FLOOR, False)).state.ending is Ending.VOID
+
+
+def test_a_first_word_in_a_role_that_makes_no_pair_gives_way():
+    t = _words(_restart(Playing().open().settled()), (Person(DEALER.name, Role.FLOORPERSON), True))
+    assert _words(t, (DEALER, True), (FLOOR, True)).phase is Phase.AWAITING_DEALER
+
+
+def test_who_was_present_does_not_settle_after_a_no_roll_was_put_right_either():
+    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
+    t.do(ev.NoRollCalled(DEALER, 1))
+    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
+    t.do(ev.CorrectionNamed(DEALER, 1, (6, 6, 6)), ev.CorrectionAgreed(FLOOR, 1, (6, 6, 6)))
+    t.do(ev.LampsShown(t.state.occasion, (6, 6, 6)))
+    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
+
+
+def test_against_a_reading_before_an_interruption_who_is_to_be_present_decides():
+    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
+    t.do(ev.ShiftInspectionRequested(SUPERVISOR, t.now))
+    for _ in range(3):
+        t.cycled(SUPERVISOR)
+    t.do(ev.Signed(SUPERVISOR, t.now)).awaiting_dealer(Verified((1, 4, 4)))
+    _restart(t, latched=True)
+    assert t.tell(ev.ValuesEntered(FLOOR, 1, (6, 6, 6))).refused, "the dealer reads"
+    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)))
+    for values in ((6, 6, 6), None):
+        assert t.tell(ev.DisputeDecided(FLOOR, 1, values)).refused
+    t.do(ev.DisputeDecided(SUPERVISOR, 1, (6, 6, 6)))
+
+
+def test_what_was_typed_once_is_typed_anew_where_another_is_present():
+    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
+    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)), ev.PresenceGiven(SUPERVISOR, 1))
+    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)))
+    assert t.phase is Phase.AWAITING_DEALER
 
 
 def test_against_the_lids_flag_the_floorperson_says_twice_that_it_did_not_stay_in_view():

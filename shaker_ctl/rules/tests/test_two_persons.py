@@ -130,11 +130,11 @@ def test_dealer_and_floorperson_say_that_the_cover_is_off_and_its_contact_stuck(
 
 
 def test_one_of_the_two_is_the_dealer_and_they_are_two():
-    t = reveal_overdue().do(ev.RevealRequested(FLOOR, 1))
-    assert t.tell(ev.RevealRequested(SUPERVISOR, 1)).refused, "no dealer"
-    t = reveal_overdue().do(ev.RevealRequested(DEALER, 1))
-    assert t.tell(ev.RevealRequested(Person(DEALER.name, Role.FLOORPERSON), 1)).refused
-    assert t.tell(ev.RevealRequested(TECHNICIAN, 1)).refused
+    both_trades = Person(DEALER.name, Role.FLOORPERSON)
+    for first, second in ((FLOOR, SUPERVISOR), (DEALER, both_trades), (both_trades, DEALER)):
+        t = reveal_overdue().do(ev.RevealRequested(first, 1), ev.RevealRequested(second, 1))
+        assert (t.phase, t.state.said_first) == (Phase.REVEALING, second), "they make no pair"
+        assert t.tell(ev.RevealRequested(TECHNICIAN, 1)).refused
 
 
 def test_a_dealer_who_is_slow_to_uncover_is_told_again_and_nothing_is_broken():

@@ -1,5 +1,5 @@
 # Everything builds its own virtual environment in .venv; nothing needs to be installed beforehand
-# but Python >= 3.11 with venv.
+# but Python >= 3.11 with venv, and two libraries that opencv-python links to.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -188,7 +188,11 @@ HELD     = $(foreach list,$(1),-c $(list) $$(sed -n 's/^\([a-z][^= ]*\)==.*/--no
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR) $(LOCK_RIG) $(VENV)/bin/python
+$(VENV)/.libraries:
+	@sh hil_tests/system-libraries libgl1:libGL.so.1 libglib2.0-0:libglib-2.0.so.0
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR) $(LOCK_RIG) $(VENV)/bin/python $(VENV)/.libraries
 	$(LOCKED) -r $(LOCK_TABLE) -r $(LOCK_FLOOR) -r $(LOCK_RIG)
 	$(OURS) --editable . --editable ./hil_tests
 	@touch $@

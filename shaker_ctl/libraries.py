@@ -24,13 +24,12 @@ from shaker_ctl.whole_file import opened
 
 LOCK = Path(__file__).with_name("lock.txt")
 
-DECIDING = ("numpy", "onnxruntime", "opencv-python-headless", "pigpio", "pymodbus")
+DECIDING = ("numpy", "onnxruntime", "opencv-python", "pigpio", "pymodbus")
 """What reads the dice, moves the motor and lights the lamps; `pyproject.toml` bounds each from
 above."""
 
-INSTEAD = {"opencv-python-headless": "opencv-python"}
-"""The same library with windows; a house may install it instead. It takes 10 MB more memory.
-What an upgrade leaves of it beside the other, whose files replaced its own, is not looked at."""
+HEADLESS = {"opencv-python": "opencv-python-headless"}
+"""The same library without windows; a house may install it instead."""
 
 _BY_INSTALLER = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"})
 """Files that differ from one installation of a wheel to the next."""
@@ -74,7 +73,7 @@ def installed(root: Path) -> dict[str, Library]:
 
 def deciding(root: Path) -> dict[str, str]:
     """Return version and digest, as text, of each library that decides."""
-    wanted = {*DECIDING, *INSTEAD.values()}
+    wanted = {*DECIDING, *HEADLESS.values()}
     return {name: _library(name, found).line() for name, found in _found(root, wanted).items()}
 
 
@@ -137,10 +136,9 @@ def _found(root: Path, wanted: Collection[str] = ()) -> dict[str, Distribution]:
     path = [str(root)] if has_own else sys.path
     found = {
         name: next(iter(distributions(name=name, path=path)), None)
-        for name in sorted(wanted or {*locked(), *INSTEAD.values()})
+        for name in sorted(wanted or {*locked(), *HEADLESS.values()})
     }
-    replaced = {other for name, other in INSTEAD.items() if found.get(name) is not None}
-    return {name: one for name, one in found.items() if one is not None and name not in replaced}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def _library(name: str, found: Distribution) -> Library:

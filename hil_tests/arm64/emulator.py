@@ -23,7 +23,9 @@ COUNTER = Path(__file__).with_name("counter.c")
 CACHE = Path("/var/tmp/shaker-ctl-arm64")
 
 SUITE = "bookworm"
-PACKAGES = ("base-files", "libc-bin", "python3", "libstdc++6", "libgomp1")
+PACKAGES = (
+    *("base-files", "libc-bin", "python3", "libgl1", "libglib2.0-0", "libstdc++6", "libgomp1"),
+)
 """Python, and what the wheels of OpenCV and onnxruntime link to."""
 PROGRAMS = {"qemu-aarch64": "qemu-user", "mmdebstrap": "mmdebstrap", "cc": "gcc"}
 """Programs, and the Debian packages that bring them."""

@@ -91,7 +91,7 @@ def _inside(
 
 def recipe(suite: str) -> debian.Recipe:
     """Return the Debian of one suite: what the installation page asks for, and nothing else."""
-    packages = ("python3", "python3-venv", *debian.LIBRARIES)
+    packages = ("python3", "python3-venv", *debian.LIBRARIES[suite])
     return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 

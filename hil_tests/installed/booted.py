@@ -41,7 +41,7 @@ RECIPE = debian.Recipe(
     "bookworm",
     (
         *("systemd", "systemd-sysv", "dbus", "udev", "python3", "python3-venv"),
-        *(*debian.LIBRARIES, "socat"),
+        *(*debian.LIBRARIES["bookworm"], "socat"),
     ),
 )
 

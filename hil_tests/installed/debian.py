@@ -46,8 +46,11 @@ _ELF_ARM64 = (
 the emulator now, so that it is also found inside a changed root."""
 
 
-LIBRARIES = ("libstdc++6",)
-"""What OpenCV and onnxruntime link to and no wheel brings."""
+LIBRARIES = {
+    "bookworm": ("libgl1", "libglib2.0-0"),
+    "trixie": ("libgl1", "libglib2.0-0t64"),
+}
+"""What opencv-python links to and no wheel brings."""
 
 
 class Suite(StrEnum):

@@ -67,7 +67,7 @@ def recipe(suite: str) -> debian.Recipe:
         "udev",
         "python3",
         "socat",
-        *debian.LIBRARIES,
+        *debian.LIBRARIES[suite],
     )
     return debian.Recipe(suite, packages)
 

@@ -35,16 +35,13 @@ from vision.table.reader import TableReader
 
 HERE = Path(__file__).resolve().parents[2]
 
-READS = frozenset({"numpy", "onnxruntime", "opencv-python-headless"})
+READS = frozenset({"numpy", "onnxruntime", "opencv-python"})
 """Those that turn a picture into a reading."""
 
 CONTRACTS = {
     "numpy": ("vision/tests/test_second_reader.py", "vision/tests/test_consensus.py"),
     "onnxruntime": ("vision/tests/test_classifier.py", "models/tests/test_same_everywhere.py"),
-    "opencv-python-headless": (
-        "vision/tests/test_second_reader.py",
-        "vision/tests/test_quality.py",
-    ),
+    "opencv-python": ("vision/tests/test_second_reader.py", "vision/tests/test_quality.py"),
     "pigpio": ("hil_tests/contracts/test_motor.py", "hil_tests/contracts/test_interlock.py"),
     "pymodbus": ("hil_tests/contracts/test_lamp_contract.py",),
 }

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 LOCK = Path(__file__).resolve().parents[2] / "shaker_ctl" / "lock.txt"
-MEASURED_WITH = ("numpy", "onnxruntime", "opencv-python-headless")
+MEASURED_WITH = ("numpy", "onnxruntime", "opencv-python")
 """What turns a picture into a reading; their versions stand beside the figures."""
 
 

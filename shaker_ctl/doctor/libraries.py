@@ -16,7 +16,7 @@ def libraries(root: Path = ROOT) -> Finding:
     there = library.installed(root)
     others = []
     for name, version in library.locked().items():
-        one = there.get(name) or there.get(library.INSTEAD.get(name, ""))
+        one = there.get(name) or there.get(library.HEADLESS.get(name, ""))
         if one is None and name not in library.DECIDING:
             continue  # what the installed others ask for is their installer's matter
         if one is None:

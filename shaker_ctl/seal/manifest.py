@@ -175,7 +175,7 @@ def differences(
 def loaded_anew(manifest: Manifest, root: Path = ROOT) -> list[SealFinding]:
     """Return what differs among the files that a process of the table loads when it is restarted:
     the packages, and the libraries that decide. A part of `differences`, and quick."""
-    deciding = (*installed_libraries.DECIDING, *installed_libraries.INSTEAD.values())
+    deciding = (*installed_libraries.DECIDING, *installed_libraries.HEADLESS.values())
     return [
         *_packages_that_differ(manifest, root, lambda: None),
         *(

@@ -101,16 +101,9 @@ def test_a_library_that_no_lock_names_is_not_looked_at(tmp_path: Path) -> None:
     assert libraries.installed(tmp_path) == {}
 
 
-def test_opencv_with_windows_decides_as_well(tmp_path: Path) -> None:
-    install_library(tmp_path, "opencv_python", "cv2.py", b"")
-    assert list(libraries.deciding(tmp_path)) == ["opencv-python"]
-
-
-def test_what_an_upgrade_leaves_of_opencv_with_windows_is_not_looked_at(tmp_path: Path) -> None:
-    install_library(tmp_path, "opencv_python", "cv2.py", b"with windows")
+def test_opencv_without_windows_decides_as_well(tmp_path: Path) -> None:
     install_library(tmp_path, "opencv_python_headless", "cv2.py", b"")
     assert list(libraries.deciding(tmp_path)) == ["opencv-python-headless"]
-    assert list(libraries.damage(tmp_path)) == []
 
 
 def test_each_library_that_decides_has_a_version_and_a_digest() -> None:

@@ -376,8 +376,8 @@ def _reads_before(case: Case) -> bool | None:
 )
 def _not_alone(case: Case) -> bool | None:
     w = case.before
-    if not w.interrupted or w.verdict == "verified":
-        return None
+    if not w.interrupted or w.verdict == "verified" or case.phase is P.DISPUTED:
+        return None  # a dispute is decided by who is to be present
     return w.present is not None
 
 

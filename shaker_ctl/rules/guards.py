@@ -674,9 +674,10 @@ def shown_as_they_fell(c: Context) -> bool:
 
 @guard("after an interruption it takes the person whose presence the profile asks for")
 def decided_in_presence(c: Context) -> bool:
-    """Against the reading they decide on what was read by eye."""
+    """Against the reading, one of the two, who entered or who decides, is that person."""
     agrees = c.event.values is not None and repeats_reading.holds(c)
-    return agrees or not c.state.interrupted or may_be_present.holds(c)
+    entered = c.state.enterer is not None and c.state.enterer.role in c.rules.presence
+    return agrees or not c.state.interrupted or entered or may_be_present.holds(c)
 
 
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")

@@ -382,14 +382,16 @@ def _not_alone(case: Case) -> bool | None:
 
 
 @proves(
-    "interrupted after the toss, who is present decides for what was read by eye",
+    "interrupted after the toss, who enters or who decides by eye is the person to be present",
     granted=(ev.DisputeDecided,),
 )
 def _decided_in_presence(case: Case) -> bool | None:
     values = tuple(sorted(case.event.values or ()))
     if not case.before.interrupted or (values and values == case.before.read):
         return None
-    return case.event.person.role in case.expected.presence
+    enterer = case.before.enterer
+    roles = {case.event.person.role, *({enterer.role} if enterer else ())}
+    return bool(roles & case.expected.presence)
 
 
 @proves(

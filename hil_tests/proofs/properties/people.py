@@ -311,10 +311,12 @@ def _decidable(case: Case) -> frozenset[tuple[int, ...]]:
 
 
 def _needs_presence(case: Case, person: Person) -> bool:
-    """True where only who is present after an interruption decides for these values."""
+    """True where only who is to be present after an interruption decides for these values."""
     values = tuple(sorted(case.event.values or ()))
     agrees = bool(values) and values == case.before.read
-    return case.before.interrupted and not agrees and person.role not in case.expected.presence
+    enterer = case.before.enterer
+    roles = {person.role, *({enterer.role} if enterer else ())}
+    return case.before.interrupted and not agrees and not roles & case.expected.presence
 
 
 def _is_both_sides(case: Case, person: Person) -> bool:

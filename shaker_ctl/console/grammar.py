@@ -210,7 +210,7 @@ FORMS: tuple[Form, ...] = (
     _act(
         _FLOOR | _TECHNICIAN,
         "out-of-order",
-        "out of service; with steps: a manual shaker may be used",
+        "out of service; then again, with the steps taken: a manual shaker may be used",
         "[STEP ...]",
         args.steps,
     ),

@@ -260,6 +260,8 @@ def next_step(
             return f"{what}; then {then or _NEXT.get(state.phase, 'go on')}"
         if then:
             return then
+    if state.phase is Phase.READY and state.shift_due:
+        return "supervisor: inspect shift"
     if state.phase is Phase.COVERING and state.purpose is Purpose.PLAY:
         return (
             "close the cover; if its contact is stuck, the floorperson: out-of-order; the round "

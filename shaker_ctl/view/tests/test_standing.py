@@ -299,3 +299,8 @@ def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decide
     assert opened is not None
     assert "decide 1 4 5" not in opened.text
     assert "decide 1 4 4" in opened.text
+
+
+def test_a_shift_that_is_due_is_what_comes_next() -> None:
+    state = TableState(Phase.READY, round=3, shift_due=True)
+    assert standing.next_step(state, []) == "supervisor: inspect shift"

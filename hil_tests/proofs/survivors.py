@@ -17,11 +17,9 @@ _NOBODY_NAMED = tuple(
         "restart: the same multipliers are shown again",
         "restart: not drawn, or not shown before the dice could be seen: no multipliers",
         "restart: still to be revealed",
-        "restart: the dealer is to read: who is present?",
         "restart: verified, still to be confirmed",
         "restart: verified, still to be entered",
         "restart: covered, and not read: reveal again",
-        "restart: dealer and floorperson are asked",
         "restart: settled without a value: void",
         "restart: still disputed",
     )

@@ -49,7 +49,11 @@ def opened(path: Path) -> BufferedReader:
     read, without end.
     """
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(number).st_mode):
+    kind = os.fstat(number).st_mode
+    if stat.S_ISDIR(kind):
+        os.close(number)
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(kind):
         os.close(number)
         raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
     return os.fdopen(number, "rb")

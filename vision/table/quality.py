@@ -76,6 +76,7 @@ class QualityGate:
         self._steps = steps
         self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
         self._ray_y = (self._rim[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        self._base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
         self._nearer = np.exp(-0.5 * (steps[2:-2] / _RIM_NEAR_PX) ** 2)
         self._crop = calibration.box_of(self._rim)
 
@@ -148,15 +149,29 @@ class QualityGate:
     def rim_shift(self, grey: np.ndarray) -> tuple[np.ndarray | None, float]:
         """As `rim`, with where the rim is instead of how far: (3,) right, down, and larger, px."""
         profile = self._along_rays(grey, np.zeros(_RAYS))
-        step = np.abs(profile) * self._nearer
-        at = self._steps[2:-2][step.argmax(axis=1)]
+        step = np.abs(profile)
         ends_x, ends_y = self._ray_x[:, -1], self._ray_y[:, -1]
         width, height = self.calibration.image_size
         inside = (ends_x < width - 1) & (ends_x > 0) & (ends_y < height - 1) & (ends_y > 0)
-        seen = (step.max(axis=1) > _MIN_RIM_STEP) & inside
-        if seen.mean() < _MIN_RIM_RAYS:
+        if (inside & (step.max(axis=1) > _MIN_RIM_STEP)).mean() < _MIN_RIM_RAYS:
             return None, 1.0
-        base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
+        # Of a camera that has moved far, a few rays show steps near the old place; most agree
+        # on where the rim is.
+        near, far = self._fitted(step * self._nearer, inside), self._fitted(step, inside)
+        shift, _ = near if near[1] >= far[1] else far
+        if shift is not None:
+            profile = self._along_rays(grey, self._base @ shift)
+        profile = profile[inside]
+        usual = np.median(profile, axis=0)
+        size = np.linalg.norm(profile, axis=1) * np.linalg.norm(usual)
+        in_sight = float(((profile @ usual) > _SAME_RIM * np.maximum(size, 1e-6)).mean())
+        return shift, in_sight
+
+    def _fitted(self, step: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray | None, int]:
+        """The shift that the strongest steps of the rays agree on, as `rim_shift`, and how many
+        rays do; None and 0 where too few agree."""
+        at = self._steps[2:-2][step.argmax(axis=1)]
+        seen = inside & (step.max(axis=1) > _MIN_RIM_STEP)
         # Where the strongest steps are partly another ring's, a fit to all ends between the two.
         # So the shift that most rays agree with comes first.
         fits = np.abs(at[:, None] - self._direction @ _RIM_SHIFTS.T) < _RIM_SHIFT_PX
@@ -165,17 +180,11 @@ class QualityGate:
         for _ in range(4):
             if keep.sum() < 8:
                 break
-            shift, *_ = np.linalg.lstsq(base[keep], at[keep], rcond=None)
-            off = np.abs(at - base @ shift)
+            shift, *_ = np.linalg.lstsq(self._base[keep], at[keep], rcond=None)
+            off = np.abs(at - self._base @ shift)
             keep = seen & (off < min(max(1.5, float(np.median(off[keep])) * 2.0), _RIM_OUTLIER_PX))
-        is_found = keep.sum() >= 0.5 * seen.sum()
-        if is_found:
-            profile = self._along_rays(grey, base @ shift)
-        profile = profile[inside]
-        usual = np.median(profile, axis=0)
-        size = np.linalg.norm(profile, axis=1) * np.linalg.norm(usual)
-        in_sight = float(((profile @ usual) > _SAME_RIM * np.maximum(size, 1e-6)).mean())
-        return (shift if is_found else None), in_sight
+        agree = int(keep.sum())
+        return (shift, agree) if agree >= max(8, 0.5 * seen.sum()) else (None, 0)
 
     def _along_rays(self, grey: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """(_RAYS, n) steps of grey along the rays, each ray moved outward by its shift, pixels."""

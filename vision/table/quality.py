@@ -184,7 +184,7 @@ class QualityGate:
             off = np.abs(at - self._base @ shift)
             keep = seen & (off < min(max(1.5, float(np.median(off[keep])) * 2.0), _RIM_OUTLIER_PX))
         agree = int(keep.sum())
-        return (shift, agree) if agree >= max(8, 0.5 * seen.sum()) else (None, 0)
+        return (shift, agree) if agree > 0.5 * seen.sum() else (None, 0)
 
     def _along_rays(self, grey: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """(_RAYS, n) steps of grey along the rays, each ray moved outward by its shift, pixels."""

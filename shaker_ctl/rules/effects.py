@@ -568,21 +568,13 @@ def denied(c: Context) -> Changes:
 
 
 taken_back = sets("said_first", None)
-
-
 overdue = sets("reveal_overdue", True)
 interrupted = sets("interrupted", True)
 
 
-def read_again(_: Context) -> Changes:
+def read_again(c: Context) -> Changes:
     """To be uncovered once more: the reader looks again, and then who reads by eye."""
-    return {
-        "reading": None,
-        "entered": None,
-        "witness": None,
-        "said_first": None,
-        "denied_by": None,
-    }
+    return {**nothing_named(c), "reading": None, "entered": None, "witness": None}
 
 
 def reveal_over(_: Context) -> Changes:

@@ -16,7 +16,7 @@ from shaker_ctl.rules.phases import P, Phases, phases
 from shaker_ctl.rules.round import AWAIT_DEALER
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.toss import END
+from shaker_ctl.rules.toss import END, REVEAL_AGAIN
 from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, ShownPhase
 
 INSPECT_THEN: tuple[Note, ...] = (
@@ -215,9 +215,7 @@ ROWS: tuple[Row, ...] = (
             fx.clear_lamps,
             fx.show(ShownPhase.NO_MORE_BETS),
             fx.show_multipliers_again,
-            fx.light_off,
-            fx.open_cover,
-            fx.announce(Notice.REVEAL, "entry.announce"),
+            *REVEAL_AGAIN,
         ),
     ),
     # the device failed after the toss: the dealer reads in the presence of a floorperson or above

@@ -20,7 +20,7 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.toss import END, START_READING
+from shaker_ctl.rules.toss import END, REVEAL_AGAIN, START_READING
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
@@ -392,7 +392,7 @@ ROWS: tuple[Row, ...] = (
         when=(*SECOND_WORD, g.nobody_else_denies, g.dice_hidden),
         to=P.REVEALING,
         notes=(fx.dice_kept, fx.read_again),
-        do=(fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
+        do=REVEAL_AGAIN,
     ),
     Row(
         "both say that it stayed in view: the dealer reads",

@@ -19,6 +19,9 @@ END = (fx.show_ending, fx.announce_ending)
 
 START_READING = (fx.light_on, fx.start_reading, fx.show_in_play(ShownPhase.READING))
 
+REVEAL_AGAIN = (fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce"))
+"""A cover is on over dice that nothing has read: it has to come off first."""
+
 ROWS: tuple[Row, ...] = (
     # a cover hides the dice while the shaker is active (625a, md), or none may be there (ma, 539)
     Row(
@@ -219,12 +222,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.covered,),
         to=P.REVEALING,
         notes=(fx.sets("cover_closed", True),),
-        do=(
-            fx.stop_reading,
-            fx.light_off,
-            fx.open_cover,
-            fx.announce(Notice.REVEAL, "entry.announce"),
-        ),
+        do=(fx.stop_reading, *REVEAL_AGAIN),
     ),
     Row(
         "covered again before the dealer has read: reveal",
@@ -234,7 +232,7 @@ ROWS: tuple[Row, ...] = (
         when=(g.covered, g.read_nothing, g.lid_stayed_shut),
         to=P.REVEALING,
         notes=(fx.sets("cover_closed", True), fx.read_again),
-        do=(fx.light_off, fx.open_cover, fx.announce(Notice.REVEAL, "entry.announce")),
+        do=REVEAL_AGAIN,
     ),
     # no clause speaks of a reader: three flat dice stand, and the dealer enters them by eye
     Row(

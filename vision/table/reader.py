@@ -209,12 +209,12 @@ class TableReader:
         sees no die there."""
         window, to_frame = self.view.show_one(image, die)
         middle, nearest = CLOSE_SIDE / 2, _SAME_DIE * CLOSE_DIE_PX
-        for now in self._finder.find(window):
-            if np.hypot(*(now.centre - middle)) < nearest:
+        for found in self._finder.find(window):
+            if np.hypot(*(found.centre - middle)) < nearest:
                 # The network counts from a pixel's corner.
-                corners = (now.corners - 0.5) @ to_frame[:, :2].T + to_frame[:, 2]
+                corners = (found.corners - 0.5) @ to_frame[:, :2].T + to_frame[:, 2]
                 return replace(
-                    now, corners=corners.astype(np.float32), down=to_frame[:, :2] @ now.down
+                    found, corners=corners.astype(np.float32), down=to_frame[:, :2] @ found.down
                 )
         return None
 

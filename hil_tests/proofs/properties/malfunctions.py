@@ -342,7 +342,7 @@ def _in_view(case: Case) -> bool | None:
         told = case.to is P.REVEALING and case.tells(Notice.REVEAL)
         return are_both(case.table, said) and told and not case.next.dice_in_doubt
     asked = case.to is P.AWAITING_DEALER and case.tells(Notice.ENTER)
-    present = case.after.present is not None and not case.next.dice_in_doubt
+    present = case.next.witness == case.after.present and not case.next.dice_in_doubt
     return are_both(case.table, said) and asked and present and _uncovered(case)
 
 

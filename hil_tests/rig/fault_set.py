@@ -1,19 +1,21 @@
 """Faults of one part of the rig: which there are, which are in force, and which wait for an event.
 
-Owns names, parameters and triggers. A fault begins at once, or after a number of events of the part
-(`after 2 commit`). So a scenario times a fault by events and never by sleeping. The code of the
-part contains the effect of the fault.
+Owns how the table of all faults (`faults.toml`) is read, and triggers. A fault begins at once, or
+after a number of events of the part (`after 2 commit`). So a scenario times a fault by events and
+never by sleeping. The code of the part contains the effect of the fault.
 """
 
 from __future__ import annotations
 
 import threading
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 Value = float | str
 Bounds = tuple[float, float]
-"""The least and the most that a number may be, both included."""
+"""Minimum and maximum of a number, both included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,20 @@ class Fault:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     """Of each parameter that is a number."""
 
-    @classmethod
-    def taking(
-        cls, name: str, summary: str, seen: str, **parameters: str | tuple[float, float, float]
-    ) -> Fault:
-        """One with parameters: each a text, its default, or a number's default, least and most."""
-        defaults = {key: one if isinstance(one, str) else one[0] for key, one in parameters.items()}
-        bounds = {key: one[1:] for key, one in parameters.items() if not isinstance(one, str)}
-        return cls(name, summary, seen, defaults, bounds)
+
+_TABLE = tomllib.loads(Path(__file__).with_name("faults.toml").read_text("utf-8"))
+
+
+def catalogue(part: str) -> dict[str, Fault]:
+    """Return every fault of one part, by name, as `faults.toml` has them."""
+    return {name: _fault(name, **row) for name, row in _TABLE[part].items()}
+
+
+def _fault(name: str, what: str, seen: str, **parameters: Value | list[float]) -> Fault:
+    """Make one fault of its row; a list is a number's default, minimum and maximum."""
+    defaults = {key: one[0] if isinstance(one, list) else one for key, one in parameters.items()}
+    bounds = {key: (one[1], one[2]) for key, one in parameters.items() if isinstance(one, list)}
+    return Fault(name, what, seen, defaults, bounds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from hil_tests.rig.fault_set import (
     FaultPart,
     Order,
     Value,
+    catalogue,
     checked,
     come_due,
     still_missing,
@@ -202,17 +203,7 @@ class DaemonPart(FaultPart):
 
     name = "pigpiod"
     _PREFIX = "pigpiod_"
-    catalogue: Mapping[str, Fault] = {
-        fault.name: fault
-        for fault in (
-            Fault("pigpiod_hang", "reads nothing more", "no replies"),
-            Fault("pigpiod_reject", "refuses clients", "closed at once"),
-            Fault("pigpiod_vanish", "drops its clients once", "closed"),
-            Fault("pigpiod_freeze", "SIGSTOP", "no replies, no scripts"),
-            Fault("pigpiod_terminate", "SIGTERM", "refused, pins stay"),
-            Fault("pigpiod_kill", "SIGKILL", "refused, outputs run on"),
-        )
-    }
+    catalogue: Mapping[str, Fault] = catalogue("pigpiod")
 
     def __init__(self, act: Callable[[str], object]) -> None:
         """`act` does to the daemon, here or elsewhere, what is named as in `VirtualPigpiod`."""
@@ -274,7 +265,7 @@ class LinesPart(FaultPart):
         self._lines = lines
         self.catalogue: Mapping[str, Fault] = {
             fault.name: replace(fault, parameters={"line": "lamp", **fault.parameters})
-            for fault in LINE_FAULTS
+            for fault in LINE_FAULTS.values()
         }
 
     def check(self, order: Order) -> None:

@@ -16,12 +16,8 @@ import signal
 import threading
 from collections.abc import Mapping
 
-from hil_tests.rig.fault_set import Active, Fault, FaultPart, Order
+from hil_tests.rig.fault_set import Active, Fault, FaultPart, Order, catalogue
 
-PROCESS_FAULTS = (
-    Fault("process_killed", "SIGKILL", "its lines fall silent; outputs stay", {"pid": 0.0}),
-    Fault("process_stopped", "SIGSTOP, until healed", "silent, but connected", {"pid": 0.0}),
-)
 SIGNALS = {"process_killed": signal.SIGKILL, "process_stopped": signal.SIGSTOP}
 
 
@@ -31,7 +27,7 @@ class ProcessPart(FaultPart):
     name = "process"
 
     def __init__(self) -> None:
-        self.catalogue: Mapping[str, Fault] = {fault.name: fault for fault in PROCESS_FAULTS}
+        self.catalogue: Mapping[str, Fault] = catalogue("process")
         self._lock = threading.Lock()
         self._stopped: list[int] = []
 

@@ -62,7 +62,7 @@ REPLACE = "replace dice"
 LAY = "lay card"
 CARD_MM = 0.3
 """Thickness of the card that is laid: thin board."""
-LINE_FAULT_NAMES = frozenset(fault.name for fault in LINE_FAULTS)
+LINE_FAULT_NAMES = frozenset(LINE_FAULTS)
 REAL_LINES = frozenset(("lamp", *CONSOLES))
 DEVICE_S = 10.0
 """How long the device of a program that the rig starts may take to appear."""
@@ -206,9 +206,7 @@ class Rig:
 
     def _parts(self) -> list[FaultPart]:
         """Everything that can be broken, and for what is real: why it cannot."""
-        lamp: FaultPart = AbsentPart(
-            "lamp box", {fault.name: fault for fault in LAMP_FAULTS}, "the lamp box is a real one"
-        )
+        lamp: FaultPart = AbsentPart("lamp box", LAMP_FAULTS, "the lamp box is a real one")
         camera: FaultPart = AbsentPart("camera", CameraPart.catalogue, "the camera is a real one")
         if self.lamp is not None:
             lamp = self.lamp.faults

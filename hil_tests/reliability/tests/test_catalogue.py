@@ -107,8 +107,8 @@ def test_every_sentence_is_one_that_the_rig_understands() -> None:
     known: dict[str, Collection[str]] = {
         **{name: dict(fault.parameters) for name, fault in PLANT_FAULTS.items()},
         **{f"camera_{name}": dict(fault.parameters) for name, fault in CAMERA_FAULTS.items()},
-        **{fault.name: dict(fault.parameters) for fault in LAMP_FAULTS},
-        **{fault.name: {"line": "lamp", **fault.parameters} for fault in LINE_FAULTS},
+        **{name: dict(fault.parameters) for name, fault in LAMP_FAULTS.items()},
+        **{name: {"line": "lamp", **fault.parameters} for name, fault in LINE_FAULTS.items()},
         **dict.fromkeys(DaemonPart.catalogue, ()),
     }
     for act in of_kind(acts.InjectFault):

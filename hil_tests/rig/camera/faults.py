@@ -1,7 +1,7 @@
-"""What can go wrong between lens and wire: named faults of the camera and what each does.
+"""What can go wrong between lens and wire: what each fault of the camera does.
 
-It owns the names, their parameters and their effect on a picture or on the stream of pictures. It
-must not know how pictures are made, nor of HTTP.
+It owns the effect of each fault on a picture or on the stream of pictures. It must not know how
+pictures are made, nor of HTTP.
 """
 
 from __future__ import annotations
@@ -14,144 +14,14 @@ import numpy as np
 
 from hil_tests.rig.camera.optics import Image
 from hil_tests.rig.camera.weather import WEATHER
-from hil_tests.rig.fault_set import Bounds, Fault, FaultSet, Value
+from hil_tests.rig.fault_set import FaultSet, Value, catalogue
 
 MEMORY_S = 10.5
 """Time, in seconds, for which pictures are kept for late and looped streams."""
 TORN_S = 1.0
 """How much of it is kept as pictures, for torn ones."""
-PAST: Bounds = (0.0, 10.0)
-MOVE: Bounds = (-2000.0, 2000.0)
-SIDE: Bounds = (1.0, 4096.0)
 
-CAMERA_FAULTS: dict[str, Fault] = {
-    fault.name: fault
-    for fault in (
-        Fault(
-            "frozen",
-            "the last picture is sent again and again",
-            "identical pictures, no dip, no motion in a toss",
-        ),
-        Fault("black", "the sensor is dark: grain on black", "grain on black"),
-        Fault.taking(
-            "over_exposed",
-            "exposure is this many times too long",
-            "faces and floor white",
-            times=(6.0, 0.0, 1000.0),
-        ),
-        Fault.taking(
-            "defocused",
-            "blur of this many pixels",
-            "soft edges, pips run together",
-            sigma_px=(5.0, 0.1, 50.0),
-        ),
-        Fault.taking(
-            "shifted",
-            "the camera was knocked",
-            "the compartment is not where the calibration has it",
-            x_px=(34.0, *MOVE),
-            y_px=(-21.0, *MOVE),
-        ),
-        Fault.taking(
-            "blocked",
-            "something dark covers this share from the left",
-            "dark from the left",
-            share=(0.6, 0.0, 1.0),
-        ),
-        Fault.taking("slow", "frames a second", "too few pictures a second", fps=(4.0, 0.1, 30.0)),
-        Fault.taking(
-            "wrong_size",
-            "pictures of another size",
-            "pictures of another size",
-            width=(320.0, *SIDE),
-            height=(240.0, *SIDE),
-        ),
-        Fault.taking(
-            "torn",
-            "upper part new, lower part from this long ago",
-            "upper and lower part of different moments",
-            seconds=(0.5, 0.0, TORN_S),
-        ),
-        Fault(
-            "garbled",
-            "a stretch of each JPEG is overwritten",
-            "JPEGs with damage, undecodable or with wrong blocks",
-        ),
-        Fault.taking(
-            "late",
-            "every picture arrives this much later",
-            "the dip and the rest are seen late",
-            seconds=(2.0, *PAST),
-        ),
-        Fault.taking(
-            "looped",
-            "the last seconds are replayed for ever",
-            "an old stretch again and again, its dips not ours",
-            seconds=(2.0, *PAST),
-        ),
-        Fault.taking(
-            "breathing",
-            "each picture differs: it sways by so many pixels, its light by such a share (sigmas)",
-            "no two pictures alike, at rest neither",
-            px=(0.12, 0.0, 5.0),
-            light=(0.006, 0.0, 0.2),
-        ),
-        Fault.taking(
-            "auto_exposure",
-            "the mean of the picture is held at this level, so many seconds behind",
-            "brightness follows a hand or the ring light, half a second behind",
-            level=(75.0, 10.0, 240.0),
-            seconds=(0.4, 0.01, 10.0),
-        ),
-        Fault.taking(
-            "white_balance",
-            "colours are pulled towards a grey mean by this share",
-            "white dice rosy over a green floor",
-            share=(0.5, 0.0, 1.0),
-        ),
-        Fault.taking(
-            "flicker",
-            "room light of this frequency and depth, as bands",
-            "faint dark bands that wander through the picture",
-            hz=(100.2, 10.0, 1000.0),
-            depth=(0.2, 0.0, 1.0),
-        ),
-        Fault.taking(
-            "focus_drift",
-            "focus comes and goes, up to this blur, in this time",
-            "edges soft for some seconds in each minute",
-            sigma_px=(1.2, 0.0, 20.0),
-            period_s=(60.0, 0.1, 3600.0),
-        ),
-        Fault.taking(
-            "reflections",
-            "lights of this level wander over the dome in this time",
-            "soft lights that move where nothing moves",
-            level=(26.0, 0.0, 255.0),
-            period_s=(9.0, 0.1, 600.0),
-        ),
-        Fault.taking(
-            "dirty_dome",
-            "so many specks of dust, drops of drink and opaque blots on the dome",
-            "specks, round places where the picture is bent, and dark spots as large as a pip",
-            specks=(90.0, 0.0, 2000.0),
-            drops=(1.0, 0.0, 20.0),
-            blots=(0.0, 0.0, 50.0),
-        ),
-        Fault.taking(
-            "hot_pixels",
-            "so many pixels are always bright",
-            "single coloured points that stay",
-            count=(30.0, 0.0, 5e4),
-        ),
-        Fault(
-            "dead",
-            "nothing more is sent; the connection stays open",
-            "no pictures, connection open",
-        ),
-        Fault("closed", "connections are closed and refused", "connection refused"),
-    )
-}
+CAMERA_FAULTS = catalogue("camera")
 
 
 class CameraFaults(FaultSet):

@@ -107,8 +107,8 @@ def test_the_table_lists_every_fault_with_its_parameters_and_events(parts):
 DESCRIBED: list[Fault] = [
     *PLANT_FAULTS.values(),
     *CAMERA_FAULTS.values(),
-    *LAMP_FAULTS,
-    *LINE_FAULTS,
+    *LAMP_FAULTS.values(),
+    *LINE_FAULTS.values(),
 ]
 
 

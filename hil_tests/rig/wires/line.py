@@ -24,7 +24,7 @@ from pathlib import Path
 
 import serial
 
-from hil_tests.rig.fault_set import Fault, FaultSet
+from hil_tests.rig.fault_set import FaultSet, catalogue
 from hil_tests.rig.timely import go_first
 from hil_tests.rig.wires.uart import Framing, framing_of, heard
 
@@ -34,22 +34,14 @@ time."""
 CLOSED_LOOK_S = 0.02
 """How often a closed port is looked at: a pseudo-terminal does not say when it is opened."""
 
-LINE_FAULTS = (
-    Fault("line_cut", "the cable is cut: bytes vanish both ways", "silence, port stays open"),
-    Fault(
-        "line_unplugged", "the controller's adapter is pulled out", "port fails, device name gone"
-    ),
-    Fault.taking("line_noise", "bits are flipped", "damaged bytes", per_byte=(0.05, 0.0, 1.0)),
-    Fault.taking("line_loss", "bytes get lost", "missing bytes", per_byte=(0.02, 0.0, 1.0)),
-    Fault.taking("line_delay", "bytes are late", "late bytes", delay_s=(0.2, 0.0, 60.0)),
-)
+LINE_FAULTS = catalogue("line")
 
 
 class LineFaults(FaultSet):
     """The faults of one line. A transfer is an event, so that a cut can wait for the n-th."""
 
     def __init__(self) -> None:
-        super().__init__("line", LINE_FAULTS, ("transfers",))
+        super().__init__("line", LINE_FAULTS.values(), ("transfers",))
 
 
 class Terminal:

@@ -7,16 +7,16 @@ Only the common name decides who speaks: a table's name, `collector`, `page`, or
 from __future__ import annotations
 
 import ipaddress
-import os
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from shaker_ctl.certificates import begun, key_pem, named, new_key
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.whole_file import mode, put
 
 AUTHORITY_DAYS = 3650
 DAYS = 825
@@ -31,11 +31,10 @@ def begin(folder: Path, name: str) -> Path:
             f"{folder} holds an authority already", remedy="Use it: shaker-floor issue NAME"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = _name(f"shaker floor {name}")
+    key = new_key()
+    subject = named(f"shaker floor {name}")
     made = (
-        _about(subject, subject, key.public_key(), AUTHORITY_DAYS)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        begun(subject, subject, key, AUTHORITY_DAYS, ca=True)
         .add_extension(
             x509.KeyUsage(
                 digital_signature=False,
@@ -52,8 +51,8 @@ def begin(folder: Path, name: str) -> Path:
         )
         .sign(key, hashes.SHA256())
     )
-    _write_key(key_file, key)
-    _write(certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
+    put(key_file, key_pem(key))
+    put(certificate, made.public_bytes(serialization.Encoding.PEM), mode(0o644))
     return certificate
 
 
@@ -77,38 +76,17 @@ def issue(folder: Path, name: str, target: Path, hosts: tuple[str, ...] = ()) ->
     if files[2].exists():
         raise RefusedError(f"{files[2]} is there already", remedy="Give another folder")
     target.mkdir(parents=True, exist_ok=True)
-    key = ec.generate_private_key(ec.SECP256R1())
-    made = _about(_name(name), signer.subject, key.public_key(), DAYS)
+    key = new_key()
+    made = begun(named(name), signer.subject, key, DAYS, ca=False)
     usage = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
-    made = made.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     made = made.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
     if hosts:
         made = made.add_extension(x509.SubjectAlternativeName([_host(h) for h in hosts]), False)
     signed = made.sign(signing, hashes.SHA256())
-    _write_key(files[2], key)
-    _write(files[1], signed.public_bytes(serialization.Encoding.PEM), 0o644)
-    _write(files[0], (folder / "authority.pem").read_bytes(), 0o644)
+    put(files[2], key_pem(key))
+    put(files[1], signed.public_bytes(serialization.Encoding.PEM), mode(0o644))
+    put(files[0], (folder / "authority.pem").read_bytes(), mode(0o644))
     return files
-
-
-def _about(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, days: int
-) -> x509.CertificateBuilder:
-    now = datetime.now(UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        # A table whose clock is a little behind still accepts what was signed just now.
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(days=days))
-    )
-
-
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
 
 
 def _host(host: str) -> x509.GeneralName:
@@ -116,17 +94,3 @@ def _host(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         return x509.DNSName(host)
-
-
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    plain = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    _write(path, plain, 0o600)
-
-
-def _write(path: Path, data: bytes, mode: int) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(data)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import shutil
 import socket
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from shaker_ctl.certificates import begun, key_pem, named, new_key
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation.acts import InstallError, group_number
 from shaker_ctl.whole_file import mode, put
@@ -61,22 +59,14 @@ class MakeCertificate:
 
     def _make(self) -> None:
         host = socket.gethostname()
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host[:64])])
+        name = named(host[:64])
         names = x509.SubjectAlternativeName(
             [x509.DNSName(one) for one in dict.fromkeys((host, f"{host.split('.')[0]}.local"))]
         )
-        key = ec.generate_private_key(ec.SECP256R1())
-        now = datetime.now(UTC)
+        key = new_key()
         certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=DAYS))
+            begun(name, name, key, DAYS, ca=False)
             .add_extension(names, critical=False)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .sign(key, hashes.SHA256())
         )
         request = (
@@ -86,9 +76,6 @@ class MakeCertificate:
             .sign(key, hashes.SHA256())
         )
         pem = serialization.Encoding.PEM
-        secret = key.private_bytes(
-            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        put(self.folder / KEY, secret)
+        put(self.folder / KEY, key_pem(key))
         put(self.folder / CERTIFICATE, certificate.public_bytes(pem), mode(0o644))
         put(self.folder / REQUEST, request.public_bytes(pem), mode(0o644))

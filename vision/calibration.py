@@ -131,6 +131,11 @@ class Calibration:
             raise CalibrationError(f"calibration: tilt_deg must lie within ±{MAX_TILT_DEG:g}")
 
     @property
+    def middle_px(self) -> np.ndarray:
+        """(2,) The middle of the picture."""
+        return np.array(self.image_size) / 2 - 0.5
+
+    @property
     def focal_px(self) -> float:
         return self.floor_px_per_mm * self.height_mm
 
@@ -152,22 +157,31 @@ class Calibration:
             r *= 1.0 + self.k1 * _squared(r)
         return np.asarray(r * self.focal_px + self.centre_px)
 
-    def to_mm(self, points_px: np.ndarray, z_mm: float | np.ndarray = 0.0) -> np.ndarray:
+    def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
+        """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
+        level = np.full((*xy_mm.shape[:-1], 1), z_mm)
+        return self.to_px(np.concatenate([xy_mm, level], axis=-1)).reshape(xy_mm.shape)
+
+    def upright_px(self, xy_mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(..., 2) pixels each: places of (..., 2) mm on top of a flat die, and right below them on
+        the floor."""
+        return self.level_px(xy_mm, self.die_mm), self.level_px(xy_mm)
+
+    def to_mm(self, points_px: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(N, 2) pixels to (N, 2) mm in the plane at height z, float64."""
         seen = (np.asarray(points_px, np.float64).reshape(-1, 2) - self.centre_px) / self.focal_px
         r = seen
         for _ in range(_UNDISTORT_STEPS if self.k1 else 0):
             r = seen / (1.0 + self.k1 * _squared(r))
         rays = np.concatenate([r, np.ones((len(r), 1))], axis=1) @ self._turn()
-        depth = self.height_mm - np.asarray(z_mm, np.float64).reshape(-1, 1)
-        return np.asarray(rays[:, :2] / rays[:, 2:3] * depth - self.compartment_mm)
+        depth = self.height_mm - z_mm
+        return np.asarray(rays[:, :2] / rays[:, 2:] * depth - self.compartment_mm)
 
     def circle_px(self, radius_mm: float, z_mm: float = 0.0, points: int = 61) -> np.ndarray:
         """(N, 2) pixels: a level circle around the middle of the compartment; it ends where it
         begins."""
         turn = np.linspace(0, 2 * np.pi, points)
-        level = np.full(points, z_mm)
-        return self.to_px(np.c_[radius_mm * np.cos(turn), radius_mm * np.sin(turn), level])
+        return self.level_px(radius_mm * np.stack([np.cos(turn), np.sin(turn)], axis=1), z_mm)
 
     def around(self, dice_high: float = _TOPS_HIGH) -> tuple[slice, slice]:
         """The rows and columns that show what stands in the compartment, up to so many dice."""

@@ -10,6 +10,18 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+FINE = 4
+"""Binary digits of a pixel to which drawn outlines are exact."""
+
+
+def finely(points: np.ndarray) -> np.ndarray:
+    """(N, 2) int32: pixels, as OpenCV draws them with so many binary digits."""
+    return np.asarray(np.round(points * 2**FINE).astype(np.int32))
+
+
+SAME_FACE = 0.42
+"""Largest distance between the middles of two findings of one top face, in its edges."""
+
 
 def match(a: np.ndarray, b: np.ndarray, within: float) -> dict[int, int]:
     """Pairs of points (N, 2) and (M, 2) nearest to each other first, each used once."""
@@ -26,9 +38,26 @@ def match(a: np.ndarray, b: np.ndarray, within: float) -> dict[int, int]:
     return pairs
 
 
+SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
+"""Corners of a square, clockwise in the picture, in half edges from its middle."""
+NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
+TANGENTS = np.stack([-NORMALS[:, 1], NORMALS[:, 0]], axis=1)
+"""Per side of a square: its way outward, and along it clockwise in the picture."""
+
+
+def sides_of(corners: np.ndarray) -> np.ndarray:
+    """(..., 4, 2) of (..., 4, 2): the way from each corner to the next."""
+    return np.asarray(np.roll(corners, -1, axis=-2) - corners)
+
+
+def edge_of(corners: np.ndarray) -> float:
+    """Mean length of the sides of (4, 2) corners."""
+    return float(np.linalg.norm(sides_of(corners), axis=1).mean())
+
+
 def turn_deg(corners: np.ndarray) -> float:
     """Orientation of a square, 0..90 degrees, clockwise in the picture."""
-    edges = np.roll(corners, -1, axis=0) - corners
+    edges = sides_of(corners)
     angles = np.arctan2(edges[:, 1], edges[:, 0])
     return float(np.degrees(np.angle(np.exp(4j * angles).mean()) / 4) % 90)
 

@@ -21,6 +21,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibrating.target import MARKER_SHARE, Target
 from vision.calibration import Calibration, CalibrationError
+from vision.quads import turn_matrices
 
 MIN_CORNERS = 16
 """Of about 60; with fewer the lens's distortion is anybody's guess."""
@@ -145,8 +146,22 @@ def _refined(
     return (at[:, 0].astype(float) + 0.5) / _FINER - 0.5
 
 
-_Found = Sequence[tuple[np.ndarray, np.ndarray]]
-"""Of each view, the places on its card (N, 2) mm and the corners seen (N, 2) pixels."""
+@frozen(eq=False)
+class Lying:
+    """Corners of flat things, cards or tops of dice, that lie level somewhere in the pictures."""
+
+    places: np.ndarray
+    """(N, 2) mm: where each corner is on its thing."""
+    px: np.ndarray
+    """(N, 2) pixels: where it is seen."""
+    height_mm: np.ndarray
+    """(N,) of its thing above the floor."""
+    thing: np.ndarray
+    """(N,) int: which thing it belongs to, from 0."""
+
+    def only(self, keep: np.ndarray) -> Lying:
+        """Those of the corners that (N,) bool keeps."""
+        return Lying(self.places[keep], self.px[keep], self.height_mm[keep], self.thing[keep])
 
 
 def calibrate(views: Sequence[View], target: Target, start: Calibration) -> Fit:
@@ -159,37 +174,43 @@ def calibrate(views: Sequence[View], target: Target, start: Calibration) -> Fit:
     height, width = views[0].image.shape[:2]
     if any(view.image.shape[:2] != (height, width) for view in views):
         raise CalibrationError("the pictures are of different sizes")
-    found: _Found = [find_corners(view.image, target) for view in views]
-    heights = [view.raised_mm for view in views]
+    found = [find_corners(view.image, target) for view in views]
+    counts = [len(places) for places, _ in found]
+    lying = Lying(
+        np.concatenate([places for places, _ in found]),
+        np.concatenate([px for _, px in found]),
+        np.repeat([view.raised_mm for view in views], counts),
+        np.repeat(np.arange(len(views)), counts),
+    )
     base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
-    first = _first_guess(base, found, heights)
 
     def residuals(x: np.ndarray) -> np.ndarray:
-        left = _misses(x, base, found, heights).ravel() / CORNER_PX
+        left = misses(x, base, lying).ravel() / CORNER_PX
         return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / BESIDE_MM])
 
-    x, covariance = least_squares(residuals, first)
-    kept = _without_strays(_misses(x, base, found, heights), found)
-    if kept is not found:
-        found = kept
+    x, covariance = least_squares(residuals, _first_guess(base, lying))
+    # Corners far from all others' opinion: a glint, a shadow's edge.
+    off = np.hypot(*misses(x, base, lying).T)
+    is_good = off < max(4.0 * CORNER_PX, 3.0 * float(np.median(off)))
+    if not is_good.all():
+        lying = lying.only(is_good)
         x, covariance = least_squares(residuals, x)
     fitted = camera_of(x, base)
-    misses = _misses(x, base, found, heights)
-    error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
+    missed = misses(x, base, lying)
+    error_px = float(np.sqrt((missed**2).sum(axis=1).mean()))
     if not error_px <= MAX_ERROR_PX:  # nan, too: a fit that went astray
         raise CalibrationError(
             f"the corners fit no camera better than {error_px:.2f} px ({MAX_ERROR_PX:g} at most): "
             "is the card flat, printed without scaling, and the camera in focus?"
         )
     fitted._check()
-    ends = np.cumsum([len(places) for places, _ in found])[:-1]
-    expected = [px - miss for (_, px), miss in zip(found, np.split(misses, ends), strict=True)]
+    views_of = [lying.thing == number for number in range(len(views))]
     return Fit(
         calibration=fitted,
         error_px=error_px,
-        corners=len(misses),
+        corners=len(missed),
         sigma=sigmas(covariance, error_px, CORNER_PX),
-        found=tuple((px, at) for (_, px), at in zip(found, expected, strict=True)),
+        found=tuple((lying.px[each], (lying.px - missed)[each]) for each in views_of),
     )
 
 
@@ -217,24 +238,11 @@ def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[st
     }
 
 
-def _without_strays(misses: np.ndarray, found: _Found) -> _Found:
-    """Leave out corners that lie far from all others' opinion: a glint, a shadow's edge."""
-    off = np.hypot(misses[:, 0], misses[:, 1])
-    good = off < max(4.0 * CORNER_PX, 3.0 * float(np.median(off)))
-    if good.all():
-        return found
-    ends = np.cumsum([len(places) for places, _ in found])[:-1]
-    return [
-        (places[keep], px[keep])
-        for (places, px), keep in zip(found, np.split(good, ends), strict=True)
-    ]
-
-
-# ── The unknowns: log of the scale, height, centre (2), k1, tilt (2); then of each view the card's
-#    place (2) and turn. The first card's place is the compartment's.
+# ── The unknowns: log of the scale, height, centre (2), k1, tilt (2); then of each thing its
+#    place (2) and turn. The place of the first card is the compartment's.
 
 CAMERA = 7
-_CARD = 3
+_POSE = 3
 
 
 def camera_of(x: np.ndarray, base: Calibration) -> Calibration:
@@ -250,48 +258,34 @@ def camera_of(x: np.ndarray, base: Calibration) -> Calibration:
     )
 
 
-def _misses(
-    x: np.ndarray,
-    base: Calibration,
-    found: _Found,
-    heights: Sequence[float],
-) -> np.ndarray:
+def misses(x: np.ndarray, base: Calibration, lying: Lying) -> np.ndarray:
     """(N, 2) seen minus expected, pixels."""
     camera = replace(camera_of(x, base), compartment_mm=(0.0, 0.0))
-    missed = []
-    for number, ((places, px), z) in enumerate(zip(found, heights, strict=True)):
-        at_x, at_y, turn = x[CAMERA + number * _CARD : CAMERA + (number + 1) * _CARD]
-        c, s = np.cos(turn), np.sin(turn)
-        lying = places @ np.array([[c, s], [-s, c]]) + (at_x, at_y)
-        missed.append(px - camera.to_px(np.c_[lying, np.full(len(lying), z)]))
-    return np.concatenate(missed)
+    poses = x[CAMERA:].reshape(-1, _POSE)[lying.thing]
+    turned = (lying.places[:, None] @ turn_matrices(poses[:, 2]))[:, 0]
+    return lying.px - camera.to_px(np.c_[turned + poses[:, :2], lying.height_mm])
 
 
 def unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
     """(6,) How far a camera is from what is known without the picture, in sigmas."""
-    width, height = base.image_size
-    usual = np.array([base.height_mm, width / 2 - 0.5, height / 2 - 0.5, 0.0, 0.0, 0.0])
-    axis = AXIS_SHARE * width
+    usual = np.array([base.height_mm, *base.middle_px, 0.0, 0.0, 0.0])
+    axis = AXIS_SHARE * base.image_size[0]
     sigma = np.array([HEIGHT_MM, axis, axis, DISTORTION, TILT_DEG, TILT_DEG])
     return np.asarray((x[1:CAMERA] - usual) / sigma)
 
 
-def _first_guess(
-    base: Calibration,
-    found: _Found,
-    heights: Sequence[float],
-) -> np.ndarray:
+def _first_guess(base: Calibration, lying: Lying) -> np.ndarray:
     """Scale, place and turn of each card from a similarity; the rest as it should be."""
-    width, height = base.image_size
-    middle = np.array([width / 2 - 0.5, height / 2 - 0.5])
+    middle = base.middle_px
     cards, scale = [], 1.0
-    for number, ((places, px), z) in enumerate(zip(found, heights, strict=True)):
-        matrix, _ = cv2.estimateAffinePartial2D(places, px)
+    for number in range(int(lying.thing.max()) + 1):
+        card = lying.only(lying.thing == number)
+        matrix, _ = cv2.estimateAffinePartial2D(card.places, card.px)
         if matrix is None:
             raise CalibrationError(CROOKED)
         here = float(np.hypot(matrix[0, 0], matrix[1, 0]))
         if number == 0:
-            scale = here * (base.height_mm - z) / base.height_mm
+            scale = here * (base.height_mm - float(card.height_mm[0])) / base.height_mm
         turn = float(np.arctan2(matrix[1, 0], matrix[0, 0]))
         cards += [*((matrix[:, 2] - middle) / here), turn]
     return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *cards])

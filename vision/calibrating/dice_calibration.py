@@ -20,11 +20,21 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.calibrating.calibrate import CAMERA, Fit, camera_of, least_squares, sigmas, unexpected
+from vision.calibrating.calibrate import (
+    Fit,
+    Lying,
+    camera_of,
+    least_squares,
+    misses,
+    sigmas,
+    unexpected,
+)
 from vision.calibration import Calibration, CalibrationError
 from vision.networks.classifier import FoundDie
+from vision.quads import SQUARE, edge_of, sides_of
 from vision.table.edges import refine
-from vision.table.quality import MIN_RIM_SEEN, QualityGate
+from vision.table.place import OFFSETS_PX, rim_near
+from vision.table.quality import QualityGate
 from vision.table.reader import Finder
 
 MIN_FACES = 18
@@ -57,12 +67,8 @@ MAX_ERROR_PX = 1.5
 STRAY = 3.0
 """Faces that fit so many times worse than the median one are left out: a die that leans."""
 
-_RIM_STEP_PX = 16
-_RIM_REACH_PX = 64
 _RIM_ROUNDS = 6
 _SCALE_ROUNDS = 3
-_FACE = 3
-"""Unknowns of a face: its place in mm, and its turn."""
 
 
 @frozen
@@ -75,11 +81,7 @@ class Face:
 
     @property
     def edge_px(self) -> float:
-        return float(self.sides_px.mean())
-
-    @property
-    def sides_px(self) -> np.ndarray:
-        return np.asarray(np.hypot(*(np.roll(self.corners, -1, axis=0) - self.corners).T))
+        return edge_of(self.corners)
 
 
 def find_faces(pictures: Sequence[np.ndarray], finder: Finder) -> list[Face]:
@@ -100,8 +102,8 @@ def _refined(image: np.ndarray, die: FoundDie) -> np.ndarray | None:
     if die.score < MIN_SCORE or die.flat_p < MIN_FLAT:
         return None
     moved, shares = refine(image, die.corners[None])
-    face = Face(0, moved[0])
-    is_square = float(np.ptp(face.sides_px)) < SQUARE_TOLERANCE * face.edge_px
+    edges = np.linalg.norm(sides_of(moved[0]), axis=1)
+    is_square = float(np.ptp(edges)) < SQUARE_TOLERANCE * edges.mean()
     return moved[0] if shares[0] == 1.0 and is_square else None
 
 
@@ -120,10 +122,11 @@ def calibrate_by_dice(pictures: Sequence[np.ndarray], finder: Finder, start: Cal
     edge_mm = base.die_mm + SPILL_MM
     for _ in range(_SCALE_ROUNDS):
         x, covariance, faces = _fitted(faces, base, edge_mm)
-        fitted, larger = _placed(_camera(x, base), pictures)
+        fitted, larger = _placed(camera_of(x, base), pictures)
         edge_mm /= larger
-    misses = _misses(x, faces, base, edge_mm * larger)
-    error_px = float(np.sqrt((misses**2).sum(axis=1).mean()))
+    lying = _lying(faces, base.die_mm, edge_mm * larger)
+    missed = misses(x, base, lying)
+    error_px = float(np.sqrt((missed**2).sum(axis=1).mean()))
     if error_px > MAX_ERROR_PX:
         raise CalibrationError(
             f"the dice fit no camera better than {error_px:.2f} px ({MAX_ERROR_PX:g} at most): "
@@ -134,14 +137,13 @@ def calibrate_by_dice(pictures: Sequence[np.ndarray], finder: Finder, start: Cal
             f"by the compartment's rim the dice measure {edge_mm:.2f} mm, and should "
             f"{base.die_mm:g}: measure both, and correct die_mm or compartment_radius_mm"
         )
-    seen = np.concatenate([face.corners for face in faces])
-    is_first = np.repeat([face.picture == 0 for face in faces], 4)
+    is_first = np.array([face.picture == 0 for face in faces])[lying.thing]
     return Fit(
         calibration=fitted,
         error_px=error_px,
-        corners=len(misses),
+        corners=len(missed),
         sigma=sigmas(covariance, error_px, CORNER_PX),
-        found=((seen[is_first], (seen - misses)[is_first]),),
+        found=((lying.px[is_first], (lying.px - missed)[is_first]),),
     )
 
 
@@ -166,17 +168,17 @@ def _fitted(
 ) -> tuple[np.ndarray, np.ndarray, list[Face]]:
     """The unknowns, their covariance, and the faces that agree."""
     for is_last in (False, True):
+        lying = _lying(faces, base.die_mm, edge_mm)
 
-        def residuals(x: np.ndarray, kept: list[Face] = faces) -> np.ndarray:
-            left = _misses(x, kept, base, edge_mm).ravel() / CORNER_PX
+        def residuals(x: np.ndarray, lying: Lying = lying) -> np.ndarray:
+            left = misses(x, base, lying).ravel() / CORNER_PX
             return np.concatenate([left, unexpected(x, base)])
 
         x, covariance = least_squares(residuals, _first_guess(faces, base))
         if is_last:
             break
-        off = np.sqrt(
-            (_misses(x, faces, base, edge_mm) ** 2).sum(axis=1).reshape(-1, 4).mean(axis=1)
-        )
+        squared = (misses(x, base, lying) ** 2).sum(axis=1)
+        off = np.sqrt(squared.reshape(len(faces), -1).mean(axis=1))
         good = off < STRAY * max(float(np.median(off)), CORNER_PX)
         faces = [face for face, is_good in zip(faces, good, strict=True) if is_good]
         _require(faces, base)
@@ -185,8 +187,7 @@ def _fitted(
 
 def _first_guess(faces: Sequence[Face], base: Calibration) -> np.ndarray:
     """Scale by the median edge, everything else as it should be."""
-    width, height = base.image_size
-    middle = np.array([width / 2 - 0.5, height / 2 - 0.5])
+    middle = base.middle_px
     top = float(np.median([face.edge_px for face in faces])) / base.die_mm
     places = []
     for face in faces:
@@ -197,41 +198,25 @@ def _first_guess(faces: Sequence[Face], base: Calibration) -> np.ndarray:
     return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *places])
 
 
-def _camera(x: np.ndarray, base: Calibration) -> Calibration:
-    return replace(camera_of(x, base), compartment_mm=(0.0, 0.0))
-
-
-def _misses(x: np.ndarray, faces: Sequence[Face], base: Calibration, edge_mm: float) -> np.ndarray:
-    """(4 N, 2) corners seen minus expected, pixels."""
-    camera = _camera(x, base)
-    unknown = x[CAMERA:].reshape(-1, _FACE)
-    half = edge_mm / 2
-    square = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
-    c, s = np.cos(unknown[:, 2]), np.sin(unknown[:, 2])
-    turned = np.stack(
-        [
-            c[:, None] * square[:, 0] - s[:, None] * square[:, 1],
-            s[:, None] * square[:, 0] + c[:, None] * square[:, 1],
-        ],
-        axis=2,
+def _lying(faces: Sequence[Face], die_mm: float, edge_mm: float) -> Lying:
+    """Squares of this edge at the height of a die's top."""
+    count = len(faces)
+    return Lying(
+        places=np.tile(SQUARE * edge_mm / 2, (count, 1)),
+        px=np.concatenate([face.corners for face in faces]),
+        height_mm=np.full(count * len(SQUARE), die_mm),
+        thing=np.repeat(np.arange(count), len(SQUARE)),
     )
-    lying = (turned + unknown[:, None, :2]).reshape(-1, 2)
-    seen = np.concatenate([face.corners for face in faces])
-    return np.asarray(seen - camera.to_px(np.c_[lying, np.full(len(lying), base.die_mm)]))
 
 
 def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibration, float]:
     """The camera with the compartment where its rim is seen, and how many times larger than that
     camera has it the rim looks. Raises CalibrationError."""
     greys = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in pictures]
-    steps = range(-_RIM_REACH_PX, _RIM_REACH_PX + 1, _RIM_STEP_PX)
-    tried = sorted(((x, y) for x in steps for y in steps), key=lambda o: np.hypot(*o))
     scale = camera.px_per_mm()
-    for offset in tried:
-        x, y = np.array(offset) / scale
-        placed = replace(camera, compartment_mm=(float(x), float(y)))
-        shift, seen = QualityGate(placed).rim_shift(greys[0])
-        if shift is None or seen < MIN_RIM_SEEN or np.abs(shift).max() > _RIM_STEP_PX:
+    for right_px, down_px in OFFSETS_PX:
+        placed = replace(camera, compartment_mm=(right_px / scale, down_px / scale))
+        if rim_near(placed, greys[0]) is None:
             continue
         for _ in range(_RIM_ROUNDS):
             gate = QualityGate(placed)

@@ -12,6 +12,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
+from vision.quads import FINE, finely
 
 _MIN_STEP = 13.0
 """Smallest Lab distance from the floor that counts as something else."""
@@ -31,14 +32,11 @@ and stands out by 20 at least."""
 
 NEAR = np.ones((3, 3), np.uint8)
 """A pixel and its eight neighbours, to widen or to narrow a mask by one pixel."""
-_FINE = 4
-"""Binary digits of a pixel to which outlines are exact."""
 
 
 def fill(canvas: np.ndarray, outline: np.ndarray, value: int = 1) -> None:
     """Fill an outline, (N, 2) pixels of a (h, w) uint8 canvas."""
-    corners = np.round(outline * 2**_FINE).astype(np.int32)
-    cv2.fillPoly(canvas, [corners], value, cv2.LINE_8, _FINE)
+    cv2.fillPoly(canvas, [finely(outline)], value, cv2.LINE_8, FINE)
 
 
 @frozen(eq=False)

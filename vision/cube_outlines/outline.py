@@ -23,7 +23,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground, fill
-from vision.quads import turn_matrices
+from vision.quads import NORMALS, SQUARE, TANGENTS, turn_matrices
 
 _SAMPLES = 11
 """Samples along each edge of the outline."""
@@ -45,8 +45,6 @@ _MIDDLE_PULL = 0.15
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
-_SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
-_NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
 _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
 _HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
@@ -97,34 +95,24 @@ class CubeOutline:
         self.calibration = calibration
         self.half = calibration.die_mm / 2
         along = np.linspace(-0.84, 0.84, _SAMPLES)
-        tangents = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
-        rim = (_NORMALS[:, None] + along[None, :, None] * tangents[:, None]) * self.half
+        rim = (NORMALS[:, None] + along[None, :, None] * TANGENTS[:, None]) * self.half
         self._rim = rim.reshape(-1, 2)
         self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2, 0.02])
         self._prior = np.diag([0.0, 0.0, 0.0, _INSET_COST])
 
     def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
         """(P, 4, 2) frame pixels: corners of the top faces, clockwise."""
-        return self._to_px(self._corners_mm(_array(poses)), self.calibration.die_mm)
+        return self.calibration.level_px(self._corners_mm(_array(poses)), self.calibration.die_mm)
 
     def _corners_mm(self, poses: np.ndarray) -> np.ndarray:
         """(P, 4, 2) mm: the squares of (P, 3) poses, clockwise in the picture."""
-        return np.asarray(_SQUARE @ turn_matrices(poses[:, 2]) * self.half + poses[:, None, :2])
-
-    def _to_px(self, xy_mm: np.ndarray, z_mm: float) -> np.ndarray:
-        """(..., 2) mm in the plane at height z to (..., 2) frame pixels."""
-        points = np.empty((xy_mm.size // 2, 3))
-        points[:, :2] = xy_mm.reshape(-1, 2)
-        points[:, 2] = z_mm
-        return self.calibration.to_px(points).reshape(xy_mm.shape)
+        return np.asarray(SQUARE @ turn_matrices(poses[:, 2]) * self.half + poses[:, None, :2])
 
     def _silhouettes(self, ground: Foreground, poses: np.ndarray) -> list[np.ndarray]:
         """(N, 2) view pixels for each pose: the convex outline of the whole cube."""
         squares = self._corners_mm(poses)
-        solid = np.concatenate(
-            [self._to_px(squares, 0.0), self._to_px(squares, self.calibration.die_mm)], axis=1
-        )
-        view = ground.to_view(solid).astype(np.float32)
+        top, foot = self.calibration.upright_px(squares)
+        view = ground.to_view(np.concatenate([foot, top], axis=1)).astype(np.float32)
         return [np.asarray(cv2.convexHull(points).reshape(-1, 2)) for points in view]
 
     # ── Refinement ──────────────────────────────────────────────────────────
@@ -281,10 +269,8 @@ class CubeOutline:
         how far the side face below each is seen beyond it; and (P, N, 2) their normals."""
         turned = turn_matrices(poses[:, 2])
         xy = self._rim @ turned + poses[:, None, :2]
-        normal = (_NORMALS @ turned)[:, _SIDES]
-        both = np.zeros((2, *xy.shape[:2], 3))
-        both[..., :2], both[0, ..., 2] = xy, self.calibration.die_mm
-        top, foot = self.calibration.to_px(both).reshape(2, *xy.shape)
+        normal = (NORMALS @ turned)[:, _SIDES]
+        top, foot = self.calibration.upright_px(xy)
         strip = ((foot - top) * normal).sum(axis=2) / scale
         return top, np.maximum(strip, 0.0), normal
 

@@ -12,6 +12,7 @@ a die lies flat, so a die that it finds has an outline that proves nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import read_sized
 from vision.faces_by_pips.pips import Face
+from vision.quads import turn_deg
 
 _MIN_SURE = 0.35
 
@@ -44,11 +46,8 @@ def find_by_pips(
 
 def _pose(corners: np.ndarray, calibration: Calibration) -> Pose:
     mm = calibration.to_mm(corners, calibration.die_mm)
-    edges = np.roll(mm, -1, axis=0) - mm
-    ways = np.arctan2(edges[:, 1], edges[:, 0])
-    turn = float(np.angle(np.exp(4j * ways).mean()) / 4)
-    x, y = mm.mean(axis=0)
-    return Pose(float(x), float(y), turn % (np.pi / 2))
+    x, y = mm.mean(axis=0).tolist()
+    return Pose(x, y, math.radians(turn_deg(mm)))
 
 
 def nearest(pose: Pose, others: Sequence[Pose], within_mm: float) -> int | None:

@@ -19,6 +19,7 @@ from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+from vision.quads import SAME_FACE
 
 _MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
@@ -50,8 +51,6 @@ compartment has 0.67 with its shadow."""
 _DICE = 3
 """Dice of a toss. If the outline shows so many readable dice, the search by pips alone does not
 run."""
-_SAME_PLACE = 0.4
-"""Distance, in dice, below which an outline and a face found by its pips are one die."""
 _IN_THE_WAY = 0.72
 """Distance, in dice, below which an outline without pips is the shadow or a part of a real face."""
 _MAX_MOVED = 0.12
@@ -195,7 +194,7 @@ class SecondReader:
         kept = list(dice)
         added: list[SecondDie] = []
         for pose, face in faces:
-            at = nearest(pose, [die.pose for die in kept], _SAME_PLACE * edge)
+            at = nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
             there = None if at is None else kept[at]
             if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
                 continue

@@ -29,7 +29,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
-from vision.quads import turn_matrices
+from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
 _STEP_MM = 0.12
@@ -89,10 +89,8 @@ _BARE_SHARE = 0.05
 so many samples in a row show the floor. Of 30 flat dice of the rig beside a neighbour 28 have less,
 of 34 that lean on one none; the two are green on green felt."""
 
-_NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
-_TANGENTS = np.stack([-_NORMALS[:, 1], _NORMALS[:, 0]], axis=1)
 _RIM = np.linspace(-1, 1, len(_ALONG))[:, None]
-_OUTLINE = np.concatenate([n + _RIM * t for n, t in zip(_NORMALS, _TANGENTS, strict=True)])
+_OUTLINE = np.concatenate([n + _RIM * t for n, t in zip(NORMALS, TANGENTS, strict=True)])
 """(N, 2) places along the sides of a top face, in half edges from its middle."""
 _SIGNS = np.array((-1, -1, 1, 1))
 """Per side: the sign of the lean that widens it, about the one axis or the other in turn."""
@@ -159,17 +157,17 @@ def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) 
     half, radius = calibration.die_mm / 2, calibration.compartment_radius_mm
     outlines = half * _OUTLINE @ turned + middles[:, None]
     back = turned.transpose(0, 2, 1)
-    corners = half * (_NORMALS + np.array((-1, 1))[:, None, None] * _TANGENTS) @ turned[:, None]
+    corners = half * (NORMALS + np.array((-1, 1))[:, None, None] * TANGENTS) @ turned[:, None]
     corners = corners + middles[:, None, None]
-    outward = (corners * (_NORMALS @ turned)[:, None]).sum(axis=3)
+    outward = (corners * (NORMALS @ turned)[:, None]).sum(axis=3)
     inside = radius**2 - (corners * corners).sum(axis=3)
     rooms = (np.sqrt(np.maximum(outward**2 + inside, 0.0)) - outward).min(axis=1)
     for i, room in enumerate(rooms):
         for j, outline in enumerate(outlines):
-            centre = (middles[j] - middles[i]) @ back[i] @ _NORMALS.T
+            centre = (middles[j] - middles[i]) @ back[i] @ NORMALS.T
             own = (outline - middles[i]) @ back[i]
-            is_beside = (np.abs(own @ _TANGENTS.T) < half) & (centre > half)
-            gaps = np.where(is_beside, own @ _NORMALS.T - half, np.inf).min(axis=0)
+            is_beside = (np.abs(own @ TANGENTS.T) < half) & (centre > half)
+            gaps = np.where(is_beside, own @ NORMALS.T - half, np.inf).min(axis=0)
             np.minimum(room, gaps, out=room)
     return np.asarray(np.maximum(rooms, 0.0))
 
@@ -234,12 +232,8 @@ def _median(values: Sequence[float]) -> float:
 def _strips(calibration: Calibration, middles: np.ndarray, turned: np.ndarray) -> np.ndarray:
     """(D, 4) mm at the top's height: how far an upright die's foot appears outward of its top edge;
     negative where the top hides it."""
-    edges = _NORMALS * (calibration.die_mm / 2) @ turned + middles
-    both = np.zeros((2, *edges.shape[:2], 3))
-    both[..., :2] = edges
-    both[0, ..., 2] = calibration.die_mm
-    top, foot = calibration.to_px(both).reshape(2, *edges.shape)
-    outward = ((foot - top) * (_NORMALS @ turned)).sum(axis=2)
+    top, foot = calibration.upright_px(NORMALS * (calibration.die_mm / 2) @ turned + middles)
+    outward = ((foot - top) * (NORMALS @ turned)).sum(axis=2)
     return np.asarray(outward / calibration.px_per_mm(calibration.die_mm))
 
 
@@ -255,13 +249,11 @@ def _profiles(
     K samples lie over the floor and on no neighbour; and (D, 4, _BLOCKS, K) bool, where nothing
     stands on the floor by what the foreground says."""
     half = calibration.die_mm / 2
-    along = (half * _ALONG)[:, None] * _TANGENTS[:, None]
-    starts = (_NORMALS * (half + _FROM_MM))[:, None] + along
-    ends = starts + (_NORMALS * (_S[-1] - _S[0]))[:, None]
+    along = (half * _ALONG)[:, None] * TANGENTS[:, None]
+    starts = (NORMALS * (half + _FROM_MM))[:, None] + along
+    ends = starts + (NORMALS * (_S[-1] - _S[0]))[:, None]
     points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
-    solid = np.full((*points.shape[:3], 3), calibration.die_mm)
-    solid[..., :2] = points
-    px = calibration.to_px(solid).reshape(2, -1, 2)
+    px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
     start, way = px[0].astype(np.float32), (px[1] - px[0]).astype(np.float32)
     rays_x, rays_y = (start[:, k, None] + way[:, k, None] * _SHARE for k in (0, 1))
@@ -374,7 +366,7 @@ def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarr
 
 def _floor_light(ground: Foreground, calibration: Calibration, at: np.ndarray) -> np.ndarray:
     """(D, 3) linear light of the floor where dice stand, whatever lies beside them."""
-    px = calibration.to_px(np.c_[at[:, :2], np.zeros(len(at))])
+    px = calibration.level_px(at[:, :2])
     x, y = _in_view(ground, px[:, 0], px[:, 1])
     lab = np.clip(np.rint(ground.floor.lab[:, y, x].T), 0, 255).astype(np.uint8)
     return np.asarray(_LINEAR[cv2.cvtColor(lab[:, None], cv2.COLOR_Lab2BGR)[:, 0]])

@@ -24,6 +24,7 @@ from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
 from vision.faces_by_pips.spots import Bounds, Spots, find_spots, length, sample, to_lab
+from vision.quads import edge_of
 
 _LONG_SIDE = 1024
 _MAX_ENLARGED = 2.0
@@ -126,8 +127,7 @@ class PhotoDie:
 
     @property
     def edge_px(self) -> float:
-        sides = np.roll(self.corners, -1, axis=0) - self.corners
-        return float(np.linalg.norm(sides, axis=1).mean())
+        return edge_of(self.corners)
 
 
 @frozen(eq=False)

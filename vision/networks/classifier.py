@@ -33,11 +33,11 @@ from vision.networks.model_card import MANIFEST, ModelCard, read_model_card
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.photo_look import PhotoLooker
 from vision.networks.session import open_session
+from vision.networks.windows import PADDING
 
 PEAK_STRIDE = 4
 FACE_STRIDE = 8
 
-_PADDING = 114
 _SAME_DIE = 0.9
 """Two peaks nearer than this many radii (half diagonals) are one die: the centres of two
 touching faces are at least √2 radii apart."""
@@ -109,7 +109,7 @@ class DieFinder:
             self._session = open_session(self.card.path, threads)
             self._input = self._session.get_inputs()[0].name
             # The first run picks kernels: several times slower than the others, however small.
-            self.find(np.full((64, 64, 3), _PADDING, np.uint8))
+            self.find(np.full((64, 64, 3), PADDING, np.uint8))
         except ModelError:
             raise
         except Exception as error:  # onnxruntime raises undocumented types of its own
@@ -146,7 +146,7 @@ class DieFinder:
         bottom, right = -image.shape[0] % multiple, -image.shape[1] % multiple
         if bottom or right:
             image = cv2.copyMakeBorder(
-                image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=(_PADDING,) * 3
+                image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=PADDING
             )
         batch = np.ascontiguousarray(image)[None]
         peaks, faces = self._session.run(["peaks", "faces"], {self._input: batch})

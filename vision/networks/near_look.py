@@ -23,7 +23,7 @@ from vision.calibration import Calibration
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
 from vision.networks.session import WindowNetwork
-from vision.quads import turn_deg
+from vision.quads import FINE, edge_of, finely, turn_deg
 
 SIDE = 96
 """Side of the window, pixels."""
@@ -42,8 +42,6 @@ Streaks of light and the grain of a floor are narrower than half of it and vanis
 stay. Source: of 351 flat dice and 80 at 6° to 10° (seeds 11001, 11002) the mean of both looks has
 97.6 % of pairs in the right order, without the median 96.7 %, with 5 and 9 pixels 97.4 and
 96.9 %."""
-_FINE = 4
-"""Binary digits of a pixel to which drawings are exact."""
 
 
 @frozen(eq=False)
@@ -89,17 +87,14 @@ def windows(faces: Sequence[np.ndarray], calibration: Calibration) -> list[Windo
     first = np.radians([turn_deg(each) for each in on_top]) + np.pi / 4
     turn = first[:, None] + np.arange(4) * np.pi / 2
     ring = die / np.sqrt(2) * np.stack([np.cos(turn), np.sin(turn)], axis=2)
-    solid = np.zeros((2, *corners.shape[:2], 3))
-    solid[..., :2], solid[0, ..., 2] = on_top.mean(axis=1, keepdims=True) + ring, die
-    drawn = calibration.to_px(solid).reshape(2, *corners.shape)
+    drawn = calibration.upright_px(on_top.mean(axis=1, keepdims=True) + ring)
     return [_window(*each) for each in zip(corners.mean(axis=1), *drawn, strict=True)]
 
 
 def _window(middle: np.ndarray, top: np.ndarray, bottom: np.ndarray) -> Window:
     """The window around a place of the frame for an upright die with such faces there."""
-    sides = np.roll(top, -1, axis=0) - top
-    edge = float(np.sqrt((sides * sides).sum(axis=1)).mean())
-    along = math.atan2(sides[0, 1], sides[0, 0])
+    edge, (x, y) = edge_of(top), top[1] - top[0]
+    along = math.atan2(y, x)
     c, s = FACE / edge * math.cos(along), FACE / edge * math.sin(along)
     matrix = np.array([[c, s, 0.0], [-s, c, 0.0]])
     matrix[:, 2] = (SIDE - 1) / 2 - matrix[:, :2] @ middle
@@ -112,8 +107,7 @@ def drawings(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     hull = cv2.convexHull(np.concatenate([top, bottom]).astype(np.float32))[:, 0]
     drawn = np.zeros((2, SIDE, SIDE), np.uint8)
     for canvas, ring in zip(drawn, (top, hull), strict=True):
-        fine = np.round(ring * 2**_FINE).astype(np.int32)
-        cv2.fillConvexPoly(canvas, fine, 255, cv2.LINE_AA, _FINE)
+        cv2.fillConvexPoly(canvas, finely(ring), 255, cv2.LINE_AA, FINE)
     return drawn
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-PADDING = (114, 114, 114)
+PADDING = (114,) * 3
 """What lies beyond the picture's border, BGR."""
 _MIN_WARPED = 0.6
 """Below this scale a warp alone would skip pixels: the part is made smaller first."""

@@ -23,6 +23,7 @@ from shaker_ctl.frozen import frozen
 from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
+from vision.quads import sides_of
 
 _SIDES = (320, 640, 1280)
 """Longer sides, pixels, at which the network gets the whole picture."""
@@ -58,7 +59,8 @@ sides of its dice: 9 degrees off the vertical. Seen from closer to above, two fa
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
 _MAX_COMPARED = 40
 _SURELY_TWO = 0.70
-_MIN_GAP = 0.95
+MIN_GAP = 0.95
+"""Least distance between the top faces of two dice, in edges."""
 _MIN_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
 _MIN_TOP_SEEN = 0.15
@@ -249,7 +251,7 @@ def _by_both(die: FoundDie, look: PhotoLook) -> FoundDie:
 def _sides(candidate: _Candidate) -> np.ndarray:
     """(4, 2) The sides of a face as it was drawn when it was found."""
     corners = candidate.die.corners * np.array((1.0, candidate.stretch))
-    return np.asarray(np.roll(corners, -1, axis=0) - corners)
+    return sides_of(corners)
 
 
 def _upright_deg(candidate: _Candidate) -> float:
@@ -270,7 +272,7 @@ def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     for candidate in sorted(candidates, key=lambda c: -c.worth):
         die = candidate.die
         if all(
-            _gap(die, other.die) > 0.45 * max(die.edge_px, other.die.edge_px)
+            gap_of(die, other.die) > 0.45 * max(die.edge_px, other.die.edge_px)
             or not 0.62 < die.edge_px / other.die.edge_px < 1.6
             for other in kept
         ):
@@ -301,8 +303,8 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
 def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
     """True if two findings cannot be two dice."""
     if (
-        _gap(a, b) < 0.62 * min(a.edge_px, b.edge_px)
-        or _gap(a, b) < 0.5 * max(a.edge_px, b.edge_px)
+        gap_of(a, b) < 0.62 * min(a.edge_px, b.edge_px)
+        or gap_of(a, b) < 0.5 * max(a.edge_px, b.edge_px)
         or _is_side_of(a, b)
     ):
         return True
@@ -329,7 +331,7 @@ def is_slanted(dice: Sequence[FoundDie]) -> bool:
 def _shows_fronts(candidates: Sequence[_Candidate]) -> bool:
     """True if top and front of some die were both found: the view is slanted."""
     dice = [c.die for c in _distinct([c for c in candidates if c.worth > 0.2])][:_MAX_COMPARED]
-    return any(_is_top_of(a, b) for a in dice for b in dice if _gap(a, b) < 1.2 * b.edge_px)
+    return any(_is_top_of(a, b) for a in dice for b in dice if gap_of(a, b) < 1.2 * b.edge_px)
 
 
 def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
@@ -347,7 +349,7 @@ def _is_each_the_others_side(a: FoundDie, b: FoundDie) -> bool:
     """True if the bottom face that the model sees below either lies towards the other: it saw one
     cube twice, once from its top and once from its front. Two dice have theirs on the same side."""
     edge = (a.edge_px + b.edge_px) / 2
-    apart = _gap(a, b)
+    apart = gap_of(a, b)
     if not _FACES_APART[0] * edge < apart < _FACES_APART[1] * edge:
         return False
     toward = (b.centre - a.centre) / apart
@@ -367,7 +369,7 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     """
     edge = (a.edge_px + b.edge_px) / 2
     are_sure = min(a.score, b.score) > _SURELY_TWO
-    if not are_sure and _gap(a, b) < _MIN_GAP * edge:
+    if not are_sure and gap_of(a, b) < MIN_GAP * edge:
         return True  # nearer than dice can lie, whatever became of the corners
     gaps = np.linalg.norm(a.corners[:, None] - b.corners[None], axis=2)
     best = (np.inf, 0, 0)
@@ -394,5 +396,6 @@ def _is_side_of(die: FoundDie, other: FoundDie) -> bool:
     return cv2.pointPolygonTest(body, (x, y), True) > 0.12 * other.edge_px
 
 
-def _gap(a: FoundDie, b: FoundDie) -> float:
+def gap_of(a: FoundDie, b: FoundDie) -> float:
+    """Distance of the middles of two top faces, pixels."""
     return float(np.hypot(*(a.centre - b.centre)))

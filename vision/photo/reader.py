@@ -23,8 +23,15 @@ from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import PhotoThresholds
-from vision.photo.finder import PhotoFinder, ScoredFinder, is_slanted, worth
-from vision.quads import apart_deg, match, turn_deg
+from vision.photo.finder import (
+    MIN_GAP,
+    PhotoFinder,
+    ScoredFinder,
+    gap_of,
+    is_slanted,
+    worth,
+)
+from vision.quads import SAME_FACE, apart_deg, match, sides_of, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
@@ -37,9 +44,6 @@ from vision.reading import (
 )
 
 _THRESHOLDS = PhotoThresholds()
-_REACH = 0.42
-"""Largest distance between what both readers call one top face, in its edges."""
-_MIN_GAP = 0.95
 _BESIDE, _ALIKE = 0.85, 0.2
 """Edges, along the top's own, from which on a face is beside it; and edges by which the sides of
 the tops of two dice, side by side on one table, differ at the most. Corners that are estimated from
@@ -149,11 +153,11 @@ def compare(
     """Both readers' findings in a picture of `size` (width, height), matched by place."""
     centres = np.array([die.centre for die in found]).reshape(-1, 2)
     others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
-    reach = _REACH * max((die.edge_px for die in found), default=0.0)
+    reach = SAME_FACE * max((die.edge_px for die in found), default=0.0)
     pairs = {
         i: j
         for i, j in match(centres, others, reach).items()
-        if np.hypot(*(centres[i] - others[j])) < _REACH * found[i].edge_px
+        if np.hypot(*(centres[i] - others[j])) < SAME_FACE * found[i].edge_px
     }
     dice = []
     for i, die in enumerate(found):
@@ -262,7 +266,7 @@ def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
 def _are_one(die: FoundDie, face: PhotoDie) -> bool:
     """True if a face of the second reader's lies where the model takes something for a die."""
     gap = float(np.hypot(*(die.centre - face.centre)))
-    return gap < _REACH * max(die.edge_px, face.edge_px)
+    return gap < SAME_FACE * max(die.edge_px, face.edge_px)
 
 
 def judge(evidence: PhotoEvidence, t: PhotoThresholds, wanted: int | None) -> Verdict:
@@ -378,8 +382,7 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
 
 def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
     """True if two top faces are nearer than two dice can lie."""
-    gap = float(np.hypot(*(a.centre - b.centre)))
-    return gap < _MIN_GAP * (a.edge_px + b.edge_px) / 2
+    return gap_of(a, b) < MIN_GAP * (a.edge_px + b.edge_px) / 2
 
 
 def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
@@ -438,7 +441,7 @@ def _is_in_body(x: float, y: float, die: FoundDie) -> bool:
 def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:
     """True if a face beside a die's top has the top's own size, shape and turn: no other face of a
     cube looks so. It is the top of a die that touches this one, and not explained by this one."""
-    own, other = (np.roll(quad, -1, axis=0) - quad for quad in (die.corners, face.corners))
+    own, other = sides_of(die.corners), sides_of(face.corners)
     # Counted along the top's own edges, dice side by side are an edge apart, however it slants.
     apart = np.linalg.lstsq(own[:2].T, face.centre - die.centre, rcond=None)[0]
     if np.abs(apart).max() < _BESIDE:

@@ -29,16 +29,12 @@ from vision.reading import (
     Witness,
 )
 from vision.table.judgement import is_flat, judge, lies_askew
+from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
 from vision.table.witnesses import CONTACT, with_contact
 
 FRAMES = 3
 """Frames in a row that must state the same values. More: each frame costs a thirtieth of a
 second. Fewer: an error of one frame (a glint, a burst of noise) may pass; it rarely lasts three."""
-
-STILL_MM = 0.7
-STILL_DEG = 2.5
-"""How far the pose of a resting die may scatter within a consensus: three times the measured
-scatter. More is a die that still moves, however slowly."""
 
 
 @frozen
@@ -208,8 +204,8 @@ def _is_near(a: DieEvidence, b: DieEvidence) -> bool:
     turn = apart_deg(a.turn_deg, b.turn_deg)
     # What does not lie flat has no turn in the plane to speak of.
     is_askew = a.odds < 0 or b.odds < 0
-    limit = 3 * STILL_MM if is_askew else STILL_MM
-    return _gap_mm(a, b) < limit and (is_askew or turn < STILL_DEG)
+    limit = 3 * SAME_PLACE_MM if is_askew else SAME_PLACE_MM
+    return _gap_mm(a, b) < limit and (is_askew or turn < SAME_TURN_DEG)
 
 
 def _gap_mm(a: DieEvidence, b: DieEvidence) -> float:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from vision.quads import sides_of
+
 _SAMPLES = 17
 _REACH = 0.10
 """Search range to each side, as a share of the edge. It exceeds a network's error and stops before
@@ -36,8 +38,8 @@ def refine(image: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray
     count = len(faces)
     if not count:
         return faces, np.zeros(0)
-    following = np.roll(faces, -1, axis=1)
-    sides = following - faces
+    sides = sides_of(faces)
+    following = faces + sides
     lengths = np.sqrt((sides * sides).sum(axis=2, keepdims=True))
     along = sides / np.maximum(lengths, 1e-6)
     normals = np.stack([along[..., 1], -along[..., 0]], axis=2)

@@ -14,12 +14,9 @@ import numpy as np
 from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
-from vision.quads import match, turn_deg
+from vision.quads import SAME_FACE, match, turn_deg
 from vision.reading import DieEvidence, ModelVote, Scene, SecondVote
 from vision.table import tilt
-
-_SAME_DIE = 0.45
-"""Largest distance between two findings of one die, in edges of a die."""
 
 
 def scene_of(second: SecondReading, calibration: Calibration, wanted: int | None) -> Scene:
@@ -38,7 +35,7 @@ def gather(
     pairs = match(
         np.array([die.centre for die in found]).reshape(-1, 2),
         np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
-        _SAME_DIE * calibration.die_px,
+        SAME_FACE * calibration.die_px,
     )
     alone = [die for j, die in enumerate(second.dice) if j not in pairs.values()]
     if not found and not alone:

@@ -8,6 +8,7 @@ to the number of pixels: it finds the dice in a small picture, and reads each in
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -60,14 +61,10 @@ class ModelView:
 
     def to_frame(self, die: FoundDie) -> FoundDie:
         """A finding in what the model sees, in pixels of the frame."""
-        return FoundDie(
-            np.asarray(die.corners * self._shrink + self._shift, np.float32),
-            die.value, die.value_p, die.flat_p, die.score, die.down * self._shrink,
-        )  # fmt: skip
+        corners = np.asarray(die.corners * self._shrink + self._shift, np.float32)
+        return replace(die, corners=corners, down=die.down * self._shrink)
 
     def from_frame(self, die: FoundDie) -> FoundDie:
         """The way back."""
-        return FoundDie(
-            np.asarray((die.corners - self._shift) / self._shrink, np.float32),
-            die.value, die.value_p, die.flat_p, die.score, die.down / self._shrink,
-        )  # fmt: skip
+        corners = np.asarray((die.corners - self._shift) / self._shrink, np.float32)
+        return replace(die, corners=corners, down=die.down / self._shrink)

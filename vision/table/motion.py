@@ -31,10 +31,11 @@ the wall must tell of a sway: the rig's three compartments have some hundreds.""
 
 SAME_PLACE_MM = 0.6
 SAME_TURN_DEG = 2.5
-"""Two poses that differ by less than both limits are one pose. The limits are three times the
-scatter of a resting die's readings. Above: a real toss may count as none. Below: a die at rest may
-count as moved. By chance a tossed die keeps its pose about once in 90,000 tosses on a plain floor.
-Ridges align dice: with 1.0 mm and 4° one rough toss in about 80 was taken for none."""
+"""Two poses that differ by less than both limits are one pose: of a die in two frames, or of a die
+before and after a toss. The limits are three times the scatter of a resting die's readings. Above:
+a real toss may count as none. Below: a die at rest may count as moved. By chance a tossed die keeps
+its pose about once in 90,000 tosses on a plain floor. Ridges align dice: with 1.0 mm and 4° one
+rough toss in about 80 was taken for none."""
 
 
 class StillnessDetector:

@@ -7,6 +7,7 @@ fifth of a second), so it runs only if a picture shows too little of the rim at 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import cv2
@@ -22,28 +23,42 @@ the compartment out of the picture."""
 STEP_PX = 16
 """Distance between two places that are tried, pixels. Each finds a rim within 22 pixels."""
 
+_STEPS_PX = range(-REACH_PX, REACH_PX + 1, STEP_PX)
+
+
+OFFSETS_PX = sorted(
+    ((x, y) for x in _STEPS_PX for y in _STEPS_PX), key=lambda offset: math.hypot(*offset)
+)
+"""Places around a calibrated one, to the right and down, nearest first; the first is that one."""
+
+
+def rim_near(camera: Calibration, grey: np.ndarray) -> np.ndarray | None:
+    """Where the rim is beside its place by `camera`, (3,) as of `QualityGate.rim_shift`; None if no
+    whole rim is so near."""
+    shift, seen = QualityGate(camera).rim_shift(grey)
+    if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_RIM_SEEN:
+        return None
+    return shift
+
 
 class RimSearch:
     """Looks for the compartment's rim around its calibrated place."""
 
     def __init__(self, calibration: Calibration) -> None:
-        steps = range(-REACH_PX, REACH_PX + 1, STEP_PX)
-        by_distance = sorted(((x, y) for x in steps for y in steps), key=lambda o: np.hypot(*o))
-        u, v = calibration.centre_px
         self._calibration = calibration
         self._next = 1
-        self._tried = [((x, y), (u + x, v + y)) for x, y in by_distance]
 
     def look(self, image: np.ndarray) -> float | None:
         """Try the next place, nearest first, in this picture, (H, W, 3) uint8 BGR of the calibrated
         size. Returns how far from its calibrated place the rim is seen whole, pixels; None: not
         there, or where it must be (a place nearby finds a rim that stands where it must, too).
         """
-        (x, y), centre = self._tried[self._next % len(self._tried)]
+        x, y = OFFSETS_PX[self._next % len(OFFSETS_PX)]
         self._next += 1
-        gate = QualityGate(replace(self._calibration, centre_px=centre))
-        shift, seen = gate.rim_shift(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-        if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_RIM_SEEN:
+        u, v = self._calibration.centre_px
+        tried = replace(self._calibration, centre_px=(u + x, v + y))
+        shift = rim_near(tried, cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+        if shift is None:
             return None
         away = float(np.hypot(x + shift[0], y + shift[1]))
         return away if away > RIM_TOLERANCE_MM * self._calibration.floor_px_per_mm else None

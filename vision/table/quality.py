@@ -70,8 +70,7 @@ class QualityGate:
         self.calibration = calibration
         turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
         self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-        ring = self._direction * calibration.compartment_radius_mm
-        self._rim = calibration.to_px(np.concatenate([ring, np.zeros((_RAYS, 1))], axis=1))
+        self._rim = calibration.level_px(self._direction * calibration.compartment_radius_mm)
         steps = np.arange(-_RIM_SEARCH_PX, _RIM_SEARCH_PX + 1, dtype=np.float32)
         self._steps = steps
         self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)

@@ -25,6 +25,7 @@ from vision.frame import Frame
 from vision.networks import probability
 from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
+from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
 from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
 from vision.table.edges import refine
@@ -79,7 +80,7 @@ class TableReader:
         """Have OpenCV build the tables that it builds at first use, which takes longer than a
         reading. May run on another thread: it changes nothing here."""
         width, height = self.calibration.image_size
-        grey = np.full((height, width, 3), 114, np.uint8)
+        grey = np.full((height, width, 3), PADDING, np.uint8)
         self._gate.judge(grey)
         self._second.read(grey, by_pips=False)
 

@@ -19,11 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.parameters import Limits
-from vision.quads import apart_deg, turn_matrices
+from vision.quads import SQUARE, apart_deg, turn_matrices
 from vision.reading import DieEvidence, Scene, SecondVote
-
-_SQUARE = np.array([(1, -1), (1, 1), (-1, 1), (-1, -1)], float) / 2
-"""Clockwise from the first corner of the side that faces where the die's turn points."""
 
 
 def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, limits: Limits) -> str:
@@ -47,7 +44,9 @@ def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, lim
 def _top_mm(vote: SecondVote, die_mm: float) -> np.ndarray:
     """(4, 2) corners of the top face."""
     turned = turn_matrices(np.radians([vote.turn_deg]))[0]
-    return np.asarray(_SQUARE * die_mm @ turned + (vote.x_mm, vote.y_mm))
+    # Clockwise from the first corner of the side that faces where the die's turn points.
+    square = np.roll(SQUARE, -1, axis=0) * die_mm / 2
+    return np.asarray(square @ turned + (vote.x_mm, vote.y_mm))
 
 
 def _gaps(own: np.ndarray, other: np.ndarray) -> list[tuple[float, float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.quads import sides_of
 from vision.reading import Measured
 
 
@@ -27,7 +28,7 @@ def measure(
     """
     die = calibration.die_mm
     corners = calibration.to_mm(edges_px, die).reshape(-1, 4, 2)
-    edges = _lengths(corners[:, (1, 2, 3, 0)] - corners)
+    edges = _lengths(sides_of(corners))
     diagonals = _lengths(corners[:, 2:] - corners[:, :2])
     edge = edges.mean(axis=1)
     opposite = (edges[:, :2] + edges[:, 2:]) / 2
@@ -57,7 +58,7 @@ def _leans_deg(
     it elsewhere, by one edge times the sine of the angle.
     """
     die = calibration.die_mm
-    below = calibration.to_px(np.c_[places_mm, np.zeros(len(places_mm))])
+    below = calibration.level_px(places_mm)
     off_px = _lengths(downs_px - (below - tops_px.mean(axis=1)))
     reach_px = die * calibration.px_per_mm(die / 2)
     return np.asarray(np.degrees(np.arcsin(np.minimum(1.0, off_px / reach_px))))

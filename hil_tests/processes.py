@@ -43,7 +43,7 @@ def end_with_parent() -> None:
 
 
 @dataclass
-class Part:
+class Program:
     """One program, started again as often as wanted; what it says is added to its log."""
 
     name: str

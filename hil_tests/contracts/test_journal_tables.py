@@ -15,7 +15,7 @@ from hil_tests.reliability.large_journal import a_round, batches
 from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
-from shaker_ctl.adapters.disk.records_process import Tables
+from shaker_ctl.adapters.disk.records_process import FollowedTables
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
@@ -268,7 +268,7 @@ def test_a_changed_row_is_never_shown_and_is_made_anew(
     assert all(one in (None, all_) for one, all_ in zip(seen, sound, strict=True)), seen
     assert reader.damage() != ""
     capfd.readouterr()
-    kept = Tables(store.path)
+    kept = FollowedTables(store.path)
     assert capfd.readouterr().err.count("are made anew") == 1
     while kept.keep_up():
         pass
@@ -284,7 +284,7 @@ def test_a_changed_row_is_never_shown_and_is_made_anew(
     assert answers(reader) == sound
     kept.look_over()
     kept.close()
-    Tables(store.path).close()
+    FollowedTables(store.path).close()
     assert capfd.readouterr().err == "", "whole tables are taken up as they are"
     store.close()
 

@@ -748,7 +748,10 @@ def test_until_every_volume_is_verified_the_records_process_is_not_idle(
     for name in ("_ordinary_priority", "_idle_priority"):
         monkeypatch.setattr(records_process, name, partial(asked.append, name))
     monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_first_pause))
-    with closing(records_process.Tables(parameters.path)) as tables, pytest.raises(SystemExit):
+    with (
+        closing(records_process.FollowedTables(parameters.path)) as tables,
+        pytest.raises(SystemExit),
+    ):
         records_process._work([parameters.path], tables, records_process.Rest())
     found = ["verified", "verified", "none is due"]
     assert asked == ["_ordinary_priority", *found, "_idle_priority"]

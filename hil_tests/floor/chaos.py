@@ -21,7 +21,7 @@ from pathlib import Path
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable
-from hil_tests.processes import Part, program
+from hil_tests.processes import Program, program
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import count_records
 
@@ -77,12 +77,12 @@ class Chaos:
         self.house = house
         self.crowd = crowd
         self.recorded: list[InventedTable] = []
-        self.links: list[Part] = []
+        self.links: list[Program] = []
         for number in range(REAL_LINKS):
             table = InventedTable(house.folder / f"real-{number}", f"real-{number}")
             config = house.link_settings(table.name, table.settings, again_s=1.0)
             command = program("shaker_ctl.main", "link", "--config", str(config))
-            part = Part("link", command, house.folder / "link.log")
+            part = Program("link", command, house.folder / "link.log")
             part.start()
             self.recorded.append(table)
             self.links.append(part)
@@ -90,7 +90,7 @@ class Chaos:
         self._parts = [house.broker, house.collector, *self.links]
         if house.postgres:
             self._parts.append(house.database)
-        self._back: list[tuple[float, Part]] = []
+        self._back: list[tuple[float, Program]] = []
 
     def killed(self, kills: int, every_s: float) -> Iterator[str]:
         """Kill parts at random, and step a quarter of the clocks with each kill."""

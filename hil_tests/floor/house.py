@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tomlkit
 
-from hil_tests.processes import Part, program
+from hil_tests.processes import Program, program
 from shaker_ctl.floor import authority, broker
 from shaker_ctl.floor.store import Store
 from shaker_ctl.link.parameters import LinkParameters
@@ -86,17 +86,17 @@ class House:
     # ── Parts ───────────────────────────────────────────────────────────────
 
     @cached_property
-    def broker(self) -> Part:
+    def broker(self) -> Program:
         """mosquitto."""
         mosquitto = shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"
         command = [mosquitto, "-c", str(self.folder / "mosquitto" / "mosquitto.conf")]
-        return Part("broker", command, self.folder / "broker.log")
+        return Program("broker", command, self.folder / "broker.log")
 
     @cached_property
-    def collecting(self) -> list[Part]:
+    def collecting(self) -> list[Program]:
         """The collectors."""
         return [
-            Part(
+            Program(
                 "collector",
                 program("shaker_ctl.floor.main", "collect", "--config", str(self._config(number))),
                 self.folder / f"collector-{number}.log",
@@ -105,19 +105,19 @@ class House:
         ]
 
     @property
-    def collector(self) -> Part:
+    def collector(self) -> Program:
         """The first collector."""
         return self.collecting[0]
 
     @cached_property
-    def database(self) -> Part:
+    def database(self) -> Program:
         """PostgreSQL, under its own user."""
         programs = postgres_programs()
         postgres = str(programs / "postgres") if programs else "postgres"
         data = self._data
         command = [postgres, "-D", str(data), "-p", str(self.database_port)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
-        return Part("database", command, self.folder / "database.log", user=_postgres_user())
+        return Program("database", command, self.folder / "database.log", user=_postgres_user())
 
     @property
     def _data(self) -> Path:

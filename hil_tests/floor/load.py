@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
 from hil_tests.floor.house import SITE, House
-from hil_tests.processes import Part
+from hil_tests.processes import Program
 from shaker_ctl.floor.store import count_records
 
 
@@ -51,7 +51,7 @@ def measured(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _one(crowd: Crowd, parts: list[Part], pace: float, seconds: float) -> Iterator[str]:
+def _one(crowd: Crowd, parts: list[Program], pace: float, seconds: float) -> Iterator[str]:
     crowd.begin(pace)
     crowd.run(3.0)  # until it is in its stride
     for table in crowd.tables:

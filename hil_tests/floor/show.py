@@ -22,7 +22,7 @@ import tomlkit
 from hil_tests.floor.house import SITE, House, free_port
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.page.bench import Staff
-from hil_tests.processes import BenchError, Part, program
+from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.floor import proof
@@ -33,7 +33,7 @@ TRIES = 3
 """Of starting a rig: on a busy machine one may not come up."""
 
 
-def page_part(house: House, port: int) -> Part:
+def page_part(house: House, port: int) -> Program:
     """The floor's page for this house, without a login, on loopback."""
     for name in ("certificate", "key"):
         target = house.folder / "collector" / f"page-{name}.pem"
@@ -46,7 +46,7 @@ def page_part(house: House, port: int) -> Part:
     config = house.folder / "page.toml"
     config.write_text(tomlkit.dumps(plain), "utf-8")
     command = program("shaker_ctl.floor.main", "page", "--config", str(config))
-    return Part("page", command, house.folder / "page.log")
+    return Program("page", command, house.folder / "page.log")
 
 
 class PlayingTable:
@@ -63,7 +63,7 @@ class PlayingTable:
         config = house.link_settings(name, folder / "settings.toml", again_s=1.0)
         log = house.folder / f"{name}-link.log"
         command = program("shaker_ctl.main", "link", "--config", str(config))
-        self.link = Part("link", command, log, nice=10)  # as its unit: the table goes first
+        self.link = Program("link", command, log, nice=10)  # as its unit: the table goes first
 
     def __enter__(self) -> PlayingTable:
         """Raises BenchError where rig or service do not start."""

@@ -25,7 +25,7 @@ from hil_tests.installed.computer import Computer, hang
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
     PORT,
-    Machine,
+    OuterRig,
     booted,
     check_installed,
     enter_what_lies_there,
@@ -136,7 +136,7 @@ def _restarted(computer: Computer) -> None:
     computer.run("systemctl", "start", "shaker-ctl")
 
 
-def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_kill(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Killed while a technician jogs."""
     low_before = computer.pins_taken_low()
     tom = machine.as_("technician", "tom")
@@ -149,7 +149,7 @@ def check_kill(computer: Computer, machine: Machine, say: Teller) -> None:
     back(computer, machine, say, restarts=1, low_before=low_before, code="controller-died")
 
 
-def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_hang(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Hung in the toss of a round: it is void, and nothing plays before a new inspection."""
     pid = computer.main_pid()
     open_table(machine)
@@ -166,7 +166,7 @@ def check_hang(computer: Computer, machine: Machine, say: Teller) -> None:
 
 def back(
     computer: Computer,
-    machine: Machine,
+    machine: OuterRig,
     say: Teller,
     *,
     restarts: int,
@@ -195,7 +195,7 @@ def back(
     )
 
 
-def check_stop(computer: Computer, machine: Machine, say: Teller) -> None:
+def check_stop(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 

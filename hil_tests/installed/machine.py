@@ -54,7 +54,7 @@ echo "$*" >> /run/pinctrl.log
 """
 
 
-class Machine:
+class OuterRig:
     """The virtual rig of one table, outside the container, and the people at its consoles."""
 
     def __init__(self, folder: Path) -> None:
@@ -118,7 +118,7 @@ class Machine:
         return text
 
 
-def open_table(machine: Machine) -> None:
+def open_table(machine: OuterRig) -> None:
     """Have the technician clear what stands, and the floorperson inspect, sign and open."""
     console = machine.session.console("technician")
     people.bring_back(machine.session, console)
@@ -126,7 +126,7 @@ def open_table(machine: Machine) -> None:
     console.close()
 
 
-def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
+def enter_what_lies_there(dealer: Console, machine: OuterRig) -> None:
     """Do as a dealer does where the reader could not read: look, and enter."""
     status = dealer.status()
     if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
@@ -135,7 +135,7 @@ def enter_what_lies_there(dealer: Console, machine: Machine) -> None:
         dealer.ask(people.entry(machine.session, status["round"]))
 
 
-def put_stand_ins(root: Path, machine: Machine) -> None:
+def put_stand_ins(root: Path, machine: OuterRig) -> None:
     """The two programs of a Raspberry Pi that stand in for its pins."""
     rig = machine.session.rig
     ports = {"pins": rig["pigpiod"]["port"], "camera": urlsplit(rig["camera"]["url"]).port}
@@ -151,7 +151,7 @@ def put_stand_ins(root: Path, machine: Machine) -> None:
         wanted.symlink_to(f"/{unit.relative_to(root)}")
 
 
-def furnish(computer: Computer, machine: Machine) -> None:
+def furnish(computer: Computer, machine: OuterRig) -> None:
     """Give an installed table its settings, its people and the medium of its second journal."""
     folder = computer.root / "etc/shaker-ctl"
     (folder / "settings.toml").write_text(machine.settings())
@@ -195,10 +195,10 @@ def last_line(text: str) -> str:
 
 
 @contextmanager
-def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, Machine]]:
+def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, OuterRig]]:
     """The Debian in `root` booted beside a machine of its own; all of it ends again."""
     with tempfile.TemporaryDirectory(prefix="booted-") as folder:
-        machine = Machine(Path(folder))
+        machine = OuterRig(Path(folder))
         with closing(machine.session):
             put_stand_ins(root, machine)
             with closing(Computer(root, machine.devices())) as computer:

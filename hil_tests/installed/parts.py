@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from hil_tests.installed.debian import Teller
-from hil_tests.installed.machine import STICK, Machine, plug_in_stick
+from hil_tests.installed.machine import STICK, OuterRig, plug_in_stick
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
@@ -20,7 +20,7 @@ HEIGHT_MM = "300"
 class Workshop:
     """A technician with the table's page in hand."""
 
-    def __init__(self, computer: Computer, machine: Machine, program: str, say: Teller) -> None:
+    def __init__(self, computer: Computer, machine: OuterRig, program: str, say: Teller) -> None:
         self._computer = computer
         self._machine = machine
         self._program = program

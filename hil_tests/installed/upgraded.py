@@ -31,7 +31,7 @@ from hil_tests.installed import debian, page_and_link
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
-    Machine,
+    OuterRig,
     booted,
     check_installed,
     enter_what_lies_there,
@@ -194,7 +194,7 @@ def check_first_installation(computer: Computer, given: Path, say: Teller) -> No
         say(f"no {module} is on this table", "ModuleNotFoundError" in extra.stdout)
 
 
-def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -> None:
+def check_play(machine: OuterRig, computer: Computer, rounds: int, say: Teller) -> None:
     started = computer.try_("systemctl", "start", "shaker-ctl")
     say("started", started.returncode == 0, computer.log)
     ends_s = time.monotonic() + PLAYED_S
@@ -204,7 +204,7 @@ def check_play(machine: Machine, computer: Computer, rounds: int, say: Teller) -
     say(f"{len(ended)} rounds: {', '.join(ended)}", len(ended) >= rounds)
 
 
-def be_open(machine: Machine, computer: Computer) -> bool:
+def be_open(machine: OuterRig, computer: Computer) -> bool:
     """Have people open the table where it is not, and come where it waits for them; a busy machine
     may be late, which is a fault."""
     with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
@@ -213,7 +213,7 @@ def be_open(machine: Machine, computer: Computer) -> bool:
     return shown(computer).get("life") == "open"
 
 
-def attend(machine: Machine, computer: Computer) -> bool:
+def attend(machine: OuterRig, computer: Computer) -> bool:
     """Have people come where an open table waits for them; False where it is not open."""
     seen = shown(computer)
     if seen.get("life") != "open":
@@ -239,7 +239,7 @@ COMES = {
 
 
 def check_open_table_refuses(
-    machine: Machine, computer: Computer, packages: Packages, say: Teller
+    machine: OuterRig, computer: Computer, packages: Packages, say: Teller
 ) -> None:
     until(lambda: be_open(machine, computer), PLAYED_S, every_s=1.0)
     pid = computer.unit()["MainPID"]
@@ -249,7 +249,7 @@ def check_open_table_refuses(
     say("the table goes on, untouched", computer.unit()["MainPID"] == pid)
 
 
-def close_table(machine: Machine, computer: Computer) -> None:
+def close_table(machine: OuterRig, computer: Computer) -> None:
     """Have the floorperson close it; a round that is under way is played to its end first. A fault
     of a busy machine has taken it out of play already."""
     with suppress(ConsoleRefusedError), closing(machine.as_("floorperson", "fay")) as fay:

@@ -23,7 +23,7 @@ import tomlkit
 import typer
 
 from hil_tests.page.readers import Readers, get, idle_connections
-from hil_tests.processes import Part, program, resident_mb
+from hil_tests.processes import Program, program, resident_mb
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -54,7 +54,7 @@ class Staff:
             self._people = None
 
 
-class Process(Part):
+class Process(Program):
     """A running page, seen from outside."""
 
     address: str = ""

@@ -13,7 +13,7 @@ import pytest
 import tomlkit
 
 from hil_tests.page.bench import Staff
-from hil_tests.processes import Part, program
+from hil_tests.processes import Program, program
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.console import accounts
 from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
@@ -37,7 +37,7 @@ class Stage:
     staff: Staff
     guarded: str = ""
     """Address of the page with logins."""
-    page: Part | None = None
+    page: Program | None = None
 
     @property
     def open(self) -> str:
@@ -86,7 +86,7 @@ def _start_guarded(stage: Stage) -> None:
     }
     file = folder / "guarded.toml"
     file.write_text(tomlkit.dumps(told), "utf-8")
-    stage.page = Part(
+    stage.page = Program(
         "the guarded page",
         program("shaker_ctl.main", "page", "--config", str(file)),
         folder / "guarded.log",

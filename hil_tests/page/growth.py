@@ -50,7 +50,7 @@ LOOKS = (
 )
 
 
-class StandIn:
+class TableStandIn:
     """A table of which the page sees what it sees of a real one. One thread."""
 
     def __init__(self, folder: Path, round_s: float) -> None:
@@ -63,7 +63,7 @@ class StandIn:
         self._view = TableView(table="Table 7", life="open")
         self.rounds = 0
 
-    def __enter__(self) -> StandIn:
+    def __enter__(self) -> TableStandIn:
         self._play_one()
         self._socket.start()
         self._thread.start()
@@ -209,7 +209,7 @@ def main(
         for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tim", "technician")):
             accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD)
         with (
-            StandIn(folder, round_s) as table,
+            TableStandIn(folder, round_s) as table,
             a_page(folder, "grown", login=True, nice=0) as page,
         ):
             cookie = viewer(page.address)
@@ -233,7 +233,7 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 
 def _watched(
-    page: Process, table: StandIn, visitor: Visitor, minutes: float, sample_s: float
+    page: Process, table: TableStandIn, visitor: Visitor, minutes: float, sample_s: float
 ) -> bool:
     began_s = time.monotonic()
     samples: list[tuple[float, dict[str, float]]] = []

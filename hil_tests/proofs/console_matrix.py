@@ -139,7 +139,7 @@ def ask(rules: Rulebook) -> Iterator[RulesAnswer]:
         for form in acts:
             for line in LINES.get(form.name, (form.name,)):
                 command = grammar.parse(line)
-                assert isinstance(command, grammar.Command), line
+                assert isinstance(command, grammar.TypedCommand), line
                 for role in Role:
                     yield _answer(Request(form.name, command.arguments), form, role, state, rules)
 

@@ -43,7 +43,7 @@ Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
+class MeasuredDie:
     """One die that the model found."""
 
     name: str
@@ -53,7 +53,7 @@ class Measurement:
 
 def measurements(
     finder: DieFinder, name: str, cases: Iterator[Case], total: int
-) -> Iterator[Measurement]:
+) -> Iterator[MeasuredDie]:
     """Every die that the model finds in `total` cases of one origin."""
     reader_of = readers(finder)
     shown_cases = track(itertools.islice(cases, total), f"measuring {name}", total=total)
@@ -63,10 +63,10 @@ def measurements(
             gaps = [np.hypot(t.x_mm - die.x_mm, t.y_mm - die.y_mm) for t in shown.dice]
             nearest = int(np.argmin(gaps))
             if die.model is not None and gaps[nearest] < _NEAR_MM:
-                yield Measurement(name, shown.dice[nearest], die)
+                yield MeasuredDie(name, shown.dice[nearest], die)
 
 
-def features(seen: Sequence[Measurement]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def features(seen: Sequence[MeasuredDie]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(N, 6) of the networks, (N, 10) of the second reader, zeros where it sees no die, and (N,)
     if it sees one."""
     network, outline, is_seen = [], [], []
@@ -104,7 +104,7 @@ def regress(x: np.ndarray, is_flat: np.ndarray, worth: np.ndarray) -> Weights:
     return (float(w[0] - middle @ each), *(float(v) for v in each))
 
 
-def balance(seen: Sequence[Measurement]) -> np.ndarray:
+def balance(seen: Sequence[MeasuredDie]) -> np.ndarray:
     """(N,) so that every origin counts alike, and in each of them flat dice as much as others."""
     worth = np.zeros(len(seen))
     names = np.array([each.name for each in seen])
@@ -117,7 +117,7 @@ def balance(seen: Sequence[Measurement]) -> np.ndarray:
     return worth * len(seen) / worth.sum()
 
 
-def fit(seen: Sequence[Measurement]) -> tuple[Weights, Weights]:
+def fit(seen: Sequence[MeasuredDie]) -> tuple[Weights, Weights]:
     """Weights of the networks' and of the second reader's measurements, each fitted by itself; the
     second reader's on the rig's dice, where there are any: on soft edges in odd light an outline
     says too little to learn from."""
@@ -137,7 +137,7 @@ def fit(seen: Sequence[Measurement]) -> tuple[Weights, Weights]:
     )
 
 
-def odds(seen: Sequence[Measurement], network: Weights, outline: Weights) -> np.ndarray:
+def odds(seen: Sequence[MeasuredDie], network: Weights, outline: Weights) -> np.ndarray:
     """(N, 2) log-odds of both, as `vision.table.witnesses` has them with these weights."""
     x, y, is_seen = features(seen)
     first = network[0] + x @ np.array(network[1:])
@@ -148,7 +148,7 @@ def odds(seen: Sequence[Measurement], network: Weights, outline: Weights) -> np.
     return np.c_[first, np.where(is_seen, second, 0.0)]
 
 
-def report(seen: Sequence[Measurement], sums: np.ndarray) -> None:
+def report(seen: Sequence[MeasuredDie], sums: np.ndarray) -> None:
     """Per origin: how well each sum orders flat dice and others, and how many pass."""
     flat = np.array([each.truth.is_flat is True for each in seen])
     other = np.array([each.truth.is_flat is False for each in seen])

@@ -31,7 +31,7 @@ from pydantic import TypeAdapter
 
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.required import Ending, Lamps, Seen
+from hil_tests.reliability.required import RequiredEnding, RequiredLamps, Seen
 from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
@@ -194,7 +194,7 @@ class Crashes:
         """Whether the round that was played whole had everything that a round has."""
         self._look()
         commands = [command for step in self._steps for command in step.commands]
-        return any(one.get("ending") == Ending.SETTLED for one in commands)
+        return any(one.get("ending") == RequiredEnding.SETTLED for one in commands)
 
     def _once_at(self, point: Point) -> Crash:
         self._bench.make_ready()
@@ -439,9 +439,12 @@ class Crashes:
     def _disagreement(crash: Crash, seen: Seen) -> list[str]:
         if not crash.round or not seen.ending:
             return []
-        if seen.ending == Ending.SETTLED and seen.lamps != Lamps.TRUTH:
+        if seen.ending == RequiredEnding.SETTLED and seen.lamps != RequiredLamps.TRUTH:
             return [f"journal: settled; lamps: {seen.lamps}"]
-        if seen.ending in (Ending.VOID, Ending.NOT_STARTED) and seen.lamps != Lamps.DARK:
+        if (
+            seen.ending in (RequiredEnding.VOID, RequiredEnding.NOT_STARTED)
+            and seen.lamps != RequiredLamps.DARK
+        ):
             return [f"journal: {seen.ending}; lamps: {seen.lamps}"]
         return []
 

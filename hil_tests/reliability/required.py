@@ -11,11 +11,11 @@ from enum import StrEnum
 from typing import Any
 
 
-class Word(StrEnum):
+class RequiredWord(StrEnum):
     """Words of the table; equal to their text, so that results read back from a file compare."""
 
 
-class Ending(Word):
+class RequiredEnding(RequiredWord):
     """How the round ended, in the journal's words."""
 
     SETTLED = "settled"
@@ -25,19 +25,19 @@ class Ending(Word):
     NOT_STARTED = "not_started"
 
 
-class Wagers(Word):
+class RequiredWagers(RequiredWord):
     SETTLED = "settled"
     RETURNED = "returned"
 
 
-class RequiredSource(Word):
+class RequiredSource(RequiredWord):
     """On whose word the values rest."""
 
     VERIFIED = "verified"
     ENTERED = "entered"
 
 
-class Motor(Word):
+class RequiredMotor(RequiredWord):
     """What EN did, at the pin behind its filter."""
 
     FINISHED = "finished"
@@ -47,7 +47,7 @@ class Motor(Word):
     NEVER = "never on"
 
 
-class Lamps(Word):
+class RequiredLamps(RequiredWord):
     """What burnt at the betting areas of this round."""
 
     TRUTH = "truth"
@@ -60,7 +60,7 @@ class Lamps(Word):
     """A lamp burns that no command can switch off; nothing else wrong."""
 
 
-class Life(Word):
+class RequiredLife(RequiredWord):
     """Where the table stands afterwards, as the console says."""
 
     OPEN = "open"
@@ -72,15 +72,15 @@ class Life(Word):
 class Required:
     """An outcome that must be. Several codes or lamps: physics decides which; each is right."""
 
-    ending: Ending
-    wagers: Wagers
-    life: Life
-    motor: Motor | None = None
+    ending: RequiredEnding
+    wagers: RequiredWagers
+    life: RequiredLife
+    motor: RequiredMotor | None = None
     motor_within_s: float | None = None
-    """From the fault to EN low for good; with `Motor.STOPPED` only."""
+    """From the fault to EN low for good; with `RequiredMotor.STOPPED` only."""
     still_within_s: float | None = None
     """From the fault to a cam that stands still: where the daemon that owns EN is what fails."""
-    lamps: tuple[Lamps, ...] = (Lamps.TRUTH, Lamps.DARK)
+    lamps: tuple[RequiredLamps, ...] = (RequiredLamps.TRUTH, RequiredLamps.DARK)
     dark_within_s: float | None = None
     """From the first wrong lamp to all lamps dark, and to phase `fault` shown."""
     source: tuple[RequiredSource, ...] = ()
@@ -150,7 +150,7 @@ def differences(required: Required, seen: Seen) -> list[str]:
     _in_time(found, "cam still", required.still_within_s, seen.still_after_s)
     if required.start_says and required.start_says not in (seen.start_said or ""):
         found.append(f"start must end with {required.start_says!r}, said: {seen.start_said}")
-    if seen.lamps == Lamps.WRONG_THEN_DARK:
+    if seen.lamps == RequiredLamps.WRONG_THEN_DARK:
         _in_time(found, "lamps dark", required.dark_within_s, seen.dark_after_s)
         _in_time(found, "phase fault shown", required.dark_within_s, seen.fault_shown_after_s)
     if required.codes and not set(required.codes) & set(seen.codes):
@@ -166,7 +166,7 @@ def differences(required: Required, seen: Seen) -> list[str]:
     return found
 
 
-def _one_of(found: list[str], what: str, right: tuple[Word, ...], seen: str | None) -> None:
+def _one_of(found: list[str], what: str, right: tuple[RequiredWord, ...], seen: str | None) -> None:
     if right and seen not in right:
         found.append(f"{what} {_either(right)}, seen: {seen or 'nothing'}")
 
@@ -180,5 +180,5 @@ def _in_time(found: list[str], what: str, limit_s: float | None, seen_s: float |
         found.append(f"{what} within {limit_s:g} s, seen after {seen_s:.3f} s")
 
 
-def _either(words: tuple[str, ...] | tuple[Word, ...] | list[str]) -> str:
+def _either(words: tuple[str, ...] | tuple[RequiredWord, ...] | list[str]) -> str:
     return " or ".join(str(word) for word in words) or "none"

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hil_tests.processes import Part
+from hil_tests.processes import Program
 from hil_tests.table_under_test.session import Session, merged
 
 SETTINGS: dict[str, Any] = {
@@ -71,7 +71,7 @@ class TestedSession(Session):
         self.show_memory(None)
         super().start_service()
 
-    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
         if log != "service.log":
             return super()._started(name, command, log, nice=nice)
         places = [

@@ -20,7 +20,7 @@ from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Ending, Seen, judged
+from hil_tests.reliability.required import RequiredEnding, Seen, judged
 from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, judge
 from hil_tests.table_under_test.session import COVERED
@@ -180,9 +180,9 @@ class Trials:
 
     def _chance(self, seen: Seen, fault: CatalogueFault, moment: Moment) -> str:
         """Dice that did not fall flat play another round than the row is about."""
-        if seen.ending == Ending.NO_ROLL and not seen.violations:
+        if seen.ending == RequiredEnding.NO_ROLL and not seen.violations:
             wanted = {one.ending for one in fault.required[moment]}
-            return "the dice did not lie flat" if Ending.NO_ROLL not in wanted else ""
+            return "the dice did not lie flat" if RequiredEnding.NO_ROLL not in wanted else ""
         return ""
 
 

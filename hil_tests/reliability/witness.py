@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hil_tests.reliability.required import Lamps, Motor, Seen, matches
+from hil_tests.reliability.required import RequiredLamps, RequiredMotor, Seen, matches
 from hil_tests.table_under_test.rounds import winning_areas
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
@@ -230,14 +230,14 @@ def drives(events: Iterable[Note]) -> list[tuple[float, float | None]]:
 def _see_motor(seen: Seen, e: Evidence) -> None:
     driven = drives(e.events)
     if not driven:
-        seen.motor = Motor.NEVER
+        seen.motor = RequiredMotor.NEVER
         return
     rose_s, _ = driven[0]
     _, fell_s = driven[-1]
     if fell_s is None:
         seen.motor = "EN still high"
         return
-    seen.motor = Motor.FINISHED if fell_s - rose_s >= FINISHED_S else Motor.STOPPED
+    seen.motor = RequiredMotor.FINISHED if fell_s - rose_s >= FINISHED_S else RequiredMotor.STOPPED
     if e.struck_s is not None:
         seen.motor_after_s = round(fell_s - e.struck_s, 3)
     if len(driven) > 1:
@@ -262,9 +262,9 @@ def _see_lamps(seen: Seen, e: Evidence) -> None:
     changes = [(n["t"], set(n["areas"])) for n in e.lamps]
     wrong = [t for t, areas in changes if areas and areas != _winning(e, t)]
     if not any(areas for _, areas in changes):
-        seen.lamps = Lamps.DARK
+        seen.lamps = RequiredLamps.DARK
     elif not wrong:
-        seen.lamps = Lamps.TRUTH
+        seen.lamps = RequiredLamps.TRUTH
     else:
         darks = [t for t, areas in changes if not areas and t > wrong[0]]
         shown = [
@@ -274,7 +274,7 @@ def _see_lamps(seen: Seen, e: Evidence) -> None:
             and n["argument"] & PHASE_MASK == PHASE_FAULT
             and n["t"] > wrong[0]
         ]
-        seen.lamps = Lamps.WRONG_THEN_DARK if darks else Lamps.STUCK
+        seen.lamps = RequiredLamps.WRONG_THEN_DARK if darks else RequiredLamps.STUCK
         seen.dark_after_s = round(darks[0] - wrong[0], 3) if darks else None
         seen.fault_shown_after_s = round(shown[0] - wrong[0], 3) if shown else None
         if not darks and len(changes[-1][1]) > 1:

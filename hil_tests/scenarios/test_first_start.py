@@ -13,7 +13,7 @@ import pexpect
 import pytest
 import tomlkit
 
-from hil_tests.processes import Part
+from hil_tests.processes import Program
 from hil_tests.scenarios.console_sessions import Person, person, screen
 from hil_tests.scenarios.test_doctor import PI
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session, merged
@@ -107,7 +107,7 @@ class NewTable(Session):
         del known["journal"]["second"]  # no second medium here, which `doctor` says
         file.write_text(tomlkit.dumps(merged(tomlkit.parse(file.read_text()), known)), "utf-8")
 
-    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
         if log == "service.log":
             command = [PROGRAM[0], "-c", UNTRUSTED, *command[command.index("run") :]]
         return super()._started(name, command, log, nice=nice)

@@ -19,7 +19,7 @@ from typing import Any
 
 import tomlkit
 
-from hil_tests.processes import BenchError, Part, program
+from hil_tests.processes import BenchError, Program, program
 from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from hil_tests.table_under_test.installer import InstallationError, install, known_before
@@ -92,9 +92,9 @@ class Session:
     ready_after_s: float = 0.0
     page_address: str = ""
     """Where a browser finds the page, once it runs."""
-    _rig: Part | None = None
-    _service: Part | None = None
-    _page: Part | None = None
+    _rig: Program | None = None
+    _service: Program | None = None
+    _page: Program | None = None
 
     def __enter__(self) -> Session:
         try:
@@ -171,8 +171,8 @@ class Session:
         if self._page is not None:
             self._page.stop()
 
-    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Part:
-        part = Part(name, command, self.folder / log, nice=nice, ends_its_own=True)
+    def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
+        part = Program(name, command, self.folder / log, nice=nice, ends_its_own=True)
         part.start()
         return part
 

@@ -26,7 +26,7 @@ from rich.table import Table
 
 from shaker_ctl.adapters.lines.serial_port import SerialPort, candidates
 from shaker_ctl.console import accounts, codes, grammar, machine
-from shaker_ctl.console.armour import Broken, Unwrapper
+from shaker_ctl.console.armour import BrokenFile, Unwrapper
 from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.console.parameters import ConsoleParameters
@@ -219,7 +219,7 @@ def _given(client: Console, command: str, further: Iterator[str]) -> Reply:
 
 def _logs_in(command: str) -> bool:
     meant = grammar.parse(command)
-    if isinstance(meant, grammar.Command):
+    if isinstance(meant, grammar.TypedCommand):
         return meant.form.name == "login"
     return command.split()[0].lower() == "login"
 
@@ -263,8 +263,8 @@ def save_file(parcel: Parcel, folder: Path) -> Path:
     raise ConsoleLineError(f"{folder} is full of {name}", remedy="Name another folder with --save")
 
 
-def _told(file: Parcel | Broken, folder: Path) -> bytes:
-    if isinstance(file, Broken):
+def _told(file: Parcel | BrokenFile, folder: Path) -> bytes:
+    if isinstance(file, BrokenFile):
         return f"\r\n[{file.name} was lost: {file.reason}]\r\n".encode()
     try:
         path = save_file(file, folder)

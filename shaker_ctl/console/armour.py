@@ -37,14 +37,14 @@ def wrap(parcel: Parcel) -> Iterator[str]:
 
 
 @frozen
-class Broken:
+class BrokenFile:
     """A file that did not arrive whole."""
 
     name: str
     reason: str
 
 
-Piece = bytes | Parcel | Broken
+Piece = bytes | Parcel | BrokenFile
 
 
 class Unwrapper:
@@ -94,18 +94,18 @@ class Unwrapper:
         self._held += len(text)
         if self._held > MAX_BYTES or not re.fullmatch(rb"[A-Za-z0-9+/=]+", text):
             self._rows = None
-            return [Broken(self._name, "other text came in between"), line]
+            return [BrokenFile(self._name, "other text came in between"), line]
         self._rows.append(text)
         return []
 
-    def _finish(self, digest: str) -> Parcel | Broken:
+    def _finish(self, digest: str) -> Parcel | BrokenFile:
         rows, self._rows = self._rows or [], None
         try:
             content = base64.b64decode(b"".join(rows), validate=True)
         except binascii.Error:
-            return Broken(self._name, "it is not base64")
+            return BrokenFile(self._name, "it is not base64")
         if hashlib.sha256(content).hexdigest() != digest:
-            return Broken(self._name, "its digest differs: bytes were lost on the line")
+            return BrokenFile(self._name, "its digest differs: bytes were lost on the line")
         return Parcel(self._name, content)
 
 

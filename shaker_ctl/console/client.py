@@ -233,7 +233,7 @@ class Console:
 def _may_answer(name: str, line: str) -> bool:
     """Whether a reply with the whole name of a command may be to `line`, which may be shortened."""
     meant = grammar.parse(line)
-    if isinstance(meant, grammar.Command) and meant.form.name == name:
+    if isinstance(meant, grammar.TypedCommand) and meant.form.name == name:
         return True
     return " ".join(line.lower().split()).startswith(name)
 

@@ -62,7 +62,7 @@ class Form:
 
 
 @frozen
-class Command:
+class TypedCommand:
     """A line that made sense."""
 
     form: Form
@@ -238,7 +238,7 @@ ALIASES = {"?": "help", "st": "status", "next": "status", "quit": "logout", "exi
 _MAX_WORDS = max(len(form.words) for form in FORMS)
 
 
-def parse(line: str) -> Command | ConsoleRefusal | None:
+def parse(line: str) -> TypedCommand | ConsoleRefusal | None:
     """Return the command on this line, why it is none, or None for an empty line.
 
     Nothing of the line is repeated in a refusal: it may be a passphrase typed at the wrong moment.
@@ -253,17 +253,17 @@ def parse(line: str) -> Command | ConsoleRefusal | None:
     if isinstance(found, ConsoleRefusal):
         return found
     try:
-        return Command(found, found.read(words[len(found.words) :]))
+        return TypedCommand(found, found.read(words[len(found.words) :]))
     except args.ArgumentsError as wrong:
         return ConsoleRefusal(codes.SYNTAX, f"{found.line}: {wrong}")
 
 
-def _by_number_pad(words: list[str]) -> Command | None:
+def _by_number_pad(words: list[str]) -> TypedCommand | None:
     """A key of its own, or three values: what the dealer sees."""
     if len(words) == 1 and (form := BY_KEY.get(words[0])):
-        return Command(form, {})
+        return TypedCommand(form, {})
     try:
-        return Command(BY_NAME["enter"], {"values": args.values(words)})
+        return TypedCommand(BY_NAME["enter"], {"values": args.values(words)})
     except args.ArgumentsError:
         return None
 

@@ -33,7 +33,7 @@ from shaker_ctl.console.desk import (
     TableView,
 )
 from shaker_ctl.console.editor import Interrupt, LineEditor, TypedLine
-from shaker_ctl.console.grammar import Command, ConsoleRefusal, Kind
+from shaker_ctl.console.grammar import ConsoleRefusal, Kind, TypedCommand
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.sign_in import SignIn
 from shaker_ctl.console.voice import Speaker, Voice
@@ -90,7 +90,7 @@ class Session:
         self._table = desk.view().table[:20]
         self._nobody = Actor("", None, port)
         self._actor = self._nobody
-        self._held: tuple[Command, OnScreen] | None = None
+        self._held: tuple[TypedCommand, OnScreen] | None = None
         self._on_screen = OnScreen()
         self._watched: str | None = None
         self._faults_before: frozenset[str] = frozenset()
@@ -240,7 +240,7 @@ class Session:
 
     # ── looking ─────────────────────────────────────────────────────────────
 
-    def _look(self, command: Command) -> None:
+    def _look(self, command: TypedCommand) -> None:
         name = command.form.name
         try:
             found = looks.LOOKS[name](self._viewer(), command.arguments)
@@ -273,7 +273,7 @@ class Session:
 
     # ── this console's own commands ─────────────────────────────────────────
 
-    def _own(self, command: Command) -> None:
+    def _own(self, command: TypedCommand) -> None:
         name = command.form.name
         if name == "help":
             self._show(name, assistance.assist(str(command.arguments["topic"]), self._viewer()))
@@ -300,7 +300,7 @@ class Session:
 
     # ── login ───────────────────────────────────────────────────────────────
 
-    def _ask_passphrase(self, command: Command, line: str) -> None:
+    def _ask_passphrase(self, command: TypedCommand, line: str) -> None:
         role, name = command.arguments["role"], str(command.arguments["name"])
         assert isinstance(role, Role)
         if refusal := self._sign_in.begin(role, name, line, self._now):
@@ -469,7 +469,7 @@ class Session:
         return grammar.complete(text, roles)
 
 
-def _request(command: Command, seen: OnScreen) -> Request:
+def _request(command: TypedCommand, seen: OnScreen) -> Request:
     """The act that a line means, in the round that was on the screen where it names none."""
     name, arguments = command.form.name, dict(command.arguments)
     if command.form.is_of_a_round:

@@ -33,7 +33,7 @@ class Asked:
 
 
 @frozen
-class Answer:
+class TableAnswer:
     """What a table gave, or why it gave nothing."""
 
     asked: Asked
@@ -62,7 +62,7 @@ class Asking:
         for marked in [m for m, a in self._asked.items() if now_s - a.since_s > GIVE_UP_S]:
             del self._asked[marked]
 
-    def take(self, place: Place, payload: bytes) -> Answer | None:
+    def take(self, place: Place, payload: bytes) -> TableAnswer | None:
         """Return the whole answer when its last part is here; None before, and for what nobody
         asked. Raises ProtocolError for what is no answer."""
         header, data = split(payload)
@@ -72,7 +72,7 @@ class Asking:
         marked = str(header["id"])
         if "error" in header:
             del self._asked[marked]
-            return Answer(asked, b"", str(header["error"])[:300])
+            return TableAnswer(asked, b"", str(header["error"])[:300])
         part, of = whole(header, "part"), whole(header, "of")
         held = sum(len(each) for each in asked.parts)
         if part != len(asked.parts) or of > MAX_PARTS or held + len(data) > MAX_BYTES:
@@ -86,4 +86,4 @@ class Asking:
         found = hashlib.sha256(whole_answer).digest()
         if found != digest(header, "sha256") or asked.sha256 not in ("", found.hex()):
             raise ProtocolError("an answer that is not what was asked for")
-        return Answer(asked, whole_answer)
+        return TableAnswer(asked, whole_answer)

@@ -22,8 +22,8 @@ from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.judgement import Contradiction, FollowedJournal, Gap, judge
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.floor.store import Kept, Store, StoreError
-from shaker_ctl.floor.tables import MAX_CODE, Shown, Tables
+from shaker_ctl.floor.store import Store, StoredTable, StoreError
+from shaker_ctl.floor.tables import MAX_CODE, ShownTable, Tables
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -94,7 +94,7 @@ class Collector:
         self.named: dict[str, Any] = {}
         """Newest named version of each table."""
         self._store = Store(parameters.store)
-        self._kept: dict[Place, Kept] = {}
+        self._kept: dict[Place, StoredTable] = {}
         self._pending: list[tuple[Place, Batch]] = []
         self._pending_bytes = 0
         self._first_s = 0.0
@@ -207,7 +207,7 @@ class Collector:
             self.counts.refused += 1
             self._tell_refused(shown, kind[:MAX_CODE])
 
-    def _tell_refused(self, shown: Shown, kind: str) -> None:
+    def _tell_refused(self, shown: ShownTable, kind: str) -> None:
         """Name who sent what none of ours sends; a flood of it must not fill the log."""
         now_s = time.monotonic()
         if now_s >= self._told_s.get(shown.place, 0.0) + TELL_S:
@@ -217,7 +217,7 @@ class Collector:
                 *(shown.place.table, kind, shown.refused, shown.why_refused),
             )
 
-    def _take(self, place: Place, shown: Shown, batch: Batch) -> None:
+    def _take(self, place: Place, shown: ShownTable, batch: Batch) -> None:
         if batch.session != shown.session:
             self.counts.stale += 1  # of an earlier connection: it will come again
             return
@@ -268,7 +268,7 @@ class Collector:
 
     def _committed(self, pending: list[tuple[Place, Batch]]) -> dict[Place, FollowedJournal]:
         """Commit what continues, in one transaction; return where each table taken now stands."""
-        stands: dict[Place, Kept] = {}
+        stands: dict[Place, StoredTable] = {}
         added: dict[Place, tuple[int, Head, list[Record]]] = {}
         # Before the transaction: a second connection would wait for it with SQLite.
         for place, _ in pending:
@@ -322,12 +322,12 @@ class Collector:
         self._kept.update(stands)
         return answered
 
-    def _stands(self, place: Place) -> Kept:
+    def _stands(self, place: Place) -> StoredTable:
         """Where the store stands with a table; asked again while an alarm stands. A copy."""
         kept = self._kept.get(place)
         if kept is None or kept.alarm:
             kept = self._kept[place] = self._store.kept(place.site, place.table)
-        return Kept(kept.id, kept.line, kept.alarm)
+        return StoredTable(kept.id, kept.line, kept.alarm)
 
     def _acknowledge(self, place: Place, line: FollowedJournal) -> None:
         message = packing.ack_message(Ack(line.identity, line.head, self.run_id))

@@ -15,7 +15,7 @@ from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link.packing import Batch
 
 
-class Trouble(StrEnum):
+class AlarmKind(StrEnum):
     """How a table's history contradicts the floor's."""
 
     FORK = "journal-fork"
@@ -50,7 +50,7 @@ class Gap:
 class Contradiction:
     """An alarm, which a named person accepts."""
 
-    trouble: Trouble
+    trouble: AlarmKind
     at: int
     """Record at which it shows."""
     text: str
@@ -73,13 +73,13 @@ def judge(line: FollowedJournal, batch: Batch, hash_at: Callable[[int], bytes | 
     here = line.head
     if batch.identity != line.identity:
         return Contradiction(
-            Trouble.IDENTITY,
+            AlarmKind.IDENTITY,
             batch.head,
             f"the table has the journal {batch.identity}, the floor knows {line.identity}",
         )
     if batch.head < here.sequence:
         return Contradiction(
-            Trouble.REWIND,
+            AlarmKind.REWIND,
             batch.head,
             f"the table's journal ends at record {batch.head}, the floor holds {here.sequence}",
         )
@@ -96,7 +96,7 @@ def judge(line: FollowedJournal, batch: Batch, hash_at: Callable[[int], bytes | 
         known = genesis(line.identity).hash
     if theirs != known:
         return Contradiction(
-            Trouble.FORK,
+            AlarmKind.FORK,
             shared,
             f"the table's journal differs at record {shared} or before from what the floor holds",
         )

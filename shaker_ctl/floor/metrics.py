@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector as Source
 
 from shaker_ctl.floor.collector import Collector
-from shaker_ctl.floor.tables import Shown
+from shaker_ctl.floor.tables import ShownTable
 
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600)
 
@@ -96,7 +96,7 @@ class Figures(Source):
         yield histories
         yield versions
 
-    def _of(self, table: Shown) -> dict[str, float | bool | None]:
+    def _of(self, table: ShownTable) -> dict[str, float | bool | None]:
         state = table.state
         health, dice = _part(state, "health"), _part(state, "dice")
         second = _part(state, "journal").get("second_copy")

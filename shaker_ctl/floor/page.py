@@ -29,7 +29,7 @@ from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.floor.asking import Asked
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
-from shaker_ctl.floor.tables import Shown
+from shaker_ctl.floor.tables import ShownTable
 from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, genesis
@@ -39,7 +39,7 @@ from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
-from shaker_ctl.page.people import RIGHTS, People, Right
+from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.words import Words, sentences
@@ -55,7 +55,7 @@ ASK_S = 25.0
 
 
 @frozen
-class Card:
+class TableCard:
     """One table on the floor's first page."""
 
     name: str
@@ -72,7 +72,7 @@ class Card:
     rank: int
 
 
-def card_of(table: Shown, history: str) -> Card:
+def card_of(table: ShownTable, history: str) -> TableCard:
     """Return what the first page shows of a table; `history`: an alarm of its record."""
     state = table.state
     alarms = tuple(sorted([*table.alarms, *([history] if history else [])]))
@@ -82,7 +82,7 @@ def card_of(table: Shown, history: str) -> Card:
     shape = "cross" if is_wrong else "circle" if life == "open" else "square"
     rank = {"cross": 0, "circle": 1, "square": 2}[shape]
     round_id = state.get("round_id")
-    return Card(
+    return TableCard(
         name=table.place.table,
         title=table.runs()["title"] or table.place.table,
         life=life,
@@ -105,7 +105,7 @@ class FloorPage:
         self._p = parameters
         p = parameters.page
         self._store = Store(parameters.store)
-        self.people = People(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
+        self.people = Logins(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
         self._looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
         self.watch = FloorWatch(parameters.for_page(), self._regions.changed)
@@ -174,7 +174,7 @@ class FloorPage:
         parts = {name: self._regions.part(name, language) for name in ("summary", "cards")}
         return self.site.page(request, "floor.html", parts=parts)
 
-    def _cards(self) -> list[Card]:
+    def _cards(self) -> list[TableCard]:
         tables = list(self.watch.tables.by_name.values())
         cards = [card_of(one, self._histories.get(one.place.table, "")) for one in tables]
         return sorted(cards, key=lambda card: (card.rank, len(card.name), card.name))
@@ -226,7 +226,7 @@ class FloorPage:
         ]
         if shown is None and not lines:
             raise HTTPException(404)
-        shown = shown or Shown(topics.Place(site, name))
+        shown = shown or ShownTable(topics.Place(site, name))
         return self.site.page(
             request,
             "floor_table.html",

@@ -40,7 +40,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from shaker_ctl.errors import RefusedError, ShakerError
-from shaker_ctl.floor.judgement import Contradiction, FollowedJournal, Trouble, begun
+from shaker_ctl.floor.judgement import AlarmKind, Contradiction, FollowedJournal, begun
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
 
@@ -172,7 +172,7 @@ class StoreError(ShakerError):
 
 
 @dataclass(slots=True)
-class Kept:
+class StoredTable:
     """Where the store stands with one table."""
 
     id: int | None
@@ -183,7 +183,7 @@ class Kept:
 
 
 @frozen
-class Standing:
+class OpenAlarm:
     """One alarm that nobody has accepted."""
 
     id: int
@@ -238,7 +238,7 @@ class Store:
 
     # ── Lines ───────────────────────────────────────────────────────────────
 
-    def kept(self, site: str, table: str) -> Kept:
+    def kept(self, site: str, table: str) -> StoredTable:
         """Return where the store stands with a table. Raises StoreError."""
         with self.committing() as db:
             newest = db.execute(_newest_line(site, table)).first()
@@ -246,9 +246,9 @@ class Store:
                 select(alarm.c.trouble).where(*_standing_of(site, table)).limit(1)
             ).scalar()
         if newest is None:
-            return Kept(None, None, standing or "")
+            return StoredTable(None, None, standing or "")
         at = Head(newest.sequence, bytes(newest.hash))
-        return Kept(newest.id, FollowedJournal(newest.identity, at), standing or "")
+        return StoredTable(newest.id, FollowedJournal(newest.identity, at), standing or "")
 
     def found(
         self, db: Connection, site: str, table: str, identity: str, *, by: str = "", why: str = ""
@@ -430,14 +430,14 @@ class Store:
                 )
             )
 
-    def alarms(self, site: str) -> list[Standing]:
+    def alarms(self, site: str) -> list[OpenAlarm]:
         """Return what stands, oldest first. Raises StoreError."""
         with self.committing() as db:
             rows = db.execute(
                 select(alarm).where(alarm.c.site == site, alarm.c.accepted.is_(None)).order_by("id")
             ).all()
         return [
-            Standing(row.id, row.site, row.table_name, row.trouble, row.text, row.raised)
+            OpenAlarm(row.id, row.site, row.table_name, row.trouble, row.text, row.raised)
             for row in rows
         ]
 
@@ -461,7 +461,7 @@ class Store:
                 .where(alarm.c.id.in_([row.id for row in rows]))
                 .values(accepted=_now(), accepted_by=by, reason=reason, line=began)
             )
-        return [f"{Trouble(row.trouble).value}: {row.text}" for row in rows]
+        return [f"{AlarmKind(row.trouble).value}: {row.text}" for row in rows]
 
     # ── Pictures, versions ──────────────────────────────────────────────────
 

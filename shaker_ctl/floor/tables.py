@@ -21,7 +21,7 @@ MAX_TABLES = 10_000
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownTable:
     """One table. What it has not said is empty."""
 
     place: Place
@@ -108,7 +108,7 @@ class Tables:
 
     def __init__(self, site: str) -> None:
         self._site = site
-        self.by_name: dict[str, Shown] = {}
+        self.by_name: dict[str, ShownTable] = {}
 
     def forget(self) -> None:
         """The connection is a new one: the broker tells again what still holds, and what ended
@@ -116,7 +116,7 @@ class Tables:
         for table in self.by_name.values():
             table.alarms, table.alive = {}, {}
 
-    def take(self, topic: str, payload: bytes) -> Shown | None:
+    def take(self, topic: str, payload: bytes) -> ShownTable | None:
         """Fold one message in; None where it is no table's of this house."""
         found = topics.parsed(topic)
         if found is None or found[0].site != self._site:
@@ -126,7 +126,7 @@ class Tables:
         if table is None:
             if len(self.by_name) >= MAX_TABLES:
                 return None
-            table = self.by_name[place.table] = Shown(place)
+            table = self.by_name[place.table] = ShownTable(place)
         table.heard_s = time.monotonic()
         try:
             self._fold(table, kind, payload)
@@ -135,7 +135,7 @@ class Tables:
         return table
 
     @staticmethod
-    def _fold(table: Shown, kind: str, payload: bytes) -> None:
+    def _fold(table: ShownTable, kind: str, payload: bytes) -> None:
         if kind in (topics.BIRTH, topics.STATE, topics.ALIVE, topics.RESULT):
             setattr(table, kind, from_json(payload) if payload else {})
         elif kind.startswith(f"{topics.ALARM}/"):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
-from shaker_ctl.floor.asking import Answer, Asked, Asking
+from shaker_ctl.floor.asking import Asked, Asking, TableAnswer
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link import topics
 from shaker_ctl.link.connection import Connection
@@ -33,8 +33,8 @@ class FloorWatch:
         self._is_changed = False
         self._told_s = 0.0
         self._asking = Asking()
-        self._waiting: queue.SimpleQueue[tuple[Asked, Future[Answer]]] = queue.SimpleQueue()
-        self._futures: list[tuple[Asked, Future[Answer]]] = []
+        self._waiting: queue.SimpleQueue[tuple[Asked, Future[TableAnswer]]] = queue.SimpleQueue()
+        self._futures: list[tuple[Asked, Future[TableAnswer]]] = []
         self._over = threading.Event()
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -62,9 +62,9 @@ class FloorWatch:
         self._over.set()
         self._thread.join(5)
 
-    def ask(self, asked: Asked) -> Future[Answer]:
+    def ask(self, asked: Asked) -> Future[TableAnswer]:
         """Ask a table; the answer comes within a minute, or not at all. From any thread."""
-        future: Future[Answer] = Future()
+        future: Future[TableAnswer] = Future()
         self._waiting.put((asked, future))
         return future
 

@@ -125,7 +125,7 @@ class Folder:
 
 
 @frozen
-class Link:
+class SymbolicLink:
     """Have a symbolic link to `target`: how a unit is switched on at start."""
 
     path: Path

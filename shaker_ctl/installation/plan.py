@@ -22,9 +22,9 @@ from shaker_ctl.installation.acts import (
     Act,
     Folder,
     InstallError,
-    Link,
     Remove,
     RunProgram,
+    SymbolicLink,
     Write,
     user_number,
 )
@@ -288,7 +288,7 @@ def _units(places: Places) -> list[Act]:
 
 def _switched_on(places: Places, names: Iterable[str], folder: Path) -> list[Act]:
     return [
-        Link(
+        SymbolicLink(
             places.units / "multi-user.target.wants" / name,
             str(folder / name),
             f"start {name} at power-on",

@@ -69,7 +69,7 @@ def _answers(step: Plain) -> bool:
 
 
 @frozen
-class Line:
+class SheetLine:
     """One thing that stands on the sheet by itself."""
 
     wall: str
@@ -98,10 +98,10 @@ class DaySheet:
     """On whose word the values of settled rounds rest."""
     meters: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    exceptions: list[Line] = field(default_factory=list)
+    exceptions: list[SheetLine] = field(default_factory=list)
     """Rounds without a result, settled by hand, decided in a dispute, or corrected."""
-    acts: list[Line] = field(default_factory=list)
-    openings: list[Line] = field(default_factory=list)
+    acts: list[SheetLine] = field(default_factory=list)
+    openings: list[SheetLine] = field(default_factory=list)
     """Openings of the compartment, with who released the lid or then said which dice are in it:
     a key names nobody, and no table opens again before a person has said so."""
     marks: set[str] = field(default_factory=set)
@@ -130,13 +130,13 @@ class DaySheet:
         if kind == "LidRequested":
             self._releasing = who
         if kind == "CompartmentOpened":
-            self.openings.append(Line(wall, kind, self._releasing))
+            self.openings.append(SheetLine(wall, kind, self._releasing))
             self._releasing = ()
         if answers:
             self.openings = [each if each.persons else replace(each, persons=who)
                              for each in self.openings]  # fmt: skip
         if who and kind not in ROUTINE:
-            self.acts.append(Line(wall, kind, who, _said(event)))
+            self.acts.append(SheetLine(wall, kind, who, _said(event)))
 
     def _round(self, ended: Plain, wall: str) -> None:
         self.rounds.append(ended["round"])
@@ -159,7 +159,7 @@ class DaySheet:
             )
             by = tuple(persons(correction)) if correction else ()
             self.exceptions.append(
-                Line(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
+                SheetLine(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
             )
 
 

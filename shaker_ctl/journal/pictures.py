@@ -13,7 +13,7 @@ LAST_ROUNDS = 10
 
 
 @frozen
-class Kept:
+class PictureFile:
     """One picture file: its name, its round, its size."""
 
     name: str
@@ -22,14 +22,14 @@ class Kept:
 
 
 def to_drop(
-    kept: Sequence[Kept], *, quota_bytes: int, disputed: Collection[int] = ()
-) -> list[Kept]:
+    kept: Sequence[PictureFile], *, quota_bytes: int, disputed: Collection[int] = ()
+) -> list[PictureFile]:
     """Return the files to delete, oldest round first, until the rest fits the quota."""
     over = sum(picture.size_bytes for picture in kept) - quota_bytes
     if over <= 0:
         return []
     newest = sorted({picture.round for picture in kept})[-LAST_ROUNDS:]
-    drop: list[Kept] = []
+    drop: list[PictureFile] = []
     for picture in sorted(kept, key=lambda p: (p.round, p.name)):
         if over <= 0:
             break

@@ -343,8 +343,8 @@ class LampExchange:
                 f"the lamp box holds another stage than was sent: {back.stage} instead of {sent}",
                 remedy=MAP_REMEDY,
             )
-        if back.verdict == r.Refusal.MASK_DIFFERS or (
-            back.verdict == r.Refusal.NONE and back.own_mask != stage.expected_mask
+        if back.verdict == r.BoxRefusal.MASK_DIFFERS or (
+            back.verdict == r.BoxRefusal.NONE and back.own_mask != stage.expected_mask
         ):
             own, expected = areas_of(back.own_mask), areas_of(stage.expected_mask)
             raise LampReadbackError(
@@ -352,7 +352,7 @@ class LampExchange:
                 f"{_names(own - expected)} and lacks {_names(expected - own)}; nothing was lit",
                 remedy="Check that box and profile mean the same layout",
             )
-        if back.verdict != r.Refusal.NONE:
+        if back.verdict != r.BoxRefusal.NONE:
             raise _refused(back.verdict, "the stage")
 
     def _command(
@@ -501,7 +501,7 @@ def require_lit(status: r.LampStatus, expected: frozenset[Area], round_id: int) 
 def _refused(code: int, what: str) -> LampReplyError:
     """A refusal is final, but for a stage that is gone: a box that restarted takes it again."""
     message = f"the lamp box refused {what}: {r.refusal_text(code)}"
-    if code == r.Refusal.NOTHING_STAGED:
+    if code == r.BoxRefusal.NOTHING_STAGED:
         return LampReplyError(message, remedy="Look at the box's supply: it may have restarted")
     return LampRefusedError(message, refusal=code)
 

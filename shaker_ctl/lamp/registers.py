@@ -71,7 +71,7 @@ class CommandCode(IntEnum):
     CORRECT = 6
 
 
-class Refusal(IntEnum):
+class BoxRefusal(IntEnum):
     """Why the box refused; also the verdict on a stage, where NONE means ready to commit."""
 
     NONE = 0
@@ -90,21 +90,25 @@ class Refusal(IntEnum):
     ANCHORED = 13
 
 
-REFUSAL_TEXT: Mapping[Refusal, str] = {
-    Refusal.NONE: "no refusal",
-    Refusal.UNKNOWN_COMMAND: "the command code is not known",
-    Refusal.NOTHING_STAGED: "nothing is staged, or the stage is older than its life",
-    Refusal.OTHER_ROUND: "the round is not the one that is staged or lit",
-    Refusal.VALUE_RANGE: "a value is not 1 to 6",
-    Refusal.LAYOUT: "the layout or one of its options is not what the box has",
-    Refusal.MASK_DIFFERS: "the box's own mask differs from the expected one",
-    Refusal.RESULT_LIT: "a committed result is lit; clear it first",
-    Refusal.TEST_RUNNING: "an area test is running; end it first",
-    Refusal.ARGUMENT: "the argument is out of range",
-    Refusal.INCOMPLETE_WRITE: "the write does not cover exactly one whole block",
-    Refusal.BOX_FAULT: "the box has a fault and takes only `dark`, `clear`, `phase` and anchors",
-    Refusal.COMMITTED: "this round was committed with another result; `correct` replaces it, once",
-    Refusal.ANCHORED: "the anchor stands: it never goes back, changes, or passes to another table",
+REFUSAL_TEXT: Mapping[BoxRefusal, str] = {
+    BoxRefusal.NONE: "no refusal",
+    BoxRefusal.UNKNOWN_COMMAND: "the command code is not known",
+    BoxRefusal.NOTHING_STAGED: "nothing is staged, or the stage is older than its life",
+    BoxRefusal.OTHER_ROUND: "the round is not the one that is staged or lit",
+    BoxRefusal.VALUE_RANGE: "a value is not 1 to 6",
+    BoxRefusal.LAYOUT: "the layout or one of its options is not what the box has",
+    BoxRefusal.MASK_DIFFERS: "the box's own mask differs from the expected one",
+    BoxRefusal.RESULT_LIT: "a committed result is lit; clear it first",
+    BoxRefusal.TEST_RUNNING: "an area test is running; end it first",
+    BoxRefusal.ARGUMENT: "the argument is out of range",
+    BoxRefusal.INCOMPLETE_WRITE: "the write does not cover exactly one whole block",
+    BoxRefusal.BOX_FAULT: "the box has a fault and takes only `dark`, `clear`, `phase` and anchors",
+    BoxRefusal.COMMITTED: (
+        "this round was committed with another result; `correct` replaces it, once"
+    ),
+    BoxRefusal.ANCHORED: (
+        "the anchor stands: it never goes back, changes, or passes to another table"
+    ),
 }
 
 
@@ -628,6 +632,6 @@ def decode_anchor(words: Sequence[int]) -> tuple[BoxAnchor, int]:
 
 def refusal_text(code: int) -> str:
     """Say why the box refused; an unknown code is said as such."""
-    if code in Refusal._value2member_map_:
-        return REFUSAL_TEXT[Refusal(code)]
+    if code in BoxRefusal._value2member_map_:
+        return REFUSAL_TEXT[BoxRefusal(code)]
     return f"refusal code {code}, which this version of the map does not have"

@@ -23,7 +23,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import WatchParameters
 
 
-class Trouble(Enum):
+class MotorTrouble(Enum):
     """What can be wrong with the motor, each by the code of its fault."""
 
     DRIVER_FAULT = "motor-driver"
@@ -39,7 +39,7 @@ class Trouble(Enum):
 class DriveVerdict:
     """One trouble, in words for a technician, and how long after EN (or its fall) it was found."""
 
-    trouble: Trouble
+    trouble: MotorTrouble
     reason: str
     after_s: float
 
@@ -93,51 +93,54 @@ class DriveWatch:
         )
         return None if found is None else DriveVerdict(found[0], found[1], after_s)
 
-    def _driver(self, s: Sample) -> tuple[Trouble, str] | None:
+    def _driver(self, s: Sample) -> tuple[MotorTrouble, str] | None:
         if not s.driver_fault:
             return None
-        return Trouble.DRIVER_FAULT, "the motor driver reports a fault (over-current, hot or low V)"
+        return (
+            MotorTrouble.DRIVER_FAULT,
+            "the motor driver reports a fault (over-current, hot or low V)",
+        )
 
-    def _tach(self, s: Sample, after_s: float) -> tuple[Trouble, str] | None:
+    def _tach(self, s: Sample, after_s: float) -> tuple[MotorTrouble, str] | None:
         if s.edges == 0 and after_s >= self._p.first_edge_s:
             return (
-                Trouble.TACH_SILENT,
+                MotorTrouble.TACH_SILENT,
                 f"driven for {after_s:.2f} s without one tach edge: tach, belt, or a jammed cam",
             )
         if self._is_up and s.silence_s >= self._p.stall_gap_s:
             # A rotor with inertia slows down edge by edge; a sensor that fails ceases at speed.
             if self._before_silence_rpm >= self._p.stall_share * s.target_rpm:
                 return (
-                    Trouble.TACH_SILENT,
+                    MotorTrouble.TACH_SILENT,
                     f"edges ceased at {self._before_silence_rpm:.0f} rpm: tach, belt, or a jam",
                 )
-            return Trouble.STALL, f"no tach edge for {s.silence_s:.2f} s after slowing down"
+            return MotorTrouble.STALL, f"no tach edge for {s.silence_s:.2f} s after slowing down"
         if s.irregular_share > self._p.irregular_share:
             return (
-                Trouble.TACH_UNRELIABLE,
+                MotorTrouble.TACH_UNRELIABLE,
                 f"{s.irregular_share:.0%} of the edge gaps jump: edges are lost or added",
             )
         return None
 
-    def _too_fast(self, s: Sample) -> tuple[Trouble, str] | None:
+    def _too_fast(self, s: Sample) -> tuple[MotorTrouble, str] | None:
         if s.turn_rpm <= self._p.overspeed_rpm:
             return None
         return (
-            Trouble.OVERSPEED,
+            MotorTrouble.OVERSPEED,
             f"{s.turn_rpm:.0f} rpm over a full turn, limit {self._p.overspeed_rpm:.0f}",
         )
 
-    def _too_slow(self, s: Sample, after_s: float) -> tuple[Trouble, str] | None:
+    def _too_slow(self, s: Sample, after_s: float) -> tuple[MotorTrouble, str] | None:
         if not self._is_up:
             if after_s < self._p.start_s:
                 return None
             return (
-                Trouble.SLOW_START,
+                MotorTrouble.SLOW_START,
                 f"{s.speed_rpm:.0f} rpm after {after_s:.2f} s, {self._reach_rpm:.0f} needed",
             )
         if self._turned_up and s.turn_rpm < self._reach_rpm:
             return (
-                Trouble.STALL,
+                MotorTrouble.STALL,
                 f"{s.turn_rpm:.0f} rpm over a full turn, {self._reach_rpm:.0f} needed",
             )
         if s.speed_rpm >= self._p.stall_share * s.target_rpm:
@@ -147,7 +150,7 @@ class DriveWatch:
             self._slow_since_s = s.now_s
         if s.now_s - self._slow_since_s < self._p.stall_s:
             return None
-        return Trouble.STALL, f"{s.speed_rpm:.0f} rpm where {s.target_rpm:.0f} were planned"
+        return MotorTrouble.STALL, f"{s.speed_rpm:.0f} rpm where {s.target_rpm:.0f} were planned"
 
 
 class RestWatch:
@@ -174,7 +177,7 @@ class RestWatch:
         if not too_long:
             return None
         return DriveVerdict(
-            Trouble.NO_STOP,
+            MotorTrouble.NO_STOP,
             f"EN is low since {after_s:.2f} s and the tach shows {sample.speed_rpm:.0f} rpm: "
             "take the motor supply off by hand",
             after_s,

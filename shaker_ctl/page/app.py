@@ -25,7 +25,7 @@ from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.people import RIGHTS, People, Right
+from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
@@ -59,7 +59,7 @@ class Page:
         """Open the page's own log. Raises JournalError where it cannot be kept."""
         p = parameters
         self._p, self._places = p, places
-        self.people = People(Accounts(places.users_file), p.idle_s, is_open=not p.login)
+        self.people = Logins(Accounts(places.users_file), p.idle_s, is_open=not p.login)
         self.looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
         self.trends = Trends(p.state_dir / TRENDS)

@@ -32,7 +32,7 @@ MAX_PATH = 500
 READS = frozenset({"GET", "HEAD"})
 
 
-class Guard:
+class RequestGuard:
     """The outermost layer of a page."""
 
     def __init__(

@@ -94,7 +94,7 @@ NOBODY = PageLogin("", "", "", 0.0)
 """Whoever has not logged in."""
 
 
-class People:
+class Logins:
     """Sessions and logins. From any thread."""
 
     def __init__(

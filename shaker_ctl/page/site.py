@@ -27,9 +27,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from shaker_ctl.errors import ShakerError
-from shaker_ctl.page.guard import Guard
+from shaker_ctl.page.guard import RequestGuard
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.people import COOKIE, NOBODY, NotLookedAt, PageLogin, People
+from shaker_ctl.page.people import COOKIE, NOBODY, Logins, NotLookedAt, PageLogin
 from shaker_ctl.page.server import client_of
 from shaker_ctl.page.words import Words
 
@@ -56,7 +56,7 @@ class Site:
     def __init__(
         self,
         *,
-        people: People,
+        people: Logins,
         words: Words,
         note: Note,
         roles: Sequence[str],
@@ -88,13 +88,13 @@ class Site:
 
     def application(
         self, routes: Sequence[BaseRoute], life: Lifespan[Starlette], p: PageParameters
-    ) -> Guard:
+    ) -> RequestGuard:
         """Return the ASGI application of these routes and the site's own, behind its guard."""
         pages = Starlette(
             routes=[*routes, *self.routes()], exception_handlers=self.errors(), lifespan=life
         )
         # Starlette answers a broken page in front of all its middleware: so the guard is none.
-        return Guard(
+        return RequestGuard(
             pages, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
         )
 

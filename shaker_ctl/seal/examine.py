@@ -15,7 +15,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.seal import manifest as listed
 from shaker_ctl.seal.fault import UNSEALED
 from shaker_ctl.seal.manifest import Manifest, SealFinding
-from shaker_ctl.seal.place import Place
+from shaker_ctl.seal.place import SealFiles
 from shaker_ctl.whole_file import read_bounded
 
 MAX_MANIFEST = 16_000_000
@@ -51,7 +51,7 @@ Differences = Callable[[Manifest, Path, Path], list[SealFinding]]
 
 
 def examine(
-    place: Place, root: Path = listed.ROOT, differences: Differences = listed.differences
+    place: SealFiles, root: Path = listed.ROOT, differences: Differences = listed.differences
 ) -> Examined:
     """Check the seal at `place` over the packages below `root`. Never raises for a broken seal."""
     if not place.is_used:

@@ -18,7 +18,7 @@ MANIFEST = "seal.json"
 
 
 @frozen
-class Place:
+class SealFiles:
     """The files of one seal."""
 
     settings: Path
@@ -38,7 +38,7 @@ class Place:
         return self.public_key.exists() and not self.manifest.exists() and not journal.exists()
 
 
-def beside(settings: Path) -> Place:
+def beside(settings: Path) -> SealFiles:
     """Return where the seal of this settings file lies.
 
     On a real table the installed public key counts, wherever the settings file lies: nobody gets
@@ -47,4 +47,4 @@ def beside(settings: Path) -> Place:
     folder = settings.absolute().parent
     installed = INSTALLED / PUBLIC_KEY
     key = installed if installed.exists() else folder / PUBLIC_KEY
-    return Place(settings.absolute(), key, folder / MANIFEST)
+    return SealFiles(settings.absolute(), key, folder / MANIFEST)

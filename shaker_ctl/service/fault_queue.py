@@ -193,7 +193,7 @@ _KIND_WORDS = {
 
 
 @frozen
-class Fault:
+class QueuedFault:
     """One entry."""
 
     kind: FaultKind
@@ -206,16 +206,16 @@ class Fault:
 class FaultQueue:
     """Faults that stand, oldest first. Any thread may read."""
 
-    def __init__(self, raised: Callable[[Fault], None] = lambda _: None) -> None:
+    def __init__(self, raised: Callable[[QueuedFault], None] = lambda _: None) -> None:
         """`raised` is told of each new fault, in the thread that raised it; it returns at once."""
         self._raised = raised
         self._lock = threading.Lock()
-        self._faults: tuple[Fault, ...] = ()
+        self._faults: tuple[QueuedFault, ...] = ()
 
     def raise_(self, kind: FaultKind, code: str, wall_s: float) -> None:
         """Add a fault; one that stands already keeps its time."""
         cause, remedy = WORDS.get(code, _KIND_WORDS[kind])
-        fault = Fault(kind, code, wall_s, cause, remedy)
+        fault = QueuedFault(kind, code, wall_s, cause, remedy)
         with self._lock:
             if any(f.kind is kind and f.code == code for f in self._faults):
                 return
@@ -227,7 +227,7 @@ class FaultQueue:
         with self._lock:
             self._faults = tuple(f for f in self._faults if f.kind is not kind)
 
-    def standing(self) -> tuple[Fault, ...]:
+    def standing(self) -> tuple[QueuedFault, ...]:
         """Faults that stand now."""
         return self._faults
 

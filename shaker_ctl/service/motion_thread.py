@@ -24,7 +24,7 @@ from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
 from shaker_ctl.motion import controller, profile, reports
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.speed import SpeedMeter
-from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, RestWatch, Sample, Trouble
+from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, MotorTrouble, RestWatch, Sample
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
 from shaker_ctl.rules import events
 from shaker_ctl.rules.guards import LAMPS_STALE
@@ -263,7 +263,9 @@ class MotionThread:
         is_due = self._run is not None or self._ticks % CONTACTS_EVERY == 0
         is_driving = self._run is not None and self._run.ended_s is None
         if self._contacts.look(read=is_due) and not is_driving:  # while driving it ends the run
-            self._trouble(Trouble.DRIVER_FAULT.value, "the motor driver reports a fault", now_s)
+            self._trouble(
+                MotorTrouble.DRIVER_FAULT.value, "the motor driver reports a fault", now_s
+            )
 
     # ── At rest ─────────────────────────────────────────────────────────────
 
@@ -336,7 +338,7 @@ class MotionThread:
             return
         if denied := self._contacts.denial():
             if self._contacts.is_driver_faulted:
-                self._fail(Trouble.DRIVER_FAULT.value, denied)
+                self._fail(MotorTrouble.DRIVER_FAULT.value, denied)
             else:
                 self._end_early(run, "interlock", denied, now_s)
             return
@@ -434,7 +436,7 @@ class MotionThread:
             if braking_s > 2 * CONFIRM_S:
                 self._close_run(run)
                 self._resting_is_faulted = True
-                self._trouble(Trouble.NO_STOP.value, "EN does not go low", now_s)
+                self._trouble(MotorTrouble.NO_STOP.value, "EN does not go low", now_s)
             return
         sample = self._sample(now_s, 0.0, run.ended_s)
         if verdict := run.rest.judge(sample):

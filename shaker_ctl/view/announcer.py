@@ -17,7 +17,7 @@ from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.vocabulary import Cause
-from shaker_ctl.service.fault_queue import Fault
+from shaker_ctl.service.fault_queue import QueuedFault
 from shaker_ctl.view import wording
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Announcer:
         fields = {"notice": said.notice.value, "round": said.occasion.number}
         self._say("round", wording.announce(said), is_alarm=is_alarm, fields=fields)
 
-    def fault(self, fault: Fault) -> None:
+    def fault(self, fault: QueuedFault) -> None:
         self._say("fault", f"fault {fault.code}: {fault.cause}", fields={"code": fault.code})
 
     def dice(self, text: str) -> None:

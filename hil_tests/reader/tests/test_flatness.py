@@ -5,7 +5,7 @@ import pytest
 
 from hil_tests.reader.cases import TrueDie, rig_cases
 from hil_tests.reader.flatness import (
-    Measurement,
+    MeasuredDie,
     balance,
     fit,
     measurements,
@@ -30,7 +30,7 @@ def test_every_origin_and_both_kinds_count_alike():
     nothing = DieEvidence((), 0.0, 0.0, 0.0, None, None, None)
 
     def die(name, tilt):
-        return Measurement(name, TrueDie(0, 0, tilt, False, 1.0), nothing)
+        return MeasuredDie(name, TrueDie(0, 0, tilt, False, 1.0), nothing)
 
     seen = [die("a", 0.0)] * 9 + [die("a", 9.0)] + [die("b", 0.0)] * 2 + [die("b", 20.0)] * 2
     worth = balance(seen)

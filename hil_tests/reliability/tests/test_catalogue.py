@@ -19,7 +19,12 @@ from hil_tests.reliability.catalogue import (
     rows,
 )
 from hil_tests.reliability.moments import TRIGGERS, Moment
-from hil_tests.reliability.required import Ending, Life, Motor, Wagers
+from hil_tests.reliability.required import (
+    RequiredEnding,
+    RequiredLife,
+    RequiredMotor,
+    RequiredWagers,
+)
 from hil_tests.rig.camera.faults import CAMERA_FAULTS
 from hil_tests.rig.faults import DaemonPart, parse
 from hil_tests.rig.lamp_box.faults import LAMP_FAULTS
@@ -68,11 +73,15 @@ def test_a_row_says_how_the_round_ends_and_where_the_table_stands(
     outcomes = fault.required[moment]
     assert outcomes
     for one in outcomes:
-        assert isinstance(one.ending, Ending)
-        assert isinstance(one.life, Life)
+        assert isinstance(one.ending, RequiredEnding)
+        assert isinstance(one.life, RequiredLife)
         assert one.lamps
-        returned = one.ending in (Ending.VOID, Ending.NOT_STARTED, Ending.NO_ROLL)
-        assert one.wagers is (Wagers.RETURNED if returned else Wagers.SETTLED)
+        returned = one.ending in (
+            RequiredEnding.VOID,
+            RequiredEnding.NOT_STARTED,
+            RequiredEnding.NO_ROLL,
+        )
+        assert one.wagers is (RequiredWagers.RETURNED if returned else RequiredWagers.SETTLED)
 
 
 @each_row
@@ -80,9 +89,9 @@ def test_what_stops_the_table_is_named_or_is_no_device(
     fault: CatalogueFault, moment: Moment
 ) -> None:
     for one in fault.required[moment]:
-        if one.life is Life.OUT_OF_SERVICE:
+        if one.life is RequiredLife.OUT_OF_SERVICE:
             assert one.codes
-        if one.motor is Motor.STOPPED:
+        if one.motor is RequiredMotor.STOPPED:
             assert one.motor_within_s is not None
         if one.within_s is not None:
             assert one.seen_as
@@ -93,10 +102,10 @@ def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_starte
     fault: CatalogueFault, moment: Moment
 ) -> None:
     for one in fault.required[moment]:
-        if one.ending is Ending.NOT_STARTED:
+        if one.ending is RequiredEnding.NOT_STARTED:
             assert moment is Moment.BETS
         if moment in (Moment.PUSH, Moment.LIT):
-            assert one.ending in (Ending.SETTLED, Ending.BY_HAND)
+            assert one.ending in (RequiredEnding.SETTLED, RequiredEnding.BY_HAND)
 
 
 def test_every_moment_can_be_hit() -> None:

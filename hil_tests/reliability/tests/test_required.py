@@ -7,27 +7,27 @@ from dataclasses import replace
 import pytest
 
 from hil_tests.reliability.required import (
-    Ending,
-    Lamps,
-    Life,
-    Motor,
     Required,
+    RequiredEnding,
+    RequiredLamps,
+    RequiredLife,
+    RequiredMotor,
     RequiredSource,
+    RequiredWagers,
     Seen,
-    Wagers,
     differences,
     judged,
     matches,
 )
 
 REQUIRED = Required(
-    Ending.VOID,
-    Wagers.RETURNED,
-    Life.OUT_OF_SERVICE,
-    motor=Motor.STOPPED,
+    RequiredEnding.VOID,
+    RequiredWagers.RETURNED,
+    RequiredLife.OUT_OF_SERVICE,
+    motor=RequiredMotor.STOPPED,
     motor_within_s=0.2,
     still_within_s=1.0,
-    lamps=(Lamps.DARK,),
+    lamps=(RequiredLamps.DARK,),
     source=(RequiredSource.VERIFIED,),
     codes=("tach-silent", "motor-stall"),
     seen_as=("ShakerFault:tach-silent", "ShakerFault:motor-stall"),
@@ -97,7 +97,7 @@ def test_a_fault_on_the_console_where_none_may_be_is_a_difference() -> None:
 
 
 def test_wrong_lamps_must_be_dark_and_the_fault_shown_in_time() -> None:
-    required = replace(REQUIRED, lamps=(Lamps.WRONG_THEN_DARK,), dark_within_s=0.5)
+    required = replace(REQUIRED, lamps=(RequiredLamps.WRONG_THEN_DARK,), dark_within_s=0.5)
     seen = replace(good(), lamps="wrong, then dark", dark_after_s=0.1, fault_shown_after_s=0.2)
     assert differences(required, seen) == []
     seen.fault_shown_after_s = None
@@ -107,7 +107,12 @@ def test_wrong_lamps_must_be_dark_and_the_fault_shown_in_time() -> None:
 
 
 def test_of_several_outcomes_one_must_be_met_whole() -> None:
-    other = Required(Ending.SETTLED, Wagers.SETTLED, Life.OPEN, lamps=(Lamps.TRUTH,))
+    other = Required(
+        RequiredEnding.SETTLED,
+        RequiredWagers.SETTLED,
+        RequiredLife.OPEN,
+        lamps=(RequiredLamps.TRUTH,),
+    )
     settled = Seen(ending="settled", wagers="settled", life="open", lamps="truth")
     assert judged((REQUIRED, other), settled) == []
     mixed = replace(settled, life="out of service")

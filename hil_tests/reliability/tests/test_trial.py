@@ -9,7 +9,7 @@ import pytest
 
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Ending, Seen
+from hil_tests.reliability.required import RequiredEnding, Seen
 from hil_tests.reliability.trial import ATTEMPTS, LATE_S, Trials
 
 FAULT = BY_NAME["motor-jam"]
@@ -76,7 +76,7 @@ def test_a_good_result_of_a_late_computer_counts(played: Any) -> None:
 
 def test_cocked_dice_are_chance_only_where_nothing_was_violated() -> None:
     trials = Scripted([])
-    seen = Seen(ending=Ending.NO_ROLL)
+    seen = Seen(ending=RequiredEnding.NO_ROLL)
     assert trials._chance(seen, FAULT, Moment.TOSS)
     seen.violations.append("WRONG VALUE committed")
     assert not trials._chance(seen, FAULT, Moment.TOSS)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hil_tests.reliability.required import Lamps, Motor
+from hil_tests.reliability.required import RequiredLamps, RequiredMotor
 from hil_tests.reliability.witness import Evidence, RecordedStep, Witness, describe, judge
 from hil_tests.table_under_test.rounds import winning_areas
 
@@ -63,13 +63,17 @@ def evidence(**changes: Any) -> Evidence:
 def test_a_round_as_it_should_be_has_nothing_against_it() -> None:
     seen = judge(evidence())
     assert (seen.ending, seen.wagers, seen.source) == ("settled", "settled", "verified")
-    assert (seen.motor, seen.lamps, seen.violations) == (Motor.FINISHED, Lamps.TRUTH, [])
+    assert (seen.motor, seen.lamps, seen.violations) == (
+        RequiredMotor.FINISHED,
+        RequiredLamps.TRUTH,
+        [],
+    )
 
 
 def test_a_value_that_is_not_the_dices_is_a_violation() -> None:
     seen = judge(evidence(tosses=[toss(1, 2, 5)]))
     assert any("WRONG VALUE committed" in one for one in seen.violations)
-    assert seen.lamps == Lamps.WRONG_THEN_DARK
+    assert seen.lamps == RequiredLamps.WRONG_THEN_DARK
 
 
 def test_a_value_of_dice_that_do_not_lie_flat_is_a_violation() -> None:
@@ -94,15 +98,15 @@ def test_a_motor_that_rises_twice_in_a_round_is_a_violation() -> None:
 def test_a_long_pulse_of_the_dead_man_is_no_second_rise() -> None:
     pulsed = [en(10.0, True), en(11.0, False), en(11.0004, True), en(11.8, False)]
     seen = judge(evidence(events=[*pulsed, ROUND[2]]))
-    assert (seen.motor, seen.violations) == (Motor.FINISHED, [])
+    assert (seen.motor, seen.violations) == (RequiredMotor.FINISHED, [])
 
 
 @pytest.mark.parametrize(
     ("events", "motor", "after_s"),
     [
-        ([], Motor.NEVER, None),
-        ([en(10.0, True), en(10.7, False)], Motor.STOPPED, 0.1),
-        ([en(10.0, True), en(11.8, False)], Motor.FINISHED, 1.2),
+        ([], RequiredMotor.NEVER, None),
+        ([en(10.0, True), en(10.7, False)], RequiredMotor.STOPPED, 0.1),
+        ([en(10.0, True), en(11.8, False)], RequiredMotor.FINISHED, 1.2),
         ([en(10.0, True)], "EN still high", None),
     ],
 )
@@ -115,19 +119,19 @@ def test_what_the_motor_did_is_read_at_its_pin(
 
 
 def test_lamps_that_never_burnt_are_dark() -> None:
-    assert judge(evidence(lamps=[])).lamps == Lamps.DARK
+    assert judge(evidence(lamps=[])).lamps == RequiredLamps.DARK
 
 
 def test_wrong_lamps_are_timed_until_dark_and_until_the_fault_is_shown() -> None:
     wrong = [lamps(12.61, [*WINNING, "any-triple"]), lamps(12.75, [])]
     seen = judge(evidence(lamps=wrong, events=[*ROUND, fault_shown(12.9)]))
-    assert seen.lamps == Lamps.WRONG_THEN_DARK
+    assert seen.lamps == RequiredLamps.WRONG_THEN_DARK
     assert seen.dark_after_s == pytest.approx(0.14)
     assert seen.fault_shown_after_s == pytest.approx(0.29)
 
 
 def test_a_lamp_that_burns_for_good_is_stuck_and_more_than_one_is_wrong() -> None:
-    assert judge(evidence(lamps=[lamps(12.0, ["big"])])).lamps == Lamps.STUCK
+    assert judge(evidence(lamps=[lamps(12.0, ["big"])])).lamps == RequiredLamps.STUCK
     many = judge(evidence(lamps=[lamps(12.0, ["big", "one-6"])]))
     assert many.lamps == "wrong for good: big, one-6"
 

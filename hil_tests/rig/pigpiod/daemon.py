@@ -21,7 +21,7 @@ from hil_tests.rig.pigpiod.pins.levels import Levels
 from hil_tests.rig.pigpiod.pins.pwm_queries import PwmQueries
 from hil_tests.rig.pigpiod.pins.soft_pwm import SoftPwm
 from hil_tests.rig.pigpiod.pins.uses import Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason
 from hil_tests.rig.pigpiod.reports.alerts import Alerts
 from hil_tests.rig.pigpiod.reports.handles import Handles
 from hil_tests.rig.pigpiod.results import Handlers, Result
@@ -88,7 +88,7 @@ class Daemon:
             return _ABSENT.get(request.command, Reason.UNKNOWN_COMMAND)
         try:
             result = handler(request)
-        except RefusedError as refusal:
+        except CommandRefusedError as refusal:
             return refusal.reason
         return 0 if result is None else result
 

@@ -25,7 +25,7 @@ Reason = enumerated(
 """Error numbers of the daemon, as they stand in a reply, by the library's names without `PI_`."""
 
 
-class RefusedError(Exception):
+class CommandRefusedError(Exception):
     """A command cannot be carried out; raised by its handler, answered as a negative result."""
 
     def __init__(self, reason: int) -> None:
@@ -34,6 +34,6 @@ class RefusedError(Exception):
 
 
 def refuse_if(is_wrong: object, reason: int) -> None:
-    """Raise `RefusedError` of this reason where it is so."""
+    """Raise `CommandRefusedError` of this reason where it is so."""
     if is_wrong:
-        raise RefusedError(reason)
+        raise CommandRefusedError(reason)

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from hil_tests.rig.pigpiod.daemon import Daemon
 from hil_tests.rig.pigpiod.loop import Loop
-from hil_tests.rig.pigpiod.refusals import RefusedError
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError
 from hil_tests.rig.pigpiod.results import Later, Result
 from hil_tests.rig.pigpiod.wire import Command, Request, reply, take_request
 
@@ -118,7 +118,7 @@ class Connection:
             return self._server.daemon.execute(request)
         try:
             number = self._server.daemon.handles.open(self)
-        except RefusedError as refusal:
+        except CommandRefusedError as refusal:
             return refusal.reason
         # v79 switches Nagle's algorithm back on here, which delays the first report after a pause.
         self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)

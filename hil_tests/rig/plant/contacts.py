@@ -84,7 +84,7 @@ _DAMPING = (
 )
 
 
-class Contacts:
+class Rebounds:
     """Every pair of a die and what it can touch; tells the engine how each rebounds now."""
 
     def __init__(self, model: Any, bodies: list[int], dice: list[int], size_m: float) -> None:

@@ -21,7 +21,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hil_tests.rig.plant.contacts import OF_WALL, Contacts, pairs_xml
+from hil_tests.rig.plant.contacts import OF_WALL, Rebounds, pairs_xml
 from hil_tests.rig.plant.geometry import PLATE_STROKE_MM, Geometry
 
 STEP_S = 0.001
@@ -117,7 +117,7 @@ class Dice:
         self._bodies = [self._model.body(f"die{i}").id for i in range(count)]
         self._geoms = [self._model.geom(f"die{i}").id for i in range(count)]
         size_m = self.geometry.die_mm / 1000.0
-        self._contacts = Contacts(self._model, self._bodies, self._geoms, size_m)
+        self._contacts = Rebounds(self._model, self._bodies, self._geoms, size_m)
 
     def lay(self, values: tuple[int, ...] | None = None) -> None:
         """Lay the dice flat on the floor, apart from each other, as chance or `values` has it: as

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.processes import BenchError, Part, cpu_s, resident_mb
+from hil_tests.processes import BenchError, Program, cpu_s, resident_mb
 from hil_tests.waiting import until
 
 SLEEPS = "import time; print('READY at', {}, flush=True); time.sleep(600)"
@@ -19,8 +19,8 @@ WORKS = "import time\nwhile time.process_time() < 0.03: pass\n" + SLEEPS
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPS
 
 
-def part(folder: Path, text: str, **more: object) -> Part:
-    made = Part("the program", [sys.executable, "-c", text], folder / "log" / "it.log")
+def part(folder: Path, text: str, **more: object) -> Program:
+    made = Program("the program", [sys.executable, "-c", text], folder / "log" / "it.log")
     for name, value in more.items():
         setattr(made, name, value)
     return made

@@ -18,7 +18,7 @@ from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.errors import JournalWriteError, told_as
-from shaker_ctl.journal.pictures import Kept, to_drop
+from shaker_ctl.journal.pictures import PictureFile, to_drop
 from shaker_ctl.ports import Pictures
 
 _NAME = re.compile(r"^(\d{8})-(\d{10})-(frame|overlay)\.jpg$")
@@ -60,11 +60,11 @@ class PictureFolder:
             self._kept = {kept.name: kept for kept in self._found()}
         self._unsynced: list[Path] = []
 
-    def _found(self) -> list[Kept]:
+    def _found(self) -> list[PictureFile]:
         found = []
         for entry in os.scandir(self._folder):
             if match := _NAME.match(entry.name):
-                found.append(Kept(entry.name, int(match[1]), entry.stat().st_size))
+                found.append(PictureFile(entry.name, int(match[1]), entry.stat().st_size))
         return found
 
     def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class PictureFolder:
             path = self._folder / name
             with self._keeping():
                 path.write_bytes(data)
-            self._kept[name] = Kept(name, round_number, len(data))
+            self._kept[name] = PictureFile(name, round_number, len(data))
             self._unsynced.append(path)
             saved[role] = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
         return saved

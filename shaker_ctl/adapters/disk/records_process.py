@@ -119,7 +119,7 @@ def verify_next(paths: list[Path], rest: Rest) -> bool:
     return True
 
 
-class Tables:
+class FollowedTables:
     """The tables beside the chain, and the follower that they are made from."""
 
     def __init__(self, journal: Path) -> None:
@@ -164,7 +164,7 @@ def main() -> None:
         try:
             with (
                 contextlib.closing(JournalLock(place(paths[0]))),
-                contextlib.closing(Tables(paths[0])) as tables,
+                contextlib.closing(FollowedTables(paths[0])) as tables,
             ):
                 _work(paths, tables, rest)
         except RefusedError:  # that of a service which was killed has not ended yet
@@ -175,7 +175,7 @@ def main() -> None:
             rest.wait(_AGAIN_AFTER_S)
 
 
-def _work(paths: list[Path], tables: Tables, rest: Rest) -> None:
+def _work(paths: list[Path], tables: FollowedTables, rest: Rest) -> None:
     """Keep up and verify until something cannot be used. Raises JournalError, OSError."""
     looked_s = time.monotonic()
     while True:

@@ -98,7 +98,7 @@ def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
 
 
 @frozen
-class Kept:
+class StaysAtTable:
     """A volume that stays at the table."""
 
     number: int
@@ -107,7 +107,7 @@ class Kept:
 
 def removable(
     opened: OpenedJournal, before: str, disputed: frozenset[int], acknowledged: int | None
-) -> tuple[list[Volume], list[Kept]]:
+) -> tuple[list[Volume], list[StaysAtTable]]:
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
     `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
@@ -126,9 +126,11 @@ def removable(
     going, staying = [], []
     for one in (each for each in main.present if each.day < before):
         if rounds := sorted(number for number in disputed if one.holds_round(number)):
-            staying.append(Kept(one.number, f"round {rounds[0]} is disputed"))
+            staying.append(StaysAtTable(one.number, f"round {rounds[0]} is disputed"))
         elif acknowledged is not None and one.last > acknowledged:
-            staying.append(Kept(one.number, f"the floor has not committed record {one.last}"))
+            staying.append(
+                StaysAtTable(one.number, f"the floor has not committed record {one.last}")
+            )
         else:
             going.append(one)
     return going, staying

@@ -17,7 +17,7 @@ from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp import registers
 from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, require_lit
 from shaker_ctl.lamp.parameters import LampParameters
-from shaker_ctl.lamp.registers import LampIdentity, LampStatus, Refusal
+from shaker_ctl.lamp.registers import BoxRefusal, LampIdentity, LampStatus
 from shaker_ctl.ports import LampLine
 from shaker_ctl.rules.outcome import Area, Layout, Toss, Values, mask
 
@@ -140,7 +140,7 @@ class ModbusLamp:
                 registers.BoxAnchor(anchor.table, anchor.round, head.sequence, head.hash)
             )
         except LampRefusedError as refused:
-            if refused.refusal != Refusal.ANCHORED:
+            if refused.refusal != BoxRefusal.ANCHORED:
                 raise
             raise LampAnchorError(str(refused), remedy=ANCHOR_REMEDY) from refused
         return True

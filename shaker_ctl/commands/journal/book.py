@@ -33,7 +33,7 @@ def parameters_of(config: Path, journal: Path | None) -> JournalParameters:
     return JournalParameters(path=journal, pictures=journal.parent / "pictures")
 
 
-class Book:
+class CheckedJournal:
     """An opened journal, read as it stands. Every record is held against its chain on the way, and
     the first that does not fit is remembered."""
 
@@ -95,7 +95,7 @@ class Book:
 
 
 @contextmanager
-def opened(config: Path, journal: Path | None) -> Iterator[Book]:
+def opened(config: Path, journal: Path | None) -> Iterator[CheckedJournal]:
     """Open a journal for looking.
 
     Raises RefusedError where there is none. Raises JournalCorruptError at the end, or where a
@@ -104,7 +104,7 @@ def opened(config: Path, journal: Path | None) -> Iterator[Book]:
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
     with closing(SqliteJournal(parameters.path, read_only=True)) as store:
-        book = Book(parameters, store)
+        book = CheckedJournal(parameters, store)
         try:
             yield book
         except Exception as error:

@@ -18,9 +18,9 @@ import typer
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import AsJson, Book, Config, Journal, opened
+from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, Line, words_of
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import gaming_day
 
@@ -72,7 +72,7 @@ def day_of(wall: str, begins: time) -> str:
     return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
 
 
-def _last_day(book: Book) -> str:
+def _last_day(book: CheckedJournal) -> str:
     last = list(book.store.read(book.store.head().sequence))
     return day_of(last[0].plain["wall"], book.parameters.day_begins) if last else ""
 
@@ -85,7 +85,7 @@ def _table(config: Path, journal: Path | None) -> str:
     return f"{settings.service.table_name}, {settings.table.profile}"
 
 
-def _lives(config: Path, journal: Path | None, book: Book) -> list[str]:
+def _lives(config: Path, journal: Path | None, book: CheckedJournal) -> list[str]:
     """Say how worn the parts are; nothing where a journal was named instead of a table."""
     if journal is not None:
         return []
@@ -166,7 +166,7 @@ def _counted(title: str, counts: dict[str, int]) -> Iterator[str]:
     yield ""
 
 
-def _list(title: str, lines: Iterable[Line]) -> Iterator[str]:
+def _list(title: str, lines: Iterable[SheetLine]) -> Iterator[str]:
     yield title
     empty = True
     for line in lines:

@@ -10,7 +10,7 @@ import typer
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import AsJson, Book, Config, Journal, opened, screen
+from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
 from shaker_ctl.commands.journal.rounds import worded
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules.parameters import TableParameters
@@ -74,7 +74,7 @@ def replay(
         raise typer.Exit(1)
 
 
-def _as_played(book: Book) -> TableParameters:
+def _as_played(book: CheckedJournal) -> TableParameters:
     """The section [table] of the settings that a journal's last run was played with."""
     openings = [r.plain for r in book.all() if b'"kind":"%s"' % OPENING.encode() in r.body]
     for plain in reversed(openings):

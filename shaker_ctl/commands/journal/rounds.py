@@ -14,7 +14,7 @@ from rich.text import Text
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import AsJson, Book, Config, Journal, opened, screen
+from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
 from shaker_ctl.commands.journal.day_sheet import day_named, day_of
 from shaker_ctl.commands.journal.export import closings, with_hash
 from shaker_ctl.commands.plain_text import visible
@@ -55,7 +55,7 @@ def _words(name: str | None) -> str:
     return visible(name or "-").replace("_", " ")
 
 
-def _summary(number: int, book: Book) -> dict[str, Any]:
+def _summary(number: int, book: CheckedJournal) -> dict[str, Any]:
     records = [record.plain for record in book.round(number)]
     closed = next((c for plain in records for c in closings(plain) if c["round"] == number), {})
     return {

@@ -14,7 +14,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import DaySheet, Line
+from shaker_ctl.journal.day_sheet import DaySheet, SheetLine
 from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.worn import Worn
@@ -110,7 +110,7 @@ def test_a_long_line_goes_on_below_its_words_and_nothing_of_it_is_lost() -> None
     found = DaySheet()
     reason = " ".join(f"because{number}" for number in range(40))
     wall = "2026-03-02T12:00:00+00:00"
-    found.exceptions.append(Line(wall, "no_roll", (f"{FLOOR.name} (floorperson)",), reason))
+    found.exceptions.append(SheetLine(wall, "no_roll", (f"{FLOOR.name} (floorperson)",), reason))
     told = sheet("2026-03-02", "/var/lib/" + "long" * 30, found)
     assert max(map(len, told.splitlines())) <= WIDTH
     assert reason in " ".join(told.split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaker_ctl.console.armour import Broken, Piece, Unwrapper, wrap
+from shaker_ctl.console.armour import BrokenFile, Piece, Unwrapper, wrap
 from shaker_ctl.console.desk import Parcel
 
 
@@ -28,8 +28,8 @@ def test_a_damaged_file_is_never_handed_on_as_whole(at: int, wrong: bytes) -> No
     parcel = Parcel("bundle.tar.gz", bytes(range(256)) * 8)
     stream = "".join(wrap(parcel)).encode()
     damaged = stream[:at] + wrong + stream[at + len(wrong) :]
-    files = [p for p in unwrap(damaged, 100) if isinstance(p, Parcel | Broken)]
-    assert all(file == parcel or isinstance(file, Broken) for file in files)
+    files = [p for p in unwrap(damaged, 100) if isinstance(p, Parcel | BrokenFile)]
+    assert all(file == parcel or isinstance(file, BrokenFile) for file in files)
 
 
 def test_a_typed_line_is_shown_at_once() -> None:

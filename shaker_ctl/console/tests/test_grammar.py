@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaker_ctl.console import codes, grammar
-from shaker_ctl.console.grammar import FORMS, Command, ConsoleRefusal, Kind
+from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Kind, TypedCommand
 from shaker_ctl.rules.vocabulary import Role
 
 EXAMPLES = {
@@ -32,7 +32,7 @@ EXAMPLES = {
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_command_is_understood_as_written(form: grammar.Form) -> None:
     found = grammar.parse(EXAMPLES.get(form.name, form.name))
-    assert isinstance(found, Command)
+    assert isinstance(found, TypedCommand)
     assert found.form is form
 
 
@@ -59,7 +59,7 @@ def test_every_command_is_understood_as_written(form: grammar.Form) -> None:
 )
 def test_arguments_mean_what_they_say(line: str, arguments: dict[str, object]) -> None:
     found = grammar.parse(line)
-    assert isinstance(found, Command)
+    assert isinstance(found, TypedCommand)
     assert found.arguments == arguments
 
 
@@ -130,7 +130,7 @@ def test_what_may_be_left_out_is_not_called_needed(line: str, what: str) -> None
 )
 def test_looks_may_be_abbreviated_while_they_are_unique(typed: str, name: str) -> None:
     found = grammar.parse(typed)
-    assert isinstance(found, Command)
+    assert isinstance(found, TypedCommand)
     assert found.form.name == name
 
 
@@ -148,7 +148,7 @@ def test_an_act_is_never_taken_from_an_abbreviation(form: grammar.Form) -> None:
     for cut in range(1, len(form.name)):
         found = grammar.parse(form.name[:cut] + rest)
         assert (
-            not isinstance(found, Command)
+            not isinstance(found, TypedCommand)
             or found.form.kind is not Kind.ACT
             or (found.form.name == form.name[:cut].strip())
         )
@@ -196,7 +196,7 @@ def test_a_key_of_the_number_pad_is_one_act_of_the_dealer_and_names_no_round(
     typed: str, meant: str
 ) -> None:
     found = grammar.parse(typed)
-    assert isinstance(found, Command)
+    assert isinstance(found, TypedCommand)
     assert (found.form.name, dict(found.arguments)) == (meant, {})
     assert found.form.roles == {Role.DEALER}
 
@@ -204,7 +204,7 @@ def test_a_key_of_the_number_pad_is_one_act_of_the_dealer_and_names_no_round(
 @pytest.mark.parametrize("typed", ["346", "3 4 6", "enter 346", "enter 3 4 6"])
 def test_three_values_alone_are_entered(typed: str) -> None:
     found = grammar.parse(typed)
-    assert isinstance(found, Command)
+    assert isinstance(found, TypedCommand)
     assert (found.form.name, dict(found.arguments)) == ("enter", {"values": (3, 4, 6)})
 
 
@@ -216,5 +216,5 @@ def test_what_is_no_key_and_no_three_values_is_no_command(typed: str) -> None:
 def test_a_round_may_stand_before_values() -> None:
     for line in ("decide 12 346", "decide 12 3 4 6"):
         found = grammar.parse(line)
-        assert isinstance(found, Command)
+        assert isinstance(found, TypedCommand)
         assert found.arguments == {"round": 12, "values": (3, 4, 6)}

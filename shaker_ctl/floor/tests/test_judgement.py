@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shaker_ctl.floor.judgement import (
+    AlarmKind,
     Continues,
     Contradiction,
     FollowedJournal,
     Gap,
-    Trouble,
     begun,
     judge,
 )
@@ -91,7 +91,7 @@ def test_a_rewritten_record_is_found_wherever_the_table_goes_on(
         assert verdict == Continues(()), "what comes before the rewritten record is as it was"
     else:
         assert isinstance(verdict, Contradiction)
-        assert verdict.trouble is Trouble.FORK
+        assert verdict.trouble is AlarmKind.FORK
 
 
 def test_a_journal_that_ends_earlier_is_a_rewind() -> None:
@@ -99,7 +99,7 @@ def test_a_journal_that_ends_earlier_is_a_rewind() -> None:
     claim = part(records, 2, 2, head=2)
     verdict = judge(held(records, 3), claim, lambda n: records[n - 1].hash)
     assert isinstance(verdict, Contradiction)
-    assert verdict.trouble is Trouble.REWIND
+    assert verdict.trouble is AlarmKind.REWIND
 
 
 def test_another_journal_is_named() -> None:
@@ -107,7 +107,7 @@ def test_another_journal_is_named() -> None:
     other = Batch("", "another's", genesis("another's"), (), 5)
     verdict = judge(held(records, 1), other, lambda n: None)
     assert isinstance(verdict, Contradiction)
-    assert verdict.trouble is Trouble.IDENTITY
+    assert verdict.trouble is AlarmKind.IDENTITY
 
 
 def test_records_that_follow_nothing_are_asked_for() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaker_ctl.journal.pictures import LAST_ROUNDS, Kept, to_drop
+from shaker_ctl.journal.pictures import LAST_ROUNDS, PictureFile, to_drop
 from shaker_ctl.journal.record import Damage, Head
 from shaker_ctl.journal.recovery import (
     IN_FLIGHT,
@@ -18,8 +18,10 @@ from shaker_ctl.journal.recovery import (
 MB = 1_000_000
 
 
-def kept(rounds: range, each: int = MB) -> list[Kept]:
-    return [Kept(f"{n:08d}-{role}", n, each) for n in rounds for role in ("frame", "overlay")]
+def kept(rounds: range, each: int = MB) -> list[PictureFile]:
+    return [
+        PictureFile(f"{n:08d}-{role}", n, each) for n in rounds for role in ("frame", "overlay")
+    ]
 
 
 def test_below_the_quota_nothing_goes() -> None:

@@ -202,10 +202,10 @@ def test_a_lost_reply_to_a_correction_is_asked_for_again(box):
 def test_a_second_correction_of_a_round_is_refused_with_its_reason(box):
     exchange = box.exchange()
     exchange.identify(52)
-    box.refusal = r.Refusal.COMMITTED
+    box.refusal = r.BoxRefusal.COMMITTED
     with pytest.raises(LampRefusedError, match="committed with another result") as refused:
         exchange.correct(STAGE)
-    assert refused.value.refusal == r.Refusal.COMMITTED
+    assert refused.value.refusal == r.BoxRefusal.COMMITTED
 
 
 def test_a_box_of_map_1_0_takes_a_correction_as_a_second_commit(box):
@@ -230,10 +230,10 @@ def test_an_anchor_that_reads_back_otherwise_is_found(box):
 
 
 def test_an_anchor_that_the_box_refuses_is_told_with_its_code(box):
-    box.refusal = r.Refusal.ANCHORED
+    box.refusal = r.BoxRefusal.ANCHORED
     with pytest.raises(LampRefusedError, match="the anchor stands") as refused:
         box.exchange().anchor(ANCHOR)
-    assert refused.value.refusal == r.Refusal.ANCHORED
+    assert refused.value.refusal == r.BoxRefusal.ANCHORED
     assert box.requests == ["anchor", "status"]
 
 
@@ -247,7 +247,7 @@ def test_a_lost_reply_to_an_anchor_is_asked_for_again(box):
 
 
 def test_a_box_that_computes_other_lamps_is_never_told_to_commit(box):
-    box.own_mask, box.verdict = EXPECTED ^ 1, r.Refusal.MASK_DIFFERS
+    box.own_mask, box.verdict = EXPECTED ^ 1, r.BoxRefusal.MASK_DIFFERS
     with pytest.raises(LampReadbackError, match=r"computed other lamps.*small"):
         box.exchange().show(STAGE)
     assert "commit" not in box.requests
@@ -354,14 +354,14 @@ def test_lamps_that_never_warm_up_are_a_timeout(box):
 
 
 def test_a_refusal_is_said_with_its_reason_and_not_repeated(box):
-    box.refusal = r.Refusal.RESULT_LIT
+    box.refusal = r.BoxRefusal.RESULT_LIT
     with pytest.raises(LampRefusedError, match="refused command clear: a committed result is lit"):
         box.exchange().clear(1)
     assert box.requests == ["clear", "status"]
 
 
 def test_a_stage_that_a_restart_wiped_is_staged_again(box):
-    box.refusal = r.Refusal.NOTHING_STAGED
+    box.refusal = r.BoxRefusal.NOTHING_STAGED
 
     def mend_after_the_second_stage(request: str, words: list[int]) -> list[int]:
         if box.requests.count("stage") == 2:

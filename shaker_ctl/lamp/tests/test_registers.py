@@ -54,7 +54,7 @@ def test_the_page_has_every_block_with_its_length():
     ("name", "codes"),
     [
         *(("flags", r.Flag), ("capabilities", r.Capability), ("layout options", r.LayoutOption)),
-        *(("commands", r.CommandCode), ("phases", r.LampPhase), ("refusals", r.Refusal)),
+        *(("commands", r.CommandCode), ("phases", r.LampPhase), ("refusals", r.BoxRefusal)),
     ],
 )
 def test_the_page_has_every_code_by_its_number_or_bit(name, codes):
@@ -66,7 +66,7 @@ def test_the_page_has_every_code_by_its_number_or_bit(name, codes):
 
 def test_the_page_says_of_a_refusal_what_a_person_is_told():
     assert [cells[2] for cells in TABLES["refusals"]] == [
-        r.REFUSAL_TEXT[code] for code in r.Refusal
+        r.REFUSAL_TEXT[code] for code in r.BoxRefusal
     ]
 
 
@@ -225,7 +225,7 @@ def test_currents_are_two_lamps_a_register():
 
 def test_an_unknown_refusal_is_said_as_such():
     assert "99" in r.refusal_text(99)
-    assert all(r.refusal_text(code) for code in r.Refusal)
+    assert all(r.refusal_text(code) for code in r.BoxRefusal)
 
 
 def test_masks_of_all_results_fit_the_lamps():

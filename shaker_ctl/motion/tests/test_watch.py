@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shaker_ctl.motion.parameters import WatchParameters
-from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, RestWatch, Sample, Trouble
+from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, MotorTrouble, RestWatch, Sample
 
 P = WatchParameters()
 LOOP_S = 0.008
@@ -61,16 +61,16 @@ def test_a_good_run_is_never_judged() -> None:
 @pytest.mark.parametrize(
     ("change", "trouble", "within_s"),
     [
-        ({"driver_fault": True}, Trouble.DRIVER_FAULT, 0.0),
-        ({"silence_s": lambda t: t}, Trouble.TACH_SILENT, P.stall_gap_s + LOOP_S),
-        ({"turn_rpm": 930.0}, Trouble.OVERSPEED, 0.0),
-        ({"turn_rpm": 640.0}, Trouble.STALL, 0.0),
-        ({"speed_rpm": 400.0}, Trouble.STALL, P.stall_s + LOOP_S),
-        ({"irregular_share": 0.2}, Trouble.TACH_UNRELIABLE, 0.0),
+        ({"driver_fault": True}, MotorTrouble.DRIVER_FAULT, 0.0),
+        ({"silence_s": lambda t: t}, MotorTrouble.TACH_SILENT, P.stall_gap_s + LOOP_S),
+        ({"turn_rpm": 930.0}, MotorTrouble.OVERSPEED, 0.0),
+        ({"turn_rpm": 640.0}, MotorTrouble.STALL, 0.0),
+        ({"speed_rpm": 400.0}, MotorTrouble.STALL, P.stall_s + LOOP_S),
+        ({"irregular_share": 0.2}, MotorTrouble.TACH_UNRELIABLE, 0.0),
     ],
 )
 def test_trouble_in_a_running_toss_is_named_in_time(
-    change: dict[str, object], trouble: Trouble, within_s: float
+    change: dict[str, object], trouble: MotorTrouble, within_s: float
 ) -> None:
     verdict = first_verdict(watch(), change)
     assert verdict.trouble is trouble
@@ -83,7 +83,7 @@ def test_edges_that_slow_down_before_they_cease_are_a_stall() -> None:
         "speed_rpm": lambda t: max(0.0, 720.0 - 6000.0 * t),
         "silence_s": lambda t: max(0.005, t - 0.10),
     }
-    assert first_verdict(watch(), slowing).trouble is Trouble.STALL
+    assert first_verdict(watch(), slowing).trouble is MotorTrouble.STALL
 
 
 def never_turning(judge: DriveWatch, **values: object) -> DriveVerdict:
@@ -97,13 +97,13 @@ def never_turning(judge: DriveWatch, **values: object) -> DriveVerdict:
 
 def test_driven_without_one_edge_is_tach_silent() -> None:
     verdict = never_turning(watch())
-    assert verdict.trouble is Trouble.TACH_SILENT
+    assert verdict.trouble is MotorTrouble.TACH_SILENT
     assert verdict.after_s <= P.first_edge_s + LOOP_S
 
 
 def test_turning_too_slowly_from_the_start_is_a_slow_start() -> None:
     verdict = never_turning(watch(), edges=40, speed_rpm=500.0, silence_s=0.01)
-    assert verdict.trouble is Trouble.SLOW_START
+    assert verdict.trouble is MotorTrouble.SLOW_START
     assert verdict.after_s <= P.start_s + LOOP_S
     assert "660" in verdict.reason
 
@@ -129,7 +129,7 @@ def test_motion_long_after_rest_is_named_too() -> None:
         assert judge.judge(at_rest(0.0, n * LOOP_S)) is None
     began_s = 1000 * LOOP_S
     said = next(v for n in range(100) if (v := judge.judge(at_rest(300.0, began_s + n * LOOP_S))))
-    assert said.trouble is Trouble.NO_STOP
+    assert said.trouble is MotorTrouble.NO_STOP
 
 
 def test_quiet_is_a_silent_tach_for_its_time() -> None:

@@ -14,8 +14,8 @@ from shaker_ctl.page.people import (
     MAX_CLIENTS,
     MAX_LOGIN_S,
     NOBODY,
+    Logins,
     NotLookedAt,
-    People,
 )
 
 WORD = "correct horse battery"
@@ -30,7 +30,7 @@ class Pit:
         self.users = folder / "users.toml"
         for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
             accounts.add(self.users, name, ROLES[role], WORD)
-        self.people = People(Accounts(self.users), IDLE_S, clock=lambda: self.now_s)
+        self.people = Logins(Accounts(self.users), IDLE_S, clock=lambda: self.now_s)
         self.cookies = {}
         for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
             got = self.people.log_in(name, role, WORD, "10.0.0.1")

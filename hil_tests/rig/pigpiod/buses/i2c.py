@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, RegisterFile
 from hil_tests.rig.pigpiod.buses.slots import Slots
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
@@ -93,17 +93,17 @@ class I2c:
         self._device(here, here.address, Reason.I2C_WRITE_FAILED).write(data)
 
     def _device(self, here: OpenedI2c, address: int, refusal: int) -> RegisterFile:
-        """What answers there. Raises `RefusedError` where nothing does."""
+        """What answers there. Raises `CommandRefusedError` where nothing does."""
         device = self._devices.get((here.bus, address))
         if device is None:
-            raise RefusedError(refusal)
+            raise CommandRefusedError(refusal)
         return device
 
     def _refuse(self, reason: int) -> Callable[[Request], int]:
         def refuse(request: Request) -> int:
             self._slots.of(request)
             _register(request)
-            raise RefusedError(reason)
+            raise CommandRefusedError(reason)
 
         return refuse
 
@@ -125,7 +125,7 @@ class I2c:
                 if data:
                     self._device(here, address, Reason.BAD_I2C_SEG).write(data)
             elif step not in (COMBINED_ON, COMBINED_OFF):
-                raise RefusedError(Reason.BAD_I2C_CMD)
+                raise CommandRefusedError(Reason.BAD_I2C_CMD)
         return found
 
 
@@ -149,14 +149,14 @@ class Steps:
         return None
 
     def parameter(self, refusal: int, size: int = 0) -> int:
-        """Its number. Raises `RefusedError` where the sequence ends before."""
+        """Its number. Raises `CommandRefusedError` where the sequence ends before."""
         size = size or self._size
         refuse_if(self._at + size > len(self._sequence), refusal)
         self._at += size
         return int.from_bytes(self._sequence[self._at - size : self._at], "little")
 
     def data(self, count: int) -> bytes:
-        """So many bytes to write; a command must follow them. Raises `RefusedError`."""
+        """So many bytes to write; a command must follow them. Raises `CommandRefusedError`."""
         refuse_if(self._at + count >= len(self._sequence), Reason.BAD_I2C_WLEN)
         self._at += count
         return self._sequence[self._at - count : self._at]

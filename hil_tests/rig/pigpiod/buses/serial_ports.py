@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, LoopedLine
 from hil_tests.rig.pigpiod.buses.slots import Slots
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -52,7 +52,7 @@ class SerialPorts:
         refuse_if(request.p2, Reason.BAD_FLAGS)
         line = self._lines.get(device.decode("utf-8", "replace"))
         if line is None:
-            raise RefusedError(Reason.SER_OPEN_FAILED)
+            raise CommandRefusedError(Reason.SER_OPEN_FAILED)
         handle = self._slots.open(OpenedSerial(line, request.p1))
         line.flush()
         return handle

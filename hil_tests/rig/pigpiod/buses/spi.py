@@ -12,7 +12,7 @@ from hil_tests.rig.pigpiod.buses.attached import Attached
 from hil_tests.rig.pigpiod.buses.slots import Slots
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.pin import Mode
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
@@ -58,7 +58,7 @@ class Spi:
         channel, baud, (flags,) = request.p1, request.p2, request.words(1)
         is_auxiliary = bool(flags & AUXILIARY)
         if channel >= len(AUX_SELECTS if is_auxiliary else MAIN_SELECTS):
-            raise RefusedError(Reason.BAD_SPI_CHANNEL)
+            raise CommandRefusedError(Reason.BAD_SPI_CHANNEL)
         refuse_if(not SLOWEST <= baud <= FASTEST, Reason.BAD_SPI_SPEED)
         refuse_if(flags > LAST_FLAGS, Reason.BAD_FLAGS)
         handle = self._slots.open(OpenedSpi(is_auxiliary, channel))

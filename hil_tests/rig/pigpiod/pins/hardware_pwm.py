@@ -12,7 +12,7 @@ from hil_tests.rig.pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
 from hil_tests.rig.pigpiod.pins.sources import PulseTrain
 from hil_tests.rig.pigpiod.pins.timeline import Source
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import Command, Request
 
@@ -89,7 +89,7 @@ class HardwarePwm:
         self._uses.check(gpio)
         refuse_if(gpio not in CLOCK, Reason.NOT_HCLK_GPIO)
         if frequency and not self._chip.clock_min_hz <= frequency <= self._chip.clock_max_hz:
-            raise RefusedError(Reason.BAD_HCLK_FREQ)
+            raise CommandRefusedError(Reason.BAD_HCLK_FREQ)
         number, mode = CLOCK[gpio]
         refuse_if(number == 1 and request.p1 >> 24 != CLOCK_PASSWORD, Reason.BAD_HCLK_PASS)
         train = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.wire import MAX_REPORTS_PER_WRITE, REPORT, Command, Request
 
@@ -111,7 +111,7 @@ class Handles:
                 self._slots[number] = Handle(sink, last_report_us=now_us())
                 self.on_masks()
                 return number
-        raise RefusedError(Reason.NO_HANDLE)
+        raise CommandRefusedError(Reason.NO_HANDLE)
 
     def close_all_of(self, sink: Sink) -> None:
         """Free the handles bound to a connection that is gone."""
@@ -130,11 +130,11 @@ class Handles:
     def _open_fifo(self, _: Request) -> int:
         free = next((n for n, handle in enumerate(self._slots) if handle is None), None)
         if free is None:
-            raise RefusedError(Reason.NO_HANDLE)
+            raise CommandRefusedError(Reason.NO_HANDLE)
         try:
             fifo = Fifo(self._fifo_folder / f"pigpio{free}")
         except OSError as error:
-            raise RefusedError(Reason.NO_HANDLE) from error
+            raise CommandRefusedError(Reason.NO_HANDLE) from error
         return self.open(fifo)
 
     def _listen(self, number: int, mask: int) -> None:
@@ -153,5 +153,5 @@ class Handles:
     def _handle(self, number: int) -> Handle:
         handle = self._slots[number] if number < SLOTS else None
         if handle is None:
-            raise RefusedError(Reason.BAD_HANDLE)
+            raise CommandRefusedError(Reason.BAD_HANDLE)
         return handle

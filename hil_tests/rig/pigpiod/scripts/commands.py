@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from hil_tests.rig.pigpiod.loop import Loop
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers, Later, Result
 from hil_tests.rig.pigpiod.scripts.machine import (
     Ended,
@@ -117,7 +117,7 @@ class Scripts:
     def _store(self, request: Request) -> int:
         free = next((n for n, script in enumerate(self._slots) if script is None), None)
         if free is None:
-            raise RefusedError(Reason.NO_SCRIPT_ROOM)
+            raise CommandRefusedError(Reason.NO_SCRIPT_ROOM)
         text = request.extension.split(b"\0")[0].decode("latin-1")
         parameters, variables = new_registers()
         self._slots[free] = Script(compile_script(text), now_us() + START_US, parameters, variables)
@@ -157,7 +157,7 @@ class Scripts:
         refuse_if(len(parameters) // 4 > PARAMETERS, Reason.TOO_MANY_PARAM)
         script = self._slots[number]
         if script is None:
-            raise RefusedError(Reason.BAD_SCRIPT_ID)
+            raise CommandRefusedError(Reason.BAD_SCRIPT_ID)
         return script
 
     def _state(self, script: Script) -> ScriptState:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.wire import Command
 
 PARAMETERS = 10
@@ -91,7 +91,7 @@ def compile_script(text: str) -> list[Instruction]:
         word = _SHORT.get(word, word)
         shape = SHAPE.get(word)
         if shape is None:
-            raise RefusedError(Reason.BAD_SCRIPT_CMD)
+            raise CommandRefusedError(Reason.BAD_SCRIPT_CMD)
         given = words[position + 1 : position + 1 + len(shape)]
         position += 1 + len(shape)
         instruction = _instruction(word, shape, given)
@@ -135,7 +135,7 @@ def _checked(operand: Operand, is_right: bool) -> Operand:
 def _number(word: str) -> int:
     match = re.fullmatch(r"([+-]?)(0x[0-9a-f]+|0[0-7]*|[1-9]\d*)", word.lower())
     if match is None:
-        raise RefusedError(Reason.BAD_SCRIPT_CMD)
+        raise CommandRefusedError(Reason.BAD_SCRIPT_CMD)
     digits = match[2]
     base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
     value = int(digits, base) & 0xFFFFFFFF

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern, Sequence
 
 ESCAPE = 255
@@ -49,7 +49,7 @@ class _Builder:
                 case 3:
                     self._loop_forever()
                 case _:
-                    raise RefusedError(Reason.BAD_CHAIN_CMD)
+                    raise CommandRefusedError(Reason.BAD_CHAIN_CMD)
         self._use_block()
         while len(self._bodies) > 1:  # loops left open play once
             self._close_loop(1)

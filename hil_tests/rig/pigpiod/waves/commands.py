@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
 from hil_tests.rig.pigpiod.pins.uses import Uses
-from hil_tests.rig.pigpiod.refusals import Reason, RefusedError, refuse_if
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
 from hil_tests.rig.pigpiod.waves.chains import chain_pattern
 from hil_tests.rig.pigpiod.waves.patterns import Pattern, Wave
@@ -150,7 +150,7 @@ class Waves:
             if slot.wave is None and (slot.blocks, slot.words) == (blocks, words):
                 return number
         if sum(slot.blocks for slot in self._slots) + blocks > ROOM_BLOCKS:
-            raise RefusedError(Reason.TOO_MANY_CBS)
+            raise CommandRefusedError(Reason.TOO_MANY_CBS)
         refuse_if(sum(slot.words for slot in self._slots) + words > ROOM_WORDS, Reason.TOO_MANY_OOL)
         refuse_if(len(self._slots) >= MAX_WAVES, Reason.NO_WAVEFORM_ID)
         self._slots.append(Slot(blocks, words))
@@ -176,7 +176,7 @@ class Waves:
     def _wave(self, number: int) -> Pattern:
         wave = self._slots[number].wave if number < len(self._slots) else None
         if wave is None:
-            raise RefusedError(Reason.BAD_WAVE_ID)
+            raise CommandRefusedError(Reason.BAD_WAVE_ID)
         return wave
 
     # ── Playing ─────────────────────────────────────────────────────────────

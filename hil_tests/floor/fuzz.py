@@ -1,9 +1,9 @@
 """A million messages that no table sends: `python -m hil_tests.floor fuzz`.
 
-Noise, and true messages with bytes changed, removed or inserted. Half of them a table with a good
-certificate sends over the broker to the collector; half go to the parts of both ends that read
-messages. What must hold: each is refused by name or is within bounds, nothing else is raised, and
-no record is taken that the table does not have.
+Noise, and true messages with bytes changed, removed or inserted. A table with a good certificate
+sends half of them over the broker to the collector. The other half goes straight to the functions
+that read messages at both ends. Each message must be refused by a named error, or lie within the
+bounds. No other error may be raised, and no record may be taken that the table does not have.
 """
 
 from __future__ import annotations

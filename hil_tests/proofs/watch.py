@@ -1,4 +1,4 @@
-"""What an observer knows of a table, told from events and commands alone.
+"""What an observer knows of a table, told from events, commands and, in a few places, phases.
 
 Owns the watch and how it follows a transition. A watch never copies a decision from the state, so
 a property that compares the machine with the watch compares two accounts.

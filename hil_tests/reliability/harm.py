@@ -1,8 +1,8 @@
 """Carrying out an act at its moment, and undoing it.
 
-Owns how each word of `acts` becomes deed, and when exactly it did (`struck_s`, monotonic). What the
-rig can time itself it times, on its wires; for the rest a thread waits for the same event in the
-rig's logbook.
+Owns how each act of `acts` is carried out, and the moment at which it was (`struck_s`, monotonic).
+The rig itself times its faults by the events on its wires. For every other act a thread waits for
+the same event in the rig's logbook.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A run as OpenHTF writes a test record (`openhtf.output.callbacks.json_factory`): for a laboratory
-whose database reads that.
+"""A run in the form of an OpenHTF test record (`openhtf.output.callbacks.json_factory`), for
+laboratories whose database reads this form.
 
 Owns the form: the run is the test, each test a phase, each measurement a measurement. Must not know
 rigs. https://github.com/google/openhtf, `openhtf/core/test_record.py`.

@@ -1,8 +1,9 @@
 """Train the small network that looks at one die at a time (`vision/networks/near_look.py`).
 
 Owns: its layers, its windows cut from calibrated sets of shots, their variation, the export. A
-window is cut along the true corners and then moved by a few hundredths of an edge and turned by a
-degree or two, as the first network's corners are off: the drawings stay where they are.
+window is cut along the true corners. Then it is moved by a few hundredths of an edge and turned by
+a degree or two, because the corners of the first network are wrong by as much. The drawings stay
+where they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The stable codes of refusal that consoles answer with, in one table.
 
-Owns the codes of the console itself; the fault queue's come from the table (`Desk.fault_codes`),
-and a device that fails while it is looked at answers with its error's own. Must not know who asks.
+Owns the codes of the console itself. The codes of the fault queue come from the table
+(`Desk.fault_codes`). If a device fails while somebody looks at it, the answer has the code of its
+error. Must not know who asks.
 Scripts match on codes, people read the texts: a code never changes its meaning.
 """
 

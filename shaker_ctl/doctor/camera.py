@@ -1,8 +1,8 @@
 """The camera as the service would use it: its process, its picture, the ring light seen in it, and
 whether it keeps its exposure meanwhile.
 
-Owns how long to look and what counts as seen. The judgement of pictures is vision's, made in the
-camera's own process; this only asks.
+Owns how long to look and what counts as seen. `vision` judges the pictures, in the camera's own
+process; this module only asks for the judgement.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The link: what a table hands to its floor, by outbound messages alone.
 
-Owns what is sent when. It keeps no state: where it goes on is what the floor has committed, and on
-each connection it publishes anew whatever is retained. It follows the record and the status socket
-as any screen does, and reaches nothing that could act on the table.
+Owns what is sent, and when. It keeps no state: it goes on behind the last record that the floor has
+committed, and on each connection it publishes all retained messages again. It follows the record
+and the status socket as any screen does, and reaches nothing that could act on the table.
 """
 
 from __future__ import annotations

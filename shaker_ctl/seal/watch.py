@@ -1,7 +1,8 @@
 """The seal while the table runs: examined again and again, in a process beside the play.
 
-Owns when: at the beginning of every inspection, in the background, and before a process of the
-table loads its files anew. It also is that process: `python -P -m shaker_ctl.seal.watch SETTINGS`.
+Owns when files are examined: at the beginning of every inspection, in the background, and before a
+process of the table loads its files anew. This module is also the program that examines:
+`python -P -m shaker_ctl.seal.watch SETTINGS`.
 Must not know what a finding leads to.
 """
 

@@ -1,8 +1,8 @@
-"""One Modbus RTU unit on a byte stream: requests in, replies out, as late as a slow box.
+"""One Modbus RTU unit on a byte stream: requests in, replies out, with the delay of a slow box.
 
 Owns framing in time (silence ends a frame), the unit's address, the functions that a lamp box
 serves, which exception answers which error, and damage to its replies. Written from REGISTERS.md
-and the Modbus documents with no Modbus library, so that it is a second opinion on the controller's.
+and the Modbus documents without a Modbus library, so that it checks the controller's library.
 Must not know what a register means.
 """
 

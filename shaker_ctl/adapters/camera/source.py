@@ -1,7 +1,7 @@
 """Where the camera's frames come from: V4L2, a stream, or a CSI camera, with its controls held.
 
-Owns the choice by the setting `camera.device`, and setting and reading back the controls of a V4L2
-camera. All sources look like a `cv2.VideoCapture` to who grabs from them. It must not know dice.
+Owns the choice of the source by the setting `camera.device`, and how the controls of a V4L2 camera
+are set and read back. Each source has the methods of a `cv2.VideoCapture`. It must not know dice.
 
 The control numbers are V4L2's own (linux/v4l2-controls.h), which OpenCV passes through: manual
 exposure is mode 1, exposure counts 0.1 ms.

@@ -1,4 +1,4 @@
-"""Who reaches the pins on this machine, and all adapters of the pins made on it.
+"""Chooses the library that reaches the pins on this machine, and makes all adapters of the pins.
 
 Owns the choice between pigpio and the kernel's GPIO device. Must not know what the pins are for.
 Each backend's library is imported only where it is chosen: a Raspberry Pi 4 needs no gpiod, and a

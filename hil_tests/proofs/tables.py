@@ -1,18 +1,25 @@
 """The tables that are proved: every profile, in every way of playing that changes its rows.
 
-Owns the list of settings under exploration, and what each regulation expects of them, written down
-a second time from the texts and not read from the profiles.
+Owns how the list of them (`tables.toml`) is read: the settings under exploration, and what each
+regulation expects of them. This is written down a second time from the texts, and not read from the
+profiles.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.profile_files import load
-from shaker_ctl.rules.regulation import EntryMode, Profile
+from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import Role, WagersDo
 
@@ -67,14 +74,14 @@ class Table:
         return replace(self, rules=self.rules.in_use(manual=True), expected=expected)
 
 
+TABLES = Path(__file__).with_name("tables.toml")
 TODAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-RETURNED, SILENT = WagersDo.RETURNED, WagersDo.SILENT
 
 
 NOBODY: frozenset[Role] = frozenset()
 PA = Expected(
     nmb_before_reveal=False,
-    wagers_without_result=RETURNED,
+    wagers_without_result=WagersDo.RETURNED,
     presence=FLOOR_UP,
     signs=FLOOR,
     shift=NOBODY,
@@ -82,182 +89,27 @@ PA = Expected(
 """Pennsylvania, all three texts."""
 
 
-def _rules(**settings: object) -> Rulebook:
-    return rulebook(TableParameters.model_validate(settings))
-
-
 def tables() -> tuple[Table, ...]:
     """Return all tables that are proved."""
-    early = datetime(2019, 8, 30, 12, 0, tzinfo=UTC)
-    b_days = (datetime(2023, 8, 4, 12, 0, tzinfo=UTC), datetime(2026, 8, 5, 4, 0, tzinfo=UTC))
-    return (
-        Table(
-            "pa-625a, no cover, dealer confirms",
-            _rules(profile="pa-625a"),
-            replace(PA, nmb_before_reveal=False),
-            TODAY,
-            (early,),
-        ),
-        Table(
-            "pa-625a, cover moved by hand, dealer enters",
-            _rules(profile="pa-625a", cover_fitted=True, entry_mode="dealer_entry"),
-            replace(PA, nmb_before_reveal=True),
-            TODAY,
-        ),
-        Table(
-            "pa-625a, player activates under a driven cover, automatic by approval, self-paced",
-            _rules(
-                profile="pa-625a",
-                cover_fitted=True,
-                cover_driven=True,
-                player_activated=True,
-                entry_mode=EntryMode.AUTO,
-                approval="letter of 2026-01-15",
-                autonomous=True,
-            ),
-            replace(PA, nmb_before_reveal=False, player=True, auto=True),
-            TODAY,
-        ),
-        Table(
-            "pa-625b, no cover, dealer confirms, self-paced",
-            _rules(profile="pa-625b", autonomous=True, approval="letter of 2026-01-15"),
-            replace(PA, nmb_before_reveal=False, multipliers=True),
-            TODAY,
-            b_days,
-        ),
-        Table(
-            "pa-625b, driven cover, dealer confirms",
-            _rules(profile="pa-625b", cover_fitted=True, cover_driven=True),
-            replace(PA, nmb_before_reveal=True, multipliers=True),
-            TODAY,
-            b_days,
-        ),
-        Table(
-            "pa-625b, no cover, dealer enters",
-            _rules(profile="pa-625b", entry_mode="dealer_entry"),
-            replace(PA, nmb_before_reveal=False, multipliers=True),
-            TODAY,
-            b_days,
-        ),
-        Table(
-            "ma, dealer confirms",
-            _rules(profile="ma"),
-            Expected(
-                nmb_before_reveal=False,
-                wagers_without_result=SILENT,
-                presence=SUPERVISOR,
-                signs=FLOOR,
-                shift=SUPERVISOR,
-                dice_removed=False,
-            ),
-            TODAY,
-        ),
-        Table(
-            "pa-539, dealer enters, in its time",
-            _rules(profile="pa-539", entry_mode="dealer_entry"),
-            replace(PA, nmb_before_reveal=False, dice_removed=False),
-            datetime(2011, 3, 2, 12, 0, tzinfo=UTC),
-            (datetime(2012, 4, 4, 4, 0, tzinfo=UTC), datetime(2010, 4, 2, 23, 0, tzinfo=UTC)),
-        ),
-        Table(
-            "md, driven cover, dealer confirms",
-            _rules(profile="md", cover_fitted=True, cover_driven=True, dice_by_two=True),
-            Expected(
-                dice_by_two=True,
-                nmb_before_reveal=True,
-                wagers_without_result=RETURNED,
-                presence=FLOOR_UP,
-                signs=FLOOR_UP,
-                shift=NOBODY,
-            ),
-            TODAY,
-        ),
-        Table(
-            "house-auto, no cover, unattended",
-            _rules(profile="house-auto", attended=False, autonomous=True),
-            Expected(
-                nmb_before_reveal=False,
-                wagers_without_result=RETURNED,
-                presence=FLOOR_UP,
-                signs=FLOOR_UP,
-                shift=NOBODY,
-                attended=False,
-                auto=True,
-                reads_after_interruption=False,
-            ),
-            TODAY,
-        ),
-        Table(
-            "pa-625b as a demonstration, driven cover, unattended",
-            _rules(
-                profile="pa-625b",
-                cover_fitted=True,
-                cover_driven=True,
-                attended=False,
-                autonomous=True,
-                entry_mode=EntryMode.AUTO,
-                as_demonstration=True,
-            ),
-            replace(
-                PA,
-                nmb_before_reveal=True,
-                multipliers=True,
-                attended=False,
-                auto=True,
-                reads_after_interruption=False,
-            ),
-            TODAY + timedelta(days=365),
-        ),
-        Table(
-            "house-auto, driven cover, unattended",
-            _rules(
-                profile="house-auto",
-                cover_fitted=True,
-                cover_driven=True,
-                attended=False,
-                autonomous=True,
-            ),
-            replace(
-                PA,
-                nmb_before_reveal=True,
-                signs=FLOOR_UP,
-                attended=False,
-                auto=True,
-                reads_after_interruption=False,
-            ),
-            TODAY,
-        ),
-        Table(
-            "house-auto, no cover, a player activates, attended",
-            _rules(profile="house-auto", player_activated=True, autonomous=True),
-            replace(PA, signs=FLOOR_UP, player=True, auto=True, reads_after_interruption=False),
-            TODAY,
-        ),
-        Table(
-            "an imagined text: ma with a cover, self-paced as a demonstration",
-            rulebook(
-                TableParameters(
-                    profile="ma",
-                    cover_fitted=True,
-                    cover_driven=True,
-                    autonomous=True,
-                    entry_mode=EntryMode.AUTO,
-                    as_demonstration=True,
-                ),
-                _with_a_cover(load("ma")),
-            ),
-            Expected(
-                nmb_before_reveal=False,
-                wagers_without_result=SILENT,
-                presence=SUPERVISOR,
-                signs=FLOOR,
-                shift=SUPERVISOR,
-                dice_removed=False,
-                auto=True,
-            ),
-            TODAY,
-        ),
-    )
+    rows = tomllib.loads(TABLES.read_text("utf-8"))
+    return tuple(_table(name, **row) for name, row in rows.items())
+
+
+def _table(
+    name: str,
+    settings: dict[str, Any],
+    expected: dict[str, Any] | None = None,
+    day: datetime = TODAY,
+    bad_days: Sequence[datetime] = (),
+    *,
+    with_a_cover: bool = False,
+) -> Table:
+    """Make one table of its row."""
+    parameters = TableParameters.model_validate(settings)
+    profile = load(parameters.profile)
+    rules = rulebook(parameters, _with_a_cover(profile) if with_a_cover else profile)
+    differs = TypeAdapter(Expected).validate_python({**asdict(PA), **(expected or {})})
+    return Table(name, rules, differs, day, tuple(bad_days))
 
 
 def imagined() -> tuple[Table, ...]:

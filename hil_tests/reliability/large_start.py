@@ -95,17 +95,23 @@ def measured(parameters: JournalParameters | None, starts: int) -> Iterator[str]
     )
 
 
-def main(
-    folder: Annotated[Path, typer.Argument(help="Made by `large_journal`.")],
-    starts: Annotated[int, typer.Option(min=1, help="Starts with each journal.")] = 5,
-) -> None:
-    """Measure the service's start with no journal and with a large one."""
+def journal_in(folder: Path) -> JournalParameters:
+    """Return both copies of what `large_journal` made there. Raises BadParameter without one."""
     parameters = JournalParameters(
         path=folder.resolve() / "journal.sqlite",
         second=folder.resolve() / "second" / "journal.sqlite",
     )
     if not volume_numbers(parameters.path):
         raise typer.BadParameter(f"{folder} holds no journal of `large_journal`")
+    return parameters
+
+
+def main(
+    folder: Annotated[Path, typer.Argument(help="Made by `large_journal`.")],
+    starts: Annotated[int, typer.Option(min=1, help="Starts with each journal.")] = 5,
+) -> None:
+    """Measure the service's start with no journal and with a large one."""
+    parameters = journal_in(folder)
     for line in measured(None, starts):
         typer.echo(f"no journal: {line}")
     journal = SqliteJournal(parameters.path, read_only=True)

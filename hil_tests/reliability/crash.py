@@ -32,7 +32,7 @@ from pydantic import TypeAdapter
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import RequiredEnding, RequiredLamps, Seen
-from hil_tests.reliability.tested_session import TrialError
+from hil_tests.reliability.tested_session import TrialError, end_at_once
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 
@@ -333,8 +333,7 @@ class Crashes:
 
     def _forget(self) -> None:
         self._look()
-        tasks = Path(f"/proc/{self._bench.session.service_pid}/task").glob("*/children")
-        self._children = [int(pid) for task in tasks for pid in task.read_text().split()]
+        self._children = self._bench.session.children()
         self._ended_before = set(self._witness.rounds)
         for kept in (self._steps, self._events, self._lamps, self._tosses):
             kept.clear()
@@ -364,13 +363,10 @@ class Crashes:
     def _start_as_the_unit_does(self) -> None:
         """Kill what the killed service left, start, and start again where that failed.
 
-        Its records process, at idle priority, would outlive it for minutes beside a busy computer,
-        and hold a file of the journal.
+        Its records process would hold a file of the journal.
         """
         for pid in self._children:
-            with suppress(OSError):
-                os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
-                os.kill(pid, signal.SIGKILL)
+            end_at_once(pid)
         for _ in range(STARTS - 1):
             try:
                 self._bench.restart_service()

@@ -8,9 +8,11 @@ Must not know faults or people.
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -122,9 +124,27 @@ class TestedSession(Session):
             file.write(struct.pack("<d", offset_s))
 
     def kill_service(self) -> None:
-        """SIGKILL, and wait until it is gone. Idempotent."""
+        """SIGKILL, also to what it has started, as its unit does, and wait until it is gone.
+
+        Its records process would say what it finds beside the next start. Idempotent.
+        """
         if self._service is not None:
+            children = self.children()
             self._service.kill()
+            for pid in children:
+                end_at_once(pid)
+
+    def children(self) -> list[int]:
+        """The processes that the service has started; none where it does not run."""
+        tasks = Path(f"/proc/{self.service_pid}/task").glob("*/children")
+        return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+
+def end_at_once(pid: int) -> None:
+    """SIGKILL; at idle priority a process would outlive it for minutes beside a busy computer."""
+    with suppress(OSError):
+        os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
+        os.kill(pid, signal.SIGKILL)
 
 
 UNSHARE = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from hil_tests.processes import Program
 from hil_tests.reliability import bench
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import (
@@ -105,3 +107,20 @@ def test_a_round_waits_for_a_camera_that_is_coming_back(
     monkeypatch.setattr(bench, "read_status", look)
     Obeyed(session).await_sight()
     assert states == ["never"]
+
+
+def test_what_a_killed_service_has_started_does_not_outlive_it(session: TestedSession) -> None:
+    command = ["sh", "-c", "sleep 60 & echo READY; wait"]
+    service = Program("the service", command, session.folder / "service.log", ends_its_own=True)
+    service.start()
+    service.wait_for("READY")
+    session._service = service
+    (child,) = session.children()
+    session.kill_service()
+    until_s = time.monotonic() + 5.0
+    program = Path(f"/proc/{child}/exe")  # which a process that has ended no longer has
+    while program.exists() and time.monotonic() < until_s:
+        time.sleep(0.01)
+    assert not program.exists()
+    assert session.children() == []
+    session.kill_service()

@@ -85,6 +85,8 @@ class JournalArchive:
         self._versions = versions
         self._pictures = pictures
         self._profile = profile
+        self._figures: tuple[Tally | None, Mapping[str, object]] = None, {}
+        """The tally that was told last, and its figures."""
 
     def view(self) -> JournalView:
         """Head and health, without reading the disk."""
@@ -114,14 +116,20 @@ class JournalArchive:
     def statistics(self) -> Mapping[str, object]:
         """Figures over all recorded outcomes, from the tables beside the chain.
 
-        Costs the same however long the journal is. Raises RefusedError while there are no tables.
+        Costs the same however long the journal is, and next to nothing until another round is
+        counted: whoever asks without a pause takes no time from the control loop. Raises
+        RefusedError while there are no tables.
         """
         if (found := self._counted()) is None:
             raise RefusedError(
                 "the outcomes are still being counted", remedy="Ask again in a moment"
             )
         counts, sequence = found
-        return {**figures_of(counts), "counted_to_record": sequence}
+        told, figures = self._figures
+        if counts != told:
+            figures = figures_of(counts)
+            self._figures = counts, figures
+        return {**figures, "counted_to_record": sequence}
 
     def bundle(self) -> Parcel:
         """Journal slice, settings without secrets, versions, last pictures, as one tar.gz."""

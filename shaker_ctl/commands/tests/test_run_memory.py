@@ -1,4 +1,4 @@
-"""What the start made is no reason to keep the garbage of play."""
+"""What the start made does not keep the garbage of play, and no thread keeps the others out."""
 
 from __future__ import annotations
 
@@ -51,3 +51,24 @@ def test_garbage_of_play_stays_bounded_however_much_the_start_made() -> None:
 def test_setting_aside_alone_would_let_it_grow() -> None:
     """Why it is counted anew: where this fails, the interpreter does so by itself."""
     assert max_objects("frozen only") > BOUND
+
+
+STARTED = """
+import sys
+from shaker_ctl.commands.run import _run
+
+class Table:
+    def start(self):
+        print(sys.getswitchinterval())
+        raise SystemExit
+
+    def stop(self):
+        pass
+
+_run(Table())
+"""
+
+
+def test_a_thread_that_computes_lets_another_one_in_after_a_millisecond() -> None:
+    done = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True)
+    assert float(done.stdout) == pytest.approx(0.001)

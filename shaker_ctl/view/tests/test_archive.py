@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -42,12 +42,14 @@ class Kept:
         return [r for r in self.records if r.plain.get("round") == number]
 
 
-def made(*records: Record, counted: tuple[Tally, int] | None = None) -> JournalArchive:
+def made(
+    *records: Record, counted: Callable[[], tuple[Tally, int] | None] = lambda: None
+) -> JournalArchive:
     kept = Kept(*records)
     return JournalArchive(
         kept,
         lambda: JournalState(kept.head(), None, ""),
-        lambda: counted,
+        counted,
         settings=SETTINGS,
         versions="shaker-ctl 1\n",
         pictures=lambda count: iter([(f"pictures/{count}.jpg", b"\xff\xd8")]),
@@ -146,8 +148,20 @@ def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_th
 
 def test_statistics_come_from_the_tables_and_say_how_far_they_reach() -> None:
     """No record is read: a journal of years costs what a journal of a day does."""
-    shown = made(counted=(tally_of([(1, 2, 3), (6, 6, 6)]), 40)).statistics()
+    shown = made(counted=lambda: (tally_of([(1, 2, 3), (6, 6, 6)]), 40)).statistics()
     assert shown["tosses"] == 2
     assert shown["counted_to_record"] == 40
     with pytest.raises(RefusedError, match="still being counted"):
         made().statistics()
+
+
+def test_figures_are_worked_out_once_for_each_tally(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = [(tally_of([(1, 2, 3)]), 40)]
+    asked = made(counted=lambda: counted[-1])
+    first = asked.statistics()
+    with monkeypatch.context() as patched:
+        patched.delattr(archive, "figures_of")
+        counted.append((tally_of([(1, 2, 3)]), 52))
+        assert asked.statistics() == {**first, "counted_to_record": 52}
+    counted.append((tally_of([(1, 2, 3), (6, 6, 6)]), 65))
+    assert asked.statistics()["tosses"] == 2

@@ -279,7 +279,7 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def _profile_digest(self) -> str:
-        """Of its file; of a profile of the house that lies on others of its own, of them all."""
+        """Digest of the profile's file, or of all files of the house that the profile lies on."""
         own = profile_files.own_files(self._settings.table.profile)
         if len(own) > 1:
             return digests.of_table({str(path): digest(path) for path in own})

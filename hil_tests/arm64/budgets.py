@@ -15,7 +15,7 @@ MARGIN = 1.03
 """A fresh budget over what was measured. Two runs of a reading or a command differ by less than
 0.2 %."""
 WAITING_MARGIN = 1.15
-"""The same for `WAITING`: on a busy machine it turns in its waits for longer."""
+"""A fresh budget of what waits (`WAITING`): on a busy machine its waits cost more turns."""
 WAITING = frozenset({"service to READY", "start, both processes"})
 """What waits for other processes."""
 

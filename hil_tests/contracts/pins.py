@@ -75,7 +75,7 @@ class Pins:
 
 
 class RemotePins(Pins):
-    """The same in a process of its own. Usable from any thread."""
+    """`Pins` in a process of its own. Usable from any thread."""
 
     def __init__(self, door: Path, parameters: GpioParameters) -> None:
         """Start the process; nothing is open yet."""

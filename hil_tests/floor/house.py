@@ -192,7 +192,7 @@ class House:
         return path
 
     def link_parameters(self, table: str, settings: Path, **more: object) -> LinkParameters:
-        """The same, read."""
+        """Read what `link_settings` writes."""
         plain = tomlkit.parse(self.link_settings(table, settings, **more).read_text("utf-8"))
         return LinkParameters.model_validate(plain.unwrap())
 

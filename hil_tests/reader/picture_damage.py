@@ -39,7 +39,7 @@ def disc(
 
 
 def over_expose(picture: np.ndarray, times: float) -> np.ndarray:
-    """The same with so much more light, clipped."""
+    """A picture with so many times the light, clipped."""
     light = (np.arange(256) / 255.0) ** _GAMMA * times
     table = np.rint(255 * np.clip(light, 0, 1) ** (1 / _GAMMA)).astype(np.uint8)
     return np.asarray(cv2.LUT(picture, table))

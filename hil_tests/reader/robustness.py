@@ -129,7 +129,7 @@ def cases(
     count: int,
     seed: int,
 ) -> Iterator[Case]:
-    """The same tosses at every level."""
+    """Yield one level's cases. Every level has the same tosses."""
     random = np.random.default_rng(seed)
     spoil = SWEEPS[sweep][0]
     for number in range(count):

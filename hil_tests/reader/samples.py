@@ -61,7 +61,7 @@ RIG = Sample(
 
 
 def seen_by(file: Path) -> Sample:
-    """The same compartments and dice, seen as the stories of this rig file see them."""
+    """The rig's compartments and dice, seen as the stories of this rig file see them."""
     rig = load(file)
     lights = (LightRig(dead=rig.machine.dead_lamps),)
     return replace(RIG, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)

@@ -61,7 +61,7 @@ class Toss:
         return tuple(sorted(die.value for die in self.dice))
 
     def only(self, which: Sequence[int]) -> Toss:
-        """The same without the other dice."""
+        """The toss with these dice only."""
         index = list(which)
         return Toss(
             self.position_mm[index], self.rotation[index], tuple(self.dice[i] for i in index)
@@ -156,8 +156,7 @@ class RigCamera:
         return self.calibration.die_mm
 
     def with_dice(self, style: str) -> RigCamera:
-        """The same camera over the same compartment with other dice; painting the compartment
-        takes a second, which it shares."""
+        """This camera over other dice. It shares the painted compartment, which takes a second."""
         other = copy.copy(self)
         other._view = replace(self._view, style=style)
         return other

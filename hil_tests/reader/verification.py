@@ -64,7 +64,7 @@ def summary(name: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
-    """The same for people."""
+    """Print the figures for people."""
 
     def share(what: str, part: int, of: int) -> None:
         low, high = bounds(part, of)

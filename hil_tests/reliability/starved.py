@@ -61,7 +61,7 @@ class Group:
 
     @contextmanager
     def joined(self) -> Iterator[None]:
-        """What is started meanwhile belongs to it; this program and the rig do not."""
+        """What is started inside belongs to this group; this program and the rig do not."""
         _move_into(self._folders)
         try:
             yield
@@ -85,7 +85,7 @@ class Group:
 
     @contextmanager
     def little_memory(self) -> Iterator[None]:
-        """As little as the kernel can press them into; what they touch next is read anew."""
+        """Leave the group as little memory as possible: what it touches next is read anew."""
         used = int((self._folders[1] / "memory.usage_in_bytes").read_text())
         file = self._folders[1] / "memory.limit_in_bytes"
         for share in range(50, 100, 2):

@@ -350,7 +350,7 @@ class _Round:
         return self._fault.restarts and not self._restarted and bool(wanted & self.codes)
 
     def _watch_cam(self) -> None:
-        """Where the daemon is what fails, the cam itself tells when the motor is off."""
+        """Note when the cam stands still: it shows that the motor is off if the daemon fails."""
         name = self._fault.act.name if isinstance(self._fault.act, acts.InjectFault) else ""
         struck = [n["t"] for n in self._tail.take() if n["what"] == "fault" and n["name"] == name]
         until_s = time.monotonic() + 3.0
@@ -361,7 +361,7 @@ class _Round:
             time.sleep(0.01)
 
     def _start_again(self) -> None:
-        """As the service manager does, or a person: once wrong, where the row says so."""
+        """Start as the service manager or a person does; once wrongly, if the row says so."""
         self._restarted = True
         self.harm.undo()
         self._bench.session.kill_service() if not self._fault.restarts else self._end_in_order()

@@ -113,7 +113,7 @@ def paint(rng: np.random.Generator, window: np.ndarray, edge: float) -> np.ndarr
     scale = edge / _EDGE * float(np.exp(rng.normal(0, 0.2)))
     turn = rng.uniform(0, 2 * np.pi)
     c, s = np.cos(turn), np.sin(turn)
-    # As from aside: one way shorter than the other.
+    # As if seen from the side: shorter in one direction.
     squash = np.diag((1.0, float(rng.uniform(0.5, 1.0))))
     way = rng.uniform(0, np.pi)
     along = np.array([[np.cos(way), -np.sin(way)], [np.sin(way), np.cos(way)]])

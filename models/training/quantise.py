@@ -74,7 +74,7 @@ def quantise(path: Path, scenes: Sequence[Path], out: Path, count: int = 160) ->
 def quantise_windows(
     path: Path, windows: Iterator[np.ndarray], out: Path, spared: Sequence[str] | None = None
 ) -> Path:
-    """The same of a network that looks at one die; its ranges are those of `windows`, each
+    """Write a network that looks at one die in int8; its ranges are those of `windows`, each
     (96, 96, C) uint8. The last two layers stay float32: they weigh, and cost next to nothing; or
     only the layers `spared` do, where the file must be small."""
     kinds = ["Conv", "Add"] if spared is None else ["Conv", "Add", "Gemm"]

@@ -87,8 +87,8 @@ class Plan:
         return cls(sets, rest, looks, **table)
 
     def rehearsal(self) -> Plan:
-        """The same steps with one chunk of small pictures a set and two batches a stage; without
-        path tracing, whose library not every machine has."""
+        """Return this plan with one chunk of small pictures a set, two batches a stage, and no path
+        tracing, whose library not every machine has."""
         sets = {
             name: replace(one, count=CHUNK, size=max(96, one.min_size))
             for name, one in self.sets.items()

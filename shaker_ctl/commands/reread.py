@@ -94,7 +94,7 @@ def _opinion(reader: TableReader, content: bytes) -> dict[str, Any]:
 
 
 def _agrees(then: dict[str, Any], now: dict[str, Any]) -> bool:
-    """The same values in any order, or no roll again: which kind, several frames decided."""
+    """True for the same values in any order, and for a no roll of any kind after a no roll."""
     if then["type"] != now["type"]:
         return False
     return then["type"] == "NoRoll" or sorted(then["values"]) == sorted(now["values"])

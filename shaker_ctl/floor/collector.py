@@ -39,7 +39,7 @@ receipt that much longer; to wake for each message would cost a third of the pro
 MAX_TOGETHER = 500
 """Batches that share one commit."""
 ENOUGH_BYTES = 16 * 1024 * 1024
-"""Of records that wait for a commit. With more, it is due at once, and nothing more is read."""
+"""Bytes of records that wait. With more, a commit is due at once, and nothing more is read."""
 _ENDINGS = frozenset(word.value for word in Ending)
 _SOURCES = frozenset(word.value for word in Source)
 """A table that makes words up must not make figures without end."""
@@ -66,9 +66,9 @@ class Counts:
     """Since the start, for figures."""
 
     messages: int = 0
-    """That came on a topic of a table of ours."""
+    """Messages on topics of tables of this house."""
     refused: int = 0
-    """Of these, what no table sends."""
+    """Messages among them that no table sends."""
     records: int = 0
     repeats: int = 0
     stale: int = 0

@@ -151,7 +151,7 @@ _MOVE_ALL = text(
     "AS moved(line_id, before, to_sequence, to_hash) "
     "WHERE line.id = moved.line_id AND line.sequence = moved.before"
 )
-"""The same for PostgreSQL: one statement for all lines."""
+"""Moves many lines in one statement of PostgreSQL."""
 _COPY = f"COPY record ({', '.join(record.c.keys())}) FROM STDIN"
 
 

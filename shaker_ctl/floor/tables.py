@@ -44,7 +44,7 @@ class ShownTable:
 
     @property
     def session(self) -> str:
-        """Of its link's present connection; empty before its birth."""
+        """Name of its link's present connection; empty before the link's first message."""
         session = self.birth.get("session", "")
         return session if isinstance(session, str) else ""
 

@@ -42,7 +42,7 @@ STARTED = ("pigpiod.service", "shaker-ctl.service")
 """Units that start at power-on. The mount comes with its stick, by udev."""
 
 PACKAGED_STARTED = ("shaker-pigpiod.service", "shaker-ctl.service")
-"""The same of the Debian package: Debian's daemon has a unit of the first name already."""
+"""Units that start where the Debian package installs: Debian's daemon already has `pigpiod`."""
 
 PAGE_UNIT = "shaker-page.service"
 """Starts at power-on where the page is wished for."""

@@ -108,7 +108,7 @@ class Tally:
     follows: tuple[Counter[tuple[int, int]], ...] = field(
         default_factory=lambda: (Counter(), Counter(), Counter())
     )
-    """Of each die: (its face, its face at the next toss that counted)."""
+    """For each die, how often a face was followed by a face at the next toss that counted."""
     changes: int = 0
     """Neighbours among the tosses of which one total is big (above 10) and the other is not."""
     last: Values | None = None

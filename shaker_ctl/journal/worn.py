@@ -11,9 +11,9 @@ class Worn:
 
     tosses: int = 0
     turns: float = 0.0
-    """Of the cam; one is one stroke of the plate."""
+    """Turns of the cam; each is one stroke of the plate."""
     shaken_s: float = 0.0
-    """Inside the band that mixes."""
+    """Time inside the band that mixes."""
 
     def line(self) -> str:
         """In words, without the tosses."""

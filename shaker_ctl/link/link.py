@@ -85,7 +85,7 @@ class Link:
         self._sent_at: Head | None = None
         self._again_s = parameters.again_s
         self._run = ""
-        """Of the collector that acknowledged last."""
+        """Name of the collector's run that acknowledged last."""
         self._journal_trouble = ""
         self._told = ""
 

@@ -24,9 +24,9 @@ from shaker_ctl.journal.record import Head, Record, chain_hash
 VERSION = 1
 BATCH_RECORDS = 1000
 BATCH_BYTES = 512 * 1024
-"""Of bodies, unpacked. A longer single record goes alone."""
+"""Unpacked bodies in one batch. A single record that is longer goes alone."""
 MAX_BYTES = 16 * 1024 * 1024
-"""Of bodies in one batch, unpacked; a batch that would grow beyond is refused unread."""
+"""Unpacked bodies in one batch at most; a batch that would be larger is refused unread."""
 MAX_JSON = 256 * 1024
 _HEADER = 1024
 _MAX_INTEGER = (1 << 63) - 1
@@ -48,7 +48,7 @@ class Batch:
     """Records of one journal in a row, proved to be one chain."""
 
     session: str
-    """Of the link's connection that sent it."""
+    """Name of the link's connection that sent the batch."""
     identity: str
     before: Head
     """What the first record follows; where there are no records, where the table says it stands."""
@@ -71,7 +71,7 @@ class Ack:
     identity: str
     head: Head
     run: str = ""
-    """Of the collector that says it: another one has not seen what was sent to the one before."""
+    """Name of the collector's run: a new run has not seen what was sent to the run before."""
 
 
 def within_bounds(records: Sequence[Record]) -> int:

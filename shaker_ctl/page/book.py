@@ -28,7 +28,7 @@ from shaker_ctl.page.journal import is_of_play
 log = logging.getLogger(__name__)
 
 VERSION = 4
-"""Of the tables; other ones are made anew."""
+"""Version of the tables. Tables of another version are made anew."""
 
 PAUSE_S = 0.4
 """Between two looks at the journal."""

@@ -116,9 +116,9 @@ class Logins:
         self._lock = threading.Lock()
         self._sessions: dict[str, PageLogin] = {}
         self._lockouts: dict[str, Lockout] = {}
-        """Client to its own, as a console has: wrong guesses elsewhere lock nobody out here."""
+        """The lockout of each client: wrong guesses at another computer lock nobody out here."""
         self._together = Lockout()
-        """Of all clients: its short delay for everybody slows who guesses at many computers."""
+        """Lockout of all clients: a short delay for everybody slows guesses from many computers."""
         self._stored: dict[Any, str] = {}
         self._looked_s = float("-inf")
 

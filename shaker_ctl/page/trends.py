@@ -26,11 +26,11 @@ EVERY_S = 300.0
 """Between two samples: a year of them is 8 MB."""
 
 VERSION = 1
-"""Of the tables; other ones are made anew."""
+"""Version of the tables. Tables of another version are made anew."""
 
 KEPT_S = 400 * 86_400.0
 POINTS = 1000
-"""Of a figure's series when it is shown: a screen is not much wider."""
+"""Points of a figure's shown series: a screen is not much wider."""
 
 CURVES = 100
 """Tosses whose curve is kept."""

@@ -16,8 +16,8 @@ import numpy as np
 from vision.frame import Frame
 
 JPEG_QUALITY = 92
-"""Of files that are made here: overlays, and frames of a camera without JPEG files. A file that the
-camera made is stored as it came."""
+"""Quality of the files made here: overlays, and frames of a camera that gives no JPEG files. A file
+that the camera made is stored as it came."""
 
 
 def encoded(image: cv2.typing.MatLike) -> bytes:

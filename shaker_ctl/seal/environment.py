@@ -22,7 +22,7 @@ OF_HOUSE = (
     *("/usr/local/libexec/shaker-ctl", "/etc/systemd/system.control", "/run/systemd/transient"),
 )
 STARTED_FROM = ("pyvenv.cfg", "bin/shaker-ctl")
-"""Of the environment."""
+"""Files of the virtual environment that start the program."""
 
 PACKAGED, BY_HAND = Path("usr/lib/shaker-ctl"), Path("opt/shaker-ctl")
 """Below the root of a system: the environment of the package, and the one made from the wheel."""

@@ -54,7 +54,7 @@ class WallTime:
         return self._clock.wall() < self._newest_s
 
     def is_behind_last_record(self) -> bool:
-        """The same, as a record will say it: from then on that moment counts."""
+        """As `stands_behind_records`, for a record that is written now and counts from then on."""
         with self._lock:
             is_behind = self.stands_behind_records
             self._newest_s = max(self._newest_s, self._clock.wall())

@@ -26,7 +26,7 @@ from shaker_ctl.view.table_view import TableFacts
 
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
-"""Of the lamp box, which is asked five times a second."""
+"""Oldest answer of the lamp box that still counts; the box is asked five times a second."""
 MIN_JOG_RPM = 60.0
 SECOND_WITHIN_S = 300.0
 """Longest time in seconds between the two persons who clear the meters."""

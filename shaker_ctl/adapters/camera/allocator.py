@@ -13,7 +13,7 @@ import ctypes
 
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
-"""Of malloc.h, glibc; mallopt(3)."""
+"""Options of mallopt(3), as malloc.h of glibc numbers them."""
 
 OWN_MAPPING_BYTES = 256 * 1024
 """Blocks from here on have a mapping of their own, which ends with them. Larger than the pictures

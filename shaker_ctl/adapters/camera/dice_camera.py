@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parents[3]
 _TURN_S = 0.1
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "TZ")
-"""Of the service's environment; none of these names code."""
+"""Variables of the service's environment that the process gets; none of them names code."""
 
 _RESTART_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 _READ_GRACE_S = 0.5
@@ -196,7 +196,7 @@ class DiceCamera:
 
     @property
     def pid(self) -> int | None:
-        """Of the camera process, while it runs."""
+        """Process id of the camera process, while it runs."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 

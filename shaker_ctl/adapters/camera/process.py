@@ -52,7 +52,7 @@ _FAULT_CHECKS = 2
 """Checks in a row that must agree before a fault is reported or taken back: a hand that passes
 under the camera is none."""
 _MOVED_CHECKS = 4
-"""The same for a camera that was bumped, which costs the table its reader: two seconds."""
+"""Checks in a row that must find the camera moved, two seconds: the table then loses its reader."""
 _SLOW_SHARE = 0.7
 _RECENT_S = 0.25
 _MAX_TOSS_S = 10.0

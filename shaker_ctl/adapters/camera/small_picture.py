@@ -12,7 +12,7 @@ MAX_BYTES = 20_000
 """Bytes. As base64 they are 27,000 characters: 2.4 s at 115200 baud."""
 
 QUALITIES = (70, 50, 35, 20)
-"""Of the JPEG, the best first. Pips are distinct at 20; the rig's frames fit at 50."""
+"""JPEG qualities, the best first. Pips are distinct at 20; the rig's frames fit at 50."""
 
 
 def small_jpeg(image: cv2.typing.MatLike) -> bytes:

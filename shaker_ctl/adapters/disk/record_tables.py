@@ -35,7 +35,7 @@ from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import Worn
 
 VERSION = 3
-"""Of the tables; other ones are made anew."""
+"""Version of the tables. Tables of another version are made anew."""
 
 _SCHEMA = (
     "CREATE TABLE kept (one INTEGER PRIMARY KEY CHECK (one = 1), identity TEXT NOT NULL, "

@@ -30,7 +30,7 @@ WRITE_S = 0.2
 """A request fits the kernel's buffer; only a port that is stuck keeps a write waiting."""
 
 REPLIES = 100
-"""Of which times are kept."""
+"""Newest replies whose times are kept."""
 
 NEVER_S = 3600.0
 """pymodbus's own patience. The deadline of each request is `_PatientClient`'s, and much shorter."""

@@ -32,7 +32,7 @@ from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.whole_file import read_bounded
 
 MAX_FLOOR_B = 1_000_000
-"""Of what the link says of the floor: some hundred bytes."""
+"""Largest file in which the link says where the floor stands; it has some hundred bytes."""
 
 
 def rebuild(

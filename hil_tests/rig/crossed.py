@@ -30,7 +30,7 @@ from hil_tests.rig.pigpiod.pins.chip import Chip
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
-from hil_tests.rig.timely import answer_in_time, go_first
+from hil_tests.rig.scheduling import answer_in_time, go_first
 from hil_tests.rig.wires.wiring import PinMap
 
 RIGS = Chip(sample_us=1)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant.plant import Plant
-from hil_tests.rig.timely import go_first
+from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.port import Wires
 
 log = logging.getLogger(__name__)

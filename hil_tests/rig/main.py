@@ -23,7 +23,7 @@ from hil_tests.rig.crossed import crossed
 from hil_tests.rig.pigpiod.command import pigpiod
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
-from hil_tests.rig.timely import answer_in_time
+from hil_tests.rig.scheduling import answer_in_time
 from hil_tests.rig.wire_test import wires
 
 app = typer.Typer(no_args_is_help=True)

@@ -279,7 +279,7 @@ class LampExchange:
     def anchor(self, anchor: r.BoxAnchor) -> None:
         """Have the box retain `anchor`, and prove it by reading it back.
 
-        To say it again changes nothing. Raises `LampRefusedError` with `Refusal.ANCHORED` where
+        To say it again changes nothing. Raises `LampRefusedError` with `BoxRefusal.ANCHORED` where
         the box holds a later one, another head for that round, or another table's.
         """
         words = r.encode_anchor(anchor)

@@ -21,7 +21,7 @@ from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.rig.pigpiod.traces.vcd import write_vcd
-from hil_tests.rig.timely import answer_in_time
+from hil_tests.rig.scheduling import answer_in_time
 
 MODELS = {"3b": Chip(), "4b": PI_4B}
 

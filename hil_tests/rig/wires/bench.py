@@ -32,7 +32,7 @@ from datetime import datetime
 import pigpio
 
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
-from hil_tests.rig.timely import go_first
+from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.tach_player import FORESIGHT_S, TachPlayer
 from hil_tests.rig.wires.wiring import PinMap
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import serial
 
 from hil_tests.rig.fault_set import FaultSet, catalogue
-from hil_tests.rig.timely import go_first
+from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.uart import Framing, framing_of, heard
 
 SLICE_S = 0.002

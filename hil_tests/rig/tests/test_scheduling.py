@@ -7,12 +7,12 @@ import subprocess
 import sys
 import threading
 
-from hil_tests.rig import timely
+from hil_tests.rig import scheduling
 
 WALK = """
 import gc, sys, time
 import hil_tests.rig.rig
-from hil_tests.rig.timely import TURN_S, answer_in_time
+from hil_tests.rig.scheduling import TURN_S, answer_in_time
 
 def walk_s():
     began = time.thread_time()
@@ -39,8 +39,8 @@ def test_only_the_thread_that_asks_goes_first() -> None:
     seen: list[int] = []
 
     def ask() -> None:
-        timely.go_first()
-        timely.go_first()
+        scheduling.go_first()
+        scheduling.go_first()
         seen.append(os.getpriority(os.PRIO_PROCESS, 0))
 
     before = os.getpriority(os.PRIO_PROCESS, 0)
@@ -49,4 +49,4 @@ def test_only_the_thread_that_asks_goes_first() -> None:
     thread.join()
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
     # Who may not is left as it is, and nothing fails.
-    assert seen[0] in (max(-20, timely.FIRST), before)
+    assert seen[0] in (max(-20, scheduling.FIRST), before)

@@ -31,7 +31,7 @@ from hil_tests.proofs.tables import Table
 from hil_tests.proofs.watch import WORLD, Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
-from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.state import After, Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
@@ -40,6 +40,7 @@ from shaker_ctl.rules.vocabulary import (
     DiceSet,
     Ending,
     Person,
+    Purpose,
     Role,
     Shown,
     Source,
@@ -92,12 +93,35 @@ bars a round (but for an untrusted clock), which dice are in use and what the la
 is recorded and told. Of two floorpersons it never matters which one inspects, and of those who may
 name dice which one did: only whether it is the same person again. Of a correction only that it
 was made decides, and whether values were lit before; the properties compare who made it where it
-is made. Whether a person typed or decided a result is recorded, and decides alike.
+is made. Whether a person typed or decided a result is recorded, and decides alike. Lamps that are
+proved dark are brought to unknown where `_proved_anew` says that it decides alike.
 """
 
 
-def normal_watch(watch: Watch) -> Watch:
-    """Bring the same names to the same representatives as `normal` does."""
+PROVED_ANEW = frozenset(
+    {
+        *(Phase.INTERRUPTED, Phase.AWAITING_PRESENCE, Phase.SETTLING_BY_HAND),
+        *(Phase.OUT_OF_SERVICE, Phase.CLOSED, Phase.INSPECTION_DUE, Phase.LAMP_VALUES_AWAITED),
+        *(Phase.JOGGING, Phase.LAMP_TRIAL),
+    }
+)
+"""Phases from which bets open only after the lamps were proved dark again."""
+
+
+def _proved_anew(state: TableState) -> bool:
+    """Whether dark and unknown decide alike, since the lamps are proved dark before bets open."""
+    before_toss = state.phase in (Phase.CYCLE_AWAITED, Phase.PLANNING, Phase.PROVING_DARK)
+    return (
+        state.phase in PROVED_ANEW
+        or state.after is not After.NEXT_ROUND
+        or (before_toss and state.purpose in (Purpose.INSPECTION, Purpose.TRIAL))
+    )
+
+
+def normal_watch(watch: Watch, state: TableState) -> Watch:
+    """Bring the watch of a state to the same representatives as `normal` does."""
+    if watch.lamps is Lamps.DARK and _proved_anew(state):
+        watch = watch._replace(lamps=Lamps.UNKNOWN)
     if watch.inspector == ANOTHER:
         watch = watch._replace(inspector=FLOORPERSON)
     if watch.dice_by is not None and watch.dice_by[0] != FLOORPERSON.name:
@@ -124,6 +148,8 @@ def _alike(state: TableState, names: Iterable[str]) -> dict[str, Any]:
         cause = _CAUSES.get(state.ending, state.cause)
         if cause is not state.cause:
             changes["cause"] = cause  # told and recorded where the round ends
+    if state.lamps is Lamps.DARK and _proved_anew(state):
+        changes["lamps"] = Lamps.UNKNOWN
     return changes
 
 
@@ -328,7 +354,8 @@ class _Ways:
         if case.accepted or case.after is not case.before:
             after: Any = case.next
             after = after.changed(_alike(after, after.changes))
-            changes = (*self.nodes.numbers(after), *self.nodes.numbers(normal_watch(case.after)))
+            seen = normal_watch(case.after, after)
+            changes = (*self.nodes.numbers(after), *self.nodes.numbers(seen))
         rows = tuple(row.name for row in case.step.rows)
         way = Way(event, case.accepted, changes, rows, is_posted(event))
         self.all.append(way)

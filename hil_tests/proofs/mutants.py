@@ -230,7 +230,7 @@ def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[s
         return f"crash: {type(error).__name__}", None
     if step.refused is not None and seen is watch:
         return "", None
-    return "", (normal(step.state), normal_watch(seen))
+    return "", (normal(step.state), normal_watch(seen, step.state))
 
 
 def _trials(mutant: Mutant, ground: Ground) -> Iterator[Trial]:

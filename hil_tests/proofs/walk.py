@@ -97,7 +97,7 @@ def walk(table: Table, steps: int, seed: int) -> Walked:
         for name, holds in check(Case(table, watch, seen, state, event, step)):
             if not holds:
                 found.violations.append(Violation(name, table.name, state, event, step))
-        watch = normal_watch(seen)
+        watch = normal_watch(seen, step.state)
         if step.refused is not None:
             found.refused += 1
             tries += 1

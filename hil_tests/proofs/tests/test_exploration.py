@@ -82,7 +82,7 @@ def test_random_walks_keep_every_property_and_survive_the_journal(number, seed):
         for name, holds in check(Case(table, watch, after, state, event, taken)):
             assert holds, (name, table.name, state, event, taken.commands)
         assert permits(state, event, table.rules) == (taken.refused is None)
-        state, watch = normal(taken.state), normal_watch(after)
+        state, watch = normal(taken.state), normal_watch(after, taken.state)
         commands = [to_record(command) for command in taken.commands]
         entry = {"event": to_record(event), "commands": commands, "state": to_record(state)}
         journal.append(json.dumps(entry))
@@ -118,6 +118,18 @@ def test_what_is_alike_steps_alike(number):
             played.add(state.phase)
     assert recorded
     assert played >= {Phase.BETTING, Phase.PUSHING, Phase.COLLECTING}
+
+
+def test_dark_and_unknown_lamps_lead_to_the_same_where_they_are_proved_anew(monkeypatch):
+    """All nodes of a table, with dark and unknown kept apart, come to those of the proof."""
+    reduced = explore(TABLES[9], keep=True, checked=False)
+    monkeypatch.setattr("hil_tests.proofs.explore._proved_anew", lambda _: False)
+    apart = explore(TABLES[9], keep=True, checked=False)
+    monkeypatch.undo()
+    assert apart.nodes > reduced.nodes
+    brought = {(normal(state), normal_watch(watch, state)) for state, watch in apart.kept_nodes}
+    assert brought == set(reduced.kept_nodes)
+    assert apart.rows == reduced.rows
 
 
 def test_whatever_is_alike_is_tried_otherwise():
@@ -255,7 +267,7 @@ def _worked_out(
                     broken = Violation(name, table.name, state, event, taken)
                     found.violations.append(broken)
             if taken.refused is None or after is not watch:
-                there = known[normal(taken.state), normal_watch(after)]
+                there = known[normal(taken.state), normal_watch(after, taken.state)]
                 found.kept_before[there].append(here)
                 found.rows.update(row.name for row in taken.rows if is_posted(event))
     return found

@@ -6,11 +6,14 @@ part of this product: their publishers have them.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 _PA = re.compile(r"^(\d+[a-z]?\.\d+)((?:\([a-z0-9]+\))*)$")
 _MD = re.compile(r"^(\d+)\.([A-Z])((?:\([a-z0-9]+\))*)$")
 _MA = re.compile(r"^(\d+)((?:\([a-z0-9]+\))*)$")
+
+_CHAPTER = re.compile(r"^ch\. (\d+[a-z]?), Source")
 
 _LABEL = re.compile(r"^(?:\(([a-z0-9]+)\)|([A-Z])\.) ")
 _BETWEEN = re.compile(
@@ -25,16 +28,28 @@ _PAGE = re.compile(r"^(Maryland State|Standard Rules|CHAPTER|Sec\.)")
 
 def words(text: str, clause: str) -> str:
     """Return the words of `clause`, with its own subclauses, line by line; empty if not there."""
+    lines = [_bare(line) for line in text.splitlines()]
+    if chapter := _CHAPTER.match(clause):
+        return _source(lines, chapter[1])
     found = _place(clause)
     if found is None:
         return ""
     heading, labels = found
-    lines = [_bare(line) for line in text.splitlines()]
     starts = [n for n, line in enumerate(lines) if line.startswith(heading)]
     for start in reversed(starts):
         if told := _within(lines[start + 1 :] if labels else lines[start:], labels):
             return told
     return ""
+
+
+def _source(lines: list[str], chapter: str) -> str:
+    """Return what a chapter says of where it comes from, before its first section."""
+    heading = next((n for n, at in enumerate(lines) if at.startswith(f"CHAPTER {chapter}.")), None)
+    if heading is None:
+        return ""
+    before = itertools.takewhile(lambda line: not line.startswith("§"), lines[heading + 1 :])
+    after = itertools.dropwhile(lambda line: line != "Source", before)
+    return next((line for line in after if line not in ("", "Source")), "")
 
 
 def _place(clause: str) -> tuple[str, list[str]] | None:

@@ -10,6 +10,12 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules.clauses.words import numbers, words
 
 PENNSYLVANIA = """
+CHAPTER 900. KITES
+
+Source
+
+The provisions of this Chapter 900 adopted in May.
+
 - 900.5. Of kites.
 
 § 900.5. Of kites.
@@ -74,6 +80,8 @@ A kite has a tail.
         (UNDATED, "5(b)(2)", "(2) Tie it."),
         (UNDATED, "5(a)", "(a) The line is never cut."),
         (UNDATED, "title page", ""),
+        (PENNSYLVANIA, "ch. 900, Source", "The provisions of this Chapter 900 adopted in May."),
+        (PENNSYLVANIA, "ch. 901, Source", ""),
     ],
 )
 def test_a_clause_is_found_in_each_layout_and_ends_where_the_next_begins(text, clause, told):

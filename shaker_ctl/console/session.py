@@ -44,6 +44,8 @@ from shaker_ctl.rules.vocabulary import Role
 GREET_AFTER_S = 60.0
 """Enter after so much silence gets the banner: somebody has just plugged in."""
 PROGRESS_S = 0.5
+STARTS_A_LINE = frozenset({0x1B, *range(0x21, 0x7F)})
+"""Bytes that are typed on when they end a display of progress: an arrow's Esc, and what prints."""
 MAX_ANNOUNCEMENTS = 64
 VERDICTS = frozenset({"enter", "no-roll", "decide", "correct"})
 """Acts that say how the dice lie. They mean the reading on the screen, and are typed each time."""
@@ -171,7 +173,8 @@ class Session:
     def _byte(self, byte: int) -> None:
         if self._watched is not None:
             self._stop_watching(is_cancelled=byte == 0x03)
-            return
+            if byte not in STARTS_A_LINE:
+                return
         if self._held and byte not in b"\r\n":
             self._held = None
             self._speaker.refuse("", codes.PASTE, "more input came with the command; not acted on")

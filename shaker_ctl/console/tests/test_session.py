@@ -191,6 +191,23 @@ def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) ->
     assert [request.verb for request, _ in desk.acts] == ["inspect"]
 
 
+@pytest.mark.parametrize("typed", [b"whoami\r", b"\x1b[A\r"], ids=["a command", "arrow up"])
+def test_a_line_that_begins_while_progress_is_shown_loses_nothing(
+    desk: FakeDesk, users: Path, typed: bytes
+) -> None:
+    desk.go("inspection due")
+    desk.steps_of_work = 1000
+    person = Terminal(desk, users)
+    person.login(Role.FLOORPERSON)
+    person.type("whoami")
+    person.type("inspect all")
+    if typed.startswith(b"\x1b"):
+        typed = b"\x1b[A" + typed  # the newest line is `inspect all`
+    said = "".join(person.send(bytes((byte,))) for byte in typed) + person.wait(0.2)
+    assert "ok anna" in said.split("it goes on")[1]
+    assert [request.verb for request, _ in desk.acts] == ["inspect"]
+
+
 def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, users: Path) -> None:
     desk.go("inspection due")
     person = Terminal(desk, users)

@@ -208,14 +208,20 @@ class Table(TableUnderTest):
         """
 
         def is_over(status: Reply) -> bool:
-            if status["round"] == number and (status["pending"] or {}).get("kind") == "enter":
-                values = self.eyes(number, None)  # without a reading the table asks for them twice
-                line = f"enter {number} {values[0]} {values[1]} {values[2]}" if values else ""
-                self.act("dealer", "dealer", "dan", line or f"no-roll {number}")
+            if status["round"] == number:
+                self._enter_if_asked(status)
             return (status["round"] or 0) > number or self.has_ended(number)
 
         self.wait(f"round {number} is over", is_over)
         return self.round(number)
+
+    def _enter_if_asked(self, status: Reply) -> None:
+        """Dan enters what he sees, if the table asks for it."""
+        if (status["pending"] or {}).get("kind") == "enter":
+            number = status["round"]
+            values = self.eyes(number, None)  # without a reading the table asks for them twice
+            line = f"enter {number} {values[0]} {values[1]} {values[2]}" if values else ""
+            self.act("dealer", "dealer", "dan", line or f"no-roll {number}")
 
     def read_round(self) -> int:
         """Let the table play until it has settled a round without help; return its number."""
@@ -305,11 +311,17 @@ class Table(TableUnderTest):
             self.session.arm_power_cut(self.operator)
         pid = self.session.service_pid
         self.inject(f"process_killed pid={pid} after {after}")
-        deadline = time.monotonic() + ROUND_S
-        while self.session.is_serving:
-            self.story.expect("the event comes", time.monotonic() < deadline)
-            time.sleep(0.005)
+        self.await_end()
         self.story.saw("machine", "the controller is without power")
+
+    def await_end(self, seconds: float = ROUND_S) -> None:
+        """Wait until the controller serves no more. Until then Dan enters what is not read."""
+        deadline = time.monotonic() + seconds
+        while self.session.is_serving:
+            self.story.expect("the controller ends", time.monotonic() < deadline)
+            with suppress(ShakerError, OSError):  # it may end in the middle of an answer
+                self._enter_if_asked(self.status())
+            time.sleep(LOOK_S)
         self.leave_consoles()
 
     def give_power(self) -> None:

@@ -64,10 +64,7 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
         db.execute("DROP TRIGGER record_stays")
         db.execute("UPDATE record SET round = 9999 WHERE sequence = 5")
     db.close()
-    deadline_s = time.monotonic() + 90.0
-    while table.session.is_serving and time.monotonic() < deadline_s:
-        time.sleep(0.05)
-    table.story.expect("the table halts", not table.session.is_serving)
+    table.await_end(90.0)
     book = SqliteJournal(parameters.path, read_only=True)
     decided = [
         command

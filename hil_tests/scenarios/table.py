@@ -317,10 +317,14 @@ class Table(TableUnderTest):
     def await_end(self, seconds: float = ROUND_S) -> None:
         """Wait until the controller serves no more. Until then Dan enters what is not read."""
         deadline = time.monotonic() + seconds
+        says = ""
         while self.session.is_serving:
-            self.story.expect("the controller ends", time.monotonic() < deadline)
+            if time.monotonic() > deadline:
+                self.story.expect(f"within {seconds:g} s: the controller ends", False, says)
             with suppress(ShakerError, OSError):  # it may end in the middle of an answer
-                self._enter_if_asked(self.status())
+                status = self.status()
+                says = status["says"]
+                self._enter_if_asked(status)
             time.sleep(LOOK_S)
         self.leave_consoles()
 

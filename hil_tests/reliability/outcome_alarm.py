@@ -21,7 +21,6 @@ from hil_tests.rig.plant.physics import Parts, Trial, run_trial
 from shaker_ctl.journal.distributions import chi_square_power
 from shaker_ctl.journal.statistics import ALPHA, judge
 from shaker_ctl.journal.tally import tally_of
-from shaker_ctl.motion.outcome_health import OutcomeHealth
 
 LOOKS = (100, 300, 1000, 3000, 10_000, 30_000)
 """Tosses after which somebody asks for the statistics."""
@@ -72,15 +71,6 @@ def promised(excess: float, dice: int, tosses: int) -> float:
 def rung(tosses: list[Values]) -> bool:
     """Whether the statistics' test on all faces lies outside its limits."""
     return any(test.is_outside for test in judge(tally_of(tosses)) if test.name == "faces")
-
-
-def tosses_until_alarm(stream: Iterator[Values], most: int) -> int | None:
-    """After how many tosses the continuous tests (O-18) take the table out of service."""
-    health = OutcomeHealth()
-    for toss in range(1, most + 1):
-        if health.add(next(stream)) is not None:
-            return toss
-    return None
 
 
 def count(excess: float, dice: int, tosses: int, repeats: int, seed: int) -> float:

@@ -46,7 +46,8 @@ UNWRITTEN = "journal-write"
 """Nothing more can be recorded; a person restarts the service once the disk is well."""
 
 CPU, MEMORY = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup/memory")
-PERIOD_US, QUOTA_US = 100_000, 30_000
+QUOTA_US = 30_000
+"""Of 100 ms, the kernel's period, for all processes of the table together."""
 
 Starving = Callable[[], AbstractContextManager[None]]
 

@@ -74,7 +74,6 @@ class Wall:
     commanded: frozenset[str]
     broken: frozenset[str]
     is_turning: bool
-    unsealed: bool
 
     @property
     def total(self) -> int | None:
@@ -130,7 +129,6 @@ def wall(
         commanded=frozenset(lamps["commanded"]),
         broken=frozenset(lamps["broken"]),
         is_turning=bool(view["motor"]["is_enabled"]),
-        unsealed=not all(verified for _, _, verified in view["digests"]),
     )
 
 
@@ -176,7 +174,6 @@ def _unknown(rounds: Sequence[Round], table: str) -> Wall:
         commanded=frozenset(),
         broken=frozenset(),
         is_turning=False,
-        unsealed=False,
     )
 
 

@@ -184,7 +184,6 @@ class TossSession:
         self._held_back_until = 0.0
         self._exponents: list[float] = []
         self._memory = TossMemory()
-        self._responses = 0
 
     @property
     def is_reading(self) -> bool:

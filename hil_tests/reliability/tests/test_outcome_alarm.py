@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from hil_tests.reliability.outcome_alarm import (
@@ -9,10 +11,20 @@ from hil_tests.reliability.outcome_alarm import (
     flat,
     loaded,
     promised,
-    tosses_until_alarm,
     unfair,
 )
 from hil_tests.rig.plant.physics import toss_run
+from shaker_ctl.motion.outcome_health import OutcomeHealth
+from shaker_ctl.rules.outcome import Values
+
+
+def tosses_until_alarm(stream: Iterator[Values], most: int) -> int | None:
+    """After how many tosses the continuous tests (O-18) take the table out of service."""
+    health = OutcomeHealth()
+    for toss in range(1, most + 1):
+        if health.add(next(stream)) is not None:
+            return toss
+    return None
 
 
 @pytest.mark.parametrize(

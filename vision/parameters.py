@@ -148,6 +148,12 @@ class Limits:
 LIMITS = Limits()
 
 
+FINE_SIDE = 2048
+"""Longer side, pixels, at which a photograph of small dice is looked at once more."""
+MAX_ENLARGED = 2.0
+"""Most times that a small photograph is enlarged."""
+
+
 @frozen
 class PhotoThresholds:
     """What a photograph without calibration needs before it may state values."""
@@ -158,7 +164,8 @@ class PhotoThresholds:
     alone: float = 0.50
     """The same limit if the second reader sees no pips that form a face."""
     small: float = 0.35
-    """The same limit for dice that are too small for the second reader. With 0.35 instead of 0.25
+    """The same limit for dice that are too small for the second reader, and for what may be a die
+    though it sees nothing there that may be a pip: a button, a lid. With 0.35 instead of 0.25
     the round button of a tray on `nell-byler` is a die in 20 fewer pictures, and 20 of 1,795 dice
     are lost."""
     sure: float = 0.60
@@ -167,11 +174,8 @@ class PhotoThresholds:
     dice of its picture by more than `size_ratio`. On `matteop65` this leaves 28 of 56 false dice
     and loses one of 1,199 dice found."""
     faint: float = 0.18
-    """Above this a finding may be a die, and a picture with such a finding is not verified."""
-    faint_to_both: float = 0.08
-    """The same limit if the second reader also sees pips that form a face: two faint witnesses."""
-    faint_blank: float = 0.40
-    """The same limit if the second reader sees nothing that may be a pip there: a button, a lid."""
+    """Above this a finding may be a die, and a picture with such a finding is not verified. Half of
+    it is the limit if the second reader also sees a face there: two faint witnesses."""
     faint_size_ratio: float = 2.6
     """A finding that is smaller or larger than the sure dice by more than this factor must be a die
     with a probability above one half. Dice at the far end of a table appear 2.3 times as small as

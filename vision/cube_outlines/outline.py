@@ -35,11 +35,9 @@ _MIN_FOUND = 6
 _MIN_INSIDE = 0.4
 """Smallest share of a top face that lies over the floor. A flat die at the rim has two thirds."""
 _MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
-_MAX_INSET = 0.11
-"""Largest distance, in edges, of a rounded die's outline inside a sharp cube's, on all sides."""
 _INSET_COST = 0.7
-"""Number of samples that speak against an inset. If sides in shadow leave it open, the die is
-sharp."""
+"""Number of samples that speak against an inset: a rounded die's outline lies inside a sharp cube's
+on all sides. If sides in shadow leave it open, the die is sharp."""
 _MIDDLE_PULL = 0.15
 """Weight of the middle of a strip of side face; any place between the strip's edges is correct."""
 _NO_FIT_MM = 9.9
@@ -53,7 +51,7 @@ _INSIDE = int(np.searchsorted(_ALONG, -2.0))
 """Samples of a ray that lie farther inside the present outline than a pip's edge can be out: 2 view
 pixels, about 1 mm."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
-_GRID = np.array([(u, v) for u in np.linspace(0.06, 0.94, 8) for v in np.linspace(0.06, 0.94, 8)])
+_GRID = np.stack(np.meshgrid(*2 * (np.linspace(0.06, 0.94, 8),)), axis=-1).reshape(-1, 2)
 
 
 @frozen
@@ -137,7 +135,6 @@ class CubeOutline:
         poses = _array(starts)
         view_px_per_mm = self.calibration.floor_px_per_mm / ground.scale
         insets = np.array(insets_mm or [0.0] * len(poses)) * view_px_per_mm
-        most = _MAX_INSET * 2 * self.half * view_px_per_mm
         offsets = np.zeros((len(poses), len(_SIDES)))
         found = np.zeros(offsets.shape, bool)
         moving = np.arange(len(poses))
@@ -172,7 +169,7 @@ class CubeOutline:
             ]
             step = np.minimum(np.maximum(step, -_MAX_STEP), _MAX_STEP)
             poses[moving] = self._inside(poses[moving] + step[:, :3])
-            insets[moving] = np.minimum(np.maximum(insets[moving] + step[:, 3], 0.0), most)
+            insets[moving] = np.maximum(insets[moving] + step[:, 3], 0.0)
             if turn > 0:
                 farthest = np.abs(step[:, :3] * (1.0, 1.0, self.half)).max(axis=1)
                 moving = moving[farthest >= 0.03]
@@ -354,8 +351,7 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndar
     shape = (-1, 4, _SAMPLES)
     ordered = np.sort(np.where(found, offsets, np.inf).reshape(shape), axis=2)
     count = found.reshape(shape).sum(axis=2)
-    middle = np.minimum(count // 2, _SAMPLES - 1)[..., None]
-    medians = np.take_along_axis(ordered, middle, axis=2)[..., 0]
+    medians = np.take_along_axis(ordered, count[..., None] // 2, axis=2)[..., 0]
     return np.asarray(np.where(count >= least, medians, np.nan))
 
 

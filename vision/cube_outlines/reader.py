@@ -27,12 +27,10 @@ _MIN_MARK = 0.025
 """The same share for one of several marks. In 138 flat tosses of the rig all such marks together
 had 0.07 at most; the six marks of a chip in the felt's green had 0.58."""
 _MAX_AREA = 7.0
-"""Foreground larger than this many dice is no die but a hand or a cloth."""
+"""Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
 _HYPOTHESES = 9
 _MIN_OF_TWO = 1.4
 """Foreground smaller than this many dice is one die at most."""
-_MAX_GUESSES = 30
-"""Most guesses for one piece of foreground that are refined. Four dice in a heap suggest twenty."""
 _SAME_GUESS = (1.0, 0.1)
 """Distance, mm, and turn, radians, of two guesses below which both lead to one fit. A fit moves a
 guess by several times as much."""
@@ -261,7 +259,7 @@ class SecondReader:
         covers = self._outline.cover(mask, ground, poses)
         guesses: list[Pose] = []
         for i in np.argsort(-covers, kind="stable"):
-            if covers[i] < _MIN_COVER_BEFORE or len(guesses) == _MAX_GUESSES:
+            if covers[i] < _MIN_COVER_BEFORE:
                 break
             if not any(_is_same(poses[i], other, *_SAME_GUESS) for other in guesses):
                 guesses.append(poses[i])

@@ -63,7 +63,7 @@ _MIN_SIDE_LIGHT = 0.05
 _FOOT_STEP = 5.0
 """Step of grey that shows the foot of a side face of the floor's own colour."""
 
-_HALOS_MM = np.array((-0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6))
+_HALOS_MM = np.linspace(-0.6, 1.6, 12)
 _USUAL_HALO_MM = 0.2
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
 """How much farther than its foot a die may seem to reach on all sides alike, and what that costs: a
@@ -78,7 +78,8 @@ _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
 _LINEAR = (np.arange(256) / 255.0) ** _GAMMA
 _COARSE = 3
-"""Of so many samples along a ray one tells whether floor or a neighbour is there."""
+"""Of so many samples along a ray one tells whether floor or a neighbour is there; a whole number of
+them makes a ray."""
 
 UNSEEN = 9.9
 _BARE_FROM_MM = 0.35
@@ -270,8 +271,8 @@ def _profiles(
             free &= ~near[row, column]
     lengths = _COARSE * np.logical_and.accumulate(is_free.all(axis=3), axis=3).sum(axis=3)
     is_bare = (ground.mask[y, x] == 0).reshape(is_free.shape)
-    is_floor = np.repeat(is_bare.sum(axis=3) > _RAYS // 2, _COARSE, axis=3)[..., : len(_S)]
-    return median, np.minimum(lengths, len(_S)), is_floor
+    is_floor = np.repeat(is_bare.sum(axis=3) > _RAYS // 2, _COARSE, axis=3)
+    return median, lengths, is_floor
 
 
 def _upper_median(sixes: np.ndarray) -> np.ndarray:

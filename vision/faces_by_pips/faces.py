@@ -24,13 +24,12 @@ from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
 from vision.faces_by_pips.spots import Bounds, Spots, find_spots, length, sample, to_lab
+from vision.parameters import FINE_SIDE, MAX_ENLARGED
 from vision.quads import edge_of
 
 _LONG_SIDE = 1024
-_MAX_ENLARGED = 2.0
-_FINE_SIDE = 2048
 _SMALL_EDGE = 30.0
-"""Edge of a die, pixels, at `_LONG_SIDE`, below which the picture is also tried at `_FINE_SIDE`, if
+"""Edge of a die, pixels, at `_LONG_SIDE`, below which the picture is also tried at `FINE_SIDE`, if
 it has more detail there."""
 _SIZED_EDGE = 60.0
 """Edge, pixels, to which dice of known size are scaled. The smallest pips then have five pixels."""
@@ -80,16 +79,13 @@ _MIN_CONTRAST = 7.0
 _MIN_FULL = 0.50
 _MIN_FULL_UNSEEN = 0.75
 """Of a face some of whose pips are no round spots of their own."""
-# Limits by a face's value, from 1.
-_MAX_EMPTY = (0.50, 0.50, 0.50, 0.50, 0.60, 0.75)
-"""Of any place of the lattice without a pip. What else lies between six pips is a serial number."""
-_BEYOND = (0.08, 0.12, 0.12, 0.22, 0.22, 0.22)
-"""How far the estimated face may reach out of the picture, in its diagonals."""
-_MAX_ODD = (0.10, 0.10, 0.12, 0.18, 0.22, 0.30)
-_MAX_GRAIN = (0.20, 0.22, 0.24, 0.34, 0.36, 0.38)
-"""Four pips and more in their places prove a die by themselves."""
-_MAX_PRINTED = (0.60, 0.22, 0.36)
-"""The same three limits for an ace with letters around its pip. A passing face is rarely sure."""
+_MAX_EMPTY = 0.6
+"""Of any place of the lattice without a pip, beside the pips."""
+_MAX_ODD, _MAX_GRAIN = (0.11, 0.23), (0.22, 0.36)
+_BEYOND = (0.12, 0.22)
+"""How far the estimated face may reach out of the picture, in its diagonals. Like the two limits
+before: of faces of up to three pips, and of others; four pips in their places prove a die by
+themselves. An ace with letters around its pip is like the others."""
 _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
 _MIN_LIKENESS = 0.60
@@ -98,8 +94,8 @@ _MIN_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
 _MAX_UNLIKE = 1.9
 """Largest ratio between a die's edge and the usual one of its picture."""
-_PROVES_SIZE = 3
-"""Pips of a face that says how large the dice of its picture are."""
+_FEW = 3
+"""Pips that occur by chance."""
 
 
 @frozen(eq=False)
@@ -143,9 +139,9 @@ class PhotoReading:
 
 def read_photo(image: np.ndarray) -> PhotoReading:
     """Every die face in a (H, W, 3) uint8 BGR picture."""
-    scale = min(_MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
+    scale = min(MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
     seen = _read_at(image, scale)
-    fine = min(1.0, _FINE_SIDE / max(image.shape[:2]))
+    fine = min(1.0, FINE_SIDE / max(image.shape[:2]))
     usual = _usual_edge(seen.dice)
     if fine > 1.3 * scale and (usual is None or usual * scale < _SMALL_EDGE):
         finer = _read_at(image, fine)  # a large photograph of small dice
@@ -227,7 +223,7 @@ def _usual_edge(dice: Sequence[PhotoDie]) -> float | None:
     """The edge of most dice in the picture, those counting most that are surest to be dice: two
     dice on an even table look like the pips of a giant two. None where no face has three pips and
     more: two spots of a side face or of a floor's grain look like a small two anywhere."""
-    dice = [die for die in dice if (die.face.value or 0) >= _PROVES_SIZE]
+    dice = [die for die in dice if (die.face.value or 0) >= _FEW]
     if not dice:
         return None
     edges = np.array([die.edge_px for die in dice])
@@ -279,7 +275,7 @@ def _judge(
     members = list(proposal.members)
     corners = _corners(proposal)
     height, width = lab.shape[:2]
-    margin = _BEYOND[proposal.value - 1] * float(np.hypot(*(corners[2] - corners[0])))
+    margin = _BEYOND[proposal.value > _FEW] * float(np.hypot(*(corners[2] - corners[0])))
     if (
         corners.min() < -margin
         or corners[:, 0].max() > width + margin
@@ -334,16 +330,13 @@ def _face(
     is_bare = ~has_pip & (radius + disc < _FAR)
     bare = near[is_bare] @ off.ravel() / cells[is_bare]
     empty = max(0.0, float(bare.max(initial=0.0)))
-    kinds = _MAX_EMPTY, _MAX_ODD, _MAX_GRAIN
-    max_empty, max_odd, max_grain = (
-        _MAX_PRINTED if proposal.is_printed else (kind[proposal.value - 1] for kind in kinds)
-    )
+    is_uneven = proposal.value > _FEW or proposal.is_printed
     is_whole = len(proposal.members) == proposal.value
-    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > max_empty:
+    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > _MAX_EMPTY:
         return None
     odd = float((off[ground] > 0.5).mean())
     grain = float(np.median(off[ground]))
-    if odd > max_odd or grain > max_grain:
+    if odd > _MAX_ODD[is_uneven] or grain > _MAX_GRAIN[is_uneven]:
         return None
     drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
     told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at
@@ -352,7 +345,7 @@ def _face(
         return None
     ends = float((length(rim - body[:, None]) > max(0.2 * contrast, 5.0)).mean())
     confidence = max(0.0, min(1.0, (full - empty) * likeness))
-    if proposal.value <= 3:  # so few pips occur by chance: that the face ends counts as well
+    if proposal.value <= _FEW:  # so few pips occur by chance: that the face ends counts as well
         confidence *= 0.6 + 0.4 * min(1.0, 2 * ends)
     if proposal.value == 1:
         confidence *= 0.6 + 0.4 * proposal.square

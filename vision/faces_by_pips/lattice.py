@@ -212,17 +212,15 @@ def _pips(
         # Of what is more than a third pip: the soft foot of one runs into its neighbour's.
         weight = np.clip(window - low - (most - low) / 3, 0, None)
         weight[np.hypot(dx, dy) > reach + 0.5] = 0
-        total = float(weight.sum())
-        if total <= 0:
+        m = cv2.moments(weight)
+        if m["m00"] <= 0:
             return None
-        mx, my = float((weight * dx).sum() / total), float((weight * dy).sum() / total)
-        xx = float((weight * (dx - mx) ** 2).sum() / total)
-        yy = float((weight * (dy - my) ** 2).sum() / total)
-        xy = float((weight * (dx - mx) * (dy - my)).sum() / total)
-        half, turn = (xx + yy) / 2, float(np.hypot((xx - yy) / 2, xy))
+        half = (m["mu20"] + m["mu02"]) / 2
+        turn = float(np.hypot((m["mu20"] - m["mu02"]) / 2, m["mu11"]))
         if half - turn < _MIN_ROUND**2 * (half + turn):
             return None
-        middles.append(((x + mx + 0.5) / size - 0.5, (y + my + 0.5) / size - 0.5))
+        at = np.array((x + m["m10"] / m["m00"], y + m["m01"] / m["m00"])) - reach
+        middles.append((at + 0.5) / size - 0.5)
     return np.array(middles)
 
 

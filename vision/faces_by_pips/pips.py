@@ -183,13 +183,11 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     away = length(residual)
     # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
     near = np.flatnonzero(away < max(10.0, _unevenness(away)))
-    if len(near) > 400:
-        sample = near[:: max(1, len(near) // 300)]
-        base = _RAMPS.reshape(3, -1)[:, sample]
-        slope = np.linalg.solve(base @ base.T, base @ residual[0].ravel()[sample])
-        residual[0] -= np.tensordot(slope, _RAMPS, 1)
-        away = length(residual)
-    return away
+    sample = near[:: len(near) // 300]
+    base = _RAMPS.reshape(3, -1)[:, sample]
+    slope = np.linalg.solve(base @ base.T, base @ residual[0].ravel()[sample])
+    residual[0] -= np.tensordot(slope, _RAMPS, 1)
+    return length(residual)
 
 
 def _unevenness(away: np.ndarray) -> float:
@@ -421,7 +419,7 @@ def _standing_out(
     contrast: float,
 ) -> float:
     """Weakest place that must hold a pip, less the strongest that must not, 0..1."""
-    radius = max(1.5, 0.33 * min(diameter, 0.2) * FACE_PX)
+    radius = 0.33 * min(diameter, _LARGE) * FACE_PX
     reach = int(np.ceil(radius))
     at = np.rint((middle + 0.5 + PLACES * spacing) * FACE_PX - 0.5).astype(np.intp)
     counts = ((at >= reach) & (at < FACE_PX - reach)).all(axis=1)

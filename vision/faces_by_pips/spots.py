@@ -213,7 +213,6 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
         & ((lost <= 2) | is_clear)
         & (unround < _MAX_UNROUND)
         & (np.hypot(second_x, second_y) < _MAX_ELLIPTIC * mean)
-        & (np.hypot(first_x, first_y) < 0.8 * mean)
     )
     moved = centres + np.stack([first_x, first_y], axis=1)
     return Spots(

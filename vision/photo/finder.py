@@ -23,14 +23,13 @@ from shaker_ctl.frozen import frozen
 from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
+from vision.parameters import FINE_SIDE, MAX_ENLARGED
 from vision.quads import sides_of
 
 _SIDES = (320, 640, 1280)
 """Longer sides, pixels, at which the network gets the whole picture."""
-_FINE_SIDE = 2048
 _SMALL_EDGE = 40.0
 """Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
-_MAX_ENLARGED = 2.0
 _SLANTED_SIDE = 900
 _STRETCHES = (1.5, 2.2)
 """Factors by which the picture is also stretched in height. From a low camera the top faces of dice
@@ -63,8 +62,6 @@ MIN_GAP = 0.95
 """Least distance between the top faces of two dice, in edges."""
 _MIN_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
-_MIN_TOP_SEEN = 0.15
-"""The same where the model sees either as the other's side."""
 _FACES_APART = (0.45, 1.25)
 """Distance between the middles of two faces of one cube, in edges as they look."""
 _FACES_ALIKE = 1.7
@@ -135,9 +132,9 @@ class PhotoFinder:
 
     def _first_looks(self, image: np.ndarray) -> list[_Candidate]:
         longest = max(image.shape[:2])
-        scales = sorted({min(side / longest, _MAX_ENLARGED) for side in _SIDES})
+        scales = sorted({min(side / longest, MAX_ENLARGED) for side in _SIDES})
         if longest < _SIDES[0]:
-            scales = [1.0, _MAX_ENLARGED]
+            scales = [1.0, MAX_ENLARGED]
         found: list[_Candidate] = []
         for scale in scales:
             smallest = min((die.edge_px for die in _sure(found)), default=0.0)
@@ -145,12 +142,12 @@ class PhotoFinder:
                 found += self._at_scale(image, scale)
         sure = _sure(found)
         if len(sure) < _ENOUGH or max(map(_slant, sure)) > _STEEP:
-            slanted = min(_SLANTED_SIDE / longest, _MAX_ENLARGED)
+            slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
             found += self._at_scale(image, slanted, _STRETCHES[0])
             if _shows_fronts(found):
                 found += self._at_scale(image, slanted, _STRETCHES[1])
         edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
-        fine = min(_FINE_SIDE / longest, _MAX_ENLARGED)
+        fine = min(FINE_SIDE / longest, MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
             found += self._at_scale(image, fine)
         return found
@@ -341,7 +338,7 @@ def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     if not 1 / _FACES_ALIKE < die.edge_px / other.edge_px < _FACES_ALIKE:
         return False  # a pip, a glint, a thing behind the die
     if _is_each_the_others_side(die, other):
-        return die.score > _MIN_TOP_SEEN * other.score
+        return True
     return die.score > _MIN_TOP * other.score and _is_one_cube(die, other)
 
 

@@ -44,10 +44,9 @@ from vision.reading import (
 )
 
 _THRESHOLDS = PhotoThresholds()
-_BESIDE, _ALIKE = 0.85, 0.2
-"""Edges, along the top's own, from which on a face is beside it; and edges by which the sides of
-the tops of two dice, side by side on one table, differ at the most. Corners that are estimated from
-pips are good to a tenth."""
+_ALIKE = 0.2
+"""Edges by which the sides of the tops of two dice, side by side on one table, differ at the most.
+Corners that are estimated from pips are good to a tenth."""
 _MIN_SIDE_PX, _MAX_ASPECT = 8, 40
 """A picture with a shorter side has no room for a die; nor has a strip so many times longer than
 wide, which no camera takes and which at the readers' scales would be no pixel wide."""
@@ -71,10 +70,9 @@ _AS_CLEAR, _GROUND = 0.6, 0.95
 """Least contrast of a spot at the border that may be a pip, as a share of that of the dice's pips;
 and the share of the ground's spots that it must exceed. Of 107 verified pictures of five sets so 5
 of the 6 that cut off a die are refused, and 10 of the others, 7 of them with a computer's edge."""
-_UPRIGHT_DEG, _IN_ROW = 6.0, 0.12
-"""At eye level the fronts of dice stand upright in the picture, on one line: turned by at most this
-angle, with their lower edges as near to one height as this, in edges. Estimate: dice thrown at
-random lie so in one picture of a thousand."""
+_UPRIGHT_DEG = 6.0
+"""At eye level the fronts of dice stand upright in the picture: turned by at most this angle.
+Estimate: three dice thrown at random lie so in one picture of 400."""
 _MIN_BELOW = 0.15
 """Edges by which the bottom face of a die seen from aside, with another one just above it in the
 picture, must lie below its top."""
@@ -218,7 +216,7 @@ def _are_pips(faint: Sequence[FoundDie], usual: float, t: PhotoThresholds) -> bo
     """True if so many small things that look a little like dice lie within one die's size: pips of
     a die that the model does not see as a whole."""
     small = np.array(
-        [d.centre for d in faint if worth(d) >= t.faint_to_both and d.edge_px < _PIP * usual]
+        [d.centre for d in faint if worth(d) >= t.faint / 2 and d.edge_px < _PIP * usual]
     ).reshape(-1, 2)
     gaps = np.hypot(*(small[:, None] - small[None]).transpose(2, 0, 1))
     return bool(((gaps < usual / 2).sum(axis=1) >= _PIPS).any())
@@ -303,7 +301,7 @@ def _doubtful_view(found: Sequence[FoundDie]) -> str:
     """Why the faces may not be tops, by how they stand in the picture; empty: they may."""
     slants = is_slanted(found)
     if not slants and _may_be_at_eye_level(found):
-        return "the dice may be seen from the side, at eye level: all stand upright in one row"
+        return "the dice may be seen from the side, at eye level: all stand upright"
     if slants and _may_be_upside_down(found):
         return "the picture may be upside down: of most dice a lower face looks more like the top"
     for number, die in enumerate(found, 1):
@@ -363,9 +361,9 @@ def _missed(evidence: PhotoEvidence, t: PhotoThresholds) -> str:
         if not _is_of_size(die, usual, t.faint_size_ratio):
             least = t.alone
         elif _is_seen_by_both(die, evidence):
-            least = t.faint_to_both
+            least = t.faint / 2
         elif die.edge_px > _MIN_SPOTTED_PX and not _has_spots(die, evidence.second.spots):
-            least = t.faint_blank
+            least = t.small
         if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"
     if usual is not None and _are_pips(evidence.faint, usual, t):
@@ -392,13 +390,10 @@ def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
 
 
 def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
-    """True if two dice and more all stand upright in the picture on one line, as fronts do that are
-    seen from the height of the table. Of one die nothing says so."""
-    edge = float(np.median([die.edge_px for die in found]))
-    feet = [float(die.corners[:, 1].max()) for die in found]
+    """True if two dice and more all stand upright in the picture, as fronts do that are seen from
+    the height of the table. Of one die nothing says so."""
     turns = [apart_deg(turn_deg(die.corners), 0.0) for die in found]
-    is_row = max(feet) - min(feet) < _IN_ROW * edge
-    return len(found) > 1 and is_row and max(turns) < _UPRIGHT_DEG
+    return len(found) > 1 and max(turns) < _UPRIGHT_DEG
 
 
 def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
@@ -414,19 +409,14 @@ def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     saw a side: photographs are taken upright."""
     for die in found:
         x, y = (face.centre - die.centre) / die.edge_px
-        if abs(x) < 0.6 and -1.15 < y < -0.4 and 0.4 < face.edge_px / die.edge_px < 1.5:
+        if abs(x) < 0.6 and -1.15 < y < -0.4:
             return True
     return False
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
-    """True if a face of the second reader's is as large as the dice that the model found, and
-    neither one of them nor the side of one."""
-    if not found:
-        return True
-    edge = float(np.median([die.edge_px for die in found]))
-    if not 0.5 < face.edge_px / edge < 1.6:
-        return False
+    """True if a face of the second reader's is neither one of the model's dice nor the side of
+    one."""
     x, y = (float(v) for v in face.centre)
     return not any(_is_in_body(x, y, die) and not _is_another_top(face, die) for die in found)
 
@@ -444,7 +434,7 @@ def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:
     own, other = sides_of(die.corners), sides_of(face.corners)
     # Counted along the top's own edges, dice side by side are an edge apart, however it slants.
     apart = np.linalg.lstsq(own[:2].T, face.centre - die.centre, rcond=None)[0]
-    if np.abs(apart).max() < _BESIDE:
+    if np.abs(apart).max() < SAME_FACE:
         return False
     turned = [np.abs(np.roll(other, turn, axis=0) - own).max() for turn in range(4)]
     return bool(min(turned) < _ALIKE * die.edge_px)

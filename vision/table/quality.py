@@ -42,7 +42,6 @@ compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over t
 less."""
 _SAME_RIM = 0.4
 """Correlation of a ray's steps with the usual ones."""
-_RIM_OUTLIER_PX = 8.0
 _EVERY = 2
 """Of so many rows one is counted: levels and steps of grey have the same shares in it."""
 _RAYS = 90
@@ -181,7 +180,7 @@ class QualityGate:
                 break
             shift, *_ = np.linalg.lstsq(self._base[keep], at[keep], rcond=None)
             off = np.abs(at - self._base @ shift)
-            keep = seen & (off < min(max(1.5, float(np.median(off[keep])) * 2.0), _RIM_OUTLIER_PX))
+            keep = seen & (off < max(1.5, float(np.median(off[keep])) * 2.0))
         agree = int(keep.sum())
         return (shift, agree) if agree > 0.5 * seen.sum() else (None, 0)
 

@@ -52,8 +52,8 @@ _OUTLINE_SAYS = (
 
 _FULL_CONTRAST = 120.0
 """Grey levels between top face and floor from which an outline is worth all it can be."""
-_MAX_LOOKS = 3.0
-"""A `flat_p` of 0.95: what a network says beyond, even a broken one, counts no more."""
+_MAX_LOOKS = 0.9526
+"""Probability; what a network says beyond, even a broken one, counts no more."""
 _EVEN, _SHORT = 0.2, 0.3
 """How far above, and below, the others a flat die may seem, in dice, by nothing but noise. Of 4,592
 flat dice of the rig 0.5 % seem 0.3 below; a face that leans is foreshortened and seems to lie
@@ -73,8 +73,8 @@ def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
 
 
 def _log_odds(p: float) -> float:
-    p = min(max(p, 1e-3), 1 - 1e-3)
-    return min(max(math.log(p / (1 - p)), -_MAX_LOOKS), _MAX_LOOKS)
+    p = min(max(p, 1 - _MAX_LOOKS), _MAX_LOOKS)
+    return math.log(p / (1 - p))
 
 
 def outline_features(vote: SecondVote) -> np.ndarray:

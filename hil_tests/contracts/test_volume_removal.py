@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import record_tables
+from shaker_ctl.adapters.disk import record_tables, volume_archive
 from shaker_ctl.adapters.disk.dispute_list import (
     NAME,
     NOTHING,
@@ -47,8 +47,9 @@ def parameters(tmp_path: Path) -> JournalParameters:
 
 
 @pytest.fixture
-def aged(parameters: JournalParameters, tmp_path: Path) -> Path:
+def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table with volumes of four days, all closed ones in an archive; return its settings."""
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 16)
     opened = open_copies(parameters)
     assert opened.second is not None
     for number, day in enumerate(DAYS):
@@ -190,6 +191,28 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     (tmp_path / "floor.json").write_text(json.dumps(said))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
+
+
+def test_the_last_rounds_stay_however_old_they_are(
+    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 20)
+    done = remove(aged)
+    assert "volume 3 stays: a start may look back into the last 20 rounds" in done.output
+    assert volume_numbers(parameters.path) == [1, 3, 4, 5]
+
+
+def test_records_behind_a_removal_are_read_back_to_the_first_that_is_there(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    """A start of a table that has recorded little since then needs no more."""
+    assert remove(aged).exit_code == 0
+    with closing(SqliteJournal(parameters.path, read_only=True)) as book:
+        newest = book.newest_first()
+        found = [next(newest).sequence for _ in range(book.head().sequence - book.closed[2].last)]
+        assert found[-1] == book.closed[2].last + 1
+        with pytest.raises(JournalError, match="volume 3 of the journal, up to record"):
+            next(newest)
 
 
 def test_nothing_is_removed_while_the_list_of_disputes_lacks_the_end_of_its_last_line(

@@ -14,6 +14,7 @@ import contextlib
 import os
 import re
 import uuid
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -238,12 +239,18 @@ class SqliteJournal:
         """Yield records from `newest`, or the newest, back to the first, a page at a time.
 
         Each is proved by the hash that the record after it rests on. Raises JournalCorruptError at
-        the first that does not fit.
+        the first that does not fit, and JournalError at the first that was removed: no page holds
+        records of two volumes.
         """
         last = self.head().sequence if newest is None else newest
+        begins = [1, *(one.last + 1 for one in self.closed)]
         while last > 0:
-            first = max(1, last - _PAGE)
-            before = self.head_before(first)
+            number = bisect_right(begins, last)
+            first = max(last - _PAGE, begins[number - 1])
+            if first > begins[number - 1]:
+                before = self.head_before(first)
+            else:
+                before = self.closed[number - 2].head if number > 1 else self.start
             page: list[Record] = []
             for step in walk(before, self.read(first, last), str(self.path)):
                 if isinstance(step, Damage):

@@ -26,6 +26,10 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import opened
 
+KEPT_ROUNDS = 1000
+"""A table that stood still for a month starts from rounds that are older: what the lamp box
+remembers, and some 340 tosses for the watch on outcomes."""
+
 KEPT_DAYS = 31
 """Gaming days that no removal touches."""
 
@@ -111,8 +115,8 @@ def removable(
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
     `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
-    committed; None where the table has no floor. Raises RefusedError where the last `KEPT_DAYS`
-    would not all stay.
+    committed; None where the table has no floor. The last `KEPT_ROUNDS` stay, however old. Raises
+    RefusedError where the last `KEPT_DAYS` would not all stay.
     """
     main = opened.main
     if not main.closed:
@@ -123,6 +127,8 @@ def removable(
             f"the last {KEPT_DAYS} days stay at the table: a start may look back into them",
             remedy=f"Give {latest} or an earlier day",
         )
+    before_last = max(main.last_rounds(1), default=0) - KEPT_ROUNDS
+    needed = [one.first for one in main.present if (one.last_round or 0) > before_last]
     going, staying = [], []
     for one in (each for each in main.present if each.day < before):
         if rounds := sorted(number for number in disputed if one.holds_round(number)):
@@ -131,6 +137,9 @@ def removable(
             staying.append(
                 StaysAtTable(one.number, f"the floor has not committed record {one.last}")
             )
+        elif needed and one.first >= needed[0]:
+            why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
+            staying.append(StaysAtTable(one.number, why))
         else:
             going.append(one)
     return going, staying

@@ -130,8 +130,8 @@ def remove(
     """Remove closed volumes from both copies, once an archive holds them whole. Recorded.
 
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
-    archive and verified there. Volumes with a disputed round stay, and those that the floor has not
-    committed. `fetch` brings removed ones back.
+    archive and verified there. Volumes with a disputed round stay, those that the floor has not
+    committed, and the last 1,000 rounds. `fetch` brings removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender

@@ -148,6 +148,9 @@ class Limits:
 LIMITS = Limits()
 
 
+ALIKE = 1.7
+"""Largest ratio between the edges, as they look, of two dice of one photograph, or of two faces of
+one die: a top that is foreshortened to a fifth has 0.6 of the front's mean edge."""
 FINE_SIDE = 2048
 """Longer side, pixels, at which a photograph of small dice is looked at once more."""
 MAX_ENLARGED = 2.0
@@ -169,7 +172,7 @@ class PhotoThresholds:
     the round button of a tray on `nell-byler` is a die in 20 fewer pictures, and 20 of 1,795 dice
     are lost."""
     sure: float = 0.60
-    size_ratio: float = 1.7
+    size_ratio: float = ALIKE
     """Above `sure` a die is sure. A finding below it must not be smaller or larger than the sure
     dice of its picture by more than `size_ratio`. On `matteop65` this leaves 28 of 56 false dice
     and loses one of 1,199 dice found."""

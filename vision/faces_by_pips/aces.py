@@ -13,9 +13,8 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.pips import SPOTS
+from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
 from vision.faces_by_pips.proposals import (
-    LIKE_INNER,
     PLAIN,
     SIZE_RATIO,
     SPACING,
@@ -23,6 +22,7 @@ from vision.faces_by_pips.proposals import (
     view_of,
 )
 from vision.faces_by_pips.spots import Spots, length, sample
+from vision.parameters import ALIKE
 
 _PRINT, _PRINT_RUN = (1.2, 1.55), 7
 """For an ace with letters around its pip. First: min and max distance from the pip's middle, in
@@ -101,8 +101,7 @@ def propose_aces(
     noise = np.median(away[:, :, :5], axis=(1, 2))
     ends = []  # in diameters, by how much colour counts as the face's end
     for share in _END_SHARES:
-        limit = np.clip(np.maximum(4 * noise, share * contrast), 4.0, 16.0)
-        is_off = away > limit[:, None, None]
+        is_off = _ends(away, noise, share * contrast)
         is_off[:, :, :-1] &= is_off[:, :, 1:]  # a speck is no edge
         ends.append(np.where(is_off.any(axis=2), radii[is_off.argmax(axis=2)], np.inf))
     beyond_print = _ends_beyond_print(colours, contrast, radii)
@@ -146,12 +145,18 @@ def _ends_beyond_print(colours: np.ndarray, contrast: np.ndarray, radii: np.ndar
     body = np.median(colours[..., ring].reshape(*colours.shape[:2], -1), axis=2)
     away = length(colours - body[..., None, None])
     noise = np.median(away[:, :, ring], axis=(1, 2))
-    limit = np.clip(np.maximum(3 * noise, 0.22 * contrast), 4.0, 24.0)
-    is_off = away > limit[:, None, None]
+    is_off = _ends(away, noise, _END_SHARES[0] * contrast)
     total = np.cumsum(np.pad(is_off, ((0, 0), (0, 0), (1, 0))), axis=2)
     run = total[:, :, _PRINT_RUN:] - total[:, :, :-_PRINT_RUN] >= _PRINT_RUN - 1
     run &= (radii[: run.shape[2]] > _PRINT[0]) & is_off[:, :, : run.shape[2]]
     return np.where(run.any(axis=2), radii[run.argmax(axis=2)], np.inf)
+
+
+def _ends(away: np.ndarray, noise: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """(N, 48, 40) bool: where colours that are so many Lab units `away` from a face's own are not
+    on it, by its noise and a step of colour (N,)."""
+    limit = np.clip(np.maximum(4 * noise, step), 4.0, 16.0)
+    return np.asarray(away > limit[:, None, None])
 
 
 def _has_neighbour(spots: Spots, i: int) -> bool:
@@ -180,7 +185,7 @@ def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
     gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
     is_die = (ratio > 2.4) & (ratio < 9.0) & (gaps < 0.22 * spots.diameter)
     edges = _EDGE_OF_BLOB * spots.diameter[is_die]
-    return [float(e) for e in edges if usual is None or 0.6 < e / usual < 1.6]
+    return [float(e) for e in edges if usual is None or 1 / ALIKE < e / usual < ALIKE]
 
 
 def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
@@ -191,7 +196,7 @@ def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:
     """
     halves = _HALVES
     if usual is not None:
-        halves = halves[(2 * halves > 0.55 * usual) & (2 * halves < 1.7 * usual)]
+        halves = halves[(2 * halves > usual / ALIKE) & (2 * halves < usual * ALIKE)]
         if not len(halves):
             return None
     edges = halves[:, None, None] * _SQUARES[1]

@@ -21,11 +21,11 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
-from vision.faces_by_pips.pips import Face
+from vision.faces_by_pips.pips import PIP_DIAMETERS, Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
 from vision.faces_by_pips.spots import Bounds, Spots, find_spots, length, sample, to_lab
-from vision.parameters import FINE_SIDE, MAX_ENLARGED
-from vision.quads import edge_of
+from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
+from vision.quads import are_just_above, edge_of
 
 _LONG_SIDE = 1024
 _SMALL_EDGE = 30.0
@@ -33,8 +33,6 @@ _SMALL_EDGE = 30.0
 it has more detail there."""
 _SIZED_EDGE = 60.0
 """Edge, pixels, to which dice of known size are scaled. The smallest pips then have five pixels."""
-_MIN_PIP, _MAX_PIP = 0.085, 0.5
-"""Least and largest diameter of a pip, in edges."""
 _MIN_LINEAR = 0.6
 """Scale from which on no pixel of dice of known size is lost without a mean over areas, which takes
 eight times as long."""
@@ -92,8 +90,6 @@ _MIN_LIKENESS = 0.60
 
 _MIN_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
-_MAX_UNLIKE = 1.9
-"""Largest ratio between a die's edge and the usual one of its picture."""
 _FEW = 3
 """Pips that occur by chance."""
 
@@ -184,14 +180,16 @@ def _read_at(
         covered = np.zeros(lab.shape[:2], np.uint8)
         for corners in known:
             cv2.fillConvexPoly(covered, np.rint((corners + 0.5) * scale - 0.5).astype(int), 1)
-        bounds = Bounds(_MIN_PIP * edge, _MAX_PIP * edge, covered > 0, _SPOTS_PER_LEVEL)
+        bounds = Bounds(
+            PIP_DIAMETERS[0] * edge, PIP_DIAMETERS[1] * edge, covered > 0, _SPOTS_PER_LEVEL
+        )
     spots = find_spots(lab, bounds=bounds)
     if not len(spots):
         return PhotoReading((), np.zeros((0, 4)))
     passed = _examine(lab, spots, propose(spots))
     usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:
-        passed = [die for die in passed if 1 / _MAX_UNLIKE < die.edge_px / usual < _MAX_UNLIKE]
+        passed = [die for die in passed if 1 / ALIKE < die.edge_px / usual < ALIKE]
     kept = _without_overlap(passed)
     aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
     faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
@@ -242,12 +240,11 @@ def _is_print_on(die: PhotoDie, ace: PhotoDie) -> bool:
 
 
 def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
-    x, y = (free.xy - die.centre).T / die.edge_px
     size = die.face.pip_diameter * die.edge_px
-    alike = (free.diameter < 1.4 * size) & (free.diameter > 0.62 * size)
+    alike = (free.diameter < SIZE_RATIO * size) & (free.diameter > size / SIZE_RATIO)
     for mine, theirs in ((die.pip, free.inner), (die.body, free.outer)):
         alike &= np.linalg.norm(theirs - mine, axis=1) < 0.3 * die.face.contrast
-    return bool((alike & (np.abs(x) < 0.45) & (y < -0.5) & (y > -1.05)).any())
+    return bool((alike & are_just_above(free.xy, die.centre, die.edge_px)).any())
 
 
 # ── Examination ─────────────────────────────────────────────────────────────

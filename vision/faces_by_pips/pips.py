@@ -35,8 +35,10 @@ _MIN_CONTRAST = 22.0
 """Lab distance between face and pips below which nothing is a pip. Grain and JPEG stay under 8.
 Worn ivory with brown pips has 45."""
 
-_DIAMETERS = (0.085, 0.31)
-_ACE_DIAMETER = 0.50
+PIP_DIAMETERS = (0.085, 0.50)
+"""Min and max diameter of a pip, in edges; the largest ones are aces."""
+_MAX_OF_SEVERAL = 0.31
+"""Max diameter of a pip that is not alone, in edges."""
 _LARGE = 0.20
 _ROUNDNESS = 0.88
 """Least area of a large spot, as a share of the ellipse with its second moments: pips have 0.98 and
@@ -75,8 +77,8 @@ _EMBLEM = "the spot in the middle is no pip like the others"
 _LATTICE_OFF = 0.10
 """Edges; spots whose middle is so far from that of the face may be only a part of its pips."""
 
-_COLOUR_SPREAD = 0.45
-"""Largest difference between pips of one face, as a share of their contrast."""
+LIKE_INNER = 0.45
+"""Largest difference between the colours of pips of one face, as a share of their contrast."""
 
 _MARGIN = 0.045
 """Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
@@ -215,7 +217,7 @@ def _spots(
     odd_area = 0
     for i in range(1, count):
         x, y, w, h, area = (int(v) for v in stats[i])
-        if _diameter(area) < _DIAMETERS[0] * 0.6:
+        if _diameter(area) < PIP_DIAMETERS[0] * 0.6:
             continue
         is_edge = x <= rim or y <= rim or x + w >= FACE_PX - rim or y + h >= FACE_PX - rim
         box = np.s_[y : y + h, x : x + w]
@@ -264,7 +266,7 @@ def _is_pip(piece: np.ndarray) -> bool:
     area = int(piece.sum())
     diameter = _diameter(area)
     return (
-        _DIAMETERS[0] <= diameter <= _ACE_DIAMETER
+        PIP_DIAMETERS[0] <= diameter <= PIP_DIAMETERS[1]
         and 0.72 <= area / (np.pi / 4 * w * h) <= 1.2
         and 0.62 <= w / h <= 1.6
         and (diameter < _LARGE or _roundness(piece) > _ROUNDNESS)
@@ -335,7 +337,9 @@ def _is_surely_pip(part: np.ndarray) -> bool:
     rows, columns = np.flatnonzero(part.any(axis=1)), np.flatnonzero(part.any(axis=0))
     tight = part[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return (
-        _is_pip(tight) and _roundness(tight) > _ROUNDNESS and _diameter(tight.sum()) < _DIAMETERS[1]
+        _is_pip(tight)
+        and _roundness(tight) > _ROUNDNESS
+        and _diameter(tight.sum()) < _MAX_OF_SEVERAL
     )
 
 
@@ -358,14 +362,12 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
 
     if count not in SPOTS:
         return refuse(f"{count} spots")
-    if count > 1 and diameters.max() > _DIAMETERS[1]:
+    if count > 1 and diameters.max() > _MAX_OF_SEVERAL:
         return refuse("a spot is too large to be one of several")
     if diameters.max() > 1.7 * diameters.min():
         return refuse("spots of different size")
     colours = np.array([s.colour for s in spots])
-    if np.linalg.norm(colours - np.median(colours, axis=0), axis=1).max() > (
-        _COLOUR_SPREAD * contrast
-    ):
+    if np.linalg.norm(colours - np.median(colours, axis=0), axis=1).max() > (LIKE_INNER * contrast):
         return refuse("spots of different colour")
     middle = points.mean(axis=0)  # of every legal face it is the middle of the lattice
     best: tuple[float, float, tuple[tuple[int, int], ...]] | None = None

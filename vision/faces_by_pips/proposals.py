@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.pips import SPOTS
+from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
 from vision.faces_by_pips.spots import Spots
 
 SPACING = 0.255
@@ -26,9 +26,8 @@ above."""
 _MIN_SIX_ASPECT = 0.5
 """The same ratio for a six. The rows of a cheap die's six are closer to each other than the corners
 of a four, and pips that merge along the rows look stretched."""
-LIKE_INNER = 0.45
 _LIKE_OUTER = 0.60
-"""Largest difference between spots of one face, as a share of their contrast."""
+"""Largest difference between the surroundings of pips of one face, as a share of their contrast."""
 PLAIN, _SAME = 35.0, 8.0
 """Smallest contrast of spots, and largest difference between their colours, in Lab units, at which
 they may be pips of one face on any surroundings. Large pips reach the edge of a clear die, so felt,

@@ -23,7 +23,7 @@ from shaker_ctl.frozen import frozen
 from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
-from vision.parameters import FINE_SIDE, MAX_ENLARGED
+from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
 from vision.quads import sides_of
 
 _SIDES = (320, 640, 1280)
@@ -64,9 +64,6 @@ _MIN_TOP = 0.45
 """Least score of an upper face to be taken for the top, as a share of the lower face's."""
 _FACES_APART = (0.45, 1.25)
 """Distance between the middles of two faces of one cube, in edges as they look."""
-_FACES_ALIKE = 1.7
-"""Most that the mean edges of two faces of one cube differ by: a top that is foreshortened to a
-fifth, as no photograph of a table shows it, has 0.6 of the front's mean edge."""
 _TOWARDS = 0.25
 _LOOK_SHARE, _VALUE_SHARE = 0.15, 0.1
 """What the photo look weighs beside the finder, in whether there is a die and in its value, as
@@ -210,7 +207,7 @@ class PhotoFinder:
         for seen in self._finder.find(window, 0.1):
             is_it = (
                 float(np.hypot(*(seen.centre - middle))) < 0.4 * edge
-                and 0.6 * edge < seen.edge_px < 1.6 * edge
+                and 1 / ALIKE < seen.edge_px / edge < ALIKE
             )
             if is_it and (best is None or seen.score > best.score):
                 best = seen
@@ -270,7 +267,7 @@ def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
         die = candidate.die
         if all(
             gap_of(die, other.die) > 0.45 * max(die.edge_px, other.die.edge_px)
-            or not 0.62 < die.edge_px / other.die.edge_px < 1.6
+            or not 1 / ALIKE < die.edge_px / other.die.edge_px < ALIKE
             for other in kept
         ):
             kept.append(candidate)
@@ -335,7 +332,7 @@ def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
     """True if both are faces of one cube and this one is above the other in the picture."""
     if float(other.centre[1] - die.centre[1]) < 0.3 * other.edge_px:
         return False
-    if not 1 / _FACES_ALIKE < die.edge_px / other.edge_px < _FACES_ALIKE:
+    if not 1 / ALIKE < die.edge_px / other.edge_px < ALIKE:
         return False  # a pip, a glint, a thing behind the die
     if _is_each_the_others_side(die, other):
         return True

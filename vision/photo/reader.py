@@ -31,7 +31,7 @@ from vision.photo.finder import (
     is_slanted,
     worth,
 )
-from vision.quads import SAME_FACE, apart_deg, match, sides_of, turn_deg
+from vision.quads import SAME_FACE, apart_deg, are_just_above, match, sides_of, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
@@ -400,18 +400,14 @@ def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
     """True if another face lies just above one whose own bottom face is nowhere below it, as that
     of a die seen from aside is: both may be faces of one die."""
     edge = (die.edge_px + other.edge_px) / 2
-    x, y = (die.centre - other.centre) / edge
-    return bool(abs(x) < 0.6 and 0.4 < y < 1.3 and die.down[1] < _MIN_BELOW * die.edge_px)
+    is_above = are_just_above(other.centre[None], die.centre, edge)[0]
+    return bool(is_above and die.down[1] < _MIN_BELOW * die.edge_px)
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's may be the top of a found die, of which the model then
     saw a side: photographs are taken upright."""
-    for die in found:
-        x, y = (face.centre - die.centre) / die.edge_px
-        if abs(x) < 0.6 and -1.15 < y < -0.4:
-            return True
-    return False
+    return any(are_just_above(face.centre[None], die.centre, die.edge_px)[0] for die in found)
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:

@@ -71,6 +71,15 @@ class Foreground:
         """(..., 2) frame pixels to pixels of this view."""
         return (np.asarray(points_px) + 0.5 - self.origin) / self.scale - 0.5
 
+    def whole(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Whole pixels of this view, inside it, next to its (x, y)."""
+        height, width = self.inside.shape
+        column, row = (x + 0.5).astype(np.intp), (y + 0.5).astype(np.intp)
+        return (
+            np.minimum(np.maximum(column, 0), width - 1),
+            np.minimum(np.maximum(row, 0), height - 1),
+        )
+
     def to_frame(self, points: np.ndarray) -> np.ndarray:
         """(..., 2) pixels of this view to frame pixels."""
         return (np.asarray(points) + 0.5) * self.scale + self.origin - 0.5

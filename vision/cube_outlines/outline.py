@@ -216,9 +216,10 @@ class CubeOutline:
     def _beyond(
         self, ground: Foreground, poses: np.ndarray, others: np.ndarray | None
     ) -> np.ndarray:
-        """(P,) view pixels by which the foreground next to the worst side exceeds its strip."""
+        """(P,) view pixels by which the foreground next to the worst side exceeds its strip; 0 or
+        more."""
         at, strip, normal = self._rim_px(poses, ground.scale)
-        x, y = _inside_view(*_rays(ground.to_view(at), normal, _OUTWARD), ground.distance.shape)
+        x, y = ground.whole(*_rays(ground.to_view(at), normal, _OUTWARD))
         is_floor = ground.distance[y, x] < 1.0
         known = ground.inside[y, x]
         if others is not None:
@@ -228,7 +229,7 @@ class CubeOutline:
         open_so_far = np.logical_and.accumulate(known, axis=2)
         is_told = is_floor.any(axis=2) & np.take_along_axis(open_so_far, ends, axis=2)[..., 0]
         excess = _OUTWARD[ends[..., 0]] - strip
-        return _largest(_side_medians(excess, is_told, 4), -9.0)
+        return np.asarray(np.fmax.reduce(_side_medians(excess, is_told, 4), axis=1, initial=0.0))
 
     def edge_strengths(self, image: np.ndarray, poses: Sequence[Pose]) -> np.ndarray:
         """(P,) steps of brightness across the top faces' edges in a (H, W, 3) frame, in grey
@@ -334,7 +335,7 @@ class CubeOutline:
             squares[:, 3, :, None] - squares[:, 0, :, None],
         )
         x, y = (corner[:, k] + u * across[:, k] + v * down[:, k] for k in (0, 1))
-        x, y = _inside_view(x, y, mask.shape)
+        x, y = ground.whole(x, y)
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
         return np.asarray(np.where(inside.mean(axis=1) > _MIN_INSIDE, covered, 0.0))
@@ -355,27 +356,11 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndar
     return np.asarray(np.where(count >= least, medians, np.nan))
 
 
-def _largest(medians: np.ndarray, least: float) -> np.ndarray:
-    """(P,) the largest of each row that is known, and `least` at the least."""
-    return np.asarray(np.where(np.isnan(medians), least, medians).max(axis=1, initial=least))
-
-
 def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """x and y, (P, N, K) float32 each, of the points `along` the normals from each of (P, N, 2)."""
     start, way = view.astype(np.float32)[..., None], normal.astype(np.float32)[..., None]
     far = along.astype(np.float32)
     return start[:, :, 0] + way[:, :, 0] * far, start[:, :, 1] + way[:, :, 1] * far
-
-
-def _inside_view(
-    x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Whole pixels of a view of this shape, inside it, next to its (x, y)."""
-    column, row = (x + 0.5).astype(np.intp), (y + 0.5).astype(np.intp)
-    return (
-        np.minimum(np.maximum(column, 0), shape[1] - 1),
-        np.minimum(np.maximum(row, 0), shape[0] - 1),
-    )
 
 
 def _search(
@@ -411,7 +396,7 @@ def _search(
     offsets, found = offsets.reshape(view.shape[:2]), found.reshape(view.shape[:2])
     # Beyond the crossing there must be floor, not a neighbour, the wall or a narrow gap.
     beyond = view + normal * (offsets + 1.5)[..., None]
-    x, y = _inside_view(beyond[..., 0], beyond[..., 1], ground.distance.shape)
+    x, y = ground.whole(beyond[..., 0], beyond[..., 1])
     found &= ground.inside[y, x]
     if others is not None:
         found &= ~others[np.arange(len(view))[:, None], y, x]

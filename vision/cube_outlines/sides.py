@@ -288,14 +288,8 @@ def _upper_median(sixes: np.ndarray) -> np.ndarray:
 
 def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whole pixels of the view, inside it, next to frame pixels (x, y)."""
-    height, width = ground.inside.shape
     (left, top), scale = ground.origin, ground.scale
-    column = np.rint((x + (0.5 - left)) / scale - 0.5).astype(np.intp)
-    row = np.rint((y + (0.5 - top)) / scale - 0.5).astype(np.intp)
-    return (
-        np.minimum(np.maximum(column, 0), width - 1),
-        np.minimum(np.maximum(row, 0), height - 1),
-    )
+    return ground.whole((x + (0.5 - left)) / scale - 0.5, (y + (0.5 - top)) / scale - 0.5)
 
 
 @frozen(eq=False)

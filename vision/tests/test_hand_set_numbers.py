@@ -13,8 +13,8 @@ from pathlib import Path
 import vision
 from vision.networks.model_card import MODELS
 
-MAX_NUMBERS = 859
-"""859 are there. A change may only lower it: the goal is 450."""
+MAX_NUMBERS = 858
+"""858 are there. A change may only lower it: the goal is 450."""
 GIVEN = (0, 1, 2, 0.5, 45, 90, 180, 360, 255)
 NEARLY_NOTHING = 1e-5
 DRAW_OR_COUNT = ("evaluate.py", "explain.py", "overlay.py", "shares.py", "target_paper.py", "tests")

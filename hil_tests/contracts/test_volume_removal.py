@@ -49,7 +49,7 @@ def parameters(tmp_path: Path) -> JournalParameters:
 @pytest.fixture
 def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table with volumes of four days, all closed ones in an archive; return its settings."""
-    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 16)
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 8)
     opened = open_copies(parameters)
     assert opened.second is not None
     for number, day in enumerate(DAYS):
@@ -196,9 +196,9 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
 def test_the_last_rounds_stay_however_old_they_are(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 20)
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 9)
     done = remove(aged)
-    assert "volume 3 stays: a start may look back into the last 20 rounds" in done.output
+    assert "volume 3 stays: a start may look back into the last 9 rounds" in done.output
     assert volume_numbers(parameters.path) == [1, 3, 4, 5]
 
 

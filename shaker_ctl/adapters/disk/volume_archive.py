@@ -127,7 +127,7 @@ def removable(
             f"the last {KEPT_DAYS} days stay at the table: a start may look back into them",
             remedy=f"Give {latest} or an earlier day",
         )
-    before_last = max(main.last_rounds(1), default=0) - KEPT_ROUNDS
+    before_last = max(one.last_round or 0 for one in main.closed) - KEPT_ROUNDS
     needed = [one.first for one in main.present if (one.last_round or 0) > before_last]
     going, staying = [], []
     for one in (each for each in main.present if each.day < before):

@@ -21,7 +21,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.record import Damage, Entry, Head, Record, link
 from shaker_ctl.journal.recovery import Trouble
 
 
@@ -311,6 +311,31 @@ def test_a_survey_changes_no_byte(crashed: bytes_cut.Crashed) -> None:
     assert findings == []
     assert [head.sequence for _, head in heads] == [60, 60]
     assert [file.read_bytes() for file in files] == before
+
+
+@pytest.mark.parametrize(("main", "found"), [(5, []), (4, [Trouble.MAIN_CUT])])
+def test_a_survey_beside_a_table_that_plays_knows_a_longer_copy_from_a_cut_one(
+    parameters: JournalParameters,
+    monkeypatch: pytest.MonkeyPatch,
+    main: int,
+    found: list[Trouble],
+) -> None:
+    """Five records come to the second copy while it waits for its turn, and `main` to the main."""
+    filled(parameters, 30, 30)
+    verify = SqliteJournal.verify
+
+    def walked(copy: SqliteJournal, alive: object = None) -> tuple[Head, Damage | None]:
+        done = verify(copy)
+        if copy.path == parameters.path:
+            for path, count in ((parameters.path, main), (parameters.second, 5)):
+                assert path is not None
+                with contextlib.closing(SqliteJournal(path)) as writer:
+                    writer.write(records_after(writer.head(), 5)[:count])
+        return done
+
+    monkeypatch.setattr(SqliteJournal, "verify", walked)
+    _, findings = survey(parameters)
+    assert [each.trouble for each in findings] == found
 
 
 def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
+from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference, walk
 from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
 
 log = logging.getLogger(__name__)
@@ -159,6 +160,10 @@ def survey(
                 )
         missing_is_news = parameters.second is not None and not findings
         findings += _compare(main, second, walked, second_is_set=missing_is_news)
+        if any(each.trouble is Trouble.MAIN_CUT for each in findings) and _goes_on_to(
+            parameters.path, heads[0][1], heads[1][1]
+        ):
+            findings = [each for each in findings if each.trouble is not Trouble.MAIN_CUT]
         if parameters.second is None:
             findings.append(tail_unproved())
         return heads, findings
@@ -166,6 +171,17 @@ def survey(
         main.close()
         if second is not None:
             second.close()
+
+
+def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
+    """Whether a copy, looked at again, goes on soundly from `head` to `end`.
+
+    A table that plays writes to both copies while they are walked one after the other.
+    """
+    with contextlib.closing(_opened_only(path)) as again:
+        records = again.read(head.sequence + 1, end.sequence)
+        newest = deque(walk(head, records, str(path)), maxlen=1)
+    return bool(newest) and isinstance(newest[0], Record) and newest[0].hash == end.hash
 
 
 def rebuild(parameters: JournalParameters, *, main: bool) -> Head:

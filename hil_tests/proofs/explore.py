@@ -28,7 +28,7 @@ from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import Case, Violation, asked, check
 from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
 from hil_tests.proofs.tables import Table
-from hil_tests.proofs.watch import WORLD, Watch, watched
+from hil_tests.proofs.watch import LIGHTING, WORLD, Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import After, Lamps, Phase, TableState
@@ -68,7 +68,8 @@ HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 
 def first(table: Table) -> Node:
     """Return where every walk begins: a table without a journal, before its first start."""
-    return normal(initial(table.rules)), Watch(shift_due=bool(table.expected.shift))
+    state = normal(initial(table.rules))
+    return state, normal_watch(Watch(shift_due=bool(table.expected.shift)), state)
 
 
 _ALIKE: dict[str, Callable[[Any], Any]] = {
@@ -93,8 +94,9 @@ bars a round (but for an untrusted clock), which dice are in use and what the la
 is recorded and told. Of two floorpersons it never matters which one inspects, and of those who may
 name dice which one did: only whether it is the same person again. Of a correction only that it
 was made decides, and whether values were lit before; the properties compare who made it where it
-is made. Whether a person typed or decided a result is recorded, and decides alike. Lamps that are
-proved dark are brought to unknown where `_proved_anew` says that it decides alike.
+is made. Whether a person typed or decided a result is recorded, and decides alike. Unknown
+lamps are brought to dark where `_proved_anew` says that it decides alike: so a row that forgets to
+call them unknown is noticed there.
 """
 
 
@@ -102,7 +104,7 @@ PROVED_ANEW = frozenset(
     {
         *(Phase.INTERRUPTED, Phase.AWAITING_PRESENCE, Phase.SETTLING_BY_HAND),
         *(Phase.OUT_OF_SERVICE, Phase.CLOSED, Phase.INSPECTION_DUE, Phase.LAMP_VALUES_AWAITED),
-        *(Phase.JOGGING, Phase.LAMP_TRIAL),
+        Phase.JOGGING,
     }
 )
 """Phases from which bets open only after the lamps were proved dark again."""
@@ -113,15 +115,15 @@ def _proved_anew(state: TableState) -> bool:
     before_toss = state.phase in (Phase.CYCLE_AWAITED, Phase.PLANNING, Phase.PROVING_DARK)
     return (
         state.phase in PROVED_ANEW
-        or state.after is not After.NEXT_ROUND
+        or (state.after is not After.NEXT_ROUND and state.phase not in LIGHTING)
         or (before_toss and state.purpose in (Purpose.INSPECTION, Purpose.TRIAL))
     )
 
 
 def normal_watch(watch: Watch, state: TableState) -> Watch:
     """Bring the watch of a state to the same representatives as `normal` does."""
-    if watch.lamps is Lamps.DARK and _proved_anew(state):
-        watch = watch._replace(lamps=Lamps.UNKNOWN)
+    if watch.lamps is Lamps.UNKNOWN and _proved_anew(state):
+        watch = watch._replace(lamps=Lamps.DARK)
     if watch.inspector == ANOTHER:
         watch = watch._replace(inspector=FLOORPERSON)
     if watch.dice_by is not None and watch.dice_by[0] != FLOORPERSON.name:
@@ -148,8 +150,8 @@ def _alike(state: TableState, names: Iterable[str]) -> dict[str, Any]:
         cause = _CAUSES.get(state.ending, state.cause)
         if cause is not state.cause:
             changes["cause"] = cause  # told and recorded where the round ends
-    if state.lamps is Lamps.DARK and _proved_anew(state):
-        changes["lamps"] = Lamps.UNKNOWN
+    if state.lamps is Lamps.UNKNOWN and _proved_anew(state):
+        changes["lamps"] = Lamps.DARK
     return changes
 
 

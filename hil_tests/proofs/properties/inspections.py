@@ -308,6 +308,15 @@ def _shift_told(case: Case) -> bool | None:
     return case.next.shift_due and case.tells(Notice.SHIFT_DUE)
 
 
+@proves(
+    "an inspection for a shift takes up the one that is due, and holds nothing of another",
+    granted=(ev.ShiftInspectionRequested,),
+)
+def _shift_taken_up(case: Case) -> bool | None:
+    y = case.next
+    return not y.shift_due and not y.passed and y.inspected_since == case.event.at
+
+
 EMPTY_HANDED = frozenset({P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE, P.READY, P.PACING})
 
 

@@ -108,11 +108,15 @@ PROVED_ANEW = frozenset(
     }
 )
 """Phases from which bets open only after the lamps were proved dark again."""
+BEFORE_TOSS = frozenset(
+    {Phase.CYCLE_AWAITED, Phase.COVERING, Phase.PLANNING, Phase.PROVING_DARK},
+)
+"""The same in an inspection and in a trial: their tosses wait for the proof, too."""
 
 
 def _proved_anew(state: TableState) -> bool:
     """Whether dark and unknown decide alike, since the lamps are proved dark before bets open."""
-    before_toss = state.phase in (Phase.CYCLE_AWAITED, Phase.PLANNING, Phase.PROVING_DARK)
+    before_toss = state.phase in BEFORE_TOSS
     return (
         state.phase in PROVED_ANEW
         or (state.after is not After.NEXT_ROUND and state.phase not in LIGHTING)

@@ -120,11 +120,12 @@ def test_what_is_alike_steps_alike(number):
     assert played >= {Phase.BETTING, Phase.PUSHING, Phase.COLLECTING}
 
 
-def test_dark_and_unknown_lamps_lead_to_the_same_where_they_are_proved_anew(monkeypatch):
+@pytest.mark.parametrize("number", [9, 11], ids=["no cover", "driven cover"])
+def test_dark_and_unknown_lamps_lead_to_the_same_where_they_are_proved_anew(number, monkeypatch):
     """All nodes of a table, with dark and unknown kept apart, come to those of the proof."""
-    reduced = explore(TABLES[9], keep=True, checked=False)
+    reduced = explore(TABLES[number], keep=True, checked=False)
     monkeypatch.setattr("hil_tests.proofs.explore._proved_anew", lambda _: False)
-    apart = explore(TABLES[9], keep=True, checked=False)
+    apart = explore(TABLES[number], keep=True, checked=False)
     monkeypatch.undo()
     assert apart.nodes > reduced.nodes
     brought = {(normal(state), normal_watch(watch, state)) for state, watch in apart.kept_nodes}

@@ -284,6 +284,49 @@ def test_a_dispute_is_opened_while_the_service_writes_the_journal(
         assert known(opened.main.milestones()) == NOTHING  # the service puts it on record
 
 
+@pytest.mark.parametrize("which", ["--main", "--second"])
+def test_a_copy_is_rebuilt_from_one_whose_volumes_were_removed(
+    parameters: JournalParameters, aged: Path, which: str
+) -> None:
+    assert remove(aged).exit_code == 0
+    (_, head), _ = survey(parameters)[0]
+    done = act(aged, "rebuild", which, "--yes")
+    assert done.exit_code == 0, done.output
+    heads, findings = survey(parameters)
+    assert [each for _, each in heads] == [head, head]
+    assert findings == []
+    with closing(open_copies(parameters)) as opened:
+        assert opened.notices == ()
+        assert len(opened.main.present) < len(opened.main.closed)
+
+
+def test_what_is_left_is_exported_and_counted_and_says_what_is_not(
+    aged: Path, tmp_path: Path
+) -> None:
+    assert remove(aged).exit_code == 0
+    for words in (["export", str(tmp_path / "out")], ["statistics"], ["events"]):
+        done = act(aged, *words)
+        assert done.exit_code == 0, done.output
+        assert "are left out: volumes among them were removed" in done.stderr
+    assert act(aged, "verify", str(tmp_path / "out")).exit_code == 0
+
+
+def test_a_broken_volume_is_fetched_from_an_archive_without_those_that_were_removed(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    assert remove(aged).exit_code == 0
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        gone = sorted(journal.removed)
+        broken = journal.present[-1].number
+        first = journal.present[-1].first
+    assert gone
+    for number in gone:
+        volume_path(tmp_path / "archive" / parameters.path.name, number).unlink()
+    changed(volume_path(parameters.path, broken), f"DELETE FROM record WHERE sequence = {first}")
+    assert [each.number for each in fetch(parameters, tmp_path / "archive")] == [broken]
+    assert survey(parameters)[1] == []
+
+
 def test_a_removal_that_is_cut_short_is_done_again(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

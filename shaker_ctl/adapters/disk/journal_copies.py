@@ -11,15 +11,17 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import Alive
+from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
@@ -30,6 +32,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference, walk
 from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
+from shaker_ctl.journal.volume import Volume
 
 log = logging.getLogger(__name__)
 
@@ -207,9 +210,24 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
                 remedy="Keep both files and call the maker",
             )
         _move_aside(target_path)
-        with contextlib.closing(SqliteJournal(target_path, identity=source.identity)) as target:
-            copy_forward(source, target)
+        for one in source.present:  # what was removed stays in its archive
+            before = source.closed[: one.number - 1]
+            _write_volume(target_path, source, before, one.last).close_for_good()
+        _write_volume(target_path, source, source.closed, None).close()
         return head
+
+
+def _write_volume(
+    path: Path, source: SqliteJournal, closed: Sequence[Volume], last: int | None
+) -> VolumeFile:
+    """Write the volume that comes after `closed`, up to its `last` record; None: the open one."""
+    file = volume_path(path, len(closed) + 1)
+    records = source.read(closed[-1].last + 1 if closed else 1, last)
+    volume_file.found(file, source.identity, closed, list(islice(records, _BATCH)))
+    written = VolumeFile(file)
+    while batch := list(islice(records, _BATCH)):
+        written.append(batch)
+    return written
 
 
 def copy_forward(source: SqliteJournal, target: SqliteJournal) -> None:

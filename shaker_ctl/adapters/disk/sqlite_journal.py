@@ -223,11 +223,14 @@ class SqliteJournal:
     def head_before(self, sequence: int) -> Head:
         """Return what the record `sequence` must follow: the record before it, or the beginning.
 
-        Where that one is missing, the newest that is there before it in its volume.
+        Where that one is missing, the newest that is there before it in its volume. Where its
+        volume was removed, what the chain has sealed in of its end.
         """
         file = self._file
         start, path = file.start, file.path
         for number, one in enumerate(file.closed):
+            if sequence == one.last + 1 and one not in self.present:
+                return one.head
             if sequence <= one.last + 1:
                 start = file.closed[number - 1].head if number else self.start
                 path = self.file_of(one)

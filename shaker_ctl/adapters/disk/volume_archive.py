@@ -71,6 +71,8 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
 def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
     """Put whole volumes from `folder` where one of a copy is missing or broken; yield each.
 
+    A volume that was removed comes back if the archive has it, and may stay away.
+
     The table must be stopped. A broken file is moved aside. Raises RefusedError while a service
     runs, or where the archive lacks a volume that is wanted; JournalCorruptError where what it has
     does not verify.
@@ -88,6 +90,8 @@ def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
                 continue
             here = volume_path(path, one.number)
             source = folder / here.name
+            if not source.exists() and one.number in journal.removed and not here.exists():
+                continue
             if not source.exists():
                 raise RefusedError(
                     f"volume {one.number} is wanted at {here}, and {folder} has none",

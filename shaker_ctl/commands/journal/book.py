@@ -49,10 +49,24 @@ class CheckedJournal:
         proved = self._chain.over(self.store.head_before(records[0].sequence), records)
         return until_ended(list(proved), number)
 
-    def all(self, *, is_proved: bool = False) -> Iterator[Record]:
+    @property
+    def first(self) -> int:
+        """The first record behind all volumes that were removed from the table; 1 if none was."""
+        here = {each.number for each in self.store.present}
+        gone = [each.last for each in self.store.closed if each.number not in here]
+        return max(gone, default=0) + 1
+
+    def kept(self, *, is_proved: bool = False) -> Iterator[Record]:
+        """Yield every record from `first` on, and say on standard error what is not among them."""
+        if self.first > 1:
+            told = f"records up to {self.first - 1} are left out: volumes among them were removed,"
+            typer.echo(f"{told} and `journal fetch` brings them back", err=True)
+        yield from self.all(is_proved=is_proved, first=self.first)
+
+    def all(self, *, is_proved: bool = False, first: int = 1) -> Iterator[Record]:
         """Yield every record; with `is_proved` raise JournalCorruptError at the first that does not
         fit, before it is handed on."""
-        for record in self._chain.over(self.store.head_before(1), self.store.read()):
+        for record in self._chain.over(self.store.head_before(first), self.store.read(first)):
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record

@@ -232,6 +232,6 @@ def export(
             remedy="Swap them; a time without an offset is UTC",
         )
     with opened(config, journal) as book:
-        before = book.store.head_before(1)
-        count, rounds = write_export(folder, before, book.all(is_proved=True), since, until)
+        before = book.store.head_before(book.first)
+        count, rounds = write_export(folder, before, book.kept(is_proved=True), since, until)
     screen.print(f"{count} records and {rounds} rounds in {folder}", soft_wrap=True)

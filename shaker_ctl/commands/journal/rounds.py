@@ -165,7 +165,7 @@ def events(
     of = day_named(wanted) if wanted else ""
     is_found = False
     with opened(config, journal) as book:
-        for record in book.around(of) if of else book.all():
+        for record in book.around(of) if of else book.kept():
             plain = record.plain
             line = told(plain)
             if (

@@ -27,7 +27,7 @@ def statistics(
     from shaker_ctl.journal.statistics import figures
 
     with opened(config, journal) as book:
-        shown = figures(book.all())
+        shown = figures(book.kept())
         if as_json:
             typer.echo(json.dumps(shown, indent=2))
         else:

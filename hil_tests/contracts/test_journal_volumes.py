@@ -748,11 +748,8 @@ def test_until_every_volume_is_verified_the_records_process_is_not_idle(
     for name in ("_ordinary_priority", "_idle_priority"):
         monkeypatch.setattr(records_process, name, partial(asked.append, name))
     monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_first_pause))
-    with (
-        closing(records_process.FollowedTables(parameters.path)) as tables,
-        pytest.raises(SystemExit),
-    ):
-        records_process._work([parameters.path], tables, records_process.Rest())
+    with pytest.raises(SystemExit):
+        records_process._work([parameters.path], records_process.Rest())
     found = ["verified", "verified", "none is due"]
     assert asked == ["_ordinary_priority", *found, "_idle_priority"]
 
@@ -798,15 +795,79 @@ def test_a_table_that_is_to_be_opened_does_not_wait_for_an_idle_process(
     with pytest.raises(RefusedError, match="not yet verified"):
         watch.require_proved()
     watch.look()
-    assert watch._process is first  # it has only just begun, and is not idle
+    assert watch._process is first  # it has only just begun
     monkeypatch.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
-    watch.look()
-    second = watch._process
-    assert second is not first
-    watch.look()
-    assert watch._process is second
-    watch.stop()
-    opened.close()
+    try:
+        assert first is not None
+        await_idle(first, seconds=30.0)
+        watch.look()
+        assert watch._process is first, "nobody has asked since"
+        volume_proofs.place(parameters.path).unlink()
+        with pytest.raises(RefusedError, match="not yet verified"):
+            watch.require_proved()
+        watch.look()
+        second = watch._process
+        assert second is not first
+        watch.look()
+        assert watch._process is second
+    finally:
+        watch.stop()
+        opened.close()
+
+
+def test_a_process_at_its_work_is_left_to_it_however_long_a_volume_takes(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were it started anew while somebody asks again and again, it would never get there."""
+    both(parameters, 2)
+    opened = open_copies(parameters)
+    before = JournalLock(record_tables.place(parameters.path))  # it waits at it, and is not idle
+    monkeypatch.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
+    watch = RecordsWatch([opened.main])
+    watch.start()
+    first = watch._process
+    try:
+        for _ in range(20):
+            with pytest.raises(RefusedError, match="not yet verified"):
+                watch.require_proved()
+            watch.look()
+            assert watch._process is first
+            time.sleep(0.05)
+    finally:
+        watch.stop()
+        before.close()
+        opened.close()
+
+
+def test_a_volume_is_verified_before_the_tables_are_made(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table waits for the volumes; the tables of a year take long."""
+    both(parameters, 3)
+    done: list[str] = []
+    verify, keep_up = records_process.verify_next, records_process.FollowedTables.keep_up
+
+    def verified(paths: list[Path], rest: records_process.Rest) -> bool:
+        is_due = verify(paths, rest)
+        done.append("verified" if is_due else "none is due")
+        return is_due
+
+    def kept_up(tables: records_process.FollowedTables) -> bool:
+        done.append("kept up")
+        keep_up(tables)
+        if len(done) > 6:
+            raise SystemExit
+        return True  # as where there is more than is done here
+
+    monkeypatch.setattr(records_process, "verify_next", verified)
+    monkeypatch.setattr(records_process.FollowedTables, "keep_up", kept_up)
+    for name in ("_ordinary_priority", "_idle_priority"):
+        monkeypatch.setattr(records_process, name, lambda: True)
+    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(lambda _: None))
+    with pytest.raises(SystemExit):
+        records_process._work([parameters.path], records_process.Rest())
+    assert done[:4] == ["verified", "kept up", "verified", "kept up"]
+    assert done[4:6] == ["none is due", "kept up"]
 
 
 def test_a_records_process_waits_until_the_one_before_it_has_ended(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import record_tables, volume_archive
+from shaker_ctl.adapters.disk import record_tables, records_process, volume_archive
 from shaker_ctl.adapters.disk.dispute_list import (
     NAME,
     NOTHING,
@@ -120,6 +121,62 @@ def test_only_what_an_archive_holds_whole_is_removed(
     path.unlink()
     with pytest.raises(JournalCorruptError, match="volume 2"):
         open_copies(parameters)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("trouble", ["lost", "of another version", "a folder in their place"])
+def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
+    parameters: JournalParameters,
+    aged: Path,
+    tmp_path: Path,
+    trouble: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert remove(aged).exit_code == 0
+    tables = record_tables.place(parameters.path)
+    if trouble == "of another version":
+        with closing(sqlite3.connect(tables)) as db:
+            db.execute(f"PRAGMA user_version={record_tables.VERSION + 1}")
+    elif trouble == "a folder in their place":
+        tables.mkdir()
+    monkeypatch.setattr(records_process, "_AGAIN_AFTER_S", 0.0)
+    for name in ("_ordinary_priority", "_idle_priority"):
+        monkeypatch.setattr(records_process, name, lambda: True)
+    pauses = iter(range(3))
+
+    def until_the_third_pause(seconds: float) -> None:
+        if seconds == records_process.PAUSE_S and next(pauses, None) is None:
+            raise SystemExit
+
+    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_third_pause))
+    opened = open_copies(parameters)
+    assert opened.second is not None
+    watch = RecordsWatch([opened.main, opened.second])
+    capfd.readouterr()
+    with pytest.raises(SystemExit):
+        records_process._work(
+            [parameters.path, parameters.second or Path()], records_process.Rest()
+        )
+    watch.require_proved()
+    opened.close()
+    said = capfd.readouterr().err.splitlines()
+    assert sum("the tables are not kept up" in line for line in said) == 1, said
+    if trouble == "a folder in their place":
+        return
+    assert len(said) == 1 + (trouble != "lost"), said
+    remedy = "Bring it back from its archive: shaker-ctl journal fetch FOLDER"
+    assert said[-1].endswith(f"volume 2 of the journal, up to record 81, was removed. {remedy}")
+    assert TablesReader(tables).counted() is None
+    shown = " ".join(act(aged, "verify").output.split())
+    assert "once the removed volumes are back (shaker-ctl journal fetch FOLDER)" in shown
+    list(fetch(parameters, tmp_path / "archive"))
+    with closing(records_process.FollowedTables(parameters.path)) as again:
+        while again.keep_up():
+            pass
+    counted = TablesReader(tables).counted()
+    assert counted is not None
+    assert counted[1] == SqliteJournal(parameters.path, read_only=True).head().sequence
 
 
 @pytest.mark.timeout(60)

@@ -3,7 +3,8 @@
 Owns `journal.tables.sqlite`: settled tosses, changes of dice, meters, and the tally of all
 outcomes, with the cursor up to which they hold. The records process writes them; console, page and
 link read them. They prove nothing and can be lost: the writer makes them anew from the chain where
-they are missing, damaged, of another journal or of another version.
+they are missing, damaged, of another journal or of another version. Where volumes were removed, it
+can do so when these have been fetched back.
 
 Damage is noticed by whoever meets it: each toss has a mark (CRC-32), and the cursor has one over
 itself, the number of tosses and the small tables. A reader that meets a wrong mark answers nothing;
@@ -141,6 +142,7 @@ class RecordTables:
         Raises JournalError where the medium refuses.
         """
         self.path = path
+        self.cursor: Head | None = None
         self._identity = identity
         is_there = path.exists()
         try:
@@ -156,10 +158,14 @@ class RecordTables:
         if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             raise ValueError("they are of another version")
         kept = _kept(self._db)
+        if kept is None and not any(_small(self._db)):
+            _check(self._db, None)
+            self._set_out()
+            return
         if kept is None or kept.identity != self._identity:
             raise ValueError("they are of another journal")
         _check(self._db, kept)
-        self.cursor: Head | None = Head(kept.sequence, bytes.fromhex(kept.hash))
+        self.cursor = Head(kept.sequence, bytes.fromhex(kept.hash))
         self._tally = tallies.from_plain(json.loads(kept.tally))
         self._reading = Reading({int(n): v for n, v in json.loads(kept.waiting).items()})
         self._shaken = _shaken_until(self._db, kept, kept.sequence)
@@ -196,6 +202,10 @@ class RecordTables:
                 self._db.execute(statement)
         except volume_file.COMPLAINTS as error:
             raise volume_file.translated(error, self.path) from error
+        self._set_out()
+
+    def _set_out(self) -> None:
+        """Stand before the first record: nothing was put in yet."""
         self.cursor = None
         self._shaken = Worn()
         self._tally, self._reading = Tally(), Reading()

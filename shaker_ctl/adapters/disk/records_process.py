@@ -6,6 +6,9 @@ again. It looks over the tables when it takes them up, and every half hour. It i
 service and ends with it: its standard input closes then. What it finds, it leaves in files beside
 the journal. One such process is at them: the next one waits at a lock until it has ended.
 
+The two take turns, a volume and some records at a time. What hinders one of them is said in a line
+and tried again; the other one goes on.
+
 A table is not opened before every closed volume is verified, so nothing is played then, and the
 process works at the priority of any other program: on a busy computer an idle one would never get
 there. From then on it works at idle priority.
@@ -19,7 +22,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk import volume_proofs
@@ -156,17 +159,60 @@ class FollowedTables:
         self._tables.close()
 
 
+class Work:
+    """One of the two things done here, piece by piece; what hinders it is said once."""
+
+    def __init__(self, trouble: str, begin: Callable[[], Iterator[bool]]) -> None:
+        """`trouble`: what is told where it is hindered. `begin`: yields after each piece whether
+        there may be more; it is called again after it raised JournalError or OSError."""
+        self._trouble = trouble
+        self._begin = begin
+        self._pieces = begin()
+        self._again_s = 0.0
+        self._said = ""
+        self.is_hindered = False
+
+    def __call__(self) -> bool:
+        """Do a piece; return whether there may be more."""
+        if self.is_hindered and time.monotonic() < self._again_s:
+            return False
+        try:
+            has_more = next(self._pieces)
+        except (JournalError, OSError) as error:
+            line = error.line() if isinstance(error, JournalError) else str(error)
+            if line != self._said:
+                sys.stderr.write(f"records: {self._trouble}: {line}\n")
+            self._said, self.is_hindered = line, True
+            self._pieces = self._begin()
+            self._again_s = time.monotonic() + _AGAIN_AFTER_S
+            return False
+        self._said, self.is_hindered = "", False
+        return has_more
+
+
+def _verifying(paths: list[Path], rest: Rest) -> Iterator[bool]:
+    while True:
+        yield verify_next(paths, rest)
+
+
+def _following(journal: Path) -> Iterator[bool]:
+    with contextlib.closing(FollowedTables(journal)) as tables:
+        looked_s = time.monotonic()
+        while True:
+            yield tables.keep_up()
+            if time.monotonic() - looked_s > LOOK_OVER_S:
+                tables.look_over()
+                looked_s = time.monotonic()
+
+
 def main() -> None:
     """Run until the service ends. The first line of standard input names the copies."""
     paths = [Path(path) for path in json.loads(sys.stdin.readline())]
     rest = Rest()
     while True:
         try:
-            with (
-                contextlib.closing(JournalLock(place(paths[0]))),
-                contextlib.closing(FollowedTables(paths[0])) as tables,
-            ):
-                _work(paths, tables, rest)
+            with contextlib.closing(JournalLock(place(paths[0]))):
+                _work(paths, rest)
         except RefusedError:  # that of a service which was killed has not ended yet
             rest.wait(PAUSE_S)
         except (JournalError, OSError) as error:
@@ -175,17 +221,17 @@ def main() -> None:
             rest.wait(_AGAIN_AFTER_S)
 
 
-def _work(paths: list[Path], tables: FollowedTables, rest: Rest) -> None:
-    """Keep up and verify until something cannot be used. Raises JournalError, OSError."""
-    looked_s = time.monotonic()
+def _work(paths: list[Path], rest: Rest) -> None:
+    """Verify and keep up until the service ends. A volume goes first: `open` may wait for it."""
+    verify = Work("the volumes are not verified", lambda: _verifying(paths, rest))
+    follow = Work("the tables are not kept up", lambda: _following(paths[0]))
     while True:
-        has_more = tables.keep_up()
-        rest()
-        if time.monotonic() - looked_s > LOOK_OVER_S:
-            tables.look_over()
-            looked_s = time.monotonic()
-        if not has_more and not verify_next(paths, rest):
+        is_due = verify()
+        if not is_due and not verify.is_hindered:
             rest.begin_play()
+        has_more = follow()
+        rest()
+        if not is_due and not has_more:
             rest.wait(PAUSE_S)
 
 

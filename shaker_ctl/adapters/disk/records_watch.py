@@ -37,6 +37,16 @@ WORDED_FOR_S = 10.0
 REMEDY = "shaker-ctl journal verify names the record; a person decides"
 
 
+def _is_idle(pid: int) -> bool:
+    """Return whether a process gives way, in either way that a records process asks for."""
+    try:
+        ordinary = max(0, os.getpriority(os.PRIO_PROCESS, 0))
+        is_below = os.getpriority(os.PRIO_PROCESS, pid) > ordinary
+        return is_below or os.sched_getscheduler(pid) == os.SCHED_IDLE
+    except OSError:
+        return False
+
+
 class RecordsWatch:
     """One records process. `start` and `stop` once; everything else from any thread."""
 
@@ -49,7 +59,8 @@ class RecordsWatch:
         self._started_s = 0.0
         self._is_waited_for = False
         """Somebody wants to open the table. A process that has turned idle is started anew, since
-        one cannot leave idle priority; it works at ordinary priority until all is verified."""
+        one cannot leave idle priority; it works at ordinary priority until all is verified. One
+        that is not idle is left to its work, however long a volume takes."""
         self._seen: Mark = ()
         self._proofs = Proofs()
         self._worded: tuple[float, tuple[object, ...], str] = (0.0, (), "")
@@ -89,9 +100,11 @@ class RecordsWatch:
                     process.stdin.close()
 
     def look(self) -> None:
-        """Start the process again where it has ended, or is waited for. Called regularly."""
+        """Start the process again where it has ended, or is idle and waited for. Call regularly."""
         process = self._process
         is_running = process is not None and process.poll() is None
+        if process is not None and is_running and self._is_waited_for:
+            self._is_waited_for = _is_idle(process.pid)
         if not self._is_wanted or (is_running and not self._is_waited_for):
             return
         if time.monotonic() - self._started_s > AGAIN_AFTER_S:

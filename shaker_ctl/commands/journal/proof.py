@@ -49,9 +49,11 @@ def verify(
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
         screen.print(found, soft_wrap=True)
     if damage := TablesReader(place(parameters.path)).damage():
+        back = ", once the removed volumes are back (shaker-ctl journal fetch FOLDER)"
+        when = back if gone else ""
         screen.print(
             f"the tables for figures beside the journal cannot be used: {visible(damage)}. "
-            "While the table runs, it makes them anew from the chain by itself",
+            f"While the table runs, it makes them anew from the chain by itself{when}",
             style="yellow",
             soft_wrap=True,
         )

@@ -357,6 +357,41 @@ def test_a_copy_is_rebuilt_from_one_whose_volumes_were_removed(
         assert len(opened.main.present) < len(opened.main.closed)
 
 
+def test_removes_no_more_than_asked_however_the_day_is_written(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    """As text, 20260902 comes behind every day that is written with dashes."""
+    assert remove(aged, "20260902").exit_code == 0
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        gone = [each for each in journal.closed if each not in journal.present]
+        assert [each.day for each in gone] == ["2026-09-01"]
+
+
+@pytest.mark.parametrize("kept", [0, 1], ids=["empty", "behind"])
+def test_no_copy_is_rebuilt_from_one_that_only_ends_earlier(
+    parameters: JournalParameters, aged: Path, kept: int
+) -> None:
+    assert parameters.second is not None
+    for number in volume_numbers(parameters.second)[kept:]:
+        volume_path(parameters.second, number).unlink()
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        SqliteJournal(parameters.second, identity=journal.identity).close()
+    before = [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.sqlite"))]
+    done = act(aged, "rebuild", "--main", "--yes")
+    assert done.exit_code == 1
+    assert isinstance(done.exception, RefusedError)
+    assert "goes on to record" in str(done.exception)
+    assert [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.sqlite"))] == before
+
+
+def test_what_is_moved_aside_in_one_second_is_all_kept(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        assert act(aged, "rebuild", "--second", "--yes").exit_code == 0
+    assert len(list((tmp_path / "stick").glob("journal.sqlite.replaced-*"))) == 3
+
+
 def test_what_is_left_is_exported_and_counted_and_says_what_is_not(
     aged: Path, tmp_path: Path
 ) -> None:

@@ -117,7 +117,7 @@ def _compare_sound(main: CopyState, second: CopyState) -> list[RecoveryFinding]:
         text = f"the second copy of the journal is {behind} records behind"
         return [RecoveryFinding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, True)]
     if behind > 0:
-        text = f"the second copy of the journal was {behind} records behind and was caught up"
+        text = f"the second copy of the journal is {behind} records behind; a start catches it up"
         return [RecoveryFinding(Trouble.SECOND_LATE, text, "", False)]
     return []
 

@@ -207,14 +207,33 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
         if damage is not None:
             raise RefusedError(
                 f"{source_path} is damaged itself: {damage.line()}",
-                remedy="Keep both files and call the maker",
+                remedy="Rebuild the other copy if it is whole; or: shaker-ctl journal fetch FOLDER",
             )
+        _refuse_a_shorter(source, head, target_path)
         _move_aside(target_path)
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()
         _write_volume(target_path, source, source.closed, None).close()
         return head
+
+
+def _refuse_a_shorter(source: SqliteJournal, head: Head, target_path: Path) -> None:
+    """Raise RefusedError where the target is sound, and only goes on where the source ends."""
+    try:
+        with contextlib.closing(_opened_only(target_path)) as target:
+            state = _walked(target, SqliteJournal.verify)
+            same = head.sequence == 0 or state.hash_at(head.sequence) == head.hash
+            goes_on = same and state.damage is None and target.identity == source.identity
+            longer = state.head.sequence if goes_on else 0
+    except (JournalError, RefusedError):
+        return  # what cannot be read is what a rebuild is for
+    if longer > head.sequence:
+        raise RefusedError(
+            f"{target_path} is whole and goes on to record {longer}; {source.path} ends at record "
+            f"{head.sequence}",
+            remedy="Rebuild the shorter copy instead",
+        )
 
 
 def _write_volume(
@@ -319,10 +338,21 @@ def _halted(
 
 
 def _move_aside(path: Path) -> None:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    stamp = unused_stamp(path)
     for number in volume_numbers(path):
         volume = volume_path(path, number)
         for suffix in ("", "-wal", "-shm"):
             old = volume.with_name(volume.name + suffix)
-            if old.exists():
+            if os.path.lexists(old):
                 os.replace(old, old.with_name(f"{volume.name}.replaced-{stamp}{suffix}"))
+
+
+def unused_stamp(path: Path) -> str:
+    """Return the time, and a number where something beside `path` was moved aside at that second:
+    what is moved aside never takes the place of what was before."""
+    stamp = now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    number = 1
+    while any(path.parent.glob(f"*.replaced-{stamp}*")):
+        number += 1
+        stamp = f"{now}-{number}"
+    return stamp

@@ -13,10 +13,10 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, unused_stamp
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import MODE, sync_folder
@@ -99,8 +99,7 @@ def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
                 )
             _require_whole(source, journal, one)
             if here.exists():
-                stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-                os.replace(here, here.with_name(f"{here.name}.replaced-{stamp}"))
+                os.replace(here, here.with_name(f"{here.name}.replaced-{unused_stamp(here)}"))
             _copy(source, here, journal, one)
             yield Brought(one.number, here, is_new=True)
 

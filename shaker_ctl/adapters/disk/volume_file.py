@@ -45,6 +45,7 @@ from shaker_ctl.journal.record import (
     walk,
 )
 from shaker_ctl.journal.volume import Volume, broken_list, misfit
+from shaker_ctl.whole_file import read_bounded
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
 
@@ -589,10 +590,11 @@ def preserve(path: Path, note: str) -> Path:
     Call before closing it: closing folds the log into the file. The same finding is kept once, so
     that restarts in a row do not fill the medium.
     """
+    why = (note + "\n").encode(errors="backslashreplace")
     for earlier in path.parent.glob(f"{path.name}.evidence-*"):
-        why = earlier / "why.txt"
-        if why.exists() and why.read_text(encoding="utf-8") == note + "\n":
-            return earlier
+        with contextlib.suppress(OSError):  # what is damaged there is not the same finding
+            if read_bounded(earlier / "why.txt", len(why)) == why:
+                return earlier
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     folder = path.with_name(f"{path.name}.evidence-{stamp}")
     folder.mkdir()  # and never into one that somebody made, or a link to one
@@ -600,7 +602,7 @@ def preserve(path: Path, note: str) -> Path:
         source = path.with_name(path.name + suffix)
         if source.exists():
             shutil.copy2(source, folder / source.name)
-    (folder / "why.txt").write_text(note + "\n", encoding="utf-8")
+    (folder / "why.txt").write_bytes(why)
     return folder
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
 from shaker_ctl.journal.volume import Volume
+from shaker_ctl.whole_file import mode, put, read_bounded
 
 _MAX_B = 16 << 20
 """A larger file of proofs was not written here."""
@@ -31,18 +31,14 @@ def place(journal: Path) -> Path:
 def load(path: Path) -> Proofs:
     """Return what was kept; nothing where it cannot be read."""
     try:
-        if path.stat().st_size > _MAX_B:
-            return Proofs()
-        return from_plain(json.loads(path.read_bytes()))
+        return from_plain(json.loads(read_bounded(path, _MAX_B)))
     except (OSError, ValueError, RecursionError):
         return Proofs()
 
 
 def save(path: Path, proofs: Proofs) -> None:
     """Put the proofs into place whole. Raises OSError."""
-    aside = path.with_name(path.name + ".new")
-    aside.write_text(json.dumps(proofs.to_plain()), encoding="utf-8")
-    os.replace(aside, path)
+    put(path, json.dumps(proofs.to_plain()), mode(0o640))
 
 
 def mark_of(path: Path) -> Mark:

@@ -138,7 +138,7 @@ def remove(
 
     chosen = settings_file.load(config)
     parameters = chosen.journal
-    day_named(before)
+    before = day_named(before)
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
     with closing(open_copies(parameters)) as opened:
@@ -155,7 +155,7 @@ def remove(
             return
         by = {"name": name, "role": role.value}
         numbers = [one.number for one in going]
-        sealed_start.write(opened, volume.removal(numbers, str(folder), by, reason))
+        sealed_start.write(opened, volume.removal(numbers, visible(folder), by, reason))
         delete(opened, going)
     screen.print(
         f"{len(going)} volumes are removed, up to record {going[-1].last}; "

@@ -52,9 +52,9 @@ class CheckedJournal:
     @property
     def first(self) -> int:
         """The first record behind all volumes that were removed from the table; 1 if none was."""
-        here = {each.number for each in self.store.present}
-        gone = [each.last for each in self.store.closed if each.number not in here]
-        return max(gone, default=0) + 1
+        closed = self.store.closed
+        here = self.store.present if closed else ()  # which reads the open volume for it
+        return max((each.last for each in closed if each not in here), default=0) + 1
 
     def kept(self, *, is_proved: bool = False) -> Iterator[Record]:
         """Yield every record from `first` on, and say on standard error what is not among them."""

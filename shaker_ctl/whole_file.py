@@ -1,6 +1,7 @@
 """Files that are never half written: made aside, brought to the disk, then moved into place.
 
-And files that are opened only where they are files, and small ones that are read whole.
+And files that are opened only where they are files, small ones that are read whole, and the names
+of those that are moved aside.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
 
@@ -67,3 +69,14 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
     if len(content) > max_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {max_bytes} bytes", str(path))
     return content
+
+
+def unused_stamp(path: Path) -> str:
+    """Return the time for a name `….replaced-TIME` beside `path`, with a number where that second
+    was used already: what is moved aside never takes the place of what was before."""
+    stamp = now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    number = 1
+    while any(path.parent.glob(f"*.replaced-{stamp}*")):
+        number += 1
+        stamp = f"{now}-{number}"
+    return stamp

@@ -27,7 +27,7 @@ from shaker_ctl.service.status_socket import read_status
 
 BEATS = "beats"
 PORTS = ("technician", "dealer")
-MOST_BEATS = 4_000_000
+MAX_BEATS = 4_000_000
 LATE_S = 0.03
 LOOK_S = 0.5
 
@@ -39,7 +39,7 @@ class WatchedSession(Session):
         if log == "service.log":
             beats = self.folder / BEATS
             with beats.open("wb") as file:
-                file.truncate(8 * MOST_BEATS)
+                file.truncate(8 * MAX_BEATS)
             noted = program("hil_tests.reliability.noted_beats", *command[command.index("run") :])
             command = ["env", f"SHAKER_RIG_BEATS={beats}", *noted]
         return super()._started(name, command, log, nice=nice)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.reliability import noted_beats
-from hil_tests.reliability.heartbeat import BEATS, MOST_BEATS, WatchedSession, told
+from hil_tests.reliability.heartbeat import BEATS, MAX_BEATS, WatchedSession, told
 from hil_tests.table_under_test.session import Plan
 from shaker_ctl import main
 from shaker_ctl.service.heartbeat import Heartbeat
@@ -23,7 +23,7 @@ def test_a_late_beat_is_seen_from_outside(tmp_path: Path, monkeypatch: pytest.Mo
             assert heart.is_fresh()
 
     with (tmp_path / BEATS).open("wb") as file:
-        file.truncate(8 * MOST_BEATS)
+        file.truncate(8 * MAX_BEATS)
     monkeypatch.setenv("SHAKER_RIG_BEATS", str(tmp_path / BEATS))
     monkeypatch.setattr(main, "app", service)
     monkeypatch.setattr(Heartbeat, "beat", Heartbeat.beat)  # put back afterwards

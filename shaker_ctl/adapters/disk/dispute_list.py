@@ -26,7 +26,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash
 from shaker_ctl.quoting import require_words
-from shaker_ctl.whole_file import put, read_bounded
+from shaker_ctl.whole_file import put, read_bounded, unused_stamp
 
 NAME = "disputes.jsonl"
 MAX_BYTES = 16_000_000
@@ -186,7 +186,7 @@ class DisputeList:
         wall = now.isoformat(timespec="seconds")
         with self._writing():
             if os.path.lexists(self._path):
-                os.replace(self._path, f"{self._path}.replaced-{now:%Y%m%dT%H%M%SZ}")
+                os.replace(self._path, f"{self._path}.replaced-{unused_stamp(self._path)}")
             acts = [Dispute(number, True, "journal rebuild", why, wall) for number in rounds]
             put(self._path, b"".join(map(_line, acts)), lambda number: os.fchmod(number, 0o640))
         self.known = NOTHING

@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -30,9 +29,11 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference, walk
+from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
+from shaker_ctl.journal.record import walk as walk_chain
 from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
 from shaker_ctl.journal.volume import Volume
+from shaker_ctl.whole_file import unused_stamp
 
 log = logging.getLogger(__name__)
 
@@ -183,7 +184,7 @@ def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
     """
     with contextlib.closing(_opened_only(path)) as again:
         records = again.read(head.sequence + 1, end.sequence)
-        newest = deque(walk(head, records, str(path)), maxlen=1)
+        newest = deque(walk_chain(head, records, str(path)), maxlen=1)
     return bool(newest) and isinstance(newest[0], Record) and newest[0].hash == end.hash
 
 
@@ -232,7 +233,7 @@ def _refuse_a_shorter(source: SqliteJournal, head: Head, target_path: Path) -> N
         raise RefusedError(
             f"{target_path} is whole and goes on to record {longer}; {source.path} ends at record "
             f"{head.sequence}",
-            remedy="Rebuild the shorter copy instead",
+            remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
         )
 
 
@@ -345,14 +346,3 @@ def _move_aside(path: Path) -> None:
             old = volume.with_name(volume.name + suffix)
             if os.path.lexists(old):
                 os.replace(old, old.with_name(f"{volume.name}.replaced-{stamp}{suffix}"))
-
-
-def unused_stamp(path: Path) -> str:
-    """Return the time, and a number where something beside `path` was moved aside at that second:
-    what is moved aside never takes the place of what was before."""
-    stamp = now = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    number = 1
-    while any(path.parent.glob(f"*.replaced-{stamp}*")):
-        number += 1
-        stamp = f"{now}-{number}"
-    return stamp

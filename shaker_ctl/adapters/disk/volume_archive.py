@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import date, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, unused_stamp
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_file import MODE, sync_folder
@@ -24,7 +24,7 @@ from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.volume import Volume
-from shaker_ctl.whole_file import opened
+from shaker_ctl.whole_file import opened, unused_stamp
 
 KEPT_ROUNDS = 1000
 """A table that stood still for a month starts from rounds that are older: what the lamp box

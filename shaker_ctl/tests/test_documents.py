@@ -10,7 +10,7 @@ import pytest
 import shaker_ctl
 
 PACKAGE = Path(shaker_ctl.__file__).parent
-FRONT_PAGE = PACKAGE.parent / "README.md"
+CONTRIBUTING = PACKAGE.parent / "CONTRIBUTING.md"
 
 
 def test_each_decision_is_listed_under_its_own_title() -> None:
@@ -32,9 +32,9 @@ def test_a_page_of_modules_names_every_one(folder: str) -> None:
     assert {name for name in modules if f"`{name}`" not in rows} == set()
 
 
-@pytest.mark.skipif(not FRONT_PAGE.exists(), reason="an installed package has no front page")
-def test_the_front_page_leads_to_every_folder() -> None:
-    page = FRONT_PAGE.read_text("utf-8")
+@pytest.mark.skipif(not CONTRIBUTING.exists(), reason="an installed package has no map")
+def test_the_map_leads_to_every_folder() -> None:
+    page = CONTRIBUTING.read_text("utf-8")
     map_of_folders = page.split("## Find your way")[1].split("\n## ")[0]
     folders = {file.parent.name for file in PACKAGE.glob("*/__init__.py")} | {"decisions"}
     assert {name for name in folders - {"tests"} if f"{name}/`" not in map_of_folders} == set()

@@ -25,8 +25,8 @@ from shaker_ctl.journal.record import Damage, Entry, Head, Record, link
 from shaker_ctl.journal.recovery import Trouble
 
 
-def write(store: SqliteJournal, count: int, **kwargs: int) -> list[Record]:
-    records = records_after(store.head(), count, **kwargs)
+def write(store: SqliteJournal, count: int, round_of_first: int = 1) -> list[Record]:
+    records = records_after(store.head(), count, round_of_first=round_of_first)
     store.write(records)
     return records
 

@@ -34,8 +34,8 @@ from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.vocabulary import Role
 
-DAYS = ("", "2026-09-01", "2026-09-02", "2026-11-20", "2026-11-22")
-"""The first volume is of the day of its first record, which is recent."""
+DAYS = ("2026-11-21", "2026-09-01", "2026-09-02", "2026-11-20", "2026-11-22")
+"""The first volume is recent: the clock was set back after it."""
 WORD = "correct horse battery"
 
 
@@ -55,7 +55,8 @@ def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.Monk
     assert opened.second is not None
     for number, day in enumerate(DAYS):
         written = [turn(opened.main, day)] if number else []
-        made = records_after(opened.main.head(), EACH, round_of_first=1 + 8 * number)
+        wall = f"{day}T12:00:00.000+00:00"
+        made = records_after(opened.main.head(), EACH, round_of_first=1 + 8 * number, wall=wall)
         opened.main.write(made)
         opened.second.write([*written, *made])
     opened.close()

@@ -65,7 +65,9 @@ def file_of(parameters: JournalParameters, which: str) -> Path:
     return newest.with_name(newest.name + "-wal") if which == "log" else newest
 
 
-def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Record]:
+def records_after(
+    head: Head, count: int, *, round_of_first: int = 1, wall: str = "2026-11-21T00:00:00.000+00:00"
+) -> list[Record]:
     """Forge so many records of different lengths, five a round."""
     records = []
     for n in range(count):
@@ -74,7 +76,7 @@ def records_after(head: Head, count: int, *, round_of_first: int = 1) -> list[Re
             head,
             Entry("step", body, round=round_of_first + n // 5),
             monotonic_s=float(n),
-            wall="2026-11-21T00:00:00.000+00:00",
+            wall=wall,
             digests={"model": "ab" * 16},
         )
         records.append(record)

@@ -86,7 +86,11 @@ class DaySheet:
 
     first: int = 0
     last: int = 0
-    """Sequence numbers of the records."""
+    """Sequence numbers of the first and the last record."""
+    records: int = 0
+    """How many there are; fewer than from `first` to `last` where the clock was set meanwhile."""
+    notes: list[str] = field(default_factory=list)
+    """Why they may not be all that was recorded on the day; set by whoever looks them up."""
     began: str = ""
     ended: str = ""
     """Wall time of the first and of the last record."""
@@ -109,6 +113,7 @@ class DaySheet:
 
     def take(self, plain: Plain, chain: str = "") -> None:
         """Count one record. `chain` is its hash."""
+        self.records += 1
         self.first = self.first or plain["sequence"]
         self.began = self.began or plain["wall"]
         self.last, self.ended, self.head = plain["sequence"], plain["wall"], chain

@@ -140,3 +140,8 @@ def gaming_day(now: datetime, begins: time) -> str:
     """Return the gaming day of a moment: the date on which the day began, in the zone of `now`."""
     began = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
     return began.isoformat()
+
+
+def day_of(wall: str, begins: time) -> str:
+    """Return the gaming day of a record's wall time, in the machine's own zone."""
+    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)

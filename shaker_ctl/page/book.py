@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import datetime, time
+from datetime import time
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ from shaker_ctl.adapters.disk.volume_file import CACHE_KB
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
-from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.journal.volume import day_of
 from shaker_ctl.page.journal import is_of_play
 
 log = logging.getLogger(__name__)
 
-VERSION = 4
+VERSION = 5
 """Version of the tables. Tables of another version are made anew."""
 
 PAUSE_S = 0.4
@@ -53,8 +53,7 @@ _SCHEMA = (
     "number INTEGER NOT NULL, turns REAL, in_band_s REAL, lowest_rpm REAL, highest_rpm REAL)",
     "CREATE TABLE fault (sequence INTEGER PRIMARY KEY, wall TEXT NOT NULL, round INTEGER, "
     "kind TEXT NOT NULL, code TEXT NOT NULL)",
-    "CREATE TABLE day (day TEXT PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) "
-    "WITHOUT ROWID",
+    "CREATE TABLE day (day TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID",
     f"PRAGMA user_version={VERSION}",
 )
 
@@ -281,10 +280,10 @@ class Book:
         rows = self._rows("SELECT file FROM picture WHERE sha256 = ?", (sha256,))
         return str(rows[0]["file"]) if rows else None
 
-    def days(self) -> dict[str, tuple[int, int]]:
-        """Every gaming day with its first and last record, newest first."""
-        rows = self._rows("SELECT day, first, last FROM day ORDER BY day DESC")
-        return {row["day"]: (row["first"], row["last"]) for row in rows}
+    def days(self) -> dict[str, int]:
+        """Every gaming day with its last record, the newest record's day first."""
+        rows = self._rows("SELECT day, last FROM day ORDER BY last DESC")
+        return {row["day"]: row["last"] for row in rows}
 
     def tosses(self, count: int) -> list[Mapping[str, Any]]:
         """The newest proved tosses, oldest first."""
@@ -352,11 +351,9 @@ def _fold(
     try:
         for record in records:
             plain = record.plain
-            when = datetime.fromisoformat(plain["wall"]).astimezone()
             db.execute(
-                "INSERT INTO day VALUES (?, ?, ?) "
-                "ON CONFLICT (day) DO UPDATE SET last = excluded.last",
-                (gaming_day(when, day_begins), record.sequence, record.sequence),
+                "INSERT OR REPLACE INTO day VALUES (?, ?)",
+                (day_of(plain["wall"], day_begins), record.sequence),
             )
             _take(db, plain)
         last = records[-1]

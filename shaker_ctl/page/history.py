@@ -157,10 +157,11 @@ class History:
         day = request.query_params.get("day") or next(iter(days), "")
         if day not in days:
             return day, None, list(days)
-        first, last = days[day]
+        last = days[day]
         upto, known = self._days.pop(day, (0, None))
         if known is None or upto != last:
-            known = await asyncio.to_thread(read_day, self._places.journal.path, day, first, last)
+            journal = self._places.journal
+            known = await asyncio.to_thread(read_day, journal.path, day, journal.day_begins)
         self._days = dict([*self._days.items(), (day, (last, known))][-_DAYS_KEPT:])
         return day, known, list(days)
 

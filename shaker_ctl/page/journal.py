@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from datetime import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
@@ -259,10 +261,9 @@ class Day:
     damage: str
 
 
-def read_day(path: Path, day: str, first: int, last: int) -> Day:
-    """Count the records from `first` to `last`, which are those of a day. Raises JournalError."""
+def read_day(path: Path, day: str, begins: time) -> Day:
+    """Count the records of a gaming day, which begins at a local time. Raises JournalError."""
     with opened(path) as book:
-        chain, sheet = Chain(str(path)), DaySheet()
-        for record in chain.over(book.head_before(first), book.read(first, last)):
-            sheet.take(record.plain, record.hash.hex())
+        chain = Chain(str(path))
+        sheet = GamingDays(book, begins).sheet(day, chain)
         return Day(day, sheet, "" if chain.damage is None else chain.damage.line())

@@ -25,7 +25,16 @@ from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.volume_file import MAX_INTEGER, REBUILD, Alive, VolumeFile
 from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
-from shaker_ctl.journal.record import STEP_MARK, Damage, Entry, Head, Record, genesis, walk
+from shaker_ctl.journal.record import (
+    STEP_MARK,
+    Damage,
+    Entry,
+    Head,
+    Record,
+    chain_hash,
+    genesis,
+    walk,
+)
 from shaker_ctl.journal.volume import Volume
 
 _PAGE = 255
@@ -109,6 +118,13 @@ class SqliteJournal:
     def open_file(self) -> Path:
         """File of the open volume."""
         return self._file.path
+
+    def open_volume(self) -> list[Volume]:
+        """Return the open volume as it stands, without its rounds; nothing where it is empty."""
+        if not self.in_open_volume():
+            return []
+        head, first = self.head(), self._file.start.sequence + 1
+        return [Volume(self.volume, self.day(), first, head.sequence, head.hash, None, None)]
 
     def in_open_volume(self) -> int:
         """How many records stand in the open volume."""
@@ -237,6 +253,23 @@ class SqliteJournal:
                 break
         newest = volume_file.newest_before(path, sequence)
         return start if newest is None else newest
+
+    def ends(self, one: Volume) -> list[Record]:
+        """Return the first and the last record of a volume; the last one is proved by the hash with
+        which the chain has sealed in a closed one. Raises JournalError."""
+        path = self._file.path if one.number == self.volume else self.file_of(one)
+        wanted = sorted({one.first, max(one.first, one.last - 1), one.last})
+        found = volume_file.among(path, wanted)
+        before = self.closed[one.number - 2].head if one.number > 1 else self.start
+        if [record.sequence for record in found] == wanted:
+            if len(found) > 1:
+                before = Head(found[-2].sequence, found[-2].hash)
+            if chain_hash(before.hash, found[-1].body) == one.hash:
+                return [found[0], found[-1]]
+        raise JournalCorruptError(
+            f"{path}: volume {one.number} does not end as the chain has it",
+            remedy="shaker-ctl journal verify",
+        )
 
     def newest_first(self, newest: int | None = None) -> Iterator[Record]:
         """Yield records from `newest`, or the newest, back to the first, a page at a time.

@@ -13,17 +13,17 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import MODE, sync_folder
+from shaker_ctl.adapters.disk.volume_file import MODE, newest_wall, sync_folder
 from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.volume import Volume
+from shaker_ctl.journal.volume import Volume, day_of
 from shaker_ctl.whole_file import opened, unused_stamp
 
 KEPT_ROUNDS = 1000
@@ -113,11 +113,17 @@ class StaysAtTable:
 
 
 def removable(
-    opened: OpenedJournal, before: str, disputed: frozenset[int], acknowledged: int | None
+    opened: OpenedJournal,
+    before: str,
+    begins: time,
+    disputed: frozenset[int],
+    acknowledged: int | None,
 ) -> tuple[list[Volume], list[StaysAtTable]]:
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
-    `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
+    A volume of an earlier day stays if one of its records is of `before` or later: a round was in
+    play when that day began, or the clock was set. `begins`: local time at which a gaming day
+    begins. `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
     committed; None where the table has no floor. The last `KEPT_ROUNDS` stay, however old. Raises
     RefusedError where the last `KEPT_DAYS` would not all stay.
     """
@@ -143,6 +149,8 @@ def removable(
         elif needed and one.first >= needed[0]:
             why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
             staying.append(StaysAtTable(one.number, why))
+        elif (latest := day_of(newest_wall(main.file_of(one)), begins)) >= before:
+            staying.append(StaysAtTable(one.number, f"it holds records of {latest}"))
         else:
             going.append(one)
     return going, staying

@@ -529,6 +529,22 @@ def marked(path: Path, first: int, mark: bytes) -> list[Record]:
     return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
 
 
+def among(path: Path, sequences: Sequence[int]) -> list[Record]:
+    """Return those of some records that a volume has, unverified."""
+    marks = ", ".join("?" * len(sequences))
+    query = f"SELECT sequence, hash, body FROM record WHERE sequence IN ({marks}) ORDER BY sequence"
+    with guarded(path), closing(reader(path)) as db:
+        rows = db.execute(query, sequences).fetchall()
+    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+
+
+def newest_wall(path: Path) -> str:
+    """Return the latest wall time of a volume's records, whichever of them has it, unverified."""
+    query = "SELECT max(json_extract(CAST(body AS TEXT), '$.wall')) FROM record"
+    with guarded(path), closing(reader(path)) as db:
+        return str(db.execute(query).fetchone()[0])
+
+
 def milestones(path: Path) -> list[Record]:
     """Return the records of a volume that are no steps, newest first, unverified."""
     query = (

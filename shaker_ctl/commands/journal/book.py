@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import date
+from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +13,13 @@ import typer
 from rich.console import Console
 
 from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Chain, Record, until_ended
+from shaker_ctl.journal.volume import Volume, day_of
 
 screen = Console(markup=False, emoji=False)
 """Prints people's words, file names and what a damaged record holds: as they stand."""
@@ -56,39 +60,81 @@ class CheckedJournal:
         here = self.store.present if closed else ()  # which reads the open volume for it
         return max((each.last for each in closed if each not in here), default=0) + 1
 
-    def kept(self, *, is_proved: bool = False) -> Iterator[Record]:
+    def kept(self) -> Iterator[Record]:
         """Yield every record from `first` on, and say on standard error what is not among them."""
+        self.say_what_is_left_out()
+        yield from self.all(first=self.first)
+
+    def say_what_is_left_out(self) -> None:
+        """Say on standard error that volumes were removed, if some were."""
         if self.first > 1:
             told = f"records up to {self.first - 1} are left out: volumes among them were removed,"
             typer.echo(f"{told} and `journal fetch` brings them back", err=True)
-        yield from self.all(is_proved=is_proved, first=self.first)
 
-    def all(self, *, is_proved: bool = False, first: int = 1) -> Iterator[Record]:
+    def all(
+        self, *, is_proved: bool = False, first: int = 1, last: int | None = None
+    ) -> Iterator[Record]:
         """Yield every record; with `is_proved` raise JournalCorruptError at the first that does not
         fit, before it is handed on."""
-        for record in self._chain.over(self.store.head_before(first), self.store.read(first)):
+        for record in self._chain.over(self.store.head_before(first), self.store.read(first, last)):
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
 
     def first_of(self, day: date | None) -> int:
-        """Return the first record of the volumes begun on a gaming day or later; 1 for no day."""
+        """Return the first record of the earliest day, from a gaming day on, on which a volume was
+        begun; 1 for no day. A clock that once stood years ahead begins none of the days before."""
         closed = self.store.closed
         if day is None or not closed:
             return 1
-        later = [each.first for each in closed if each.day >= day.isoformat()]
-        return min(later, default=closed[-1].last + 1)
+        volumes = [*closed, *self.store.open_volume()]
+        later = [(each.day, each.first) for each in volumes if each.day >= day.isoformat()]
+        return min(later)[1] if later else volumes[-1].first
 
-    def around(self, day: str) -> Iterator[Record]:
-        """Yield the records of the volumes that can hold some of a gaming day.
+    @cached_property
+    def days(self) -> GamingDays:
+        """Where the records of each gaming day lie."""
+        return GamingDays(self.store, self.parameters.day_begins)
 
-        A volume ends between two rounds, so a day's first records may lie in the one before.
+    def of_day(self, day: str) -> Iterator[Record]:
+        """Yield the records of a gaming day, and say on standard error what may be missing."""
+        yield from self.days.records(day, self._chain)
+        for note in self.days.notes(day):
+            typer.echo(note, err=True)
+
+    def sheet(self, day: str) -> DaySheet:
+        """Count a gaming day."""
+        return self.days.sheet(day, self._chain)
+
+    def piece(self, since: datetime | None, until: datetime | None) -> tuple[int, int]:
+        """Return the first and the last record of a time, `since` on and before `until`.
+
+        The last is before the first where there is none. If the clock was set, records of another
+        time may lie between them.
+
+        Raises JournalCorruptError at a record that does not fit.
         """
-        closed = self.store.closed
-        first = max((each.first for each in closed if each.day < day), default=1)
-        later = [each.first for each in closed if each.day > day]
-        last = min(later) - 1 if later else None
-        yield from self._chain.over(self.store.head_before(first), self.store.read(first, last))
+        if since is None and until is None:
+            return self.first, self.store.head().sequence
+
+        def day(at: datetime | None, far: str) -> str:
+            try:
+                return far if at is None else day_of(at.isoformat(), self.parameters.day_begins)
+            except OverflowError:  # a day before the first one of the calendar, or behind the last
+                return far
+
+        first, last = day(since, ""), day(until, "9")
+        holding = [one for one in self.days.volumes(first, last) if one.first >= self.first]
+
+        def of(one: Volume) -> Iterator[int]:
+            for record in self.all(is_proved=True, first=one.first, last=one.last):
+                at = datetime.fromisoformat(record.plain["wall"])
+                if (since is None or at >= since) and (until is None or at < until):
+                    yield record.sequence
+
+        begins = (next(of(one)) for one in holding if any(of(one)))
+        ends = (max(of(one)) for one in reversed(holding) if any(of(one)))
+        return next(begins, self.first), next(ends, self.first - 1)
 
     def unknown_round(self, number: int) -> RefusedError:
         """Return what a person is told who asks for a round that is not there."""

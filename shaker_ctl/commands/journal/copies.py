@@ -131,7 +131,8 @@ def remove(
 
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
     archive and verified there. Volumes with a disputed round stay, those that the floor has not
-    committed, and the last 1,000 rounds. `fetch` brings removed ones back.
+    committed, those with a record of that day or later, and the last 1,000 rounds. `fetch` brings
+    removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender
@@ -146,7 +147,7 @@ def remove(
         disputes.require_whole()
         disputed = disputes.open_rounds()
         acknowledged = _acknowledged(opened.main)
-        going, staying = removable(opened, before, disputed, acknowledged)
+        going, staying = removable(opened, before, parameters.day_begins, disputed, acknowledged)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
         require_archived(opened, going, folder)

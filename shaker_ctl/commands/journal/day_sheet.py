@@ -9,7 +9,7 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import date, datetime, time
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Jou
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
 from shaker_ctl.journal.parts import lives
-from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.journal.volume import day_of
 
 WIDTH = 80
 
@@ -47,11 +47,7 @@ def day(
     """
     with opened(config, journal) as book:
         of = day_named(wanted) if wanted else _last_day(book)
-        found = DaySheet()
-        for record in book.around(of):
-            plain = record.plain
-            if day_of(plain["wall"], book.parameters.day_begins) == of:
-                found.take(plain, record.hash.hex())
+        found = book.sheet(of)
         if as_json:
             typer.echo(json.dumps(_plain(found, of), indent=2))
         else:
@@ -66,10 +62,6 @@ def day_named(words: str) -> str:
         raise RefusedError(
             f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
         ) from error
-
-
-def day_of(wall: str, begins: time) -> str:
-    return gaming_day(datetime.fromisoformat(wall).astimezone(), begins)
 
 
 def _last_day(book: CheckedJournal) -> str:
@@ -113,7 +105,7 @@ def sheet(day: str, table: str, found: DaySheet, worn: Sequence[str] = ()) -> st
     parts = [
         f"DAY SHEET  {table}",
         f"day {day}, printed for signature",
-        *(f"** {mark} **" for mark in sorted(found.marks)),
+        *(f"** {mark} **" for mark in [*sorted(found.marks), *found.notes]),
         "",
         *_head(found),
         "",

@@ -39,17 +39,10 @@ ROUND_COLUMNS = (
 )
 
 
-def write_export(
-    folder: Path,
-    before: Head,
-    records: Iterable[Record],
-    since: datetime | None,
-    until: datetime | None,
-) -> tuple[int, int]:
-    """Write the records from `since` on and before `until`; return how many, and how many rounds.
+def write_export(folder: Path, before: Head, records: Iterable[Record]) -> tuple[int, int]:
+    """Write records, which are one piece of the chain; return how many, and how many rounds.
 
-    `before`: the head that the first of `records` follows. No record within is left out, also
-    where the wall clock was put back: an export is one piece of the chain.
+    `before`: the head that the first of them follows.
 
     Raises RefusedError where the folder or its files cannot be written, or where nothing was found;
     whatever `records` raises passes through. The folder then holds what it held before.
@@ -62,7 +55,7 @@ def write_export(
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, f"{target.name} is a folder")
         with _aside(targets) as files:
-            counts = _fill(files, _links(before, records, since, until))
+            counts = _fill(files, before, records)
             if counts == (0, 0):
                 raise RefusedError(
                     f"no record lies in that time; nothing is written, {folder} stays as it was",
@@ -91,15 +84,14 @@ def _aside(targets: tuple[Path, ...]) -> Iterator[list[IO[str]]]:
             new.unlink(missing_ok=True)
 
 
-def _fill(files: list[IO[str]], links: Iterable[tuple[Head, Record]]) -> tuple[int, int]:
+def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tuple[int, int]:
     lines, chain, table = files
     rows = csv.writer(table)
     rows.writerow(ROUND_COLUMNS)
-    start: Head | None = None
     count = rounds = 0
-    record: Record | None = None
-    for before, record in links:
-        start = start or before
+    last = before.hash
+    for record in records:
+        last = record.hash
         lines.write(_line(record).decode() + "\n")
         count += 1
         plain = record.plain
@@ -109,30 +101,14 @@ def _fill(files: list[IO[str]], links: Iterable[tuple[Head, Record]]) -> tuple[i
             told = [closed["round"], plain["wall"], *values, *rest]
             rows.writerow([cell(value) for value in told])
             rounds += 1
-    if start is not None and record is not None:
-        ends = {"first": start.sequence + 1, "before": start.hash.hex(), "head": record.hash.hex()}
-        chain.write(json.dumps(ends) + "\n")
+    ends = {"first": before.sequence + 1, "before": before.hash.hex(), "head": last.hex()}
+    chain.write(json.dumps(ends) + "\n")
     return count, rounds
 
 
 def _line(record: Record) -> bytes:
     """A record as it was hashed, to the byte, with its link of the chain."""
     return b'{"hash":"%s","record":%s}' % (record.hash.hex().encode(), record.body)
-
-
-def _links(
-    before: Head, records: Iterable[Record], since: datetime | None, until: datetime | None
-) -> Iterator[tuple[Head, Record]]:
-    """Yield each record within the time, with the head that it follows, as one piece of chain."""
-    has_begun = since is None
-    for record in records:
-        at = datetime.fromisoformat(record.plain["wall"])
-        has_begun = has_begun or (since is not None and at >= since)
-        if until is not None and has_begun and at >= until:
-            return
-        if has_begun:
-            yield before, record
-        before = Head(record.sequence, record.hash)
 
 
 def verify_export(folder: Path) -> Head:
@@ -223,6 +199,9 @@ def export(
     `shaker-ctl journal verify FOLDER` proves it anywhere; shaker_ctl/journal/README.md shows how to
     do that without this program.
 
+    They are one piece of the chain. If the clock was set meanwhile, records of other times lie
+    between them and are written, too.
+
     An earlier export in the folder is replaced when the new one is whole, and stays where the
     records do not verify or none is found.
     """
@@ -232,6 +211,8 @@ def export(
             remedy="Swap them; a time without an offset is UTC",
         )
     with opened(config, journal) as book:
-        before = book.store.head_before(book.first)
-        count, rounds = write_export(folder, before, book.kept(is_proved=True), since, until)
+        book.say_what_is_left_out()
+        first, last = book.piece(since, until)
+        records = book.all(is_proved=True, first=first, last=last)
+        count, rounds = write_export(folder, book.store.head_before(first), records)
     screen.print(f"{count} records and {rounds} rounds in {folder}", soft_wrap=True)

@@ -15,7 +15,7 @@ from rich.text import Text
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
-from shaker_ctl.commands.journal.day_sheet import day_named, day_of
+from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.journal.export import closings, with_hash
 from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.journal.record import Record
@@ -165,7 +165,7 @@ def events(
     of = day_named(wanted) if wanted else ""
     is_found = False
     with opened(config, journal) as book:
-        for record in book.around(of) if of else book.kept():
+        for record in book.of_day(of) if of else book.kept():
             plain = record.plain
             line = told(plain)
             if (
@@ -173,7 +173,6 @@ def events(
                 and name in ("", who(plain))
                 and kind.lower() in line.text.lower()
                 and number in (None, plain.get("round"))
-                and (not of or day_of(plain["wall"], book.parameters.day_begins) == of)
             ):
                 is_found = True
                 at = datetime.fromisoformat(plain["wall"]).astimezone()

@@ -1,0 +1,238 @@
+"""Each round of a gaming day is found, wherever a clock that was set has put its volume."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import date, time, timedelta
+from pathlib import Path
+from time import tzset
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.contracts.test_journal_volumes import changed
+from hil_tests.contracts.test_volume_removal import act, aged, parameters, remove
+from hil_tests.reliability.bytes_cut import volume_after
+from hil_tests.reliability.large_journal import a_round
+from shaker_ctl.adapters.disk import record_tables, volume_archive
+from shaker_ctl.adapters.disk.journal_copies import open_copies
+from shaker_ctl.adapters.disk.record_tables import RecordTables
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.adapters.disk.volume_archive import removable
+from shaker_ctl.commands.journal import app
+from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Head, link
+from shaker_ctl.page.journal import read_day
+
+__all__ = ["aged", "parameters"]
+
+Volumes = Sequence[tuple[str, str]]
+"""The day that each volume is named by, and the days of the rounds in it, in order."""
+
+CLOCKS: dict[str, Volumes] = {
+    "right": (("11-25", "11-25 11-25"), ("11-26", "11-26"), ("11-27", "11-27 11-27")),
+    "five years ahead for a day": (
+        ("11-25", "11-25 11-25"),
+        ("2031-11-26", "2031-11-26 2031-11-26"),
+        ("11-26", "11-26 11-26"),
+        ("11-27", "11-27"),
+    ),
+    "ahead within a round, and set right within another": (
+        ("11-25", "11-25 2031-11-25"),
+        ("2031-11-25", "2031-11-25 11-25"),
+        ("11-25", "11-25"),
+        ("11-26", "11-26"),
+    ),
+    "set back by two days": (
+        ("11-24", "11-24"),
+        ("11-25", "11-25"),
+        ("11-26", "11-26 11-26"),
+        ("11-24", "11-24 11-24"),
+        ("11-25", "11-25"),
+        ("11-26", "11-26"),
+        ("11-27", "11-27"),
+    ),
+    "ahead, and set right before the first volume ended": (
+        ("2031-11-25", "2031-11-25 11-25 11-25"),
+        ("11-26", "11-26"),
+        ("11-27", "11-27"),
+    ),
+    "full volumes, and a round that goes on into the next day": (
+        ("11-25", "11-25"),
+        ("11-25", "11-25 11-26"),
+        ("11-26", "11-26"),
+        ("11-26", "11-26 11-27"),
+        ("11-27", "11-27"),
+    ),
+    "a pause of a month": (("10-20", "10-20 11-25"), ("11-25", "11-25"), ("11-26", "11-26")),
+}
+
+
+def whole(day: str) -> str:
+    return day if len(day) > 5 else f"2026-{day}"
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    tzset()
+
+
+def recorded(path: Path, volumes: Volumes) -> dict[str, list[int]]:
+    """Write such a journal; return which rounds are of each day."""
+    rounds: dict[str, list[int]] = {}
+    chance, number = random.Random(28), 0
+    with closing(SqliteJournal(path)) as store:
+        for name, days in volumes:
+            if number:
+                store.write([volume_after(store, whole(name))])
+            for day in map(whole, days.split()):
+                number += 1
+                rounds.setdefault(day, []).append(number)
+                head, written = store.head(), []
+                for entry in a_round(number, chance):
+                    wall = f"{day}T12:00:00.000+00:00"
+                    written.append(link(head, entry, monotonic_s=0.0, wall=wall, digests={}))
+                    head = Head(written[-1].sequence, written[-1].hash)
+                store.write(written)
+    return rounds
+
+
+@pytest.fixture(params=CLOCKS)
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, list[int]]]:
+    path = tmp_path / "journal.sqlite"
+    return path, recorded(path, CLOCKS[request.param])
+
+
+def run(*words: str, journal: Path) -> str:
+    done = CliRunner().invoke(app, [*words, "--journal", str(journal)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_each_round_of_a_day_is_on_its_sheet_and_in_its_export(
+    journal: tuple[Path, dict[str, list[int]]], tmp_path: Path
+) -> None:
+    path, rounds = journal
+    for day, expected in rounds.items():
+        sheet = json.loads(run("day", day, "--json", journal=path))
+        assert sheet["rounds"] == expected
+        assert read_day(path, day, time(6)).sheet.rounds == expected
+        told = run("events", "--day", day, "--all", "--json", journal=path)
+        assert len(told.splitlines()) == sheet["records"]
+        following = (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+        run("export", str(tmp_path / day), "--from", day, "--to", following, journal=path)
+        with (tmp_path / day / "rounds.csv").open() as file:
+            exported = [int(row["round"]) for row in csv.DictReader(file)]
+        assert exported == list(range(expected[0], expected[-1] + 1)), "one piece of the chain"
+        verified = CliRunner().invoke(app, ["verify", str(tmp_path / day)])
+        assert verified.exit_code == 0, verified.output
+
+
+def test_a_sheet_says_where_the_clock_was_set(tmp_path: Path) -> None:
+    notes: dict[str, dict[str, list[str]]] = {}
+    for clock, volumes in CLOCKS.items():
+        path = tmp_path / clock / "journal.sqlite"
+        path.parent.mkdir()
+        rounds = recorded(path, volumes)
+        notes[clock] = {
+            d: json.loads(run("day", d, "--json", journal=path))["notes"] for d in rounds
+        }
+    for clock in ("right", "full volumes, and a round that goes on into the next day"):
+        assert not any(notes[clock].values())
+    assert not any(notes["a pause of a month"].values())
+    ahead = notes["five years ahead for a day"]
+    for day in ("2026-11-25", "2031-11-26", "2026-11-26"):
+        (told,) = ahead[day]
+        assert "set back at record 54, from 2031-11-26 to 2026-11-26" in told
+    back = notes["set back by two days"]["2026-11-25"]
+    assert "54 records between them are of other days" in back[-1]
+    assert any("from 2026-11-26 to 2026-11-24" in note for note in back)
+    path = tmp_path / "set back by two days" / "journal.sqlite"
+    assert "set back at record" in " ".join(run("day", "2026-11-25", journal=path).split())
+
+
+def test_a_day_of_another_hour_or_zone_is_found_by_the_settings_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.sqlite"
+    recorded(path, CLOCKS["right"])
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[journal]\npath = "{path}"\nday_begins = 13:00:00\n')
+    words = ["day", "2026-11-24", "--json", "--config", str(config)]
+    shown = json.loads(CliRunner().invoke(app, words, catch_exceptions=False).output)
+    assert shown["rounds"] == [1, 2]
+    monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # 14 hours ahead
+    tzset()
+    assert json.loads(run("day", "2026-11-26", "--json", journal=path))["rounds"] == [3]
+    assert json.loads(run("day", "2026-11-28", "--json", journal=path))["rounds"] == []
+
+
+def test_an_end_of_a_volume_that_was_changed_hides_no_day(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    rounds = recorded(path, CLOCKS["right"])
+    second = volume_path(path, 2)
+    other = "replace(CAST(body AS TEXT), '2026-11-26T', '2026-11-29T')"
+    changed(second, f"UPDATE record SET body = CAST({other} AS BLOB)")
+    done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
+    assert done.exit_code == 1
+    assert "does not continue the chain" in str(done.exception)
+    shown = json.loads(run("day", "2026-11-25", "--json", journal=path))
+    assert shown["rounds"] == rounds["2026-11-25"]
+
+
+def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    recorded(path, CLOCKS["five years ahead for a day"])
+    with closing(SqliteJournal(path, read_only=True)) as store:
+        tables = RecordTables(record_tables.place(path), store.identity)
+        tables.fold(list(store.read()))
+        tables.close()
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        f'[journal]\npath = "{path}"\n[parts]\ncam_strokes = 1000\ncam_fitted = 2026-11-26\n'
+    )
+    done = CliRunner().invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
+    strokes = int(done.output.partition("cam: ")[2].split()[0])
+    assert 3 * 24 <= strokes <= 3 * 25, "three rounds, and not those of the clock years ahead"
+
+
+# ── After a removal ─────────────────────────────────────────────────────────
+
+
+def test_the_first_day_that_is_kept_has_a_sheet(aged: Path, tmp_path: Path) -> None:
+    assert remove(aged).exit_code == 0
+    done = act(aged, "day", "2026-11-20", "--json")
+    assert done.exit_code == 0, done.output
+    (note, *_) = json.loads(done.output)["notes"]
+    assert "volume 3, records 82 to 122, was removed and may hold some of this day" in note
+    assert act(aged, "events", "--day", "2026-11-20", "--all").exit_code == 0
+    gone = act(aged, "day", "2026-09-01")
+    assert isinstance(gone.exception, JournalError)
+    assert "journal fetch" in gone.exception.remedy
+    later = act(aged, "day", "2026-11-22", "--json")
+    assert not any("removed" in note for note in json.loads(later.output)["notes"])
+
+
+def test_a_volume_that_holds_later_records_than_asked_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round was in play as the day began; the clock stood ahead for a round."""
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 1)
+    days = ("09-01", "09-02 09-03", "09-03 2031-01-01 09-03", "09-04", "2027-03-01", "2027-03-02")
+    path = tmp_path / "journal.sqlite"
+    recorded(path, [(each.split()[0], each) for each in days])
+    with closing(open_copies(JournalParameters(path=path))) as opened:
+        for before, gone, kept in (
+            ("2026-09-03", [1], {2: "2026-09-03"}),
+            ("2026-09-05", [1, 2, 4], {3: "2031-01-01"}),
+        ):
+            going, staying = removable(opened, before, time(6), frozenset(), None)
+            assert [each.number for each in going] == gone
+            told = {number: f"it holds records of {day}" for number, day in kept.items()}
+            assert {each.number: each.why for each in staying} == told

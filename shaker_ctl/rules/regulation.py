@@ -209,8 +209,8 @@ class OpeningInspection(Strict):
     signed_by: Cited[Roles]
     lamp_entries: Cited[Annotated[int, Field(ge=3, le=3)]]
     cycles: Cited[Annotated[int, Field(ge=3, le=10)]]
-    consecutive: Cited[bool]
-    each_lamp: Cited[bool]
+    consecutive: Cited[Literal[True]]
+    each_lamp: Cited[Literal[True]]
     due_again: Cited[str]
     """What makes an inspection due that was signed before."""
 

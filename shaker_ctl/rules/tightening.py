@@ -74,8 +74,6 @@ DIRECTIONS: dict[str, Tighter] = {
     "attendance.shaker": _along("may_be_unattended", "required"),
     "opening_inspection.signed_by": _fewer,
     "opening_inspection.cycles": _more,
-    "opening_inspection.consecutive": _demands,
-    "opening_inspection.each_lamp": _demands,
     "shift_inspection.required": _demands,
     "shift_inspection.cycles": _more,
     "no_roll.wagers": _along("silent", "returned"),

@@ -257,6 +257,9 @@ BAD = [
     ("total-9 =", "total-19 =", ("`total-9` is missing", "`total-19` is no wager")),
     ("areas = { value = 50", "areas = { value = 52", ("52 areas have Even and Odd",)),
     ('name = "pa-625a"', 'name = "pa-625a"\nname = "twice"', ("Cannot overwrite",)),
+    ("consecutive = { value = true", "consecutive = { value = false", ("consecutive.value",)),
+    ("each_lamp = { value = true", "each_lamp = { value = false", ("each_lamp.value",)),
+    ('small_big_on_triple = { value = "lose"', 'small_big_on_triple = { value = "win"', ("`lose`",)),
 ]
 
 

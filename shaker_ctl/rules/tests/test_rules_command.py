@@ -39,6 +39,7 @@ def test_show_gives_every_value_with_its_clause(shown, name):
     text = "".join(shown("show", name).split())
     for _, value in rules.cited(load(name)):
         assert "".join(value.clause.split())[:12] in text
+        assert "".join(rules.said(value.value).split())[:12] in text
 
 
 def test_what_a_text_leaves_to_reading_is_marked_as_such(shown):

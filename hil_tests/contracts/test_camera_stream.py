@@ -21,7 +21,7 @@ from hil_tests.rig.camera.stream import Camera
 from hil_tests.rig.plant.joint import PlantInputs
 from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.plant.snapshot import SceneBoard
-from hil_tests.rig.rigfile import Part, RigFile
+from hil_tests.rig.rigfile import PartKind, RigFile
 
 FRAMES = 45
 DIFFERS = 12.0
@@ -48,7 +48,7 @@ class Stream:
 @pytest.fixture(scope="module")
 def stream(rig_table: RigFile) -> Iterator[Stream]:
     """This rig's camera, dice at rest, ring light full."""
-    if rig_table.camera.is_ is Part.DEVICE:
+    if rig_table.camera.is_ is PartKind.DEVICE:
         opened = Stream(rig_table.camera.url, rig_table.camera.calibration)
         yield opened
         opened.capture.release()

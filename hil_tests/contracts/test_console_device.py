@@ -14,7 +14,7 @@ import pytest
 import serial
 
 from hil_tests.report.measurement import Measure
-from hil_tests.rig.rigfile import Part, RigFile
+from hil_tests.rig.rigfile import PartKind, RigFile
 from hil_tests.rig.wires.line import Line, Terminal
 from hil_tests.rig.wires.uart import Framing
 from shaker_ctl.adapters.lines.serial_port import SerialPort
@@ -29,7 +29,7 @@ def ends(
     request: pytest.FixtureRequest, rig_table: RigFile, tmp_path: Path
 ) -> Iterator[tuple[str, str, Line | None]]:
     """The service's device, the person's, and the line where it is ours."""
-    if rig_table.console.is_ is Part.DEVICE:
+    if rig_table.console.is_ is PartKind.DEVICE:
         named = getattr(rig_table.console, request.param)
         yield named["service"], named["person"], None
         return

@@ -19,7 +19,7 @@ import pytest
 from hil_tests.report.measurement import Measure
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
-from hil_tests.rig.rigfile import LampTable, Part, RigFile
+from hil_tests.rig.rigfile import LampTable, PartKind, RigFile
 from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
 from hil_tests.rig.wires.uart import Framing
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
@@ -70,7 +70,7 @@ def started_box(table: LampTable, folder: Path) -> Iterator[str]:
 
 
 PROGRAM = LampTable(
-    is_=Part.DEVICE,
+    is_=PartKind.DEVICE,
     device="{folder}/lamp-controller",
     start=("{python}", "-m", "hil_tests.rig.lamp_box.program", "{folder}/lamp-controller"),
 )
@@ -81,12 +81,12 @@ PROGRAM = LampTable(
 def device(request: pytest.FixtureRequest, rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
     """Where this rig's box is: on a virtual rig at both addresses, elsewhere at its own."""
     is_first = request.param == "inside the rig"
-    if rig_table.lamp.is_ is Part.DEVICE and not is_first:
+    if rig_table.lamp.is_ is PartKind.DEVICE and not is_first:
         pytest.skip("this rig has one lamp box")
-    if rig_table.lamp.is_ is Part.VIRTUAL and is_first:
+    if rig_table.lamp.is_ is PartKind.VIRTUAL and is_first:
         box = virtual_box(tmp_path)
     else:
-        table = PROGRAM if rig_table.lamp.is_ is Part.VIRTUAL else rig_table.lamp
+        table = PROGRAM if rig_table.lamp.is_ is PartKind.VIRTUAL else rig_table.lamp
         box = started_box(table, tmp_path)
     with box as found:
         yield found

@@ -26,7 +26,7 @@ from hil_tests.proofs.explore import explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.summary import Summary, Tried, read, write
-from hil_tests.proofs.tables import Table, tables
+from hil_tests.proofs.tables import ExploredTable, tables
 from hil_tests.proofs.walk import walk
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.machine import MACHINE, ROWS
@@ -211,7 +211,7 @@ def try_mutants(
     raise typer.Exit(0 if trying.report() else 1)
 
 
-def _ordered() -> list[Table]:
+def _ordered() -> list[ExploredTable]:
     """Return all tables in their order."""
     return [tables()[number] for number in ORDER]
 

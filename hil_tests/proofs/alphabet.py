@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.vocabulary import (
@@ -72,7 +72,7 @@ DICE_AT = timedelta(hours=-1)
 """When the representative dice were locked in, from the table's day."""
 
 
-def alphabet(table: Table, purpose: Purpose) -> tuple[ev.Event, ...]:
+def alphabet(table: ExploredTable, purpose: Purpose) -> tuple[ev.Event, ...]:
     """Return every event offered to a state of `table` whose devices serve `purpose`.
 
     Answers of the present occasion come in every kind, foreign and past ones in one kind each.
@@ -88,7 +88,7 @@ def alphabet(table: Table, purpose: Purpose) -> tuple[ev.Event, ...]:
     )
 
 
-def _answers(table: Table, o: Occasion) -> list[ev.Event]:
+def _answers(table: ExploredTable, o: Occasion) -> list[ev.Event]:
     areas = table.rules.areas
     return [
         ev.TossPlanDrawn(o, PLAN, table.day),
@@ -119,7 +119,7 @@ def _answers(table: Table, o: Occasion) -> list[ev.Event]:
     ]
 
 
-def _foreign(table: Table, o: Occasion) -> list[ev.Event]:
+def _foreign(table: ExploredTable, o: Occasion) -> list[ev.Event]:
     """One of each kind of answer; of timers the likeliest to come late."""
     late = (Timer.TOSS, Timer.LAMPS, Timer.BETTING, Timer.PAYOUT)
     found: dict[object, ev.Event] = {}
@@ -130,7 +130,7 @@ def _foreign(table: Table, o: Occasion) -> list[ev.Event]:
     return list(found.values())
 
 
-def _times(table: Table) -> list[ev.Event]:
+def _times(table: ExploredTable) -> list[ev.Event]:
     """Answers of the clock: to the newest question, to the one before it, and to none."""
     day, much_later = table.day, table.day + timedelta(days=32)
     newest, earlier = Occasion(Purpose.CLOCK, NOW), Occasion(Purpose.CLOCK, BEFORE)

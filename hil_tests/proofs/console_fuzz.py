@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from shaker_ctl.console.desk import Actor, Answer, Note, Request
-from shaker_ctl.console.grammar import BY_NAME, FORMS, Kind
+from shaker_ctl.console.grammar import BY_NAME, FORMS, CommandKind
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.session import Session
 from shaker_ctl.console.tests.fake_desk import PHASES, FakeDesk
@@ -69,7 +69,7 @@ class WatchedDesk(FakeDesk):
 
     def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
         form = BY_NAME.get("enter" if request.verb == "confirm" else request.verb)
-        if form is None or form.kind is not Kind.ACT or actor.role not in form.roles:
+        if form is None or form.kind is not CommandKind.ACT or actor.role not in form.roles:
             self.trespasses.append((request, actor))
         answer = super().submit(request, actor, deadline_s=deadline_s)
         self.taken += answer.is_ok

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from hil_tests.proofs.tables import tables
 from shaker_ctl.console import grammar
 from shaker_ctl.console.desk import Actor, Request
-from shaker_ctl.console.grammar import FORMS, Form, Kind
+from shaker_ctl.console.grammar import FORMS, CommandKind, Form
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import machine, phases
 from shaker_ctl.rules.phases import PASSING
@@ -134,7 +134,7 @@ def states(rules: Rulebook) -> Iterator[TableState]:
 
 def ask(rules: Rulebook) -> Iterator[RulesAnswer]:
     """Put every act of every role to the rules, in every phase."""
-    acts = [form for form in FORMS if form.kind is Kind.ACT and form.name not in NO_EVENT]
+    acts = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in NO_EVENT]
     for state in states(rules):
         for form in acts:
             for line in LINES.get(form.name, (form.name,)):
@@ -176,7 +176,7 @@ def page() -> str:
         "|---|---|---|",
     ]
     for form in FORMS:
-        if form.kind is Kind.ACT:
+        if form.kind is CommandKind.ACT:
             roles = ", ".join(role.value for role in Role if role in form.roles)
             found = [p.value.replace("_", " ") for p in Phase if p in taken.get(form.name, ())]
             where = ", ".join(found) if form.name not in NO_EVENT else "closed, out of service"

@@ -27,7 +27,7 @@ from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, alphabet
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import Case, Violation, asked, check
 from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import LIGHTING, WORLD, Watch, watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
@@ -66,7 +66,7 @@ HOME = frozenset({Phase.READY, Phase.OUT_OF_SERVICE})
 """Where some path must lead from everywhere: open between rounds, or out of service."""
 
 
-def first(table: Table) -> Node:
+def first(table: ExploredTable) -> Node:
     """Return where every walk begins: a table without a journal, before its first start."""
     state = normal(initial(table.rules))
     return state, normal_watch(Watch(shift_due=bool(table.expected.shift)), state)
@@ -190,7 +190,7 @@ class Exploration:
 
 
 def explore(
-    table: Table,
+    table: ExploredTable,
     machine: Machine = MACHINE,
     *,
     max_violations: int = 20,
@@ -317,7 +317,7 @@ class _Verdict:
 class _Ways:
     """What each event leads to at each node of one table."""
 
-    def __init__(self, table: Table, machine: Machine, checked: bool) -> None:
+    def __init__(self, table: ExploredTable, machine: Machine, checked: bool) -> None:
         self._table, self._machine, self._checked = table, machine, checked
         self._letters: dict[tuple[int, int], _Letters] = {}
         self.nodes = Nodes()

@@ -26,7 +26,7 @@ from typing import Any
 from hil_tests.proofs.alphabet import alphabet
 from hil_tests.proofs.explore import HOME, Exploration, Node, normal, normal_watch
 from hil_tests.proofs.properties import Case, check
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -126,7 +126,7 @@ def _misdirected(act: Act) -> Act:
 class Ground:
     """What an exploration left for judging mutants: nodes, and what came of which event where."""
 
-    table: Table
+    table: ExploredTable
     nodes: list[Node]
     known: set[Node]
     taken: dict[str, list[list[Trial]]] = field(default_factory=lambda: defaultdict(list))
@@ -136,7 +136,7 @@ class Ground:
     )
 
     @classmethod
-    def of(cls, table: Table, found: Exploration) -> Ground:
+    def of(cls, table: ExploredTable, found: Exploration) -> Ground:
         ground = cls(table, found.kept_nodes, set(found.kept_nodes))
         for way in found.kept_ways:
             trials = [(at, way.event) for at in way.at]
@@ -171,7 +171,7 @@ def judge(mutant: Mutant, ground: Ground) -> str:
     return "stuck: some path leads home from everywhere"
 
 
-def _leads_home(machine: Machine, table: Table, node: Node) -> bool:
+def _leads_home(machine: Machine, table: ExploredTable, node: Node) -> bool:
     """True where events lead from a node to an open table or out of service."""
     waiting = _Fresh(set())
     waiting.put(node)
@@ -186,7 +186,7 @@ def _leads_home(machine: Machine, table: Table, node: Node) -> bool:
     return False
 
 
-def _tries(machine: Machine, table: Table, node: Node) -> Iterator[tuple[str, Node | None]]:
+def _tries(machine: Machine, table: ExploredTable, node: Node) -> Iterator[tuple[str, Node | None]]:
     """Yield what comes of each event that the original has a row for."""
     for event in alphabet(table, node[0].purpose):
         if MACHINE.has_rows(node[0].phase, type(event)):
@@ -217,7 +217,9 @@ class _Fresh:
         return nodes.pop(self._luck.randrange(len(nodes)))
 
 
-def _try(machine: Machine, table: Table, node: Node, event: ev.Event) -> tuple[str, Node | None]:
+def _try(
+    machine: Machine, table: ExploredTable, node: Node, event: ev.Event
+) -> tuple[str, Node | None]:
     """Return (property that fails, or "") and the node after, or None where it was refused."""
     state, watch = node
     try:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from hil_tests.proofs.alphabet import BEFORE, LONG_AGO, NOW, OCCASIONS, PEOPLE, PLAN, alphabet
 from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
-from hil_tests.proofs.tables import TODAY, Table, imagined, tables
+from hil_tests.proofs.tables import TODAY, ExploredTable, imagined, tables
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.machine import MACHINE, ROWS, initial, noted
 from shaker_ctl.rules.record import to_record
@@ -57,8 +57,8 @@ CANDIDATES = 8
 AT_ONCE = tuple(row for row in ROWS if row.on is None)
 
 
-class Moment(NamedTuple):
-    table: Table
+class Situation(NamedTuple):
+    table: ExploredTable
     state: TableState
     event: ev.Event
 
@@ -91,14 +91,14 @@ WHY: dict[str, tuple[Key, ...]] = {
 """Why a guard stands that never fails alone."""
 
 
-def plain(moment: Moment) -> dict[str, Any]:
+def plain(moment: Situation) -> dict[str, Any]:
     """Return a moment as the file has it: of the state, what differs from a new table's."""
     fresh = to_record(initial(moment.table.rules))
     state = {k: v for k, v in to_record(moment.state).items() if v != fresh[k]}
     return {"table": moment.table.name, "state": state, "event": to_record(moment.event)}
 
 
-def outcome(moment: Moment) -> dict[str, Any]:
+def outcome(moment: Situation) -> dict[str, Any]:
     """Return what comes of a moment: rows, changed fields of the state, kinds of command."""
     step = MACHINE.step(moment.state, moment.event, moment.table.rules)
     if step.refused is not None:
@@ -117,23 +117,23 @@ def pairs() -> set[Key]:
     return guards | {(row.name, "") for row in ROWS}
 
 
-def find() -> dict[Key, Moment]:
+def find() -> dict[Key, Situation]:
     """Return a moment for each row and guard for which the walk has one."""
-    found: dict[Key, list[Moment]] = {}
+    found: dict[Key, list[Situation]] = {}
     for table in (*tables(), *imagined()):
         for moment in _moments(table):
             for key in _shown(moment):
                 kept = found.setdefault(key, [])
                 if len(kept) < CANDIDATES:
                     kept.append(moment)
-    chosen: dict[Key, Moment] = {}
+    chosen: dict[Key, Situation] = {}
     for (row, guard), moments in found.items():
         own = found.get((row, ""), moments)[0]
         chosen[row, guard] = min(moments, key=lambda each: _distance(each, own))
     return chosen
 
 
-def _distance(one: Moment, other: Moment) -> int:
+def _distance(one: Situation, other: Situation) -> int:
     """Return in how many fields two moments differ."""
     first, second = plain(one), plain(other)
     fields = [
@@ -150,7 +150,7 @@ def _distance(one: Moment, other: Moment) -> int:
     return differing + (one.table.name != other.table.name)
 
 
-def _moments(table: Table) -> Iterator[Moment]:
+def _moments(table: ExploredTable) -> Iterator[Situation]:
     """Walk from the stories of a table: always on in the phase least visited so far."""
     waiting: dict[Phase, list[TableState]] = {}
     seen: set[TableState] = set()
@@ -172,13 +172,13 @@ def _moments(table: Table) -> Iterator[Moment]:
         visits[phase] += 1
         state = waiting[phase].pop(0 if turn % 2 else -1)
         for event in _events(table, state):
-            yield Moment(table, state, event)
+            yield Situation(table, state, event)
             step = MACHINE.step(state, event, table.rules)
             if step.refused is None:
                 put(normal(step.state))
 
 
-def _events(table: Table, state: TableState) -> Iterator[ev.Event]:
+def _events(table: ExploredTable, state: TableState) -> Iterator[ev.Event]:
     for event in (*alphabet(table, state.purpose), *_MORE):
         if is_posted(event) and MACHINE.has_rows(state.phase, type(event)):
             yield event
@@ -199,7 +199,7 @@ _MORE = (
 """Letters that the alphabet does without: late ones, and values that no die has."""
 
 
-def _shown(moment: Moment) -> Iterator[Key]:
+def _shown(moment: Situation) -> Iterator[Key]:
     """Yield the row that each stage of a step takes, and rows that one guard alone keeps out."""
     step = MACHINE.step(moment.state, moment.event, moment.table.rules)
     taken = {row.name for row in step.rows}
@@ -213,7 +213,7 @@ def _shown(moment: Moment) -> Iterator[Key]:
                 yield row.name, failing[0].name
 
 
-def _stages(moment: Moment, taken: tuple[Row, ...]) -> Iterator[tuple[tuple[Row, ...], Context]]:
+def _stages(moment: Situation, taken: tuple[Row, ...]) -> Iterator[tuple[tuple[Row, ...], Context]]:
     """Yield the rows looked through, and what they see: for the event, then those taken at once."""
     state = moment.state
     context = Context(state, moment.event, moment.table.rules.in_use(manual=state.manual))
@@ -252,7 +252,7 @@ class _Teller(Playing):
         return self.do(ev.DiceChanged(FLOOR, named.serials, self.now)) if named else self
 
 
-def _stories(table: Table) -> Iterator[TableState]:
+def _stories(table: ExploredTable) -> Iterator[TableState]:
     """Yield the states of whole rounds, inspections and repairs, as far as a table has them."""
     for story in (
         _played,

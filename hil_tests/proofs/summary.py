@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from hil_tests.proofs.explore import Exploration
 
 
-class Broken(BaseModel):
+class BrokenProperty(BaseModel):
     """One transition on which a property does not hold."""
 
     property: str
@@ -48,7 +48,7 @@ class Summary(BaseModel):
     """Property to the number of transitions on which it had something to say."""
     rows: set[str]
     """Rows that were taken by an event that the product can post."""
-    broken: list[Broken]
+    broken: list[BrokenProperty]
     stuck: list[str]
     """States from which no path leads home."""
     mutants: Tried | None = None
@@ -71,7 +71,7 @@ class Summary(BaseModel):
             reached=found.reached,
             rows=found.rows,
             broken=[
-                Broken(
+                BrokenProperty(
                     property=each.property,
                     state=str(each.state),
                     event=str(each.event),

@@ -50,7 +50,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Table:
+class ExploredTable:
     """One table under exploration."""
 
     name: str
@@ -61,12 +61,12 @@ class Table:
     bad_days: tuple[datetime, ...] = ()
     """Days on which the instrument is not in force."""
 
-    def in_use(self, *, manual: bool) -> Table:
+    def in_use(self, *, manual: bool) -> ExploredTable:
         """Return what is expected with the shaker in use: the automated one, or a manual one."""
         return self._by_hand if manual else self
 
     @cached_property
-    def _by_hand(self) -> Table:
+    def _by_hand(self) -> ExploredTable:
         """The dealer shakes, paces and enters; no shift inspects a shaker that is out of use."""
         expected = replace(
             self.expected, nmb_before_reveal=False, shift=NOBODY, player=False, auto=False
@@ -89,7 +89,7 @@ PA = Expected(
 """Pennsylvania, all three texts."""
 
 
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[ExploredTable, ...]:
     """Return all tables that are proved."""
     rows = tomllib.loads(TABLES.read_text("utf-8"))
     return tuple(_table(name, **row) for name, row in rows.items())
@@ -103,16 +103,16 @@ def _table(
     bad_days: Sequence[datetime] = (),
     *,
     with_a_cover: bool = False,
-) -> Table:
+) -> ExploredTable:
     """Make one table of its row."""
     parameters = TableParameters.model_validate(settings)
     profile = load(parameters.profile)
     rules = rulebook(parameters, _with_a_cover(profile) if with_a_cover else profile)
     differs = TypeAdapter(Expected).validate_python({**asdict(PA), **(expected or {})})
-    return Table(name, rules, differs, day, tuple(bad_days))
+    return ExploredTable(name, rules, differs, day, tuple(bad_days))
 
 
-def imagined() -> tuple[Table, ...]:
+def imagined() -> tuple[ExploredTable, ...]:
     """Return tables that no text has, for moments of a guard that no other table has.
 
     Nothing is proved of them: a house's own profile may ask for them.
@@ -122,13 +122,13 @@ def imagined() -> tuple[Table, ...]:
     late["cover"]["use"]["value"] = "required"
     late["cover"]["interlock"]["value"] = "must_be_closed"
     return (
-        Table(
+        ExploredTable(
             "imagined: ma with a cover, paced by its dealer",
             rulebook(TableParameters(profile="ma", cover_fitted=True), _with_a_cover(load("ma"))),
             replace(PA, presence=SUPERVISOR, shift=SUPERVISOR),
             TODAY,
         ),
-        Table(
+        ExploredTable(
             "imagined: a player activates, and bets close before the reveal",
             rulebook(
                 TableParameters(profile="house-auto", player_activated=True, cover_fitted=True),

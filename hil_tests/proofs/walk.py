@@ -13,7 +13,7 @@ from random import Random
 from hil_tests.proofs.alphabet import alphabet
 from hil_tests.proofs.explore import HOME, first, normal, normal_watch
 from hil_tests.proofs.properties import Case, Violation, check
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.commands import RecordRound
@@ -65,7 +65,7 @@ class Walked:
     """Processor time."""
 
 
-def walk(table: Table, steps: int, seed: int) -> Walked:
+def walk(table: ExploredTable, steps: int, seed: int) -> Walked:
     """Take `steps` events, chosen at random, and judge every transition."""
     found, luck, began = Walked(table.name), Random(seed), time.process_time()
     letters = {purpose: alphabet(table, purpose) for purpose in Purpose}
@@ -111,7 +111,7 @@ def walk(table: Table, steps: int, seed: int) -> Walked:
     return found
 
 
-def _goes_wrong(table: Table, phase: Phase, event: ev.Event) -> bool:
+def _goes_wrong(table: ExploredTable, phase: Phase, event: ev.Event) -> bool:
     """True for what breaks, disturbs, or answers otherwise than in usual play."""
     match event:
         case ev.TimerExpired(timer=timer):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
@@ -197,7 +197,9 @@ def is_current(state: TableState, event: ev.Event) -> bool:
     return occasion in (None, state.occasion) and number in (None, state.round)
 
 
-def watched(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
+def watched(
+    table: ExploredTable, w: Watch, state: TableState, event: ev.Event, step: Step
+) -> Watch:
     """Return the watch after this transition."""
     table = table.in_use(manual=w.manual)
     if type(event) in WORLD:
@@ -314,7 +316,7 @@ def _awaits(commands: tuple[do.Command, ...]) -> bool:
     return any(type(command) in ANSWERS for command in commands)
 
 
-def _world(table: Table, w: Watch, state: TableState, event: ev.Event) -> Watch:
+def _world(table: ExploredTable, w: Watch, state: TableState, event: ev.Event) -> Watch:
     """Facts hold whether or not the machine wanted to hear them."""
     has_contact = table.rules.covered or table.rules.cover_must_be_absent
     if contact := CONTACTS.get(type(event)):
@@ -370,7 +372,7 @@ def is_of_the_camera(event: ev.Event) -> bool:
     return isinstance(event, ev.ConditionChanged) and event.what is not Condition.SETTINGS
 
 
-def _stops_toss(table: Table, event: ev.Event) -> bool:
+def _stops_toss(table: ExploredTable, event: ev.Event) -> bool:
     return (
         isinstance(event, ev.EstopPressed)
         or (isinstance(event, ev.CoverOpened) and table.rules.covered)
@@ -382,7 +384,7 @@ def _disturbed(w: Watch) -> Watch:
     return w._replace(**NOTHING_INSPECTED)
 
 
-def _heard(table: Table, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
+def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, step: Step) -> Watch:
     """Answers and acts, once accepted."""
     match event:
         case ev.LampsProvedDark() | ev.LampsDark() | ev.EachLampProved():
@@ -550,7 +552,7 @@ BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
 """What a table with a manual shaker does not miss."""
 
 
-def last_look(table: Table) -> Phase:
+def last_look(table: ExploredTable) -> Phase:
     """What a person looks at last before the shaker: the lamps, or the multipliers' displays."""
     return P.ODDS_TO_BE_SEEN if table.expected.multipliers else P.LAMPS_TO_BE_SEEN
 
@@ -572,24 +574,26 @@ def _entered(w: Watch, event: ev.NoRollCalled | ev.ValuesEntered | ev.ValuesConf
     return w._replace(value=True, stands=values, by_person=w.verdict == "unreadable")
 
 
-def are_both(table: Table, said: frozenset[Person]) -> bool:
+def are_both(table: ExploredTable, said: frozenset[Person]) -> bool:
     """True for two persons: the dealer, and one whose presence the text asks for."""
     two = len({each.name.strip().lower() for each in said}) == 2
     roles = {each.role for each in said}
     return two and Role.DEALER in roles and bool(roles & table.expected.presence)
 
 
-def is_alone(table: Table, person: Person) -> bool:
+def is_alone(table: ExploredTable, person: Person) -> bool:
     """True where nobody deals: then one person in charge says what else takes two."""
     return not table.expected.attended and person.role is not Role.DEALER
 
 
-def admits(table: Table, w: Watch, event: ev.TimeChecked) -> bool:
+def admits(table: ExploredTable, w: Watch, event: ev.TimeChecked) -> bool:
     """True where the clock is trusted, the text is in force, and the dice are known and young."""
     return why_not(table, event, event.now) is None and w.dice and not w.doubt
 
 
-def why_not(table: Table, event: ev.TimeChecked | ev.TossPlanDrawn, now: datetime) -> Cause | None:
+def why_not(
+    table: ExploredTable, event: ev.TimeChecked | ev.TossPlanDrawn, now: datetime
+) -> Cause | None:
     """Return what keeps a round from starting by this answer of the clock; None: nothing.
 
     Of the alphabet's trusted moments one is a table's day; on the others the text is not in force,
@@ -620,7 +624,7 @@ def is_one(one: str, other: str) -> bool:
     return one.strip().lower() == other.strip().lower()
 
 
-def is_old(table: Table, begun: datetime | None, now: datetime | None) -> bool:
+def is_old(table: ExploredTable, begun: datetime | None, now: datetime | None) -> bool:
     """True for what was inspected too long ago, or under a clock that was set back since."""
     assert now is not None, "the product says when"
     if begun is None:
@@ -641,19 +645,19 @@ def _seconds(w: Watch, who: Person, serials: tuple[str, ...]) -> bool:
     return not is_one(name, who.name) and named == set(serials)
 
 
-def kept_alone(table: Table, w: Watch, state: TableState, who: Person) -> bool:
+def kept_alone(table: ExploredTable, w: Watch, state: TableState, who: Person) -> bool:
     """True where one of two persons says that the dice on record are still in it."""
     assert state.dice is not None
     return table.expected.dice_by_two and not _seconds(w, who, state.dice.serials)
 
 
-def named_alone(table: Table, w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
+def named_alone(table: ExploredTable, w: Watch, event: ev.DiceChanged | ev.DiceCorrected) -> bool:
     """True for serials that a second person has to repeat, and none has named before."""
     by_two = table.expected.dice_by_two or isinstance(event, ev.DiceCorrected)
     return by_two and not seconds_dice(w, event)
 
 
-def _verdict(table: Table, w: Watch, event: ev.ReadingMade) -> Watch:
+def _verdict(table: ExploredTable, w: Watch, event: ev.ReadingMade) -> Watch:
     match event.verdict:
         case Verified(values=values):
             stands = values if table.expected.auto else None

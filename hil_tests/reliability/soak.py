@@ -69,7 +69,7 @@ SHARE_STOPPING = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ResourceUse:
     """What processes hold at one moment, service and camera process together."""
 
     t_s: float
@@ -103,10 +103,10 @@ class Growth:
     blocks: int
 
 
-def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> Use:
+def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> ResourceUse:
     """Read /proc of both (proc(5)): unshared resident memory, open handles, threads."""
     pids = [service] if camera is None else [service, camera]
-    return Use(
+    return ResourceUse(
         now_s,
         in_status(service, "RssAnon") / 1024,
         0.0 if camera is None else in_status(camera, "RssAnon") / 1024,
@@ -117,7 +117,7 @@ def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> U
     )
 
 
-def growth(uses: list[Use]) -> dict[str, Growth]:
+def growth(uses: list[ResourceUse]) -> dict[str, Growth]:
     """Trend of each figure over the second half; without those for which it is too short.
 
     A camera process that was started anew is another process: its memory is fitted where one of
@@ -132,8 +132,8 @@ def growth(uses: list[Use]) -> dict[str, Growth]:
     return found
 
 
-def _longest_life(uses: list[Use]) -> list[Use]:
-    by_pid: dict[int, list[Use]] = {}
+def _longest_life(uses: list[ResourceUse]) -> list[ResourceUse]:
+    by_pid: dict[int, list[ResourceUse]] = {}
     for use in uses:
         by_pid.setdefault(use.camera_pid, []).append(use)
     return max(by_pid.values(), key=len, default=[])
@@ -175,7 +175,7 @@ class Soak:
     bench: Bench
     witness: Witness
     chance: random.Random
-    uses: list[Use] = field(default_factory=list)
+    uses: list[ResourceUse] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     _passing: list[tuple[float, str]] = field(default_factory=list)
@@ -281,7 +281,7 @@ class Soak:
             self.uses.append(sample(pid, camera, now_s, self.rounds))
             self._keep(self.uses[-1])
 
-    def _keep(self, use: Use) -> None:
+    def _keep(self, use: ResourceUse) -> None:
         """Each sample into a file at once: a run that is cut short is not lost."""
         with (self.bench.session.folder / SAMPLES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(use)) + "\n")

@@ -39,7 +39,7 @@ from hil_tests.rig.plant.snapshot import SceneBoard
 from hil_tests.rig.plant.truth import TossRecord
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rigfile import Part, RigFile, fitted_lens
+from hil_tests.rig.rigfile import PartKind, RigFile, fitted_lens
 from hil_tests.rig.wires.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
 from hil_tests.rig.wires.signals import SignalLog
 from hil_tests.rig.wires.uart import Framing
@@ -226,7 +226,7 @@ class Rig:
         self.lines: dict[str, Line] = {}
         self.lamp: LampBox | None = None
         unit: ModbusUnit | None = None
-        if self.plan.file.lamp.is_ is Part.VIRTUAL:
+        if self.plan.file.lamp.is_ is PartKind.VIRTUAL:
             box_end = BoxEnd()
             self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
             table = self.plan.file.lamp
@@ -240,7 +240,7 @@ class Rig:
             self.lines["lamp"] = Line("lamp", end, box_end, framing=paced)
         else:
             self._start_lamp_program(started)
-        if self.plan.file.console.is_ is Part.VIRTUAL:
+        if self.plan.file.console.is_ is PartKind.VIRTUAL:
             for name in CONSOLES:
                 port = getattr(self.plan.file.console, name).get("port", "")
                 service = Port(Path(port), CONSOLE_FRAMING) if port else Terminal(folder / name)
@@ -272,7 +272,7 @@ class Rig:
 
     def _start_camera(self, scene: SceneBoard, started: contextlib.ExitStack) -> None:
         self.camera: Camera | None = None
-        if self.plan.file.camera.is_ is Part.VIRTUAL:
+        if self.plan.file.camera.is_ is PartKind.VIRTUAL:
             self.camera = Camera(
                 self.plant.geometry,
                 scene,

@@ -37,7 +37,7 @@ class Gpio(StrEnum):
     BENCH = "bench"
 
 
-class Part(StrEnum):
+class PartKind(StrEnum):
     """Whether a part is the rig's own or somebody else's."""
 
     VIRTUAL = "virtual"
@@ -91,7 +91,7 @@ class GpioTable(RigTable):
 class LampTable(RigTable):
     """`[lamp]`: the lamp box."""
 
-    is_: Part = Field(Part.VIRTUAL, alias="is")
+    is_: PartKind = Field(PartKind.VIRTUAL, alias="is")
     device: str = ""
     baudrate: int = Field(115200, ge=9600, le=1_000_000)
     parity: Parity = Parity.NONE
@@ -108,7 +108,7 @@ class LampTable(RigTable):
 class CameraTable(RigTable):
     """`[camera]`: the camera."""
 
-    is_: Part = Field(Part.VIRTUAL, alias="is")
+    is_: PartKind = Field(PartKind.VIRTUAL, alias="is")
     url: str = ""
     calibration: dict[str, Any] = {}
     """`[camera.calibration]` of a real camera, as the controller's."""
@@ -119,7 +119,7 @@ class CameraTable(RigTable):
 class ConsoleTable(RigTable):
     """`[console.technician]`, `[console.dealer]`: both ends of each line."""
 
-    is_: Part = Field(Part.VIRTUAL, alias="is")
+    is_: PartKind = Field(PartKind.VIRTUAL, alias="is")
     technician: dict[str, str] = {}
     dealer: dict[str, str] = {}
     """Of a virtual line: `port`, a serial port of this computer, and `service`, the controller's
@@ -203,20 +203,20 @@ def _first(error: ValidationError, where: str = "") -> str:
 
 def _check(rig: RigFile) -> None:
     _check_machine(rig.machine)
-    if rig.lamp.port and not (rig.lamp.is_ is Part.VIRTUAL and rig.lamp.device):
+    if rig.lamp.port and not (rig.lamp.is_ is PartKind.VIRTUAL and rig.lamp.device):
         raise ValueError("[lamp] port is a virtual box's, and needs device, the controller's name")
-    if rig.lamp.is_ is Part.DEVICE and not rig.lamp.device:
+    if rig.lamp.is_ is PartKind.DEVICE and not rig.lamp.device:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
-    if rig.camera.is_ is Part.DEVICE and not (rig.camera.url and rig.camera.calibration):
+    if rig.camera.is_ is PartKind.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
     fitted_lens(rig.camera)
     if rig.service.rig and (rig.service.through or not rig.service.people):
         raise ValueError("[service] rig, of one that runs, needs people and takes no through")
     for name in ("technician", "dealer"):
         ends = getattr(rig.console, name)
-        if rig.console.is_ is Part.VIRTUAL and ends and set(ends) != {"port", "service"}:
+        if rig.console.is_ is PartKind.VIRTUAL and ends and set(ends) != {"port", "service"}:
             raise ValueError(f"[console.{name}] of a virtual line takes port and service, both")
-        if rig.console.is_ is Part.DEVICE and set(ends) != {"service", "person"}:
+        if rig.console.is_ is PartKind.DEVICE and set(ends) != {"service", "person"}:
             raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
     attach(rig.gpio.attached)
     if rig.gpio.attached and rig.gpio.wires is not Gpio.VIRTUAL:

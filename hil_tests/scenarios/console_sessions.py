@@ -62,7 +62,7 @@ REPAIRS = 4
 box does not answer in time."""
 
 
-class Person:
+class TerminalUser:
     """Somebody at a terminal program; `screen` is what they saw."""
 
     def __init__(
@@ -167,7 +167,7 @@ class Person:
         """Put on the screen what happens meanwhile at another terminal."""
         self._seen.write(f"\r\n    (meanwhile) {what}\r\n")
 
-    def another(self, port: str) -> AbstractContextManager[Person]:
+    def another(self, port: str) -> AbstractContextManager[TerminalUser]:
         """Somebody at that port, with the same terminal program."""
         return person(self._session, port, self._program)
 
@@ -195,8 +195,8 @@ def person(
     port: str,
     program: tuple[str, ...],
     story: Story | None = None,
-) -> Iterator[Person]:
-    someone = Person(session, port, program, story)
+) -> Iterator[TerminalUser]:
+    someone = TerminalUser(session, port, program, story)
     try:
         yield someone
     finally:
@@ -223,7 +223,7 @@ def screen(raw: str) -> str:
 # ── From a jam at night to the table open again ─────────────────────────────
 
 
-def inspect(fay: Person) -> None:
+def inspect(fay: TerminalUser) -> None:
     """The opening inspection, step by step: what wins, every lamp, three good cycles."""
     fay.type("inspect all")
     for values in ENTRIES:
@@ -382,7 +382,7 @@ LAMPS_BROKEN = "one-1,one-2,one-3,one-4,one-5,one-6"
 """Whatever is tossed, one of these is among the winning areas."""
 
 
-def _open(dan: Person) -> None:
+def _open(dan: TerminalUser) -> None:
     dan.login("floorperson", "fay")
     while True:
         said = screen(dan.type("next"))
@@ -395,7 +395,7 @@ def _open(dan: Person) -> None:
     _inspect_and_open(dan)
 
 
-def _inspect_and_open(dan: Person) -> None:
+def _inspect_and_open(dan: TerminalUser) -> None:
     for _ in range(REPAIRS):
         if "out of service" in dan.type("next"):
             _repair(dan)
@@ -406,7 +406,7 @@ def _inspect_and_open(dan: Person) -> None:
     dan.type("open")
 
 
-def _repair(dan: Person) -> None:
+def _repair(dan: TerminalUser) -> None:
     """The technician clears what stands at a console of their own, and brings the table back."""
     dan.aside("the technician repairs, at the other console")
     with dan.another("technician") as tom:
@@ -414,7 +414,7 @@ def _repair(dan: Person) -> None:
         tom.type("logout")
 
 
-def _clear(tom: Person) -> None:
+def _clear(tom: TerminalUser) -> None:
     tom.login("technician", "tom")
     while found := CODES.search(screen(tom.type("status"))):
         tom.type(f"fault clear {found[1]}")
@@ -422,7 +422,7 @@ def _clear(tom: Person) -> None:
         tom.type("return-to-service")
 
 
-def _begin(dan: Person) -> None:
+def _begin(dan: TerminalUser) -> None:
     """Open and close the bets; where the machine was late, the table is brought back before."""
     for _ in range(REPAIRS):
         said = dan.wait_for("+", r"ok |out\s+of\s+service|inspect")
@@ -434,7 +434,7 @@ def _begin(dan: Person) -> None:
     dan.type("*")
 
 
-def _toss(dan: Person) -> str:
+def _toss(dan: TerminalUser) -> str:
     """Start the shaker, and say how the dice lie to the eye; return `read`, `no roll` or `void`."""
     dan.type("/")
     if "void" in dan.hear(f"{ASKED}|{VOID}", timeout_s=60)[0]:
@@ -447,7 +447,7 @@ def _toss(dan: Person) -> str:
     return "read" if values else "no roll"
 
 
-def _play(dan: Person) -> str:
+def _play(dan: TerminalUser) -> str:
     """A round on the number pad; return what it came to."""
     _begin(dan)
     said = _toss(dan)
@@ -458,7 +458,7 @@ def _play(dan: Person) -> str:
     return said
 
 
-def _rig(dan: Person, command: str) -> None:
+def _rig(dan: TerminalUser, command: str) -> None:
     dan.aside(f"$ shaker-rig {command}")
     told(Path(dan.rig["control"]), command)
 

@@ -14,7 +14,7 @@ import pytest
 import tomlkit
 
 from hil_tests.processes import Program
-from hil_tests.scenarios.console_sessions import Person, person, screen
+from hil_tests.scenarios.console_sessions import TerminalUser, person, screen
 from hil_tests.scenarios.test_doctor import PI
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session, merged
 from shaker_ctl.commands import seal
@@ -131,7 +131,7 @@ MAX_LOOKS = 40
 ONCE = ("time confirm", "dice changed A1 A2 A3", "inspect all", "inspect walk", "sign", "open")
 
 
-def open_by_next(fay: Person) -> list[str]:
+def open_by_next(fay: TerminalUser) -> list[str]:
     """Type what `next` names, until it names the dealer; return what was typed."""
     typed: list[str] = []
     values = iter(VALUES)

@@ -53,11 +53,11 @@ def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots,
 def test_a_window_moved_and_mirrored_keeps_its_lean(shots, tmp_path):
     cut = training.cut_windows(shots, tmp_path)
     leans = np.hypot(*cut.truth[:, :2].T)
-    data = training.Windows([cut], 3, 0, 40)
+    data = training.NearWindows([cut], 3, 0, 40)
     seen = set()
     for index in range(40):
         window, truth = data[index]
-        on = training.Windows([cut], 3, index, 40)
+        on = training.NearWindows([cut], 3, index, 40)
         assert np.array_equal(window, on[0][0]), "a run that was stopped goes on with the same"
         assert window.shape == (near_look.CHANNELS, near_look.SIDE, near_look.SIDE)
         # float() keeps both from being rounded twice: the truths are float32.
@@ -95,7 +95,7 @@ def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
 def test_training_goes_on_from_the_checkpoint_of_the_network_that_ships(shots, tmp_path):
     begin = Path(training.__file__).with_name("near.pt")
     cuts = [training.cut_windows(shots, tmp_path / "windows")]
-    windows = torch.stack([training.Windows(cuts, 5, 0, 48)[i][0] for i in range(48)])
+    windows = torch.stack([training.NearWindows(cuts, 5, 0, 48)[i][0] for i in range(48)])
     net = training.NearNet()
     net.load_state_dict(averaged(begin))
     shipped = open_session(MODELS / "near.onnx", 1)

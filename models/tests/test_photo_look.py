@@ -61,7 +61,7 @@ def _place(window: torch.Tensor, colour: tuple[int, int, int]) -> np.ndarray | N
 
 
 def test_a_die_stands_upright_and_its_top_face_is_where_it_is_said_to_be(askew, plain):
-    data = training.Windows([askew], 3, 0, 60)
+    data = training.PhotoWindows([askew], 3, 0, 60)
     checked = 0
     for index in range(60):
         window, (is_die, value, x, y) = data[index]
@@ -79,7 +79,7 @@ def test_a_die_stands_upright_and_its_top_face_is_where_it_is_said_to_be(askew, 
 
 
 def test_what_is_no_die_lies_beside_it_or_has_another_size(askew, plain):
-    data = training.Windows([askew], 4, 0, 80)
+    data = training.PhotoWindows([askew], 4, 0, 80)
     others = [window for window, wanted in (data[i] for i in range(80)) if not wanted[0]]
     assert len(others) > 20
     middle = np.full(2, (SIDE - 1) / 2)
@@ -108,9 +108,9 @@ def test_impostors_lie_in_the_middle_and_are_not_all_alike():
 
 
 def test_the_same_window_comes_again(askew):
-    data = training.Windows([askew], 5, 0, 10)
+    data = training.PhotoWindows([askew], 5, 0, 10)
     for index in range(10):
-        assert torch.equal(data[index][0], training.Windows([askew], 5, 0, 10)[index][0])
+        assert torch.equal(data[index][0], training.PhotoWindows([askew], 5, 0, 10)[index][0])
 
 
 def test_unknown_values_and_places_teach_nothing():

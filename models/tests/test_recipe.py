@@ -16,7 +16,7 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 from models.training.__main__ import app
 from models.training.pictures import random_picture
-from models.training.recipe import SHIPPED, Plan, follow
+from models.training.recipe import SHIPPED, TrainingPlan, follow
 from vision.networks.classifier import DieFinder
 from vision.networks.model_card import MANIFEST, digest_of
 
@@ -46,7 +46,7 @@ def photos(tmp_path):
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.timeout(600)
 def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
-    plan = Plan.read(SHIPPED).rehearsal()
+    plan = TrainingPlan.read(SHIPPED).rehearsal()
     kinds = {plan.sets[name].kind for stage in plan.finder for name in stage.shares}
     scenes = ("loose", "table", "snapshot", "lean", "house", "surface")
     assert kinds == {f"quick {scene}" for scene in scenes}
@@ -112,7 +112,7 @@ def test_photographs_are_looked_for_before_anything_is_rendered(tmp_path, monkey
 
 
 def test_shares_of_every_stage_add_up_to_one_with_the_photographs():
-    plan = Plan.read(SHIPPED)
+    plan = TrainingPlan.read(SHIPPED)
     # The first stage has no photographs: there is nothing yet to guess their corners with.
     for stage in (*plan.finder[1:], plan.looks["photo"]):
         assert sum(stage.shares.values()) + stage.photos == pytest.approx(1, abs=0.04), stage.name

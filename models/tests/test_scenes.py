@@ -59,13 +59,13 @@ def test_drawn_face_fills_its_labelled_corners():
     rng = np.random.default_rng(5)
     look = random_look(rng, "white")
     look.rounding, look.ball = 0.01, 0.9
-    from models.training.raster import Light, Scene, render
+    from models.training.raster import Light, RasterScene, render
 
     die = Die(np.array([0.2, -0.1, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
     camera = look_down(160, 60, 8, 10, 70)
     floor = np.zeros((64, 64, 3), np.float32)
     light = Light(np.ones(3, np.float32), [], 0.3)
-    picture = render(Scene([die], [look], camera, light, floor, 3.0))
+    picture = render(RasterScene([die], [look], camera, light, floor, 3.0))
     mask = np.zeros((160, 160), np.uint8)
     corners = np.array(picture.labels[0].corners)
     cv2.fillConvexPoly(mask, np.round(corners * 16).astype(np.int32), 1, cv2.LINE_8, 4)

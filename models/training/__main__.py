@@ -58,7 +58,7 @@ def recipe(
     """The whole way: render, train, quantise, measure. Goes on where it was stopped."""
     import torch
 
-    from models.training.recipe import SHIPPED, Plan, follow
+    from models.training.recipe import SHIPPED, TrainingPlan, follow
     from vision.photo.labels import read_labels
 
     taught, told = photos or [], check or []
@@ -75,7 +75,7 @@ def recipe(
             raise typer.BadParameter(f"{folder}: no photographs with labels")
     torch.set_num_threads(threads)
     try:
-        numbers = Plan.read(plan or SHIPPED)
+        numbers = TrainingPlan.read(plan or SHIPPED)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise typer.BadParameter(f"--plan {plan}: {error}") from error
     if rehearse:

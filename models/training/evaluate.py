@@ -28,7 +28,7 @@ _TILT_STEPS = (0.0, FLAT_DEG, 3.0, NOT_FLAT_DEG, 8.0, 10.0, 14.0, 20.0, 28.0, 36
 
 
 @dataclass(slots=True)
-class Wanted:
+class LabelledDie:
     """One labelled die: enough to tell whether it was found and read."""
 
     centre: np.ndarray
@@ -42,7 +42,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Tally:
+class SetTally:
     """Everything counted on one set."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class Tally:
         return figures
 
 
-def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
+def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[LabelledDie]]]:
     """Pictures of a rendered set with what is in them."""
     for path, row in islice(scenes.rows(folder), most):
         wanted = []
@@ -77,15 +77,15 @@ def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[W
             corners = np.array(die["corners"])
             side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
             is_required = die["visible"] > _CLEARLY_VISIBLE
-            wanted.append(Wanted(corners.mean(axis=0), side, die["value"], is_required, die))
+            wanted.append(LabelledDie(corners.mean(axis=0), side, die["value"], is_required, die))
         yield load(path), wanted
 
 
-def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
+def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[LabelledDie]]]:
     """Photographs with what is in them; boxes of pictures without boxes are left out."""
     for path, labels in read_labels(folder):
         wanted = [
-            Wanted(np.array(label.centre), label.size, label.value, is_required=True)
+            LabelledDie(np.array(label.centre), label.size, label.value, is_required=True)
             for label in labels
             if label.centre is not None
         ]
@@ -93,7 +93,7 @@ def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[Wanted]]]:
             yield load(path), wanted
 
 
-def count(tally: Tally, found: list[FoundDie], wanted: list[Wanted], score: float) -> None:
+def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], score: float) -> None:
     """Match by centre, nearest pairs first, and count. Things under `score` count for the choice of
     thresholds alone."""
     pairs = sorted(
@@ -145,16 +145,16 @@ def _corner_gap(found: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def measure(
-    finder: DieFinder, pictures: Iterator[tuple[np.ndarray, list[Wanted]]], score: float
-) -> Tally:
+    finder: DieFinder, pictures: Iterator[tuple[np.ndarray, list[LabelledDie]]], score: float
+) -> SetTally:
     """Read every picture."""
-    tally = Tally()
+    tally = SetTally()
     for image, wanted in pictures:
         count(tally, finder.find(image, min_score=MIN_SCORE), wanted, score)
     return tally
 
 
-def choose_thresholds(tallies: list[Tally]) -> dict[str, float]:
+def choose_thresholds(tallies: list[SetTally]) -> dict[str, float]:
     """From the rendered held-out sets: where precision and recall meet."""
     hits = [hit for tally in tallies for hit in tally.hits]
     scores, is_die = np.array([s for s, _ in hits]), np.array([d for _, d in hits])
@@ -189,7 +189,7 @@ def measure_all(
     write_manifest(out, manifest)
 
 
-def _by_tilt(tally: Tally) -> list[tuple[float, float, np.ndarray]]:
+def _by_tilt(tally: SetTally) -> list[tuple[float, float, np.ndarray]]:
     """From tilt, to tilt, and (n, 2) flat_p and error of `down` of the dice between, if any."""
     tilts = np.array(tally.tilts).reshape(-1, 3)
     steps = [

@@ -73,7 +73,7 @@ class Die:
 
 
 @dataclass(slots=True)
-class Camera:
+class Pinhole:
     """A pinhole with one radial coefficient, given as *undistortion*: the ray through a pixel at
     normalised distance ρ from the axis is that of a pinhole at ρ·(1 + k·ρ²)."""
 
@@ -105,7 +105,7 @@ class Camera:
 
 def look_down(
     size: int, px_per_edge: float, distance: float, tilt_deg: float, turn_deg: float, k: float = 0.0
-) -> Camera:
+) -> Pinhole:
     """A camera that looks at the origin from `distance` edges away, `tilt_deg` off the vertical.
 
     A floor-level edge at the origin spans `px_per_edge` pixels across the line of sight.
@@ -114,7 +114,7 @@ def look_down(
     forward = np.array([np.sin(tilt) * np.cos(turn), np.sin(tilt) * np.sin(turn), -np.cos(tilt)])
     right = np.array([-np.sin(turn), np.cos(turn), 0.0])
     down = np.cross(forward, right)
-    return Camera(
+    return Pinhole(
         size=size,
         focal_px=px_per_edge * distance,
         k=k,
@@ -148,7 +148,7 @@ class DieLabel:
     """Share of the top face that the picture shows, 0..1."""
 
 
-def label(die: Die, camera: Camera, visible: float) -> DieLabel:
+def label(die: Die, camera: Pinhole, visible: float) -> DieLabel:
     """The truth about one die in one picture."""
     top = die.top_face()
     corners = camera.project(die.face_corners(top))

@@ -98,7 +98,7 @@ def cut_windows(folder: Path, store: Path) -> Cut:
     return Cut(np.load(at[0], mmap_mode="r"), np.load(at[1]), np.load(at[2]))
 
 
-class Windows(Drawn):
+class NearWindows(Drawn):
     """Windows moved, turned and lit; of each (3,) as in `Cut.truth`."""
 
     def __init__(self, cuts: Sequence[Cut], seed: int, start: int, end: int) -> None:
@@ -179,7 +179,7 @@ def train(
     net = NearNet()
     if begin is not None:
         net.load_state_dict(averaged(begin))
-    data = partial(Windows, cuts, seed)
+    data = partial(NearWindows, cuts, seed)
     return teach(net, data, losses, work / "near.pt", samples, peak_rate, workers)
 
 
@@ -187,4 +187,4 @@ def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
     """Write the network in int8 in the folder `out`, its ranges from windows of the sets that it
     was trained on; in float32 it stays in `work`. Returns the first."""
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    return small_net.export(net, Windows(cuts, 0, 0, RANGES), work / NEAR, out / NEAR)
+    return small_net.export(net, NearWindows(cuts, 0, 0, RANGES), work / NEAR, out / NEAR)

@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 
 from models.training import floors, looks, tosses
-from models.training.layout import FACE_AXES, FACE_FRAMES, Camera, Die, DieLabel, label, look_down
+from models.training.layout import FACE_AXES, FACE_FRAMES, Die, DieLabel, Pinhole, label, look_down
 from models.training.looks import TEXELS, DieLook
-from models.training.raster import Picture
+from models.training.raster import RenderedPicture
 
 _LLVM = Path("/usr/lib/x86_64-linux-gnu/libLLVM.so.19.1")
 if _LLVM.exists():
@@ -52,7 +52,7 @@ class Studio:
         self._stage: Any = None
         self._spares = _buried_dice()
 
-    def random_picture(self, rng: np.random.Generator) -> Picture:
+    def random_picture(self, rng: np.random.Generator) -> RenderedPicture:
         """One random scene: everything about it follows from the generator."""
         rest = tosses.rest_worth_drawing(rng)
         spread = max(float(np.linalg.norm(die.centre[:2])) for die in rest.dice) + 0.9
@@ -71,14 +71,14 @@ class Studio:
         scene, notes = self.build(rng, rest, styles, camera, tilt)
         image = _develop(rng, scene, int(rng.integers(2**30)))
         notes |= {"style": style.style if one_style else "mixed", "tilt_deg": f"{tilt:.1f}"}
-        return Picture(image, labels(rest.dice, camera), camera, notes)
+        return RenderedPicture(image, labels(rest.dice, camera), camera, notes)
 
     def build(
         self,
         rng: np.random.Generator,
-        rest: tosses.Rest,
+        rest: tosses.RestingDice,
         styles: list[DieLook],
-        camera: Camera,
+        camera: Pinhole,
         slant_deg: float,
     ) -> tuple[Any, dict[str, str]]:
         """A lit scene, ready to be rendered, and notes on it. `slant_deg`: of the camera."""
@@ -159,7 +159,7 @@ class Studio:
         return self._stage
 
     def light(
-        self, rng: np.random.Generator, scene: dict[str, Any], camera: Camera, radius: float
+        self, rng: np.random.Generator, scene: dict[str, Any], camera: Pinhole, radius: float
     ) -> None:
         """Add a sky, three lamps and a ring of eight to a scene."""
         sky = looks.random_colour(rng, (0, 0.2), (0.5, 1.0)) * rng.uniform(0.05, 0.8)
@@ -182,7 +182,7 @@ class Studio:
             scene[f"ring{i}"] = panel(at, 0.18, np.full(3, power))
 
 
-def _is_in_the_way(at: list[float], wide: float, camera: Camera) -> bool:
+def _is_in_the_way(at: list[float], wide: float, camera: Pinhole) -> bool:
     """True if a lamp's panel, whose back is black, hangs between the camera and the picture."""
     axis = np.array(at) - camera.position
     depth = float(axis @ camera.rotation[2])
@@ -206,7 +206,7 @@ def _buried_dice() -> list[Any]:
     ]
 
 
-def labels(dice: list[Die], camera: Camera) -> list[DieLabel]:
+def labels(dice: list[Die], camera: Pinhole) -> list[DieLabel]:
     """The truth about each die; visible is what the others and the picture's border leave."""
     owner = np.full((camera.size, camera.size), -1, np.int16)
 
@@ -299,7 +299,7 @@ def panel(at: list[float], wide: float, bgr: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _sensor(camera: Camera) -> dict[str, Any]:
+def _sensor(camera: Pinhole) -> dict[str, Any]:
     _, down, forward = camera.rotation
     place = mi.ScalarTransform4f().look_at(
         origin=camera.position.tolist(),

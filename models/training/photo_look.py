@@ -69,7 +69,7 @@ class _View:
     die: Mark | None
 
 
-class Windows(Drawn):
+class PhotoWindows(Drawn):
     """Windows drawn, turned and lit; of each (4,): 1 for a die; its value 1..6, 0 unknown; and
     where its top face is, in edges from the middle, 9 unknown."""
 
@@ -237,12 +237,12 @@ def train(
     run that was stopped goes on where it last saved."""
     torch.manual_seed(seed)
     net = PhotoNet() if near is None else begin_from(near)
-    data = partial(Windows, sources, seed)
+    data = partial(PhotoWindows, sources, seed)
     return teach(net, data, losses, work / "photo.pt", samples, peak_rate, workers)
 
 
 def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
     """Write the network in int8 in the folder `out`; in float32 it stays in `work`. Returns the
     first."""
-    data = Windows(sources, 0, 0, RANGES)
+    data = PhotoWindows(sources, 0, 0, RANGES)
     return small_net.export(net, data, work / PHOTO, out / PHOTO, spared=(_LAST,))

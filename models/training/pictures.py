@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 
 from models.training import arrange, floors, looks, tosses
-from models.training.layout import Camera, Die, look_down
+from models.training.layout import Die, Pinhole, look_down
 from models.training.looks import DieLook
 from models.training.other_dice import faint_look, house_look, plastic_look
-from models.training.raster import Lamp, Light, Picture, Scene, render, toward
+from models.training.raster import Lamp, Light, RasterScene, RenderedPicture, render, toward
 from models.training.surfaces import random_surface
 
 _LOOSE_COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 14)
@@ -30,7 +30,7 @@ _COUNTS = (0, 1, 2, 3, 4, 5, 6, 8, 11)
 _COUNT_SHARES = (0.1, 0.08, 0.12, 0.25, 0.14, 0.12, 0.09, 0.06, 0.04)
 
 
-def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:
+def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> RenderedPicture:
     """One random scene: everything about it follows from the generator.
 
     `held_out` scenes use the floors, and half of them the dice, that training never shows.
@@ -57,13 +57,13 @@ def random_picture(rng: np.random.Generator, size: int, held_out: bool = False) 
     if rng.random() < 0.35:
         floors.surround(rng, floor, 640 / (2 * reach), view * rng.uniform(0.9, 1.15))
     strangers = add_strangers(rng, dice, styles, view, chance=0.12, largest=1.6)
-    picture = render(Scene(dice, styles, camera, random_light(rng), floor, reach, strangers))
+    picture = render(RasterScene(dice, styles, camera, random_light(rng), floor, reach, strangers))
     picture.notes["style"] = style.style if one_style else "mixed"
     picture.notes["tilt_deg"] = f"{tilt:.1f}"
     return picture
 
 
-def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> Picture:
+def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -> RenderedPicture:
     """A tossed compartment from straight above, as the table's camera sees it."""
     rest = tosses.rest_worth_drawing(rng)
     radius = rest.wall_radius
@@ -79,12 +79,12 @@ def table_picture(rng: np.random.Generator, size: int, held_out: bool = False) -
     floor = floors.random_floor(rng, 640, texels, kinds)
     floors.surround(rng, floor, texels, radius)
     draw_ridges(rng, floor, rest.ridges, reach)
-    picture = render(Scene(rest.dice, styles, camera, random_light(rng), floor, reach))
+    picture = render(RasterScene(rest.dice, styles, camera, random_light(rng), floor, reach))
     picture.notes |= {"style": style.style if is_set else "mixed", "ridges": str(len(rest.ridges))}
     return picture
 
 
-def snapshot_picture(rng: np.random.Generator, size: int) -> Picture:
+def snapshot_picture(rng: np.random.Generator, size: int) -> RenderedPicture:
     """One scene of a phone, a webcam or a small computer's camera."""
     count = int(rng.choice(_COUNTS, p=_COUNT_SHARES))
     px_per_edge = pixels_per_edge(rng, size, count, 30, 150)
@@ -104,12 +104,12 @@ def snapshot_picture(rng: np.random.Generator, size: int) -> Picture:
     if rng.random() < 0.15:
         floors.surround(rng, floor, texels, view * rng.uniform(0.8, 1.15))
     strangers = add_strangers(rng, dice, styles, view, chance=0.2, largest=1.5)
-    picture = render(Scene(dice, styles, camera, _light(rng), floor, reach, strangers))
+    picture = render(RasterScene(dice, styles, camera, _light(rng), floor, reach, strangers))
     picture.notes |= {"style": "plastic", "tilt_deg": f"{tilt:.1f}"}
     return picture
 
 
-def surface_picture(rng: np.random.Generator, size: int) -> Picture:
+def surface_picture(rng: np.random.Generator, size: int) -> RenderedPicture:
     """A surface without dice: what is not one, and where cut-out dice are put (`samples.py`)."""
     texels = float(np.exp(rng.uniform(np.log(25), np.log(140))))
     floor = random_surface(rng, size, texels)
@@ -117,10 +117,10 @@ def surface_picture(rng: np.random.Generator, size: int) -> Picture:
         floors.clutter(rng, floor, texels)
     tone = np.clip(floor * rng.uniform(0.5, 1.6), 0, 1) ** np.float32(1 / 2.2)
     camera = look_down(size, texels, 2 * size / texels, 0.0, 0.0)
-    return Picture((tone * 255 + 0.5).astype(np.uint8), [], camera, {"style": "none"})
+    return RenderedPicture((tone * 255 + 0.5).astype(np.uint8), [], camera, {"style": "none"})
 
 
-def lean_picture(rng: np.random.Generator, size: int) -> Picture:
+def lean_picture(rng: np.random.Generator, size: int) -> RenderedPicture:
     """A compartment from straight above; half of the dice flat, half leaning a little."""
     count = int(rng.choice([2, 3, 4, 6], p=[0.15, 0.5, 0.2, 0.15]))
     radius = float(rng.uniform(1.6, 3.6)) * np.sqrt(max(count, 3) / 3)
@@ -137,12 +137,12 @@ def lean_picture(rng: np.random.Generator, size: int) -> Picture:
     else:
         floor = random_surface(rng, 640, texels)
     floors.surround(rng, floor, texels, radius)
-    picture = render(Scene(dice, styles, camera, _light(rng), floor, reach))
+    picture = render(RasterScene(dice, styles, camera, _light(rng), floor, reach))
     picture.notes |= {"style": shared.style if is_set else "mixed"}
     return picture
 
 
-def house_picture(rng: np.random.Generator, size: int) -> Picture:
+def house_picture(rng: np.random.Generator, size: int) -> RenderedPicture:
     """A few dice near to the lens: a casino's on its layout, or faint ones on anything."""
     count = int(rng.choice([1, 2, 3, 5], p=[0.35, 0.25, 0.25, 0.15]))
     px_per_edge = pixels_per_edge(rng, size, count, 45, 190)
@@ -160,12 +160,12 @@ def house_picture(rng: np.random.Generator, size: int) -> Picture:
         floor = _layout(rng, 640, texels)
     else:
         floor = random_surface(rng, 640, texels)
-    picture = render(Scene(dice, styles, camera, _light(rng), floor, reach))
+    picture = render(RasterScene(dice, styles, camera, _light(rng), floor, reach))
     picture.notes |= {"style": shared.style, "tilt_deg": f"{tilt:.1f}"}
     return picture
 
 
-SCENES: dict[str, Callable[..., Picture]] = {
+SCENES: dict[str, Callable[..., RenderedPicture]] = {
     "loose": random_picture, "table": table_picture, "snapshot": snapshot_picture,
     "lean": lean_picture, "house": house_picture, "surface": surface_picture,
 }  # fmt: skip
@@ -234,7 +234,7 @@ def pixels_per_edge(
 
 def near_camera(
     rng: np.random.Generator, size: int, px_per_edge: float, tilt: float, bent: float
-) -> Camera:
+) -> Pinhole:
     """A camera at a random distance; `bent`: the share of lenses that are not straight."""
     distance = max(size / px_per_edge * float(rng.uniform(0.9, 3.0)), 4.0)
     k = float(rng.uniform(-0.05, 0.25)) if bent and rng.random() < bent else 0.0
@@ -243,7 +243,7 @@ def near_camera(
 
 def table_camera(
     rng: np.random.Generator, size: int, view: float, radius: float, nearest: float
-) -> Camera:
+) -> Pinhole:
     """A camera over a compartment of that radius, `view` edges wide; not quite in the middle."""
     camera = look_down(
         size, size / view, float(rng.uniform(nearest, 26)), float(rng.uniform(0, 2.5)),

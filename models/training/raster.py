@@ -16,9 +16,9 @@ import numpy as np
 from models.training.layout import (
     FACE_AXES,
     FACE_FRAMES,
-    Camera,
     Die,
     DieLabel,
+    Pinhole,
     label,
     share_inside,
 )
@@ -55,13 +55,13 @@ class Light:
 
 
 @dataclass(slots=True)
-class Scene:
+class RasterScene:
     """All that a picture is drawn from."""
 
     dice: list[Die]
     styles: list[DieLook]
     """One for each of `dice`."""
-    camera: Camera
+    camera: Pinhole
     light: Light
     floor: np.ndarray
     """Covers [-reach, reach]² of the floor plane."""
@@ -71,12 +71,12 @@ class Scene:
 
 
 @dataclass(slots=True)
-class Picture:
+class RenderedPicture:
     """A rendered scene: BGR uint8 and what it shows."""
 
     image: np.ndarray
     labels: list[DieLabel]
-    camera: Camera
+    camera: Pinhole
     notes: dict[str, str] = field(default_factory=dict)
     calibration: dict[str, Any] | None = None
     """Of the camera, as a table's settings have it, where the picture is of a table."""
@@ -88,7 +88,7 @@ def toward(heading: float, height: float) -> np.ndarray:
     return np.array([flat * np.cos(heading), flat * np.sin(heading), height])
 
 
-def render(scene: Scene) -> Picture:
+def render(scene: RasterScene) -> RenderedPicture:
     """Draw a scene; labelled are the dice among its things."""
     dice, camera = scene.dice, scene.camera
     canvas = _floor(scene)
@@ -116,10 +116,10 @@ def render(scene: Scene) -> Picture:
             visible *= share_inside(face, camera.size)
         labels.append(label(die, camera, visible))
     tone = np.clip(canvas, 0, 1) ** np.float32(1 / 2.2)
-    return Picture((tone * 255 + 0.5).astype(np.uint8), labels, camera)
+    return RenderedPicture((tone * 255 + 0.5).astype(np.uint8), labels, camera)
 
 
-def _floor(scene: Scene) -> np.ndarray:
+def _floor(scene: RasterScene) -> np.ndarray:
     """The floor with its shadows, linear float32, the size of the picture."""
     camera, light, floor, reach = scene.camera, scene.light, scene.floor, scene.reach
     cells = 384
@@ -188,7 +188,7 @@ def _slabs(rounding: float) -> list[tuple[np.ndarray, float]]:
 
 
 def _die(
-    scene: Scene, die: Die, look: DieLook, bounce: np.ndarray
+    scene: RasterScene, die: Die, look: DieLook, bounce: np.ndarray
 ) -> tuple[tuple[slice, slice], np.ndarray, np.ndarray, np.ndarray] | None:
     """Window, premultiplied colour, coverage and top-face mask of one die; None if unseen."""
     camera, light = scene.camera, scene.light
@@ -284,7 +284,7 @@ def _painted(
 
 
 def _shade(
-    albedo: np.ndarray, out: np.ndarray, height: np.ndarray, scene: Scene, bounce: np.ndarray,
+    albedo: np.ndarray, out: np.ndarray, height: np.ndarray, scene: RasterScene, bounce: np.ndarray,
     die: Die,
 ) -> np.ndarray:  # fmt: skip
     light = scene.light

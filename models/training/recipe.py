@@ -33,7 +33,7 @@ _LOOKS = ("near", "photo")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class TrainingStage:
     """One run of the optimiser."""
 
     name: str
@@ -49,20 +49,20 @@ class Stage:
     """A checkpoint to begin with, instead of the usual one: a stage of the finder begins with that
     of the stage before, the photo look with layers of the near look, the others with none."""
 
-    def shortened(self, sets: Mapping[str, SceneSet], samples: int) -> Stage:
+    def shortened(self, sets: Mapping[str, SceneSet], samples: int) -> TrainingStage:
         """The stage with those of its sets that there are, and other samples."""
         shares = {name: share for name, share in self.shares.items() if name in sets}
         return replace(self, shares=shares, samples=samples)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """The numbers of the networks. A network without a stage is not made."""
 
     sets: Mapping[str, SceneSet]
-    finder: Sequence[Stage] = ()
+    finder: Sequence[TrainingStage] = ()
     """One after the other."""
-    looks: Mapping[str, Stage] = field(default_factory=dict)
+    looks: Mapping[str, TrainingStage] = field(default_factory=dict)
     """`near` and `photo`."""
     held_out: Sequence[str] = ()
     """Sets that thresholds are chosen on."""
@@ -72,13 +72,13 @@ class Plan:
     """Processes that draw samples."""
 
     @classmethod
-    def read(cls, file: Path) -> Plan:
+    def read(cls, file: Path) -> TrainingPlan:
         """Raises ValueError for a set that is not known, TypeError or KeyError for other keys."""
         table = tomllib.loads(file.read_text("utf-8"))
         stages = table.pop("stages")
         sets = {name: SceneSet(**one) for name, one in table.pop("sets").items()}
-        looks = {name: Stage(name, **stages.pop(name)) for name in _LOOKS if name in stages}
-        rest = [Stage(name, **one) for name, one in stages.items()]
+        looks = {name: TrainingStage(name, **stages.pop(name)) for name in _LOOKS if name in stages}
+        rest = [TrainingStage(name, **one) for name, one in stages.items()]
         named = {name for stage in (*rest, *looks.values()) for name in stage.shares}
         if unknown := named.union(table.get("held_out", ())) - set(sets):
             raise ValueError(f"no set {', '.join(sorted(unknown))}")
@@ -86,7 +86,7 @@ class Plan:
             raise ValueError(f"{rest[0].name}: no network yet that guesses corners on photographs")
         return cls(sets, rest, looks, **table)
 
-    def rehearsal(self) -> Plan:
+    def rehearsal(self) -> TrainingPlan:
         """Return this plan with one chunk of small pictures a set, two batches a stage, and no path
         tracing, whose library not every machine has."""
         sets = {
@@ -101,7 +101,7 @@ class Plan:
         )  # fmt: skip
 
 
-class Record:
+class RecipeRecord:
     """What was done: of each step its numbers, its seconds over all runs, and what came of it."""
 
     def __init__(self, file: Path) -> None:
@@ -122,11 +122,16 @@ class Record:
 
 
 def follow(
-    plan: Plan, work: Path, out: Path, photos: Sequence[Path], check: Sequence[Path], processes: int
+    plan: TrainingPlan,
+    work: Path,
+    out: Path,
+    photos: Sequence[Path],
+    check: Sequence[Path],
+    processes: int,
 ) -> None:
     """Render, train, export and measure; `out` then holds networks, manifest, curves and record."""
     work.mkdir(parents=True, exist_ok=True)
-    record = Record(work / "record.toml")
+    record = RecipeRecord(work / "record.toml")
 
     folders: dict[str, Path] = {}
     for name, one in plan.sets.items():
@@ -135,7 +140,9 @@ def follow(
             files = sorted(folders[name].iterdir())
             row["sha256"] = _sha256(path.read_bytes() for path in files)
 
-    def shown(stage: Stage, folder: Path, weights: Path | None = None) -> list[SampleSource]:
+    def shown(
+        stage: TrainingStage, folder: Path, weights: Path | None = None
+    ) -> list[SampleSource]:
         """What a stage sees; photographs with the corners that these weights see on them, or the
         finder that was made."""
         sources = [scene_source(folders[name], share) for name, share in stage.shares.items()]

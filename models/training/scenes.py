@@ -27,10 +27,10 @@ import numpy as np
 from rich.progress import track
 
 from models.training import pictures
-from models.training.raster import Picture
+from models.training.raster import RenderedPicture
 from models.training.table_shots import RasterShots, TracedShots
 
-Painter = Callable[[np.random.Generator], Picture]
+Painter = Callable[[np.random.Generator], RenderedPicture]
 
 CHUNK = 50
 """Pictures that are finished together; counts are rounded up to it."""

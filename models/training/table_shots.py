@@ -17,10 +17,10 @@ import cv2
 import numpy as np
 
 from models.training import arrange, floors, looks, tosses
-from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Camera, look_down
+from models.training.layout import FLAT_DEG, NOT_FLAT_DEG, Pinhole, look_down
 from models.training.looks import DieLook
 from models.training.pictures import draw_ridges
-from models.training.raster import Lamp, Light, Picture, Scene, render, toward
+from models.training.raster import Lamp, Light, RasterScene, RenderedPicture, render, toward
 
 SHOTS = 10
 """Tosses shown of one setting. A chunk of a set holds a whole number of settings."""
@@ -66,7 +66,7 @@ class Setting:
     ridges: list[tosses.Ridge]
     friction: float
     dice: list[DieLook]
-    camera: Camera
+    camera: Pinhole
     die_mm: float
     floor_kind: str
 
@@ -137,7 +137,7 @@ def random_setting(
 
 def toss_for(
     rng: np.random.Generator, setting: Setting, cocked_share: float = _COCKED
-) -> tosses.Rest:
+) -> tosses.RestingDice:
     """Three dice at rest; cocked ones more often than they happen."""
     wants_cocked = rng.random() < cocked_share
     rest = None
@@ -153,12 +153,12 @@ def toss_for(
     return rest
 
 
-def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.Rest:
+def lean_rest(rng: np.random.Generator, setting: Setting) -> tosses.RestingDice:
     """Three dice laid by rule, every second leaning by a few degrees: rare after tosses."""
     while True:
         dice = arrange.leaning_dice(rng, 3, setting.radius)
         if len(dice) == 3:
-            return tosses.Rest(dice, setting.radius, setting.ridges)
+            return tosses.RestingDice(dice, setting.radius, setting.ridges)
 
 
 class _Shots:
@@ -185,7 +185,7 @@ class RasterShots(_Shots):
         self._is_clear = "clear" in options
         self._floor_kinds = CLEAR_FLOORS if self._is_patterned else ()
 
-    def picture(self, rng: np.random.Generator) -> Picture:
+    def picture(self, rng: np.random.Generator) -> RenderedPicture:
         """The next shot; the first of each setting draws it from its generator."""
         if self._is_new():
             k = float(rng.uniform(0.0, 0.12)) if rng.random() < 0.5 else 0.0
@@ -202,7 +202,9 @@ class RasterShots(_Shots):
         setting = self._setting
         rest = lean_rest(rng, setting) if self._is_leaning else toss_for(rng, setting)
         picture = render(
-            Scene(rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach)
+            RasterScene(
+                rest.dice, setting.dice, setting.camera, self._light, self._floor, self._reach
+            )
         )
         linear = (picture.image.astype(np.float32) / 255) ** 2.2
         return _finish(rng, linear, setting, picture, spares_dice=not self._is_taught)
@@ -224,7 +226,7 @@ class TracedShots(_Shots):
         self._floor_kinds = PATTERNED_FLOORS if self._is_patterned else ()
         self._cocked = _TAUGHT_COCKED if self._is_taught else _COCKED
 
-    def picture(self, rng: np.random.Generator) -> Picture:
+    def picture(self, rng: np.random.Generator) -> RenderedPicture:
         """The next shot; the first of each setting draws it from its generator."""
         tracer = self._tracer
         if self._is_new():
@@ -249,11 +251,11 @@ class TracedShots(_Shots):
         camera = self._setting.camera
         linear = tracer.trace(self._scene, _SAMPLES, int(rng.integers(2**30)))[..., ::-1]
         labels = tracer.labels(rest.dice, camera)
-        picture = Picture(np.zeros((1, 1, 3), np.uint8), labels, camera, dict(self._notes))
+        picture = RenderedPicture(np.zeros((1, 1, 3), np.uint8), labels, camera, dict(self._notes))
         linear = np.ascontiguousarray(linear)
         return _finish(rng, linear, self._setting, picture, spares_dice=not self._is_taught)
 
-    def _lay(self, rng: np.random.Generator) -> tosses.Rest:
+    def _lay(self, rng: np.random.Generator) -> tosses.RestingDice:
         if self._is_leaning or (self._is_patterned and rng.random() < 0.5):
             return lean_rest(rng, self._setting)
         return toss_for(rng, self._setting, self._cocked)
@@ -293,7 +295,7 @@ def _table_light(rng: np.random.Generator) -> Light:
     return Light(tone * float(rng.uniform(0.3, 0.7)), lamps, float(rng.uniform(0.3, 0.7)))
 
 
-def _brightest_face(linear: np.ndarray, picture: Picture) -> float:
+def _brightest_face(linear: np.ndarray, picture: RenderedPicture) -> float:
     """What nine tenths of the brightest top face do not exceed; a glint is less than the rest."""
     levels = [0.0]
     for die in picture.labels:
@@ -308,10 +310,10 @@ def _finish(
     rng: np.random.Generator,
     linear: np.ndarray,
     setting: Setting,
-    picture: Picture,
+    picture: RenderedPicture,
     *,
     spares_dice: bool,
-) -> Picture:
+) -> RenderedPicture:
     """Expose for the compartment, as an installer does, and add what a lens adds.
 
     `spares_dice`: not beyond what the dice's own faces bear, however dark the floor is.

@@ -33,7 +33,7 @@ class Ridge:
 
 
 @dataclass(slots=True)
-class Rest:
+class RestingDice:
     """How the dice came to lie, and in what."""
 
     dice: list[Die]
@@ -41,7 +41,7 @@ class Rest:
     ridges: list[Ridge]
 
 
-def toss(rng: np.random.Generator, is_cramped: bool) -> Rest | None:
+def toss(rng: np.random.Generator, is_cramped: bool) -> RestingDice | None:
     """Drop 2–6 dice into a round compartment; None when they did not come to rest.
 
     A cramped compartment is narrow, rough and has ridges, so that many dice end up cocked.
@@ -61,7 +61,7 @@ def toss(rng: np.random.Generator, is_cramped: bool) -> Rest | None:
 
 def drop(
     rng: np.random.Generator, count: int, radius: float, ridges: list[Ridge], friction: float
-) -> Rest | None:
+) -> RestingDice | None:
     """Drop that many dice into that compartment; None when they did not come to rest."""
     model = mujoco.MjModel.from_xml_string(_world(count, radius, ridges, friction))
     data = mujoco.MjData(model)
@@ -85,7 +85,7 @@ def drop(
     return _rest(rng, data, count, radius, ridges)
 
 
-def rest_worth_drawing(rng: np.random.Generator) -> Rest:
+def rest_worth_drawing(rng: np.random.Generator) -> RestingDice:
     """A toss at rest, cocked ones far more often than they happen."""
     while True:
         rest = toss(rng, is_cramped=rng.random() < 0.6)
@@ -98,7 +98,7 @@ def rest_worth_drawing(rng: np.random.Generator) -> Rest:
 
 def _rest(
     rng: np.random.Generator, data: mujoco.MjData, count: int, radius: float, ridges: list[Ridge]
-) -> Rest | None:
+) -> RestingDice | None:
     values = numbering(rng)
     dice = []
     for i in range(count):
@@ -113,7 +113,7 @@ def _rest(
             # Level, but not on the floor: on another die, or balanced over ridges.
             die.stacked = True
         dice.append(die)
-    return Rest(dice, radius, ridges)
+    return RestingDice(dice, radius, ridges)
 
 
 def _world(count: int, radius: float, ridges: list[Ridge], friction: float) -> str:

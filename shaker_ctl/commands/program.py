@@ -80,7 +80,7 @@ def _load(name: str) -> Any:
     return typer.main.get_group(holder).commands[name]
 
 
-class Program(TyperGroup):
+class CommandGroup(TyperGroup):
     """Lists the commands without loading them."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -115,7 +115,7 @@ class Program(TyperGroup):
 
 program = typer.Typer(
     name="shaker-ctl",
-    cls=Program,
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=MARKUP,
     help="Controller of a Sic Bo table with an automated dice shaker. "

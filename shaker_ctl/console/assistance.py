@@ -10,31 +10,31 @@ from collections.abc import Iterable, Mapping
 
 from shaker_ctl.console import codes, grammar, permission, render
 from shaker_ctl.console.desk import Actor, TableView
-from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Form, Kind
-from shaker_ctl.console.looks import Shown, Viewer
+from shaker_ctl.console.grammar import FORMS, CommandKind, ConsoleRefusal, Form
+from shaker_ctl.console.looks import LookAnswer, Viewer
 from shaker_ctl.console.render import WIDTH, Lines
 from shaker_ctl.rules.vocabulary import Role
 
 _COLUMN = 26
 
 
-def assist(topic: str, viewer: Viewer) -> Shown | ConsoleRefusal:
+def assist(topic: str, viewer: Viewer) -> LookAnswer | ConsoleRefusal:
     """Return the help on `topic`: empty, `all`, `codes` or a command."""
     view = viewer.desk.view()
     if topic == "codes":
         return _codes(viewer.desk.fault_codes())
     if topic == "all":
-        return Shown(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
+        return LookAnswer(_table(FORMS), {"commands": [_facts(form, view) for form in FORMS]})
     if topic:
         found = grammar.named(topic)
         if isinstance(found, ConsoleRefusal):
             return found
-        return Shown(_one(found, view), {"commands": [_facts(found, view)]})
+        return LookAnswer(_one(found, view), {"commands": [_facts(found, view)]})
     return _now(viewer.actor, frozenset(viewer.port_roles), view)
 
 
-def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> Shown:
-    looks = [f for f in FORMS if f.kind is not Kind.ACT and f.roles <= _own_roles(actor)]
+def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> LookAnswer:
+    looks = [f for f in FORMS if f.kind is not CommandKind.ACT and f.roles <= _own_roles(actor)]
     acts = permission.allowed_now(actor, port_roles, view.allowed)
     words = ", ".join(form.name for form in looks)
     lines = ["always:", *textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="  ")]
@@ -46,7 +46,7 @@ def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> Shown:
     else:
         lines += ["", f"nothing is for the {actor.role.value} to do now; status says what is"]
     lines += ["", "help CMD explains one; help all lists every command; help codes the codes"]
-    return Shown(
+    return LookAnswer(
         lines,
         {"allowed": [form.name for form in acts], "always": [form.name for form in looks]},
     )
@@ -60,7 +60,7 @@ def _own_roles(actor: Actor) -> frozenset[Role]:
 def _one(form: Form, view: TableView) -> Lines:
     who = ", ".join(sorted(role.value for role in form.roles)) or "anyone, without login"
     lines = [form.line, *render.paragraph(form.help, "  "), f"  for {who}"]
-    if form.kind is Kind.ACT:
+    if form.kind is CommandKind.ACT:
         now = "yes" if form.name in view.allowed else "no, status says what the table waits for"
         lines += ["  written in full; taken when the line stays quiet after it", f"  now: {now}"]
     return lines
@@ -89,15 +89,15 @@ def _facts(form: Form, view: TableView) -> dict[str, object]:
         "key": form.key,
         "kind": form.kind,
         "roles": form.roles,
-        "now": form.kind is not Kind.ACT or form.name in view.allowed,
+        "now": form.kind is not CommandKind.ACT or form.name in view.allowed,
     }
 
 
-def _codes(faults: Mapping[str, str]) -> Shown:
+def _codes(faults: Mapping[str, str]) -> LookAnswer:
     lines = ["refusals:"]
     for code, meaning in codes.MEANINGS.items():
         lines += textwrap.wrap(f"  {code:<18} {meaning}", WIDTH, subsequent_indent=" " * 21)
     lines += ["", "faults:"]
     for code, cause in faults.items():
         lines += textwrap.wrap(f"  {code:<18} {cause}", WIDTH, subsequent_indent=" " * 21)
-    return Shown(lines, {"refusals": codes.MEANINGS, "faults": faults})
+    return LookAnswer(lines, {"refusals": codes.MEANINGS, "faults": faults})

@@ -23,7 +23,7 @@ MAX_LINE = 200
 """Characters; the longest command, `dice corrected` with three long serials, has 113."""
 
 
-class Kind(Enum):
+class CommandKind(Enum):
     LOOK = "look"
     OWN = "own"
     ACT = "act"
@@ -37,7 +37,7 @@ class Form:
     usage: str
     summary: str
     read: args.Reader
-    kind: Kind
+    kind: CommandKind
     roles: frozenset[Role] = frozenset()
     """Who may give it; empty: anyone, without login."""
     key: str = ""
@@ -58,7 +58,7 @@ class Form:
     @property
     def is_of_a_round(self) -> bool:
         """An act on a round, whose number need not be typed: the one on the screen is meant."""
-        return self.kind is Kind.ACT and self.usage.startswith("[ROUND]")
+        return self.kind is CommandKind.ACT and self.usage.startswith("[ROUND]")
 
 
 @frozen
@@ -89,11 +89,11 @@ def _look(
     read: args.Reader = args.nothing,
     roles: frozenset[Role] = frozenset(),
 ) -> Form:
-    return Form(tuple(words.split()), usage, summary, read, Kind.LOOK, roles)
+    return Form(tuple(words.split()), usage, summary, read, CommandKind.LOOK, roles)
 
 
 def _own(words: str, summary: str, usage: str = "", read: args.Reader = args.nothing) -> Form:
-    return Form(tuple(words.split()), usage, summary, read, Kind.OWN)
+    return Form(tuple(words.split()), usage, summary, read, CommandKind.OWN)
 
 
 def _act(
@@ -104,7 +104,7 @@ def _act(
     read: args.Reader = args.nothing,
     key: str = "",
 ) -> Form:
-    return Form(tuple(words.split()), usage, summary, read, Kind.ACT, roles, key)
+    return Form(tuple(words.split()), usage, summary, read, CommandKind.ACT, roles, key)
 
 
 FORMS: tuple[Form, ...] = (
@@ -317,7 +317,7 @@ def _find(words: list[str]) -> Form | ConsoleRefusal:
     if len(fitting) > 1:
         names = ", ".join(form.name for form in fitting)
         return ConsoleRefusal(codes.AMBIGUOUS, f"this may be {names}")
-    if fitting[0].kind is Kind.ACT:
+    if fitting[0].kind is CommandKind.ACT:
         return ConsoleRefusal(codes.WHOLE_WORD, f"write it in full: {fitting[0].line}")
     return fitting[0]
 

@@ -19,7 +19,7 @@ PRODUCT = "shaker-ctl"
 
 
 @frozen
-class Shown:
+class LookAnswer:
     """One look, ready to be said either way."""
 
     lines: render.Lines
@@ -36,15 +36,15 @@ class Viewer:
     style: render.Style
 
 
-Look = Callable[[Viewer, Arguments], Shown | Parcel | ConsoleRefusal]
+Look = Callable[[Viewer, Arguments], LookAnswer | Parcel | ConsoleRefusal]
 
 Page = Callable[[TableView, render.Style], render.Lines]
 
 
 def _page(page: Page, fields: Callable[[TableView], Mapping[str, object]]) -> Look:
-    def look(viewer: Viewer, _arguments: Arguments) -> Shown:
+    def look(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
         view = viewer.desk.view()
-        return Shown(page(view, viewer.style), fields(view))
+        return LookAnswer(page(view, viewer.style), fields(view))
 
     return look
 
@@ -53,55 +53,57 @@ def _part(page: Page, name: str) -> Look:
     return _page(page, lambda view: {name: getattr(view, name)})
 
 
-def _status(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _status(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     allowed = permission.allowed_now(viewer.actor, viewer.port_roles, view.allowed)
     fields = machine.brief(view) | {"allowed": [form.name for form in allowed]}
-    return Shown(render.status(view, viewer.style), fields)
+    return LookAnswer(render.status(view, viewer.style), fields)
 
 
-def _journal(viewer: Viewer, arguments: Arguments) -> Shown:
+def _journal(viewer: Viewer, arguments: Arguments) -> LookAnswer:
     count = arguments["count"]
     assert isinstance(count, int)
     records = viewer.desk.journal_last(count)
-    return Shown(render.journal(records), {"records": records})
+    return LookAnswer(render.journal(records), {"records": records})
 
 
-def _round(viewer: Viewer, arguments: Arguments) -> Shown | ConsoleRefusal:
+def _round(viewer: Viewer, arguments: Arguments) -> LookAnswer | ConsoleRefusal:
     number = arguments["round"]
     assert isinstance(number, int)
     found = viewer.desk.round(number)
     if found is None:
         return ConsoleRefusal(codes.NOTHING_THERE, f"there is no round {number} on record")
-    return Shown(render.game_round(found, viewer.style), {"round": found})
+    return LookAnswer(render.game_round(found, viewer.style), {"round": found})
 
 
-def _meters(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _meters(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     figures = viewer.desk.meters()
-    return Shown(render.figures(figures), {"meters": figures})
+    return LookAnswer(render.figures(figures), {"meters": figures})
 
 
-def _statistics(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _statistics(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     figures = viewer.desk.statistics()
-    return Shown(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
+    return LookAnswer(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
 
 
-def _digests(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _digests(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     fields = {"product": PRODUCT, "version": __version__, "digests": view.digests}
-    return Shown([f"{PRODUCT} {__version__}", *render.digests(view, viewer.style)], fields)
+    return LookAnswer([f"{PRODUCT} {__version__}", *render.digests(view, viewer.style)], fields)
 
 
-def _health(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _health(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
-    return Shown(
+    return LookAnswer(
         render.health(view, viewer.style), {"health": view.health, "journal": view.journal}
     )
 
 
-def _profile(viewer: Viewer, _arguments: Arguments) -> Shown:
+def _profile(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
-    return Shown(render.profile(view, viewer.style), {"profile": view.profile, "marks": view.marks})
+    return LookAnswer(
+        render.profile(view, viewer.style), {"profile": view.profile, "marks": view.marks}
+    )
 
 
 LOOKS: dict[str, Look] = {

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from shaker_ctl.console import codes
 from shaker_ctl.console.desk import Actor
-from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Form, Kind
+from shaker_ctl.console.grammar import FORMS, CommandKind, ConsoleRefusal, Form
 from shaker_ctl.rules.vocabulary import Role
 
 
@@ -45,5 +45,7 @@ def allowed_now(
     return tuple(
         form
         for form in FORMS
-        if form.kind is Kind.ACT and form.name in verbs and refusal(form, actor, port_roles) is None
+        if form.kind is CommandKind.ACT
+        and form.name in verbs
+        and refusal(form, actor, port_roles) is None
     )

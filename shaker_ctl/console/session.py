@@ -33,7 +33,7 @@ from shaker_ctl.console.desk import (
     TableView,
 )
 from shaker_ctl.console.editor import Interrupt, LineEditor, TypedLine
-from shaker_ctl.console.grammar import ConsoleRefusal, Kind, TypedCommand
+from shaker_ctl.console.grammar import CommandKind, ConsoleRefusal, TypedCommand
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.sign_in import SignIn
 from shaker_ctl.console.voice import Speaker, Voice
@@ -222,7 +222,7 @@ class Session:
                 self._speaker.refuse("", command.code, command.text)
             return
         name = command.form.name
-        if not line.is_clean and command.form.kind is not Kind.LOOK:
+        if not line.is_clean and command.form.kind is not CommandKind.LOOK:
             self._speaker.refuse(
                 name, codes.NOISE, "bytes came with it that no keyboard sends; repeat it"
             )
@@ -232,9 +232,9 @@ class Session:
         self._active_at = self._now
         if refusal := permission.refusal(command.form, self._actor, self._roles):
             self._speaker.refuse(name, refusal.code, refusal.text)
-        elif command.form.kind is Kind.ACT:
+        elif command.form.kind is CommandKind.ACT:
             self._held = (command, self._on_screen)
-        elif command.form.kind is Kind.LOOK:
+        elif command.form.kind is CommandKind.LOOK:
             self._look(command)
         elif name == "login":
             self._ask_passphrase(command, line.text.strip())
@@ -260,7 +260,7 @@ class Session:
     def _viewer(self) -> looks.Viewer:
         return looks.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
 
-    def _show(self, name: str, found: looks.Shown | ConsoleRefusal) -> None:
+    def _show(self, name: str, found: looks.LookAnswer | ConsoleRefusal) -> None:
         if isinstance(found, ConsoleRefusal):
             self._speaker.refuse(name, found.code, found.text)
         elif self._speaker.is_machine:
@@ -290,7 +290,7 @@ class Session:
             self._speaker.accept(name, who, facts)
         elif name == "history":
             lines = list(self._editor.history())
-            self._show(name, looks.Shown(lines, {"history": lines}))
+            self._show(name, looks.LookAnswer(lines, {"history": lines}))
         elif name == "hello":
             self._greet()
         else:

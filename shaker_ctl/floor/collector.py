@@ -62,7 +62,7 @@ receipts. `link --fetch` leaves more (`fetched_records.ASK_S`)."""
 
 
 @dataclass(slots=True)
-class Counts:
+class CollectorCounts:
     """Since the start, for figures."""
 
     messages: int = 0
@@ -90,7 +90,7 @@ class Collector:
         self._p = parameters
         self.run_id = secrets.token_hex(8)
         self.tables = Tables(parameters.site)
-        self.counts = Counts()
+        self.counts = CollectorCounts()
         self.named: dict[str, Any] = {}
         """Newest named version of each table."""
         self._store = Store(parameters.store)

@@ -121,7 +121,7 @@ class PageLoop(asyncio.SelectorEventLoop):
         return await super().create_server(*told, ssl=ssl, **more)
 
 
-class Door(H11Protocol):
+class TimedConnection(H11Protocol):
     """A connection. One that takes too long to send a request, the first or a later one, or to
     read an answer, is closed."""
 
@@ -205,7 +205,7 @@ def serve(
     require_certificate(p)
     config = uvicorn.Config(
         app,
-        http=Door,
+        http=TimedConnection,
         loop="asyncio",
         ws="none",
         lifespan="on",

@@ -146,14 +146,14 @@ class InForce(Strict):
         return self
 
 
-class Cover(Strict):
+class CoverRule(Strict):
     use: Cited[CoverUse]
     interlock: Cited[CoverInterlock]
     drive: Cited[bool]
     """A motor may move the cover."""
 
     @model_validator(mode="after")
-    def _interlock_fits(self) -> Cover:
+    def _interlock_fits(self) -> CoverRule:
         fits = {
             CoverUse.OPTIONAL: CoverInterlock.AS_FITTED,
             CoverUse.FORBIDDEN: CoverInterlock.MUST_BE_ABSENT,
@@ -166,7 +166,7 @@ class Cover(Strict):
         return self
 
 
-class Order(Strict):
+class OrderRule(Strict):
     nmb_before: Cited[NmbBefore]
     uncovered_or_player_activated: Cited[NmbBefore | Literal["not provided"]]
     """625a.5(g): the order where no cover is fitted, or a player activates."""
@@ -185,7 +185,7 @@ class Pacing(Strict):
     acts, and a table that does them takes the name of an approval."""
 
 
-class Entry(Strict):
+class EntryRule(Strict):
     mode: Cited[EntryMode]
     """Default; `auto` elsewhere takes the name of an approval."""
     auto_needs_approval: Cited[bool]
@@ -280,7 +280,7 @@ class Settling(Strict):
     clear: Cited[str]
 
 
-class Round(Strict):
+class RoundRule(Strict):
     min_length_s: Cited[Annotated[float, Field(ge=0, le=600)]]
 
 
@@ -429,11 +429,11 @@ class Profile(Strict):
     """True for a file that does not come with the product. The loader says so, never the file."""
 
     in_force: InForce
-    cover: Cover
-    order: Order
+    cover: CoverRule
+    order: OrderRule
     activation: Activation
     pacing: Pacing
-    entry: Entry
+    entry: EntryRule
     attendance: AttendanceRule
     opening_inspection: OpeningInspection
     shift_inspection: ShiftInspection
@@ -446,7 +446,7 @@ class Profile(Strict):
     out_of_order: OutOfOrder
     dice: DiceRule
     settling: Settling
-    round: Round
+    round: RoundRule
     wagers: Wagers
     payout: Payout
     multipliers: Multipliers

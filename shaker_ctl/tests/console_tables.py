@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shaker_ctl import console
 from shaker_ctl.console.codes import MEANINGS
-from shaker_ctl.console.grammar import FORMS, Kind
+from shaker_ctl.console.grammar import FORMS, CommandKind
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.fault_queue import WORDS
 
@@ -31,7 +31,7 @@ def _commands(*roles: Role) -> str:
     wanted = frozenset(roles)
     forms = [form for form in FORMS if bool(form.roles) == bool(wanted) and wanted <= form.roles]
     # Acts first: they are what a role is there for.
-    forms.sort(key=lambda form: roles != () and form.kind is not Kind.ACT)
+    forms.sort(key=lambda form: roles != () and form.kind is not CommandKind.ACT)
     return _table(("command", "what"), ((form.line, form.help) for form in forms))
 
 

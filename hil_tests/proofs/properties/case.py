@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hil_tests.proofs.tables import Table
+from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import BY_HAND, Watch, is_current, is_of_the_camera
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -31,7 +31,7 @@ class Case:
 
     def __init__(
         self,
-        table: Table,
+        table: ExploredTable,
         before: Watch,
         after: Watch,
         state: TableState,

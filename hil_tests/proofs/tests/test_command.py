@@ -14,7 +14,7 @@ from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import Exploration
 from hil_tests.proofs.mutants import Ground, Mutant, mutants
 from hil_tests.proofs.properties import PROPERTIES
-from hil_tests.proofs.tables import Table, tables
+from hil_tests.proofs.tables import ExploredTable, tables
 from shaker_ctl.rules.machine import ROWS
 
 NAMES = [table.name for table in tables()]
@@ -30,7 +30,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Exploration:
         rows={row.name for row in ROWS},
     )
 
-    def at_once(table: Table, **_: object) -> Exploration:
+    def at_once(table: ExploredTable, **_: object) -> Exploration:
         return replace(whole, table=table.name)
 
     monkeypatch.setattr(prove, "explore", at_once)

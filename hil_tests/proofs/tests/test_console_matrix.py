@@ -8,18 +8,20 @@ import pytest
 
 from hil_tests.proofs import console_matrix
 from hil_tests.proofs.console_matrix import NO_EVENT, ask
-from hil_tests.proofs.tables import Table, tables
+from hil_tests.proofs.tables import ExploredTable, tables
 from shaker_ctl import console
-from shaker_ctl.console.grammar import FORMS, Form, Kind
+from shaker_ctl.console.grammar import FORMS, CommandKind, Form
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.tests.console_tables import README, filled
 
 PAGE = Path(console.__file__).with_name("MATRIX.md")
-ACTS = [form for form in FORMS if form.kind is Kind.ACT and form.name not in NO_EVENT]
+ACTS = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in NO_EVENT]
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
-def test_every_act_in_every_phase_and_role_is_taken_or_refused_with_a_reason(table: Table) -> None:
+def test_every_act_in_every_phase_and_role_is_taken_or_refused_with_a_reason(
+    table: ExploredTable,
+) -> None:
     unexplained = [each for each in ask(table.rules) if not each.is_taken and not each.reason]
     assert unexplained == []
 

@@ -27,7 +27,7 @@ from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
 from hil_tests.proofs.survivors import EXPLAINED
-from hil_tests.proofs.tables import Table, tables
+from hil_tests.proofs.tables import ExploredTable, tables
 from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
@@ -249,7 +249,7 @@ def _counted(found: Exploration) -> Counter[object]:
 
 
 def _worked_out(
-    table: Table, machine: Machine, nodes: list[Node], visited: list[int]
+    table: ExploredTable, machine: Machine, nodes: list[Node], visited: list[int]
 ) -> Exploration:
     """What an exploration has to find that visits these of its nodes."""
     found = Exploration(table.name, kept_before=[[] for _ in nodes])

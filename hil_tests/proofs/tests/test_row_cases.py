@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from hil_tests.proofs import row_cases
-from hil_tests.proofs.row_cases import FILE, Moment, outcome, pairs
-from hil_tests.proofs.tables import Table, imagined, tables
+from hil_tests.proofs.row_cases import FILE, Situation, outcome, pairs
+from hil_tests.proofs.tables import ExploredTable, imagined, tables
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.record import from_record, to_record
@@ -28,14 +28,14 @@ ROWS = list(dict.fromkeys(case["row"] for case in CASES))
 
 
 @cache
-def table(name: str) -> Table:
+def table(name: str) -> ExploredTable:
     return next(each for each in (*tables(), *imagined()) if each.name == name)
 
 
-def moment(case: dict[str, Any]) -> Moment:
+def moment(case: dict[str, Any]) -> Situation:
     at = table(case["table"])
     state = from_record(to_record(initial(at.rules)) | case["state"], TableState)
-    return Moment(at, state, from_record(case["event"], Event))
+    return Situation(at, state, from_record(case["event"], Event))
 
 
 @pytest.mark.parametrize("row", ROWS)

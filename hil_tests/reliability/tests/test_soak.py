@@ -14,8 +14,8 @@ from hil_tests.reliability.soak import (
     PASSING,
     PATIENCE_S,
     STOPPING,
+    ResourceUse,
     Soak,
-    Use,
     growth,
     sample,
     too_much,
@@ -23,9 +23,9 @@ from hil_tests.reliability.soak import (
 from hil_tests.rig.faults import EVENTS, parse
 
 
-def run(memory: list[float], threads: int = 20, camera: int = 7) -> list[Use]:
+def run(memory: list[float], threads: int = 20, camera: int = 7) -> list[ResourceUse]:
     """Four samples a minute."""
-    return [Use(15.0 * i, mb, 150.0, 60, threads, camera) for i, mb in enumerate(memory)]
+    return [ResourceUse(15.0 * i, mb, 150.0, 60, threads, camera) for i, mb in enumerate(memory)]
 
 
 MINUTES = 4
@@ -67,8 +67,8 @@ def test_what_is_too_noisy_to_exclude_growth_does_not_pass() -> None:
 def test_every_figure_is_looked_at(name: str) -> None:
     uses = run([100.0] * (20 * MINUTES))
     for late in range(15 * MINUTES, 20 * MINUTES):
-        changed = {f: getattr(uses[late], f) for f in Use.__slots__} | {name: 1000}
-        uses[late] = Use(**changed)
+        changed = {f: getattr(uses[late], f) for f in ResourceUse.__slots__} | {name: 1000}
+        uses[late] = ResourceUse(**changed)
     assert [line.split()[0] for line in too_much(growth(uses))] == [name]
 
 

@@ -14,7 +14,7 @@ import socket
 import threading
 from dataclasses import dataclass, field
 
-from hil_tests.rig.gpiochip.uapi import LINES_MAX, Edge, Flag, LineEvent, LineInfo, LineRequest
+from hil_tests.rig.gpiochip.uapi import LINES_MAX, Edge, LineEvent, LineFlag, LineInfo, LineRequest
 from hil_tests.rig.pigpiod.pins.board import Board, now_us
 from hil_tests.rig.pigpiod.pins.pin import Mode, Pull
 from hil_tests.rig.pigpiod.pins.timeline import Tap
@@ -37,7 +37,7 @@ class WatchedLine:
     """Edges of one line on their way to its holder."""
 
     gpio: int
-    flags: Flag
+    flags: LineFlag
     tap: Tap
     filter: GlitchFilter | None
     count: int = 0
@@ -48,7 +48,7 @@ class HeldLines:
     """Lines that one open descriptor holds."""
 
     offsets: tuple[int, ...]
-    flags: tuple[Flag, ...]
+    flags: tuple[LineFlag, ...]
     consumer: bytes
     ours: socket.socket
     theirs: str
@@ -115,17 +115,17 @@ class Lines:
         return theirs
 
     def _set_up(
-        self, request: HeldLines, gpio: int, flag: Flag, asked: LineRequest, index: int
+        self, request: HeldLines, gpio: int, flag: LineFlag, asked: LineRequest, index: int
     ) -> None:
-        if flag & Flag.OUTPUT:
+        if flag & LineFlag.OUTPUT:
             self._board.output(gpio, asked.config.level_of(index))
             return
-        if flag & (Flag.PULL_UP | Flag.PULL_DOWN | Flag.BIAS_DISABLED):
-            pull = Pull.UP if flag & Flag.PULL_UP else Pull.DOWN
-            self._board.set_pull(gpio, Pull.OFF if flag & Flag.BIAS_DISABLED else pull)
-        if flag & Flag.INPUT:
+        if flag & (LineFlag.PULL_UP | LineFlag.PULL_DOWN | LineFlag.BIAS_DISABLED):
+            pull = Pull.UP if flag & LineFlag.PULL_UP else Pull.DOWN
+            self._board.set_pull(gpio, Pull.OFF if flag & LineFlag.BIAS_DISABLED else pull)
+        if flag & LineFlag.INPUT:
             self._board.set_mode(gpio, Mode.INPUT)
-        if flag & (Flag.EDGE_RISING | Flag.EDGE_FALLING):
+        if flag & (LineFlag.EDGE_RISING | LineFlag.EDGE_FALLING):
             tap = self._board.tap(gpio)
             debounce_us = asked.config.debounce_us_of(index)
             steady = GlitchFilter(debounce_us, tap.level, tap.level, now_us())
@@ -147,7 +147,7 @@ class Lines:
     def write(self, request: HeldLines, mask: int, levels: int) -> None:
         """Set outputs. Raises OSError (EPERM) where one of them is an input."""
         chosen = [index for index in range(len(request.offsets)) if mask >> index & 1]
-        if any(not request.flags[index] & Flag.OUTPUT for index in chosen):
+        if any(not request.flags[index] & LineFlag.OUTPUT for index in chosen):
             raise OSError(errno.EPERM, "not an output")
         rising = sum(1 << request.offsets[i] for i in chosen if levels >> i & 1)
         falling = sum(1 << request.offsets[i] for i in chosen if not levels >> i & 1)
@@ -157,13 +157,13 @@ class Lines:
         """Who holds a line and how. Raises OSError (EINVAL)."""
         if offset >= LINES:
             raise OSError(errno.EINVAL, "offset")
-        info = LineInfo(name=f"GPIO{offset}".encode(), offset=offset, flags=Flag.INPUT)
+        info = LineInfo(name=f"GPIO{offset}".encode(), offset=offset, flags=LineFlag.INPUT)
         holder = self._holder.get(offset)
         if holder is not None:
             info.consumer = holder.consumer
-            info.flags = holder.flags[holder.offsets.index(offset)] | Flag.USED
+            info.flags = holder.flags[holder.offsets.index(offset)] | LineFlag.USED
         elif self._board.mode(offset) is Mode.OUTPUT:
-            info.flags = Flag.OUTPUT
+            info.flags = LineFlag.OUTPUT
         return info
 
     # ── Events, and the end of a request ────────────────────────────────────
@@ -227,7 +227,7 @@ class Lines:
             self._due_us = min(self._due_us, max(next_us, now_us()) + LATENCY_US)
 
     def _send(self, request: HeldLines, watch: WatchedLine, at_us: int, level: int) -> None:
-        if not watch.flags & (Flag.EDGE_RISING if level else Flag.EDGE_FALLING):
+        if not watch.flags & (LineFlag.EDGE_RISING if level else LineFlag.EDGE_FALLING):
             return
         request.count += 1
         watch.count += 1

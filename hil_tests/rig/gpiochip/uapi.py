@@ -16,7 +16,7 @@ NAME_SIZE = 32
 MAGIC = 0xB4
 
 
-class Flag(IntFlag):
+class LineFlag(IntFlag):
     """`enum gpio_v2_line_flag`."""
 
     USED = 1 << 0
@@ -79,10 +79,10 @@ class LineConfig(Structure):
     num_attrs: int
     attrs: Array[ConfigAttribute]
 
-    def flags_of(self, index: int) -> Flag:
+    def flags_of(self, index: int) -> LineFlag:
         """Flags of the line at `index` of the request: its attribute's, or those of all."""
         found = self._value_of(Attribute.FLAGS, index)
-        return Flag(self.flags if found is None else found)
+        return LineFlag(self.flags if found is None else found)
 
     def debounce_us_of(self, index: int) -> int:
         """Debounce period of the line, microseconds."""

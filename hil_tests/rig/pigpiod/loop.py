@@ -28,7 +28,7 @@ class HasFileno(Protocol):
         """File descriptor."""
 
 
-class Timer:
+class ScheduledAction:
     """An action to be run once at a time; `cancel` it any time before."""
 
     __slots__ = ("action", "at_us")
@@ -46,7 +46,7 @@ class Loop:
     """Runs in the thread that calls `run`. Only `post` and `stop` may be called from others."""
 
     def __init__(self) -> None:
-        self._timers: list[tuple[int, int, Timer]] = []
+        self._timers: list[tuple[int, int, ScheduledAction]] = []
         self._order = itertools.count()
         self._readers: dict[int, Action] = {}
         self._writers: dict[int, Action] = {}
@@ -59,9 +59,9 @@ class Loop:
         self._pipe_lock = threading.Lock()  # nobody may write to a number that is no longer ours
         self._is_closed = False
 
-    def call_at(self, at_us: int, action: Action) -> Timer:
+    def call_at(self, at_us: int, action: Action) -> ScheduledAction:
         """Run `action` at `at_us` (CLOCK_MONOTONIC) or as soon after as possible."""
-        timer = Timer(at_us, action)
+        timer = ScheduledAction(at_us, action)
         heapq.heappush(self._timers, (at_us, next(self._order), timer))
         return timer
 

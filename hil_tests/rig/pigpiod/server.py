@@ -28,7 +28,7 @@ class Manners(Enum):
     """New connections are closed at once, as for an address that is not on the list."""
 
 
-class Connection:
+class ClientConnection:
     """One client's socket. Its commands are carried out strictly one after the other."""
 
     def __init__(self, sock: socket.socket, server: Server) -> None:
@@ -161,7 +161,7 @@ class Server:
         self.loop = loop
         self.daemon = daemon
         self._listener = listener
-        self._connections: set[Connection] = set()
+        self._connections: set[ClientConnection] = set()
         self._manners = Manners.NORMAL
         listener.setblocking(False)
         loop.on_readable(listener, self._accept)
@@ -185,7 +185,7 @@ class Server:
         for connection in list(self._connections):
             self.forget(connection)
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: ClientConnection) -> None:
         """Close a connection and free the handles that were bound to it."""
         connection.close()
         self._connections.discard(connection)
@@ -204,7 +204,7 @@ class Server:
             if self._manners == Manners.REJECT:
                 sock.close()
                 return
-            connection = Connection(sock, self)
+            connection = ClientConnection(sock, self)
             self._connections.add(connection)
             if self._manners == Manners.HANG:
                 connection.pause()

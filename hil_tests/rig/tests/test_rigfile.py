@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.rigfile import Gpio, Part, RigFileError, load
+from hil_tests.rig.rigfile import Gpio, PartKind, RigFileError, load
 
 RIGS = Path(__file__).parents[2] / "rigs"
 
@@ -25,7 +25,7 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
     path.write_text("")
     rig = load(path)
     assert rig.gpio.wires is Gpio.VIRTUAL
-    assert rig.lamp.is_ is rig.camera.is_ is rig.console.is_ is Part.VIRTUAL
+    assert rig.lamp.is_ is rig.camera.is_ is rig.console.is_ is PartKind.VIRTUAL
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaker_ctl.console import codes, grammar
-from shaker_ctl.console.grammar import FORMS, ConsoleRefusal, Kind, TypedCommand
+from shaker_ctl.console.grammar import FORMS, CommandKind, ConsoleRefusal, TypedCommand
 from shaker_ctl.rules.vocabulary import Role
 
 EXAMPLES = {
@@ -142,14 +142,16 @@ def test_an_ambiguous_word_lists_what_it_may_be() -> None:
     assert "statistics" in found.text
 
 
-@pytest.mark.parametrize("form", [f for f in FORMS if f.kind is Kind.ACT], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "form", [f for f in FORMS if f.kind is CommandKind.ACT], ids=lambda f: f.name
+)
 def test_an_act_is_never_taken_from_an_abbreviation(form: grammar.Form) -> None:
     rest = EXAMPLES.get(form.name, form.name)[len(form.name) :]
     for cut in range(1, len(form.name)):
         found = grammar.parse(form.name[:cut] + rest)
         assert (
             not isinstance(found, TypedCommand)
-            or found.form.kind is not Kind.ACT
+            or found.form.kind is not CommandKind.ACT
             or (found.form.name == form.name[:cut].strip())
         )
 

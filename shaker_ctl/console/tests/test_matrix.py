@@ -8,7 +8,7 @@ import pytest
 
 from shaker_ctl.console import codes, grammar, permission
 from shaker_ctl.console.desk import Actor
-from shaker_ctl.console.grammar import BY_NAME, FORMS, Kind
+from shaker_ctl.console.grammar import BY_NAME, FORMS, CommandKind
 from shaker_ctl.console.tests.fake_desk import PHASES, FakeDesk
 from shaker_ctl.console.tests.support import EVERYONE, NAMES, PASSPHRASE, Terminal
 from shaker_ctl.console.tests.test_grammar import EXAMPLES
@@ -88,7 +88,7 @@ def test_every_command_in_every_state_works_or_is_refused_with_code_and_reason(
             if refusal is not None:
                 assert reply["code"] == refusal.code, where
                 assert not desk.acts, where
-            elif form.kind is Kind.ACT:
+            elif form.kind is CommandKind.ACT:
                 assert (reply["status"] == "ok") == (form.name in allowed), where
                 assert len(desk.acts) == (form.name in allowed), where
             else:

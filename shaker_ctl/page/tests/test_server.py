@@ -205,11 +205,13 @@ def test_a_connection_that_dawdles_is_closed(
     monkeypatch.setattr(server, "REQUEST_S", 0.3)
     monkeypatch.setattr(server, "STALLED_S", 0.3)
     app = Starlette(routes=[Route("/", _body, methods=["GET", "POST"]), Route("/much", _much)])
-    config, state = uvicorn.Config(app, http=server.Door, lifespan="off"), ServerState()
+    config, state = uvicorn.Config(app, http=server.TimedConnection, lifespan="off"), ServerState()
 
     async def dawdle() -> None:
         loop = asyncio.get_running_loop()
-        listening = await loop.create_server(lambda: server.Door(config, state, {}), "127.0.0.1", 0)
+        listening = await loop.create_server(
+            lambda: server.TimedConnection(config, state, {}), "127.0.0.1", 0
+        )
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
         writer.write(sent)
         if sent.endswith(b"ok"):

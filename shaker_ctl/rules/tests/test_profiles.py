@@ -259,7 +259,11 @@ BAD = [
     ('name = "pa-625a"', 'name = "pa-625a"\nname = "twice"', ("Cannot overwrite",)),
     ("consecutive = { value = true", "consecutive = { value = false", ("consecutive.value",)),
     ("each_lamp = { value = true", "each_lamp = { value = false", ("each_lamp.value",)),
-    ('small_big_on_triple = { value = "lose"', 'small_big_on_triple = { value = "win"', ("`lose`",)),
+    (
+        'small_big_on_triple = { value = "lose"',
+        'small_big_on_triple = { value = "win"',
+        ("`lose`",),
+    ),
 ]
 
 

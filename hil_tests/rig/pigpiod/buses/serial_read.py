@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hil_tests.rig.pigpiod.loop import Loop, Timer
+from hil_tests.rig.pigpiod.loop import Loop, ScheduledAction
 from hil_tests.rig.pigpiod.pins.board import Board, now_us
 from hil_tests.rig.pigpiod.pins.timeline import Tap
 from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
@@ -70,7 +70,7 @@ class SerialRead:
         self._board = board
         self._loop = loop
         self._open: dict[int, tuple[Tap, Decoder]] = {}
-        self._timer: Timer | None = None
+        self._timer: ScheduledAction | None = None
         self.handlers: Handlers = {
             Command.SLRO: self._open_pin,
             Command.SLR: self._read,

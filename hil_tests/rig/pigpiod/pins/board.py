@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from hil_tests.rig.pigpiod.pins.pin import Mode, Pin, Pull, Writer
 from hil_tests.rig.pigpiod.pins.sources import Follow, Once
-from hil_tests.rig.pigpiod.pins.timeline import Event, Source, Tap
+from hil_tests.rig.pigpiod.pins.timeline import Event, LevelSource, Tap
 
 GPIOS = 54
 
@@ -169,7 +169,7 @@ class Board:
         self._changed(1 << gpio)
         return end_us
 
-    def output(self, gpio: int, level: int | None, pwm: Source | None = None) -> None:
+    def output(self, gpio: int, level: int | None, pwm: LevelSource | None = None) -> None:
         """Make the pin an output with `level` (None: as it is) and `pwm` or no PWM, in one step."""
         with self._lock:
             at_us = now_us()
@@ -179,13 +179,13 @@ class Board:
                 pin.set_mode(Mode.OUTPUT, at_us)
         self._changed(1 << gpio)
 
-    def set_pwm(self, gpio: int, source: Source | None, level: int | None = None) -> None:
+    def set_pwm(self, gpio: int, source: LevelSource | None, level: int | None = None) -> None:
         """Replace the soft PWM or servo pulses of a latch, whatever the pin's mode."""
         with self._lock:
             self.pins[gpio].set_writer(Writer.PWM, source, now_us(), level)
         self._changed(1 << gpio)
 
-    def set_waves(self, sources: Mapping[int, Source | None], at_us: int) -> None:
+    def set_waves(self, sources: Mapping[int, LevelSource | None], at_us: int) -> None:
         """Set (or with None take away) what waves write to several latches, all from `at_us` on.
 
         `at_us` is the moment from which the waves were reckoned: their first write may follow it so
@@ -209,7 +209,7 @@ class Board:
                 pin.stop_writers(at_us)
         self._changed(sum(1 << pin.gpio for pin in driven))
 
-    def set_hardware(self, gpio: int, mode: Mode, source: Source | None) -> None:
+    def set_hardware(self, gpio: int, mode: Mode, source: LevelSource | None) -> None:
         """Set the signal of the PWM or clock peripheral behind a pin's alternative `mode`."""
         with self._lock:
             pin = self.pins[gpio]

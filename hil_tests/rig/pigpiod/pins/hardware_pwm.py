@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from hil_tests.rig.pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
 from hil_tests.rig.pigpiod.pins.sources import PulseTrain
-from hil_tests.rig.pigpiod.pins.timeline import Source
+from hil_tests.rig.pigpiod.pins.timeline import LevelSource
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
 from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
@@ -78,7 +78,7 @@ class HardwarePwm:
         self._show(PWM_CHANNEL[gpio][0], None)
         self._uses.use[gpio] = Use.UNDEFINED
 
-    def _show(self, number: int, source: Source | None) -> None:
+    def _show(self, number: int, source: LevelSource | None) -> None:
         for gpio, (channel, mode) in PWM_CHANNEL.items():
             if channel == number:
                 self._board.set_hardware(gpio, mode, source)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from hil_tests.rig.pigpiod.pins.sources import Several
-from hil_tests.rig.pigpiod.pins.timeline import Event, Segment, Source, Timeline
+from hil_tests.rig.pigpiod.pins.timeline import Event, LevelSource, Segment, Timeline
 
 
 class Mode(IntEnum):
@@ -67,15 +67,15 @@ class Pin:
         self.mode = Mode.INPUT
         self.pull = Pull.UP if gpio in _PULLED_UP_AT_POWER_ON else Pull.DOWN
         self.latch = Segment(now_us, 0)
-        self._hardware: dict[Mode, Source | None] = {}
-        self.writers: dict[Writer, Source] = {}
+        self._hardware: dict[Mode, LevelSource | None] = {}
+        self.writers: dict[Writer, LevelSource] = {}
         self._external: Segment | None = None
         self._coming: deque[Event] = deque()
         self.line = Timeline(now_us, int(self.pull == Pull.UP))
 
     # ── The world's side ────────────────────────────────────────────────────
 
-    def drive(self, level: int, at_us: int, source: Source | None = None) -> None:
+    def drive(self, level: int, at_us: int, source: LevelSource | None = None) -> None:
         """Something outside holds the pin from `at_us` on; visible while the pin is an input."""
         self._coming.clear()
         self._external = Segment(at_us, level, source)
@@ -120,7 +120,7 @@ class Pin:
         self._set_latch(level, now_us)
 
     def set_writer(
-        self, writer: Writer, source: Source | None, now_us: int, level: int | None = None
+        self, writer: Writer, source: LevelSource | None, now_us: int, level: int | None = None
     ) -> None:
         """Let `source` (or nothing) be what `writer` does to the latch from now on.
 
@@ -139,7 +139,7 @@ class Pin:
         self.writers.clear()
         self._set_latch(level, now_us)
 
-    def set_hardware(self, mode: Mode, source: Source | None, now_us: int) -> None:
+    def set_hardware(self, mode: Mode, source: LevelSource | None, now_us: int) -> None:
         """Signal of the peripheral that the pin shows while it has the alternative `mode`."""
         self._hardware[mode] = source
         if self.mode == mode:
@@ -151,7 +151,7 @@ class Pin:
         return self._coming[0][0] if self._coming else None
 
     @property
-    def driver(self) -> Source | None:
+    def driver(self) -> LevelSource | None:
         """The source that moves the line at present, if any."""
         return self.line.current.source
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from hil_tests.rig.pigpiod.pins.board import GPIOS, now_us
 from hil_tests.rig.pigpiod.pins.sources import SAMPLE_US, Once, PulseTrain, Several
-from hil_tests.rig.pigpiod.pins.timeline import Source
+from hil_tests.rig.pigpiod.pins.timeline import LevelSource
 from hil_tests.rig.pigpiod.pins.uses import PwmSetting, Use, Uses
 from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
@@ -123,7 +123,7 @@ class SoftPwm:
         return PulseTrain(SERVO_PERIOD_US, width_us, self._origin_us)
 
 
-def _overlapping(before: PulseTrain | None, train: PulseTrain) -> Source:
+def _overlapping(before: PulseTrain | None, train: PulseTrain) -> LevelSource:
     """`train`, with the old switch-off of the present cycle kept where the new one is past.
 
     Without it a duty lowered in mid-pulse would leave the pin high for a whole cycle; the daemon

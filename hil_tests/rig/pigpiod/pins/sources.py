@@ -1,6 +1,6 @@
 """What can write levels to a line by itself: pulse trains, single pulses, and several at once.
 
-Owns: the arithmetic of each `Source`. Must not know: pins, duty ranges, wave numbers.
+Owns: the arithmetic of each `LevelSource`. Must not know: pins, duty ranges, wave numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import heapq
 import math
 from dataclasses import dataclass, field
 
-from hil_tests.rig.pigpiod.pins.timeline import Event, Source, Timeline, changes
+from hil_tests.rig.pigpiod.pins.timeline import Event, LevelSource, Timeline, changes
 
 SAMPLE_US = 5
 """The daemon looks at the pins once every 5 us (its default), and soft PWM moves in these steps."""
@@ -95,7 +95,7 @@ class Once:
 class Several:
     """Sources writing to one latch: the most recent write counts, whoever made it."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[LevelSource, ...]
 
     @property
     def mean(self) -> float | None:

@@ -1,7 +1,8 @@
 """Levels of one line over time, without simulating edges that nobody watches.
 
 Owns: what a line did and will do, as segments. A segment begins with a level and may carry a
-`Source`, something periodic or scheduled (PWM, a wave, a trigger pulse) that keeps writing levels.
+`LevelSource`, something periodic or scheduled (PWM, a wave, a trigger pulse) that keeps writing
+levels.
 Reading a level is arithmetic; edges are listed only when a `Tap` asks for a window of them.
 
 Must not know: pins, modes, clients. All times are whole microseconds of CLOCK_MONOTONIC.
@@ -20,7 +21,7 @@ HISTORY_US = 2_000_000
 """Segments older than this are forgotten; a tap that sleeps longer loses them."""
 
 
-class Source(Protocol):
+class LevelSource(Protocol):
     """Something that keeps writing levels to a line (also the level it already has)."""
 
     @property
@@ -44,7 +45,7 @@ class Segment:
 
     start_us: int
     level: int
-    source: Source | None = None
+    source: LevelSource | None = None
 
     def level_at(self, at_us: int) -> int:
         """Level at a moment not before `start_us`."""
@@ -64,7 +65,7 @@ class Timeline:
         self._segments: deque[Segment] = deque([self.current])
         self.serial = 0  # of the current segment, so that a tap knows what it has seen
 
-    def begin(self, start_us: int, level: int, source: Source | None = None) -> None:
+    def begin(self, start_us: int, level: int, source: LevelSource | None = None) -> None:
         """Start a new segment. `start_us` may lie a little in the past, never in the future."""
         start_us = max(start_us, self.current.start_us)
         self.current = Segment(start_us, level, source)

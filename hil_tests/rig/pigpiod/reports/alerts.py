@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hil_tests.rig.pigpiod.loop import Loop, Timer
+from hil_tests.rig.pigpiod.loop import Loop, ScheduledAction
 from hil_tests.rig.pigpiod.pins.board import Board, bits, now_us
 from hil_tests.rig.pigpiod.pins.sources import SAMPLE_US
 from hil_tests.rig.pigpiod.pins.timeline import Event, Tap, changes
@@ -48,7 +48,7 @@ class Alerts:
         self._taps: dict[int, Tap] = {}
         self._shown = 0  # levels of monitored pins as last reported, filters applied
         self._fired_events = 0
-        self._timer: Timer | None = None
+        self._timer: ScheduledAction | None = None
         self._due_us = math.inf
         self._blocked_by: set[Sink] = set()
         self.filters = Filters(self.look_soon)

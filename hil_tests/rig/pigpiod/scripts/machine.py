@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.refusals import Reason
 from hil_tests.rig.pigpiod.results import Later, Result
-from hil_tests.rig.pigpiod.scripts.text import PARAMETERS, VARIABLES, Instruction, Kind, Operand
+from hil_tests.rig.pigpiod.scripts.text import (
+    PARAMETERS,
+    VARIABLES,
+    Instruction,
+    Operand,
+    OperandKind,
+)
 from hil_tests.rig.pigpiod.wire import Request
 
 STACK_SIZE = 256
@@ -59,7 +65,7 @@ class ScriptMachine:
         execute: Callable[[Request], Result],
     ) -> None:
         self._instructions = instructions
-        self._registers = {Kind.PARAMETER: parameters, Kind.VARIABLE: variables}
+        self._registers = {OperandKind.PARAMETER: parameters, OperandKind.VARIABLE: variables}
         self._execute = execute
         self._buffer = bytearray(BUFFER_SIZE)
         self._stack: list[int] = []
@@ -115,7 +121,7 @@ class ScriptMachine:
     # ── Registers ───────────────────────────────────────────────────────────
 
     def _value(self, operand: Operand) -> int:
-        if operand.kind == Kind.NUMBER:
+        if operand.kind == OperandKind.NUMBER:
             return operand.value
         return self._registers[operand.kind][operand.value]
 

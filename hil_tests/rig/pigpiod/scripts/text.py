@@ -20,7 +20,7 @@ VARIABLES = 150
 MAX_TAGS = 50
 
 
-class Kind(Enum):
+class OperandKind(Enum):
     """What an operand is."""
 
     NUMBER = auto()
@@ -32,7 +32,7 @@ class Kind(Enum):
 class Operand:
     """A number, or the number of a variable or parameter."""
 
-    kind: Kind
+    kind: OperandKind
     value: int
 
 
@@ -116,15 +116,17 @@ def _operand(letter: str, word: str) -> Operand:
     if letter in "mu":
         letters = _MODE_LETTERS if letter == "m" else _PULL_LETTERS
         code = letters.find(word[0].upper())
-        return _checked(Operand(Kind.NUMBER, code), code >= 0)
+        return _checked(Operand(OperandKind.NUMBER, code), code >= 0)
     register = re.fullmatch(r"([vp])(\d+)", word)
     if register:
-        kind = Kind.VARIABLE if register[1] == "v" else Kind.PARAMETER
+        kind = OperandKind.VARIABLE if register[1] == "v" else OperandKind.PARAMETER
         index = int(register[2])
-        limit = VARIABLES if kind == Kind.VARIABLE else PARAMETERS
+        limit = VARIABLES if kind == OperandKind.VARIABLE else PARAMETERS
         return _checked(Operand(kind, index), index < limit and letter != "t")
     number = _number(word)
-    return _checked(Operand(Kind.NUMBER, number), letter in "at" or (letter == "n" and number >= 0))
+    return _checked(
+        Operand(OperandKind.NUMBER, number), letter in "at" or (letter == "n" and number >= 0)
+    )
 
 
 def _checked(operand: Operand, is_right: bool) -> Operand:
@@ -153,4 +155,4 @@ def _resolved(instruction: Instruction, tags: dict[int, int]) -> Instruction:
         return instruction
     tag = instruction.operands[0].value
     refuse_if(tag not in tags, Reason.BAD_TAG)
-    return Instruction(instruction.operation, (Operand(Kind.NUMBER, tags[tag]),))
+    return Instruction(instruction.operation, (Operand(OperandKind.NUMBER, tags[tag]),))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.pigpiod.loop import Loop, Timer
+from hil_tests.rig.pigpiod.loop import Loop, ScheduledAction
 from hil_tests.rig.pigpiod.pins.board import Board, now_us
 from hil_tests.rig.pigpiod.reports import alerts
 from hil_tests.rig.pigpiod.reports.alerts import Alerts
@@ -34,11 +34,11 @@ class TurnedLoop(Loop):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
-        self.due: list[Timer] = []
+        self.due: list[ScheduledAction] = []
         self._monkeypatch = monkeypatch
 
-    def call_at(self, at_us: int, action: Callable[[], None]) -> Timer:
-        self.due.append(Timer(at_us, action))
+    def call_at(self, at_us: int, action: Callable[[], None]) -> ScheduledAction:
+        self.due.append(ScheduledAction(at_us, action))
         return self.due[-1]
 
     def post(self, action: Callable[[], None]) -> None:

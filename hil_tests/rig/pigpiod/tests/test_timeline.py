@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hil_tests.rig.pigpiod.pins.sources import Once, PulseTrain, Several
-from hil_tests.rig.pigpiod.pins.timeline import Source, Timeline
+from hil_tests.rig.pigpiod.pins.timeline import LevelSource, Timeline
 from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern, Sequence, Wave
 from hil_tests.rig.pigpiod.waves.transmitter import Track, TrackOnPin
 from hil_tests.rig.pigpiod.waves.waveform import Pulse
@@ -42,13 +42,13 @@ tracks = st.builds(
     patterns,
     st.integers(0, 400),
 )
-sources: st.SearchStrategy[Source] = st.one_of(trains, once, tracks)
+sources: st.SearchStrategy[LevelSource] = st.one_of(trains, once, tracks)
 several = sources | st.builds(lambda a, b: Several((a, b)), trains, once)
 
 
 @given(source=several, after=times, length=st.integers(0, 3000))
 def test_the_last_write_is_the_last_of_the_listed_writes(
-    source: Source, after: int, length: int
+    source: LevelSource, after: int, length: int
 ) -> None:
     events = source.events(after, after + length)
     last = source.last(after, after + length)
@@ -58,7 +58,7 @@ def test_the_last_write_is_the_last_of_the_listed_writes(
 
 
 @given(source=several, cuts=st.lists(times, min_size=2, max_size=6))
-def test_writes_are_the_same_however_the_time_is_cut(source: Source, cuts: list[int]) -> None:
+def test_writes_are_the_same_however_the_time_is_cut(source: LevelSource, cuts: list[int]) -> None:
     cuts = sorted(cuts)
     pieces = [e for a, b in itertools.pairwise(cuts) for e in source.events(a, b)]
     assert pieces == source.events(cuts[0], cuts[-1])
@@ -69,7 +69,7 @@ def test_writes_are_the_same_however_the_time_is_cut(source: Source, cuts: list[
     looks=st.lists(st.integers(0, 9)),
 )
 def test_a_tap_tells_the_level_at_every_moment(
-    begins: list[tuple[int, int, Source | None]], looks: list[int]
+    begins: list[tuple[int, int, LevelSource | None]], looks: list[int]
 ) -> None:
     """However the time is cut, and when the last look ended a little before a segment began."""
     line = Timeline(0, 0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.pins.board import Board, bits, now_us
 from hil_tests.rig.pigpiod.pins.sources import Several
-from hil_tests.rig.pigpiod.pins.timeline import Event, Source
+from hil_tests.rig.pigpiod.pins.timeline import Event, LevelSource
 from hil_tests.rig.pigpiod.waves.patterns import Pattern, RepeatedPattern
 
 START_DELAY_US = 20
@@ -123,7 +123,7 @@ class Transmitter:
         pins = 0
         for track in self._tracks:
             pins |= track.pattern.pins
-        sources: dict[int, Source | None] = dict.fromkeys(self._board.waves())
+        sources: dict[int, LevelSource | None] = dict.fromkeys(self._board.waves())
         for gpio in bits(pins):
             on_pin = [
                 TrackOnPin(track, gpio) for track in self._tracks if track.pattern.pins >> gpio & 1

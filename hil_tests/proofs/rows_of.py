@@ -1,4 +1,4 @@
-"""Which rows a text's tables ever take, whatever the house chooses inside the text.
+"""Which rows tables of a text can take, over all choices that the text leaves to the house.
 
 Owns the choices that are tried. A row counts as taken unless the rules alone rule it out: a guard
 that looks at nothing but the rules fails, or no row that is taken leads to its phases.

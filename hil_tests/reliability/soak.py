@@ -2,7 +2,7 @@
 
 Owns which faults are thrown in (passing ones, and those that people mend), when, and the criterion
 for growth: a straight line through the second half of the run, and the most that its slope can be
-with 95 % confidence. That bound, not the slope, is held against `ALLOWED`, so that a run which is
+with 95 % confidence. That bound, not the slope, is compared with `ALLOWED`, so that a run which is
 too short or too noisy to exclude growth does not pass. The first half is warm-up: models, caches,
 the journal's page cache. Restarts by the run itself do not happen: a leak must not be hidden by
 them.

@@ -1,7 +1,7 @@
 """One fault at one moment of one round: played, watched, judged.
 
 Owns the order of a trial. People act as the table asks them to; the fault comes at its moment; what
-was seen is held against what the catalogue requires. A trial in which the computer itself was late
+was seen is compared with what the catalogue requires. A trial in which the computer itself was late
 proves nothing about the table: it is repeated, and the report says so.
 """
 

@@ -1,4 +1,4 @@
-"""Somebody with a camera of their own: a picture of the dice after every toss, whoever read them.
+"""An independent picture of the dice after every toss, whether a reader or a person read them.
 
 Owns the pictures, keyed by the toss's number in the rig's log. Must not know the controller: it
 looks at the same stream as anybody, and asks for one frame once the dice are truly at rest.

@@ -1,4 +1,4 @@
-"""Rounds as the logs tell them, and the verdict: what was lit held against what the physics knows.
+"""Rounds from the logs, and the verdict: the lamps that were lit, compared with the true dice.
 
 Owns `rounds.jsonl` and the verdict over it. The dice's truth and the lamps that burnt come from the
 rig's own logs, the record from the service's journal; the winning areas are the rig's own count.

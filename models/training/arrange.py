@@ -133,7 +133,7 @@ def arrange(
 def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Die]:
     """At most `count` dice within `radius` edges of the origin: half flat, half leaning 2–16°.
 
-    Those are the angles at which flat and not flat are hardest to tell apart; some touch others.
+    Those are the angles at which flat and not flat look most alike; some touch others.
     """
     values = numbering(rng)
     dice: list[Die] = []

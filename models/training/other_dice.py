@@ -1,14 +1,14 @@
 """Dice from a drawer, a casino's own dice, and dice with faint pips.
 
-Owns: face textures for `pictures.py`. Must not know: poses, lights, renderers. These looks are
-apart from those in `looks.py`, so that its sets stay what they are and its held-out style is still
-never drawn for training. Colours are linear BGR, 0..1.
+Owns: face textures for `pictures.py`. Must not know: poses, lights, renderers. `looks.py` does
+not have these looks: so its sets do not change, and training never draws its held-out style.
+Colours are linear BGR, 0..1.
 
-Plastic dice have round corners, coarse drilled pips, all sorts of paint. A house's dice are clear,
-razor-edged, with flush pips so large that a six's nearly touch, and with the house's name, monogram
-and serial between them: without them the finder missed 51 of 279 such photographs (`chase-crops`).
-Faint pips differ from the body in hue and hardly in lightness, as red on dark blue: most of what it
-missed on `nell-byler`.
+Plastic dice have round corners, coarse drilled pips and many kinds of paint. A house's dice are
+clear and razor-edged. Their flush pips are so large that those of a six nearly touch; the house's
+name, monogram and serial stand between them. A finder that learns without such dice misses 51 of
+279 photographs of them (`chase-crops`). Faint pips differ from the body in hue, and hardly in
+lightness: red on dark blue. Most dice that the finder misses on `nell-byler` have faint pips.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Owns: which dice lie how on what, under which light and lens. `random_picture`: dice laid by rule.
 `table_picture`: a tossed compartment. `snapshot_picture`: dice from a drawer on any surface, any
 light, up to 50° off the vertical. `lean_picture`: a compartment from straight above in which every
-second die leans by 2–16°, the angles at which flat and not flat are hardest to tell apart.
+second die leans by 2–16°, the angles at which flat and not flat look most alike.
 `house_picture`: a casino's dice, and dice with faint pips. `surface_picture`: no die at all. Must
 not know: files.
 """

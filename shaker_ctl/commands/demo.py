@@ -77,7 +77,7 @@ def demo(
 
     Rig and service start as two ordinary programs. A scripted floorperson logs in at the console,
     watches the inspection, signs it and opens the table; there is no way around it. Play is marked
-    as a demonstration on every screen and record. At the end every lit lamp is held against what
+    as a demonstration on every screen and record. At the end every lit lamp is compared with what
     the physics knows; a difference ends the program with status 1. A text that is not in force
     today, such as pa-625b since August 2026, needs --as-demonstration.
 

@@ -1,4 +1,4 @@
-"""What the lamp box remembers, held against the journal after every start.
+"""What the lamp box remembers, compared with the journal after every start.
 
 Whoever can write the journal's files can write a chain that verifies. The lamp box stands elsewhere
 and keeps two things that no such hand reaches: the round and lamps that it committed last, and

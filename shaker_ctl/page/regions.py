@@ -1,8 +1,8 @@
-"""Live parts of pages: drawn once for all who look, sent where they have changed.
+"""Live parts of pages: each is drawn once for all readers, and sent when it has changed.
 
-Owns the drawing of named parts, one for each language that somebody looks at, and the events that
-carry them: each is made once for everybody who reads the same parts in the same language, and
-nobody is woken where nothing has changed. A page has one stream; a stream sends whole parts as
+Owns the drawing of named parts, once for each language in use, and the events that carry them. All
+who read the same parts in the same language get the same event, and nobody is woken if nothing has
+changed. A page has one stream; a stream sends whole parts as
 HTML, so that a page which was away catches up with the first message. Must not know what the parts
 show.
 """

@@ -47,7 +47,7 @@ NOTHING = Examined(UNSEALED)
 
 
 Differences = Callable[[Manifest, Path, Path], list[SealFinding]]
-"""Which files are held against the manifest: settings file and root of the packages are given."""
+"""Which files are compared with the manifest; settings file and root of the packages are given."""
 
 
 def examine(

@@ -183,7 +183,7 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     middle = (core[:, (core.shape[1] - 1) // 2] + core[:, core.shape[1] // 2]) / 2
     residual = planes - middle[:, None, None]
     away = length(residual)
-    # A ring light seldom shines evenly: fit the slope of lightness on what is surely face.
+    # A ring light rarely shines evenly: fit the slope of lightness on what is surely face.
     near = np.flatnonzero(away < max(10.0, _unevenness(away)))
     sample = near[:: len(near) // 300]
     base = _RAMPS.reshape(3, -1)[:, sample]

@@ -1,12 +1,13 @@
-"""What a thing on a photograph is, from a close look at it: the model's third, small network.
+"""Whether an object on a photograph is a die, and which value it shows: the third, small network.
 
-Owns: the window around what may be a die, and its network's session. Must not know how such things
-are found, nor when a reading may be trusted.
+Owns: the window around an object that may be a die, and the network's session. Must not know how
+such objects are found, nor when a reading may be trusted.
 
-The first network has to find dice of any size at any place in one pass, and where a camera looks
-from aside it hesitates: a die shows three faces there, and nothing in the middle of one says that
-it is not the top. Here one thing at a time is shown, as the picture stands, in the size it seems to
-have. What is left to say is whether that is a die, where its top face lies, and what it shows.
+The first network finds dice of any size at any place in one pass. If the camera looks from the
+side, it is not certain: a die then shows three faces, and the middle of a face does not tell
+whether it is the top. This network sees one object at a time, upright as in the picture, at the
+size that the object seems to have. It says whether the object is a die, where its top face lies,
+and its value.
 """
 
 from __future__ import annotations

@@ -275,10 +275,10 @@ def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
-    """Of findings that share a die, the surest: neither its pips nor its sides are dice.
+    """Keep the most certain of all findings that share a die: its pips and sides are no dice.
 
-    Seen from far aside a die shows three faces, and nothing about the die itself says which is on
-    top. But photographs are taken upright: of two faces of one cube the upper one is the top.
+    A die that is seen from the side shows three faces, and the die alone does not tell which one is
+    on top. But photographs are taken upright: the upper of two faces of one cube is the top.
     """
     kept: list[FoundDie] = []
     slants = is_slanted(dice)
@@ -317,7 +317,7 @@ def _slant(die: FoundDie) -> float:
 
 
 def is_slanted(dice: Sequence[FoundDie]) -> bool:
-    """True if the dice of a picture are seen from aside."""
+    """True if the dice of a picture are seen from the side."""
     slants = [_slant(die) for die in dice if die.score > 0.4]
     return bool(slants) and float(np.median(slants)) > _SLANTED
 

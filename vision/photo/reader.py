@@ -67,15 +67,15 @@ and 137 of 293 others."""
 _BODY, _BODY_CONTRAST = (0.8, 1.9), 20.0
 """The same of the round spot that a whole die makes where it stands out from what it lies on."""
 _AS_CLEAR, _GROUND = 0.6, 0.95
-"""Least contrast of a spot at the border that may be a pip, as a share of that of the dice's pips;
-and the share of the ground's spots that it must exceed. Of 107 verified pictures of five sets so 5
-of the 6 that cut off a die are refused, and 10 of the others, 7 of them with a computer's edge."""
+"""Min contrast of a spot at the border that may be a pip, as a share of the contrast of the dice's
+pips; and the share of the ground's spots that it must exceed. Of 107 verified pictures of five
+sets these refuse 5 of the 6 that cut off a die, and 10 others, 7 of them with a computer's edge."""
 _UPRIGHT_DEG = 6.0
-"""At eye level the fronts of dice stand upright in the picture: turned by at most this angle.
-Estimate: three dice thrown at random lie so in one picture of 400."""
+"""Max angle by which a front is turned in a picture that was taken at eye level. Estimate: three
+dice thrown at random lie within it in one picture of 400."""
 _MIN_BELOW = 0.15
-"""Edges by which the bottom face of a die seen from aside, with another one just above it in the
-picture, must lie below its top."""
+"""Min distance of a die's bottom face below its top face, in edges, if the die is seen from the
+side and another face lies just above it in the picture."""
 
 
 @frozen(eq=False)
@@ -384,21 +384,23 @@ def _are_too_near(a: FoundDie, b: FoundDie) -> bool:
 
 
 def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
-    """True if most faces are tops only because photographs are taken upright. Of two dice seen
-    steeply aside on a board of checks, turned round, both readers read the fives in front."""
+    """True if most faces count as tops only because photographs are taken upright. If a picture of
+    two dice on a chessboard, taken from the side, is turned round, both readers read the fronts."""
     return sum(die.is_overruled for die in found) > len(found) / 2
 
 
 def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
-    """True if two dice and more all stand upright in the picture, as fronts do that are seen from
-    the height of the table. Of one die nothing says so."""
+    """True if there are two dice or more, and all stand upright in the picture: from the height of
+    the table fronts look like this. One die alone proves nothing."""
     turns = [apart_deg(turn_deg(die.corners), 0.0) for die in found]
     return len(found) > 1 and max(turns) < _UPRIGHT_DEG
 
 
 def _may_be_front_of(die: FoundDie, other: FoundDie) -> bool:
-    """True if another face lies just above one whose own bottom face is nowhere below it, as that
-    of a die seen from aside is: both may be faces of one die."""
+    """True if `other` lies just above `die`, and the bottom face of `die` is not below its top.
+
+    Then both may be faces of one die: seen from the side, a die has its bottom face below its top.
+    """
     edge = (die.edge_px + other.edge_px) / 2
     is_above = are_just_above(other.centre[None], die.centre, edge)[0]
     return bool(is_above and die.down[1] < _MIN_BELOW * die.edge_px)

@@ -249,6 +249,12 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     (tmp_path / "floor.json").write_text(json.dumps(said))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
+    with closing(SqliteJournal(tmp_path / "archive" / "journal.sqlite", read_only=True)) as book:
+        within = {"acknowledged": 100, "acknowledged_hash": book.head_before(101).hash.hex()}
+    (tmp_path / "floor.json").write_text(json.dumps(within))
+    again = remove(aged)  # the floor was set back, into a volume that is gone
+    assert again.exit_code == 0, again.output
+    assert volume_numbers(parameters.path) == [1, 2, 4, 5]
 
 
 def test_the_last_rounds_stay_however_old_they_are(
@@ -397,7 +403,8 @@ def test_what_is_left_is_exported_and_counted_and_says_what_is_not(
     aged: Path, tmp_path: Path
 ) -> None:
     assert remove(aged).exit_code == 0
-    for words in (["export", str(tmp_path / "out")], ["statistics"], ["events"]):
+    replay = ["replay", "--no-pictures"]
+    for words in (["export", str(tmp_path / "out")], ["statistics"], ["events"], replay):
         done = act(aged, *words)
         assert done.exit_code == 0, done.output
         assert "are left out: volumes among them were removed" in done.stderr

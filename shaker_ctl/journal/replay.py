@@ -46,8 +46,10 @@ class Replay:
     differences: list[Difference] = field(default_factory=list)
 
 
-def replay(records: Iterable[Record], decide: Decide, initial: Plain) -> Replay:
+def replay(records: Iterable[Record], decide: Decide, initial: Plain | None) -> Replay:
     """Decide every recorded step again, from `initial` on, and compare.
+
+    None: the first records are missing, and it begins behind the first that carries a state.
 
     Where a record carries the state that followed it, that state is compared too and then carried
     on with, so that one difference is told once and not in every step behind it.
@@ -57,6 +59,9 @@ def replay(records: Iterable[Record], decide: Decide, initial: Plain) -> Replay:
     for record in records:
         plain = record.plain
         if plain["kind"] != "step":
+            continue
+        if state is None:
+            state = plain.get("state")
             continue
         found.steps += 1
         if plain["round"] is not None:

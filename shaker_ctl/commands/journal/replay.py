@@ -28,7 +28,8 @@ def replay(
 ) -> None:
     """Decide every recorded event again by today's rules, read every stored frame again by
     today's reader, and list what would differ. A journal given with --journal brings its own
-    settings of play, where --config names none.
+    settings of play, where --config names none. If volumes were removed, it begins behind the
+    first record after them that carries a state; `fetch` brings them back from their archive.
 
     A verdict rests on several frames, of which one is stored: frames of verdicts that gave a value
     or a no roll are compared, those of an unreadable toss are only read and counted. Ends with
@@ -42,14 +43,15 @@ def replay(
     has_settings = journal is None or config.exists()
     with opened(config, journal) as book:
         rules = rulebook(settings_file.load(config).table if has_settings else _as_played(book))
-        found = decided_again(book.all(), _decide(rules), to_record(machine.initial(rules)))
+        begins = to_record(machine.initial(rules)) if book.first == 1 else None
+        found = decided_again(book.kept(), _decide(rules), begins)
         frames, refused = 0, ""
         if pictures and not has_settings:
             refused = "; no frame was read again: that takes the settings' calibration (--config)"
         elif pictures:
             from shaker_ctl.commands.reread import reread
 
-            again = reread(book.all(), book.parameters.pictures, config)
+            again = reread(book.all(first=book.first), book.parameters.pictures, config)
             found.differences += again.differences
             frames = again.frames
             if again.refused:
@@ -76,7 +78,9 @@ def replay(
 
 def _as_played(book: CheckedJournal) -> TableParameters:
     """The section [table] of the settings that a journal's last run was played with."""
-    openings = [r.plain for r in book.all() if b'"kind":"%s"' % OPENING.encode() in r.body]
+    openings = [
+        r.plain for r in book.all(first=book.first) if b'"kind":"%s"' % OPENING.encode() in r.body
+    ]
     for plain in reversed(openings):
         if "rules" in plain:
             return TableParameters.model_validate(plain["rules"])

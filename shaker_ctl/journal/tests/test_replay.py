@@ -43,6 +43,11 @@ def test_the_same_rules_give_no_difference() -> None:
     assert (found.steps, len(found.rounds), found.differences) == (4, 4, [])
 
 
+def test_without_the_first_records_it_begins_behind_the_first_that_carries_a_state() -> None:
+    found = replay(recorded([1, 2, 3, 4, 5])[1:], adding, None)
+    assert (found.steps, sorted(found.rounds), found.differences) == (2, [3, 4], [])
+
+
 def test_a_changed_rule_is_told_with_then_and_now() -> None:
     def doubling_threes(state: Plain, event: Plain) -> Decided:
         n = 6 if event["n"] == 3 else event["n"]

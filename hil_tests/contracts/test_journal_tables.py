@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import sqlite3
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -19,15 +21,29 @@ from shaker_ctl.adapters.disk.records_process import FollowedTables
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.journal import meters
+from shaker_ctl.journal.day_sheet import METERS
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.journal.record import Entry, Head, Record, link
 from shaker_ctl.journal.statistics import figures, figures_of
+from shaker_ctl.journal.tally import Outcome, Tally
 from shaker_ctl.journal.worn import Worn
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqliteJournal:
     return SqliteJournal(tmp_path / "journal.sqlite")
+
+
+def test_what_is_counted_changes_together_with_the_version_of_the_tables() -> None:
+    """Tables of the same version would count a new meter or figure from the upgrade on."""
+    counted = [
+        *(meters.NAMES, meters.ENDINGS, METERS, record_tables._TOLD),
+        *([each.name for each in fields(one)] for one in (Tally, Outcome, Worn)),
+        record_tables._SCHEMA,
+    ]
+    digest = hashlib.sha256(repr(counted).encode()).hexdigest()[:16]
+    assert (record_tables.VERSION, digest) == (3, "0590499d3990e431"), "raise VERSION with it"
 
 
 def written(store: SqliteJournal, *entries: Entry) -> list[Record]:

@@ -460,10 +460,7 @@ class Table:
             "profile": self._rulebook.profile.name,
             "rules": self._settings.table.model_dump(mode="json"),
             "marks": list(self._rulebook.marks),
-            "seal": self._sealed.seal,
-            "boot": self._boot,
-            lamp_box.KEY: lamp_box.as_recorded(self._box),
-            dispute_list.KEY: self._disputes.known.plain(),
+            **self._keeper.run,
         }
         opening = last_end.opening(self._before, facts)
         self._keeper.append(opening.kind, opening.body)

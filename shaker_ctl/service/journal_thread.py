@@ -78,7 +78,8 @@ class JournalThread:
         self._clock = clock
         self._p = parameters
         self._digests = dict(digests)
-        self._run = dict(run or {})
+        self.run: Mapping[str, Any] = dict(run or {})
+        """What a start looks back for: the opening says it, and each new volume again."""
         self._on_fault = on_fault
 
         self._changed = threading.Condition()
@@ -98,9 +99,9 @@ class JournalThread:
         ]
 
     def know_of_run(self, facts: Mapping[str, Any]) -> None:
-        """Put more about this run into each new volume; see `run`."""
+        """Put more about this run into opening and volumes; see `run`."""
         with self._changed:
-            self._run = {**self._run, **facts}
+            self.run = {**self.run, **facts}
 
     def start(self) -> None:
         """Begin to write."""
@@ -264,7 +265,7 @@ class JournalThread:
             saved: Mapping[str, Any] = {}
             entry = pending.entry
             if isinstance(entry, str):
-                entry = self._main.next_volume(entry, self._run)
+                entry = self._main.next_volume(entry, self.run)
             if pending.pictures is not None and self._pictures is not None:
                 number = entry.round or 0
                 saved = self._pictures.save(number, head.sequence + 1, pending.pictures)

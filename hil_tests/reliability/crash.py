@@ -94,7 +94,7 @@ TURN_S = 1.0
 looks for twice a second."""
 
 MAX_APPENDS = 40
-"""A round makes about twenty records; more than this is a round that does not end."""
+"""A round makes 13 to 16 records; more than this is a round that does not end."""
 
 RESTART_S, STARTS = 2.0, 5
 """Of the installed unit, which starts the service again where a start failed."""

@@ -53,7 +53,7 @@ class JournalParameters(Parameters):
     """
 
     volume_records: int = Field(default=20_000, ge=100, le=10_000_000)
-    """Records at which a volume ends although its gaming day goes on. A round makes about 13.
+    """Records at which a volume ends although its gaming day goes on. A round makes 13 to 16.
 
     A start walks the open volume before the table is ready: 20,000 records in two copies take
     0.3 s on a desktop computer. Lower: more files; higher: longer starts.

@@ -18,7 +18,7 @@ from shaker_ctl.journal.record import Damage, Head
 
 IN_FLIGHT = 256
 """Records by which the second copy may be behind after an interruption and be caught up by itself.
-More is a medium that had stopped working. A round makes about 20."""
+More is a medium that had stopped working. A round makes 13 to 16."""
 
 
 class Trouble(Enum):

@@ -158,5 +158,6 @@ def _understood(sequence: int, plain: Any) -> TableState:
 def _broken(sequence: int, what: str) -> JournalCorruptError:
     return JournalCorruptError(
         f"journal record {sequence} cannot be resumed from: {what}",
-        remedy="Restore the program and profile of that record, or have the journal examined",
+        remedy="Restore the program and profile of that record, and stop the table in order before "
+        "they are changed again; or have the journal examined",
     )

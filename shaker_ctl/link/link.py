@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import platform
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -23,7 +21,7 @@ from typing import Any
 from shaker_ctl import __version__, settings
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.follower import Follower
-from shaker_ctl.errors import JournalError, RefusedError, ShakerError
+from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.journal.record import SCHEMA, Head
 from shaker_ctl.link import packing, requests, results, shown, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -32,7 +30,8 @@ from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.link.requests import TableFiles
 from shaker_ctl.link.results import Result
-from shaker_ctl.service.status_socket import follow_status
+from shaker_ctl.service.table_watch import TableWatch, View
+from shaker_ctl.whole_file import mode, put
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +61,7 @@ class Link:
         self._name = table.service.table_name
         self._files = TableFiles(table.journal.path, table.journal.pictures, parameters.settings)
         self._disputes = DisputeList(table.journal.pictures)
-        self._view = ViewFollower(table.service.runtime_dir)
+        self._view = TableWatch(table.service.runtime_dir, 1.0 / STATE_S)
         self._outbox = Outbox(table.journal.path)
         self._results = ResultFollower(table.journal.path)
         self._answers: deque[Iterator[bytes]] = deque()
@@ -162,7 +161,7 @@ class Link:
 
     def _look(self) -> None:
         if self._connection.is_connected:
-            view = self._view.newest
+            view = self._view.live()
             with self._journal_at_hand():
                 if topics.BIRTH not in self._sent or self._is_due("birth", 3600.0):
                     self._publish(topics.BIRTH, self._birth(view), retain=True)
@@ -192,7 +191,7 @@ class Link:
         self._due_s["again"] = time.monotonic() + self._again_s
         self._connection.publish(self._topic(topics.JOURNAL), packing.pack(batch), qos=1)
 
-    def _birth(self, view: dict[str, Any] | None) -> bytes:
+    def _birth(self, view: View | None) -> bytes:
         identity, head = self._outbox.head()
         with closing(opened(self._files.journal)) as book:
             last = next(book.newest_first(), None)
@@ -213,7 +212,7 @@ class Link:
             }
         )
 
-    def _tell_alarms(self, view: dict[str, Any] | None) -> None:
+    def _tell_alarms(self, view: View | None) -> None:
         standing = shown.alarms_of(view)
         if self._journal_trouble:
             standing["link-journal"] = {"code": "link-journal", "cause": self._journal_trouble}
@@ -241,7 +240,7 @@ class Link:
                 head=head.sequence,
                 behind=behind,
                 disputed=disputed,
-                service=self._view.newest is not None,
+                service=self._view.live() is not None,
                 wall=datetime.now(UTC).isoformat(timespec="seconds"),
             )
             self._connection.publish(self._topic(topics.ALIVE), payload, retain=True)
@@ -282,9 +281,7 @@ class Link:
         path = self._p.runtime_dir / "floor.json"
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            aside = path.with_suffix(".part")
-            aside.write_text(text, "utf-8")
-            os.replace(aside, path)
+            put(path, text, mode(0o644))
 
     @contextlib.contextmanager
     def _journal_at_hand(self) -> Iterator[None]:
@@ -310,34 +307,6 @@ class Link:
 
 def _alive(session: str, says: str, **more: Any) -> bytes:
     return packing.to_json({"v": packing.VERSION, "session": session, "is": says, **more})
-
-
-class ViewFollower:
-    """The newest view of the status socket, or None while nothing answers."""
-
-    def __init__(self, folder: Any) -> None:
-        self._folder = folder
-        self.newest: dict[str, Any] | None = None
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="view", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._over.set()
-
-    def _follow(self) -> None:
-        while not self._over.is_set():
-            try:
-                for view in follow_status(self._folder, rate_hz=1.0 / STATE_S):
-                    self.newest = view
-                    if self._over.is_set():
-                        return
-            except (OSError, ValueError, RefusedError) as error:
-                log.debug("no view of the table: %s", error)
-            self.newest = None
-            self._over.wait(2.0)
 
 
 class ResultFollower:

@@ -29,10 +29,10 @@ from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
-from shaker_ctl.page.table_watch import TableWatch
 from shaker_ctl.page.technician import Technician, wiring_of
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.page.words import Words, area, sentences
+from shaker_ctl.service.table_watch import TableWatch
 
 TABLES, TRENDS = "rounds.sqlite", "trends.sqlite"
 
@@ -51,6 +51,8 @@ LIVE = {
 }
 """Each live page: who may see it, and its parts."""
 
+VIEWS_HZ = 5.0
+
 
 class Page:
     """One table's page. `app` is the ASGI application; its life starts and ends the threads."""
@@ -63,7 +65,7 @@ class Page:
         self.looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
         self.trends = Trends(p.state_dir / TRENDS)
-        self.watch = TableWatch(places.runtime_dir, self._heard)
+        self.watch = TableWatch(places.runtime_dir, VIEWS_HZ, self._heard)
         journal = places.journal
         self.book = Book(
             p.state_dir / TABLES, journal.path, journal.day_begins, self._regions.changed
@@ -111,7 +113,7 @@ class Page:
 
     def _heard(self) -> None:
         """In the watch's thread: a view has come, or the table has gone."""
-        if (view := self.watch.view) is not None and not self.watch.trouble:
+        if (view := self.watch.live()) is not None:
             self.trends.hear(view)
         self._regions.changed()
 

@@ -30,9 +30,9 @@ from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site
-from shaker_ctl.page.table_watch import TableWatch
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.service.status_socket import read_picture
+from shaker_ctl.service.table_watch import TableWatch
 from shaker_ctl.view.archive import JournalArchive, JournalState
 
 DOCTOR = "doctor.jsonl"

@@ -1,4 +1,4 @@
-"""The table's own view, followed for everybody who looks at the page: one place at its socket.
+"""The table's own view as another process follows it: page and link have one place each.
 
 Owns the thread that follows the status socket, and how old the newest view is. Asks nothing else of
 the table, and goes on when the table goes and comes.
@@ -15,7 +15,6 @@ from typing import Any
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.service.status_socket import follow_status
 
-RATE_HZ = 5.0
 AGAIN_AFTER_S = 0.5
 """Between two tries while no table answers."""
 
@@ -25,17 +24,20 @@ View = Mapping[str, Any]
 class TableWatch:
     """Follows the status socket of one table. `start` and `stop` once; everything else anywhere."""
 
-    def __init__(self, folder: Path, heard: Callable[[], None]) -> None:
+    def __init__(
+        self, folder: Path, rate_hz: float, heard: Callable[[], None] = lambda: None
+    ) -> None:
         """`folder` holds the socket. `heard` is called from the thread after each view, and when
         the table goes.
         """
         self._folder = folder
+        self._rate_hz = rate_hz
         self._heard = heard
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="table", daemon=True)
         self.view: View | None = None
         """The newest view; None before the first. It stays when the table goes."""
-        self.trouble = "the page has just started"
+        self.trouble = "no view has come yet"
         """Why no view comes now; empty while views come."""
 
     def start(self) -> None:
@@ -44,6 +46,10 @@ class TableWatch:
     def stop(self) -> None:
         """Let go of the socket, within one view or two seconds."""
         self._ended.set()
+
+    def live(self) -> View | None:
+        """The newest view while views come, else None."""
+        return None if self.trouble else self.view
 
     def age_s(self) -> float | None:
         """Seconds since the table composed its newest view; None before the first.
@@ -56,7 +62,7 @@ class TableWatch:
     def _follow(self) -> None:
         while not self._ended.is_set():
             try:
-                for view in follow_status(self._folder, RATE_HZ):
+                for view in follow_status(self._folder, self._rate_hz):
                     self.view, self.trouble = view, ""
                     self._heard()
                     if self._ended.is_set():
@@ -67,6 +73,6 @@ class TableWatch:
             except OSError as error:
                 self.trouble = f"no table answers: {error.strerror or error}"
             except (ValueError, KeyError) as error:
-                self.trouble = f"the table answers what this page does not understand: {error}"
+                self.trouble = f"the table answers what is not understood here: {error}"
             self._heard()
             self._ended.wait(AGAIN_AFTER_S)

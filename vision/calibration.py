@@ -204,7 +204,7 @@ class Calibration:
         return _turn(self.tilt_deg)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache
 def _turn(tilt_deg: tuple[float, float]) -> np.ndarray:
     right, down = np.radians(tilt_deg)
     about_y = np.array(
@@ -218,7 +218,7 @@ def _turn(tilt_deg: tuple[float, float]) -> np.ndarray:
     return turn
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache
 def _from_lens(
     tilt_deg: tuple[float, float], compartment_mm: tuple[float, float], height_mm: float
 ) -> tuple[np.ndarray, np.ndarray]:

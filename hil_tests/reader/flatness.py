@@ -209,7 +209,7 @@ def main(
         weights,
         strict=True,
     ):
-        sys.stdout.write(f"{name} = ({', '.join(f'{value:.3f}' for value in each)})\n")
+        sys.stdout.write(f"{name} = ({', '.join(f'{value:.5g}' for value in each)})\n")
         sys.stdout.write(
             "".join(f"   {w:+.3f} {n}\n" for n, w in zip(("", *names), each, strict=True))
         )

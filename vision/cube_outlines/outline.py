@@ -35,11 +35,11 @@ _MIN_FOUND = 6
 _MIN_INSIDE = 0.4
 """Smallest share of a top face that lies over the floor. A flat die at the rim has two thirds."""
 _MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
+_DAMPING = 0.02
+"""Number of samples that hold a pose where it is, for each unknown."""
 _INSET_COST = 0.7
 """Number of samples that speak against an inset: a rounded die's outline lies inside a sharp cube's
 on all sides. If sides in shadow leave it open, the die is sharp."""
-_MIDDLE_PULL = 0.15
-"""Weight of the middle of a strip of side face; any place between the strip's edges is correct."""
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
@@ -95,7 +95,7 @@ class CubeOutline:
         along = np.linspace(-0.84, 0.84, _SAMPLES)
         rim = (NORMALS[:, None] + along[None, :, None] * TANGENTS[:, None]) * self.half
         self._rim = rim.reshape(-1, 2)
-        self._damping = np.diag([0.02, 0.02, 0.02 * self.half**2, 0.02])
+        self._damping = _DAMPING * np.diag([1.0, 1.0, self.half**2, 1.0])
         self._prior = np.diag([0.0, 0.0, 0.0, _INSET_COST])
 
     def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
@@ -146,7 +146,6 @@ class CubeOutline:
             # shadow) or at its bottom edge (a side as bright as the top): anywhere between is
             # right, and the other sides decide. Of a rounded die both are seen farther inside.
             inset = insets[moving, None]
-            middle = off - (strip / 2 - inset)
             off = off - np.minimum(np.maximum(off, -inset), strip - inset)
             offsets[moving], found[moving] = off, is_found
             is_seen = is_found.sum(axis=1) >= _MIN_FOUND
@@ -154,10 +153,8 @@ class CubeOutline:
                 break
             moving = moving[is_seen]
             off, is_found = off[is_seen], is_found[is_seen]
-            strip, normal, middle = strip[is_seen], normal[is_seen], middle[is_seen]
+            strip, normal = strip[is_seen], normal[is_seen]
             weights = is_found / (1.0 + (off / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
-            # Within a strip nothing is wrong, and its middle is the best guess.
-            off = np.where(off == 0.0, _MIDDLE_PULL * middle, off)
             rows = self._slopes(poses[moving], normal) / ground.scale
             rows = np.concatenate([rows, np.full((*rows.shape[:2], 1), -1.0)], axis=2)
             weighted = (rows * weights[..., None]).transpose(0, 2, 1)

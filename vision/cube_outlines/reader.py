@@ -313,12 +313,12 @@ class SecondReader:
         for size, box, piece in self._pieces(whole):
             if size < _MIN_AREA:
                 continue
-            steps = float(np.quantile(ground.distance[box][piece], 0.9))
             is_of_the_wall = (piece & self._rim[box]).any() and (
                 self._from_wall_mm[box][piece].max() < _RIDGE_DICE * self.calibration.die_mm
             )
             place = int(is_of_the_wall)
-            largest[place] = max(largest[place], size * min(1.0, steps / _FULL_STEPS) ** 2)
+            shown = size * min(1.0, _share_of_full(ground, box, piece)) ** 2
+            largest[place] = max(largest[place], shown)
         return max(largest[0], self._scattered(ground, left)), largest[1]
 
     def _pieces(self, mask: np.ndarray) -> Iterator[tuple[float, tuple[slice, slice], np.ndarray]]:
@@ -342,7 +342,7 @@ class SecondReader:
         for area, box, piece in self._pieces(left):
             if not _MIN_MARK < area < _MIN_AREA:
                 continue
-            is_clear = float(np.quantile(ground.distance[box][piece], 0.9)) > _FULL_STEPS
+            is_clear = _share_of_full(ground, box, piece) > 1.0
             if is_clear and not (piece & self._near_rim[box]).any():
                 total += area
         return total
@@ -404,6 +404,11 @@ class SecondReader:
         ]
         best = int(self._outline.edge_strengths(image, places).argmax())
         return None if best == 0 else self._outline.fit(ground, [places[best]], rounds=1)[0]
+
+
+def _share_of_full(ground: Foreground, box: tuple[slice, slice], piece: np.ndarray) -> float:
+    """How far the clearest tenth of a piece stands out from the floor, in `_FULL_STEPS`."""
+    return float(np.quantile(ground.distance[box][piece], 0.9)) / _FULL_STEPS
 
 
 def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -50,6 +50,8 @@ _FLAT = np.linspace(-_REACH, _REACH, _CELLS, dtype=np.float32)
 _GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
 """(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
 _ON_FACE = _CELLS * _CELLS
+_BATCH = 512
+"""Proposals that are sampled together: more need more memory, fewer more time."""
 _FROM_MIDDLE = np.hypot(_GRID[..., 0], _GRID[..., 1])
 _DISC_REACH, _LESS_SURE = 1.6, 0.8
 """What of a face is looked at where it may be a disc let into a die of another colour, and what
@@ -58,8 +60,9 @@ _ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
 _AROUND = np.concatenate(
     [
         np.stack(np.broadcast_arrays(*place), axis=-1)
-        for reach in (2.5, 3.0, -2.5, -3.0)
-        for place in ((np.float32(reach), _ACROSS), (_ACROSS, np.float32(reach)))
+        for sign in (1, -1)
+        for reach in (np.float32(2.5 * sign), np.float32(3.0 * sign))
+        for place in ((reach, _ACROSS), (_ACROSS, reach))
     ]
 )
 """(56, 2): places beyond the edges of the face."""
@@ -253,8 +256,8 @@ def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
 def _examine(lab: np.ndarray, spots: Spots, proposals: Sequence[Proposal]) -> list[PhotoDie]:
     """The proposals whose ground shows what was proposed and nothing else."""
     dice: list[PhotoDie] = []
-    for start in range(0, len(proposals), 512):
-        batch = proposals[start : start + 512]
+    for start in range(0, len(proposals), _BATCH):
+        batch = proposals[start : start + _BATCH]
         frames = np.array([(p.u, p.v) for p in batch], np.float32)
         middles = np.array([p.middle for p in batch], np.float32)
         x, y = (middles[:, k, None] + frames[:, :, k] @ _PLACES.T for k in (0, 1))

@@ -19,6 +19,13 @@ SPACING = 0.255
 SIZE_RATIO = 1.5
 """Largest ratio between the diameters of two spots of one face."""
 _NEIGHBOURS = 10
+_MAX_AWAY = 5.4
+"""Largest distance of two pips of one face, in diameters of one."""
+_SIDES = (1.25, 4.6)
+"""Min and max side of a lattice, in diameters of a pip."""
+_OFF, _OFF_FAR = 0.15, 0.17
+"""Largest distance of a pip from its place between two others, in sides of the lattice; and the
+same on the opposite side, whose place follows from three corners only."""
 _MIN_ASPECT = 0.42
 _MIN_UPRIGHT_ASPECT = 0.66
 """Smallest ratio of shorter to longer side of a lattice: as seen, and as seen from straight
@@ -66,7 +73,7 @@ def propose(spots: Spots) -> list[Proposal]:
         is_plain = (least > PLAIN) & (unlike < _SAME)
         like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
         alike = (
-            (away < 5.4 * size[i])
+            (away < _MAX_AWAY * size[i])
             & (np.maximum(size, size[i]) < SIZE_RATIO * np.minimum(size, size[i]))
             & (unlike < LIKE_INNER * least + 4)
             & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
@@ -93,7 +100,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
     for j in near:
         diagonal = xy[j] - p
         length = float(np.hypot(*diagonal))
-        if j < i or not 1.8 * d < length < 5.4 * d:
+        if j < i or not 1.8 * d < length < _MAX_AWAY * d:
             continue
         middle = (p + xy[j]) / 2
         view = view_of(spots, (i, int(j)))
@@ -109,7 +116,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
         for k in near[a + 1 :]:
             u, v = xy[j] - p, xy[k] - p
             lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
-            if not (1.25 * d < lu < 4.6 * d and 1.25 * d < lv < 4.6 * d):
+            if min(lu, lv) <= _SIDES[0] * d or max(lu, lv) >= _SIDES[1] * d:
                 continue
             if min(lu, lv) < _MIN_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
                 continue
@@ -125,9 +132,9 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
             if aspect < _MIN_SIX_ASPECT:
                 continue
             middle = xy[list(corners)].mean(axis=0)
-            inside = [at(middle, 0.15 * max(lu, lv))]
-            on_u = [at(p + u / 2, 0.15 * lu), at(p + u / 2 + v, 0.17 * lu)]
-            on_v = [at(p + v / 2, 0.15 * lv), at(p + v / 2 + u, 0.17 * lv)]
+            inside = [at(middle, _OFF * max(lu, lv))]
+            on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF_FAR * lu)]
+            on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF_FAR * lv)]
             for value, layout, more in (
                 (4, SPOTS[4][0], []),
                 (5, SPOTS[5][0], inside),

@@ -17,7 +17,7 @@ from vision.errors import ModelError
 MODELS = Path(__file__).resolve().parents[2] / "models"
 MANIFEST = MODELS / "manifest.toml"
 
-CLASSES = (1, 2, 3, 4, 5, 6)
+CLASSES = tuple(range(1, 7))
 """Order of the value channels. A manifest that says otherwise is refused: a permuted class
 order would read every die wrong with full confidence."""
 

@@ -38,9 +38,11 @@ of one die."""
 _MIN_SIDE = 160
 """Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 
-_LOOKS = ((0.0, 72.0), (90.0, 72.0), (180.0, 56.0), (225.0, 92.0))
+_FAR, _USUAL, _NEAR = 56.0, 72.0, 92.0
+_LOOKS = ((0.0, _USUAL), (90.0, _USUAL), (180.0, _FAR), (225.0, _NEAR))
 """Of each closer look: how far the die is turned from upright, degrees, and its edge, pixels."""
-_UPRIGHT_LOOKS = ((-12.0, 72.0), (0.0, 56.0), (12.0, 72.0), (0.0, 92.0))
+_SLIGHTLY = 12.0
+_UPRIGHT_LOOKS = ((-_SLIGHTLY, _USUAL), (0.0, _FAR), (_SLIGHTLY, _USUAL), (0.0, _NEAR))
 """The same where the view slants, but turned from how the picture stands: there a die shows three
 faces, and what tells the top from the others is that it is above."""
 _BLIND_LOOKS = 2

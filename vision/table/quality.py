@@ -44,6 +44,8 @@ _SAME_RIM = 0.4
 """Correlation of a ray's steps with the usual ones."""
 _EVERY = 2
 """Of so many rows one is counted: levels and steps of grey have the same shares in it."""
+_RARE = 0.005
+"""Share of the pixels that is left out at each end, where a picture's contrast is measured."""
 _RAYS = 90
 _RIM_SEARCH_PX = 22
 _RIM_NEAR_PX = 9.0
@@ -206,7 +208,7 @@ def sharpness(grey: np.ndarray) -> float:
     dy = cv2.absdiff(small[1::_EVERY], small[:-1:_EVERY])
     steep = sum(_level(_shares(steps), 0.998) for steps in (dx, dy)) / 2
     levels = _shares(small[::_EVERY])
-    return steep / max(_level(levels, 0.995) - _level(levels, 0.005), 12.0)
+    return steep / max(_level(levels, 1 - _RARE) - _level(levels, _RARE), 12.0)
 
 
 def rows_without_grain(grey: np.ndarray) -> float:

@@ -64,12 +64,12 @@ def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
     """(6,) What the networks' views of a die and the geometry of its top face say. Without a near
     look the first look stands for it."""
     looks = _log_odds(model.flat_p)
-    skew = min(measured.skew, 0.3) / 0.1
+    skew = min(measured.skew, 0.3)
     height = min(max(measured.above - _EVEN, 0.0), 2.0)
     short = min(max(-measured.above - _SHORT, 0.0), 1.5)
     near = looks if model.near_p is None else _log_odds(model.near_p)
     lean_deg = measured.lean_deg if model.near_lean_deg is None else model.near_lean_deg
-    return np.array([looks, skew, height, near, min(lean_deg, 20.0) / 5.0, short])
+    return np.array([looks, skew, height, near, min(lean_deg, 20.0), short])
 
 
 def _log_odds(p: float) -> float:
@@ -81,10 +81,10 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     """(10,) What the second reader measured of a die."""
     stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
     outline = stands_out * min(vote.support, 1.0)
-    spread = math.log(min(max(vote.spread_mm, 0.05), 4.0) / 0.3)
+    spread = math.log(min(max(vote.spread_mm, 0.05), 4.0))
     beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
     off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02)
-    side = min(max(vote.sides, -8.0), 8.0) / 4.0
+    side = min(max(vote.sides, -8.0), 8.0)
     seen = np.array([spread, beyond, off]) * outline
     unsure = np.array([spread, beyond, off]) * (1 - outline)
     return np.array(

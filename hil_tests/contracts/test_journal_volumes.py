@@ -209,7 +209,7 @@ def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path:
     store.close()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"journal.sqlite", "journal-000002.sqlite"}
-    assert not any(volume_file.look(path)[0] for path in tmp_path.iterdir())
+    assert not any(volume_file.look(path).has_log for path in tmp_path.iterdir())
 
 
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
@@ -234,10 +234,10 @@ def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path
         turn(store)
     db.close()
     store.close()
-    assert volume_file.look(store.path)[0]
+    assert volume_file.look(store.path).has_log
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not volume_file.look(store.path)[0]
+    assert not volume_file.look(store.path).has_log
     assert store.verify()[1] is None
     store.close()
 
@@ -255,10 +255,10 @@ def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_
             turn(store)
         db.close()
     store.close()
-    assert [volume_file.look(path)[0] for path in kept] == [True, True, False]
+    assert [volume_file.look(path).has_log for path in kept] == [True, True, False]
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not any(volume_file.look(path)[0] for path in kept)
+    assert not any(volume_file.look(path).has_log for path in kept)
     assert store.verify()[1] is None
     store.close()
 
@@ -270,7 +270,7 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
     follower = Follower(store.path)
     assert len(follower.take()) == 10
     turn(store)
-    assert not volume_file.look(store.path)[0]
+    assert not volume_file.look(store.path).has_log
     assert len(list(archive(store.path, tmp_path / "archive"))) == 1
     follower.close()
     store.close()
@@ -1000,8 +1000,11 @@ def test_another_tables_volume_is_not_fetched(
     parameters.path.unlink()
     with pytest.raises(JournalCorruptError, match="another journal"):
         list(fetch(parameters, folder))
+    (folder / "journal.sqlite").unlink()
     with pytest.raises(RefusedError, match="has none"):
-        list(fetch(parameters, tmp_path / "empty"))
+        list(fetch(parameters, folder))
+    with pytest.raises(RefusedError, match="holds no volume"):
+        list(fetch(parameters, tmp_path / "mistyped"))
     assert not parameters.path.exists()
 
 
@@ -1062,7 +1065,7 @@ def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) 
     opened: list[str] = []
 
     class Counting(VolumeFile):
-        def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        def __init__(self, path: Path, *, read_only: bool = False, alone: bool = False) -> None:
             opened.append(path.name)
             super().__init__(path, read_only=read_only)
 

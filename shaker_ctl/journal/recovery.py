@@ -70,6 +70,11 @@ class CopyState:
 
 REBUILD_SECOND = "Check its medium, then: shaker-ctl journal rebuild --second"
 REBUILD_MAIN = "A person compares both copies, then: shaker-ctl journal rebuild --main"
+FETCH = (
+    "A person looks at it, then: shaker-ctl journal fetch takes whole volumes from the other copy, "
+    "shaker-ctl journal fetch FOLDER from an archive"
+)
+"""Of a closed volume: another one may be broken in each copy."""
 
 
 def compare(

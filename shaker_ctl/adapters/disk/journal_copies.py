@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
+import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,7 +31,14 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
 from shaker_ctl.journal.record import walk as walk_chain
-from shaker_ctl.journal.recovery import CopyState, RecoveryFinding, Trouble, compare, tail_unproved
+from shaker_ctl.journal.recovery import (
+    FETCH,
+    CopyState,
+    RecoveryFinding,
+    Trouble,
+    compare,
+    tail_unproved,
+)
 from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import unused_stamp
 
@@ -206,17 +213,33 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
     with contextlib.closing(_opened_only(source_path)) as source:
         head, damage = source.verify()
         if damage is not None:
+            is_open = damage.where == str(source.open_file)
             raise RefusedError(
                 f"{source_path} is damaged itself: {damage.line()}",
-                remedy="Rebuild the other copy if it is whole; or: shaker-ctl journal fetch FOLDER",
+                remedy="Rebuild the other copy if it is whole" if is_open else FETCH,
             )
         _refuse_a_shorter(source, head, target_path)
-        _move_aside(target_path)
+        _require_room(source, target_path.parent)
+        stamp = unused_stamp(target_path)
+        for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
+            volume_file.move_aside(volume_path(target_path, number), stamp=stamp)
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()
         _write_volume(target_path, source, source.closed, None).close()
         return head
+
+
+def _require_room(source: SqliteJournal, folder: Path) -> None:
+    """Raise RefusedError where the volumes of `source` have no room in `folder`."""
+    files = [*(volume_path(source.path, one.number) for one in source.present), source.open_file]
+    needed = sum(file.stat().st_size for file in files)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise RefusedError(
+            f"{folder} has {free:,} bytes free, and the copy needs {needed:,}",
+            remedy="Make room there: what was moved aside may go to another medium",
+        )
 
 
 def _refuse_a_shorter(source: SqliteJournal, head: Head, target_path: Path) -> None:
@@ -289,7 +312,11 @@ def _compare(
     if second is not None and other is not None:
         first = _pinpointed(first, main, other, second)
         other = _pinpointed(other, second, first, main)
-    return compare(first, other, second_is_set=second_is_set)
+    opened = {str(copy.open_file) for copy in (main, second) if copy is not None}
+    return [
+        replace(each, remedy=FETCH) if each.file and each.file not in opened else each
+        for each in compare(first, other, second_is_set=second_is_set)
+    ]
 
 
 def _pinpointed(
@@ -336,13 +363,3 @@ def _halted(
     error = JournalCorruptError(f"{finding.text}{kept}", remedy=finding.remedy)
     error.code = finding.trouble.value
     return error
-
-
-def _move_aside(path: Path) -> None:
-    stamp = unused_stamp(path)
-    for number in volume_numbers(path):
-        volume = volume_path(path, number)
-        for suffix in ("", "-wal", "-shm"):
-            old = volume.with_name(volume.name + suffix)
-            if os.path.lexists(old):
-                os.replace(old, old.with_name(f"{volume.name}.replaced-{stamp}{suffix}"))

@@ -11,6 +11,7 @@ file, wherever it is written. So a copy that is written anew has the same volume
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import uuid
@@ -37,6 +38,8 @@ from shaker_ctl.journal.record import (
 )
 from shaker_ctl.journal.volume import Volume
 
+log = logging.getLogger(__name__)
+
 _PAGE = 255
 """Records that are read together on the way back."""
 
@@ -50,7 +53,7 @@ def volume_numbers(path: Path) -> list[int]:
     """Return the numbers of the volumes whose files are there, in order."""
     digits = r"0(?!0000[01])\d{5}|[1-9]\d{5,8}"
     named = re.compile(rf"{re.escape(path.stem)}-({digits}){re.escape(path.suffix)}")
-    found = [1] if os.path.exists(path) else []
+    found = [1] if os.path.lexists(path) else []
     try:
         names = os.listdir(path.parent)
     except OSError:
@@ -92,15 +95,30 @@ class SqliteJournal:
     def settle(self) -> None:
         """Finish what a crash, or a reader, kept from being finished when a volume was closed."""
         for one in self.present:
-            self._settled(volume_path(self.path, one.number))
+            self._settled(one)
 
-    def _settled(self, path: Path) -> str:
-        """Do so with one closed volume; say what its header shows to be wrong, or nothing."""
-        has_log, wrong = volume_file.look(path)
-        if has_log and not self._read_only:
+    def _settled(self, one: Volume) -> Damage | None:
+        """Do so with one closed volume; return what its header, and what stands beside it, show.
+
+        Its log is folded in only where the volume verifies with it. A rollback journal is what a
+        crash at the end of a log may leave; the file is then whole without it.
+        """
+        path = volume_path(self.path, one.number)
+        seen = volume_file.look(path)
+        journal = Path(f"{path}-journal")
+        if journal in seen.beside and not self._read_only:
+            if self._held_against_chain(one, path, None, alone=True)[1] is not None:
+                return _of(one, path, seen.foreign)
+            volume_file.move_aside(path, ("-journal",))
+            log.warning("%s is moved aside; %s is whole without it", journal, path)
+            seen = volume_file.look(path)
+        if seen.has_log and not self._read_only:
+            if seen.beside and (damage := self.verify_closed(one)[1]) is not None:
+                return damage
             VolumeFile(path).close_for_good()
-            _, wrong = volume_file.look(path)
-        return wrong
+            seen = volume_file.look(path)
+        wrong = seen.wrong or seen.foreign
+        return _of(one, path, wrong) if wrong else None
 
     # ── Volumes ─────────────────────────────────────────────────────────────
 
@@ -352,10 +370,8 @@ class SqliteJournal:
         `verify_closed`.
         """
         for one in self.present:
-            path = volume_path(self.path, one.number)
-            if wrong := self._settled(path):
-                before = Head(one.first - 1, b"")
-                return before, Damage(str(path), one.first, None, f"volume {one.number}: {wrong}")
+            if (damage := self._settled(one)) is not None:
+                return Head(one.first - 1, b""), damage
         return self._file.verify(alive)
 
     def verify_closed(
@@ -363,14 +379,30 @@ class SqliteJournal:
     ) -> tuple[Head, Damage | None]:
         """Walk one closed volume and hold it against what the chain has sealed in of it.
 
-        `file`: another file that should hold it, such as an archive's.
+        `file`: another file that should hold it, such as an archive's. Only a log that belongs to
+        the file is read with it.
         """
-        start = self.closed[one.number - 2].head if one.number > 1 else self.start
         path = file or volume_path(self.path, one.number)
+        start = self._start_of(one)
         try:
             if file is None:
                 self.file_of(one)
-            there = VolumeFile(path, read_only=True)
+        except JournalError as error:
+            return start, Damage(str(path), one.first, None, str(error))
+        seen = volume_file.look(path)
+        if seen.foreign:
+            return start, _of(one, path, seen.foreign)
+        return self._held_against_chain(one, path, alive, alone=not seen.beside)
+
+    def _start_of(self, one: Volume) -> Head:
+        return self.closed[one.number - 2].head if one.number > 1 else self.start
+
+    def _held_against_chain(
+        self, one: Volume, path: Path, alive: Alive | None, *, alone: bool
+    ) -> tuple[Head, Damage | None]:
+        start = self._start_of(one)
+        try:
+            there = VolumeFile(path, read_only=True, alone=alone)
         except JournalBusyError:
             raise
         except JournalError as error:
@@ -412,6 +444,10 @@ class SqliteJournal:
     def close(self) -> None:
         """Fold the log into the file and close it."""
         self._file.close()
+
+
+def _of(one: Volume, path: Path, wrong: str) -> Damage:
+    return Damage(str(path), one.first, None, f"volume {one.number}: {wrong}")
 
 
 def _by_volume(records: Sequence[Record]) -> Iterator[list[Record]]:

@@ -19,12 +19,15 @@ from pathlib import Path
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import MODE, newest_wall, sync_folder
-from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
+from shaker_ctl.adapters.disk.volume_file import MODE, look, move_aside, newest_wall, sync_folder
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.journal.volume import Volume, day_of
-from shaker_ctl.whole_file import opened, unused_stamp
+from shaker_ctl.whole_file import opened
+
+FROM_ARCHIVE = "Give the folder of an archive that holds it: shaker-ctl journal fetch FOLDER"
 
 KEPT_ROUNDS = 1000
 """A table that stood still for a month starts from rounds that are older: what the lamp box
@@ -59,49 +62,96 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
                 raise _is_no_archive(folder, copy)
         with _alone_in(folder):
             for one in journal.present:
-                target = folder / volume_path(path, one.number).name
+                file = journal.file_of(one)
+                target = folder / file.name
                 is_new = not target.exists()
+                if foreign := look(file).foreign:
+                    raise JournalCorruptError(f"{file}: {foreign}", remedy=FETCH)
                 if is_new:
-                    _copy(journal.file_of(one), target, journal, one)
+                    with _writing(target):
+                        os.replace(_copied(file, target, journal, one), target)
+                        sync_folder(folder)
                 else:
                     _require_whole(target, journal, one)
                 yield Brought(one.number, target, is_new)
 
 
-def fetch(parameters: JournalParameters, folder: Path) -> Iterator[Brought]:
-    """Put whole volumes from `folder` where one of a copy is missing or broken; yield each.
+def fetch(parameters: JournalParameters, folder: Path | None = None) -> Iterator[Brought]:
+    """Put whole volumes where one of a copy is missing or broken; yield each as it is done.
 
-    A volume that was removed comes back if the archive has it, and may stay away.
+    They are taken from `folder`, or from the other copy. A volume that was removed comes back if
+    the archive has it, and may stay away. What is broken is moved aside, and what stands beside a
+    closed volume with it.
 
-    The table must be stopped. A broken file is moved aside. Raises RefusedError while a service
-    runs, or where the archive lacks a volume that is wanted; JournalCorruptError where what it has
-    does not verify.
+    The table must be stopped. Raises RefusedError while a service runs, or where the folder holds
+    no volume, or lacks one that is wanted; JournalCorruptError where what is there does not verify.
+    What can be mended is, before that is said.
     """
+    copies = [path for path in (parameters.path, parameters.second) if path is not None]
+    archived = [] if folder is None else _journals_in(folder, {path.name for path in copies})
+    trouble: JournalError | RefusedError | None = None
     with closing(JournalLock(parameters.path)):
-        for path in (parameters.path, parameters.second):
-            if path is not None and volume_numbers(path):
-                yield from _fetch_copy(path, folder)
+        for path in copies:
+            if volume_numbers(path):
+                others = [other for other in copies if other != path]
+                try:
+                    yield from _fetch_copy(path, archived or others)
+                except (JournalError, RefusedError) as error:
+                    trouble = trouble or error
+    if trouble is not None:
+        raise trouble
 
 
-def _fetch_copy(path: Path, folder: Path) -> Iterator[Brought]:
+def _journals_in(folder: Path, names: set[str]) -> list[Path]:
+    found = [folder / name for name in names if volume_numbers(folder / name)]
+    if not found:
+        raise RefusedError(
+            f"{folder} holds no volume of a journal",
+            remedy="Give the folder of an archive, or of a whole copy",
+        )
+    return found
+
+
+def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[Brought]:
+    """`sources`: the journals that volumes are taken from."""
     with closing(SqliteJournal(path, read_only=True)) as journal:
         for one in journal.closed:
-            if journal.verify_closed(one)[1] is None:
+            _, damage = journal.verify_closed(one)
+            if damage is None:
                 continue
             here = volume_path(path, one.number)
-            source = folder / here.name
-            if not source.exists() and one.number in journal.removed and not here.exists():
+            places = [volume_path(source, one.number) for source in sources]
+            if look(here).foreign:
+                places.insert(0, here)  # alone it may be whole
+            there = [file for file in places if os.path.lexists(file)]
+            if not there and one.number in journal.removed and not os.path.lexists(here):
                 continue
-            if not source.exists():
+            if not there:
+                searched = f"{places[-1]} has none" if places else "there is no other copy"
                 raise RefusedError(
-                    f"volume {one.number} is wanted at {here}, and {folder} has none",
-                    remedy="Give the folder of an archive that holds it",
+                    f"volume {one.number} is wanted at {here}, and {searched}", remedy=FROM_ARCHIVE
                 )
-            _require_whole(source, journal, one)
-            if here.exists():
-                os.replace(here, here.with_name(f"{here.name}.replaced-{unused_stamp(here)}"))
-            _copy(source, here, journal, one)
+            _put_whole(here, there, journal, one)
             yield Brought(one.number, here, is_new=True)
+
+
+def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> None:
+    """Put the first of the candidates that is whole at `here`: the file alone, whatever stands
+    beside it. What stood here is moved aside. Raises JournalCorruptError, RefusedError."""
+    for file in candidates:
+        try:
+            if file != here:
+                _require_whole(file, journal, one)
+            aside = _copied(file, here, journal, one)
+            break
+        except JournalCorruptError as error:
+            wrong = error
+    else:
+        raise JournalCorruptError(str(wrong), remedy=FROM_ARCHIVE)
+    with _writing(here):
+        move_aside(here)
+        os.replace(aside, here)
+        sync_folder(here.parent)
 
 
 @frozen
@@ -227,19 +277,22 @@ def _make_lasting(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _copy(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> None:
-    """Copy aside, sync, read back and verify, then move into place."""
+def _copied(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> Path:
+    """Copy to a place beside the target, sync, read back and verify; return that place."""
     aside = target.with_name(target.name + ".part")
-    with _writing(target):
+    with _writing(aside):
         aside.unlink(missing_ok=True)
-        with source.open("rb") as old, aside.open("xb") as new:
-            shutil.copyfileobj(old, new, 1 << 20)
-            new.flush()
-            os.fchmod(new.fileno(), MODE)  # and not of what a link in its place names
-            os.fsync(new.fileno())
-        _require_whole(aside, journal, one)
-        os.replace(aside, target)
-        sync_folder(target.parent)
+        with opened(source) as old, aside.open("xb") as new:
+            try:
+                shutil.copyfileobj(old, new, 1 << 20)
+                new.flush()
+                os.fchmod(new.fileno(), MODE)  # and not of what a link in its place names
+                os.fsync(new.fileno())
+            except OSError:
+                aside.unlink()  # it keeps no room on a medium that is full
+                raise
+    _require_whole(aside, journal, one)
+    return aside
 
 
 def _require_whole(file: Path, journal: SqliteJournal, one: Volume) -> None:

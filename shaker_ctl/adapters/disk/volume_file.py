@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import os
 import shutil
@@ -34,6 +35,7 @@ from shaker_ctl.errors import (
     JournalError,
     JournalWriteError,
 )
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import (
     STEP_MARK,
     Damage,
@@ -45,7 +47,7 @@ from shaker_ctl.journal.record import (
     walk,
 )
 from shaker_ctl.journal.volume import Volume, broken_list, misfit
-from shaker_ctl.whole_file import read_bounded
+from shaker_ctl.whole_file import read_bounded, unused_stamp
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
 
@@ -95,6 +97,13 @@ _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()
 
 _WITH_LOG = 2
 """Write version in the header of a file that has a write-ahead log."""
+
+BESIDE = ("-wal", "-shm", "-journal")
+"""Ends of the names that SQLite takes for its own, beside a file. What stands there, whoever put it
+there, SQLite applies to the file as soon as it opens it."""
+
+_SHARED_LOCK = 0x40000002
+"""The byte that SQLite locks while it reads a file; its writer locks it for itself alone."""
 
 IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 
@@ -153,13 +162,14 @@ def _found(path: Path, identity: str, closed: Sequence[Volume], records: Sequenc
             f"the folder of the journal does not exist: {path.parent}",
             remedy="Create it or mount its medium; a new journal is founded there",
         )
-    if path.exists():
-        raise JournalWriteError(
-            f"a new volume of the journal cannot be begun: {path} is there already",
-            remedy="Find out what put it there, move it away, then start again",
-        )
+    for there in (path, *beside(path)):
+        if os.path.lexists(there):
+            raise JournalWriteError(
+                f"a new volume of the journal cannot be begun: {there} is there already",
+                remedy="Find out what put it there, move it away, then start again",
+            )
     aside = path.with_name(path.name + ".founding")
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in ("", *BESIDE):
         aside.with_name(aside.name + suffix).unlink(missing_ok=True)
     with closing(_connect(aside)) as db:
         db.execute("PRAGMA synchronous=FULL")
@@ -187,15 +197,16 @@ def _rows_of(records: Sequence[Record]) -> list[tuple[int, Any, bytes, bytes]]:
 class VolumeFile:
     """One volume. `append` for one thread at a time; reading from any."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, alone: bool = False) -> None:
         """Open a file that is there. `read_only` leaves every byte as it is, the log too: for
-        looking at what may be evidence.
+        looking at what may be evidence. `alone`: see `reader`.
 
         Raises JournalWriteError where the medium refuses, JournalCorruptError where the file is no
         journal, JournalVersionError where a newer program made it.
         """
         self.path = path
         self._read_only = read_only
+        self._alone = alone
         self._guard(self._open)
 
     def _open(self) -> None:
@@ -349,10 +360,10 @@ class VolumeFile:
 
         Raises JournalCorruptError where the file cannot be read.
         """
-        yield from read(self.path, first, MAX_INTEGER if last is None else last)
+        yield from read(self.path, first, MAX_INTEGER if last is None else last, alone=self._alone)
 
     def _reader(self) -> sqlite3.Connection:
-        return reader(self.path)
+        return reader(self.path, alone=self._alone)
 
     # ── Verifying ───────────────────────────────────────────────────────────
 
@@ -467,19 +478,31 @@ COMPLAINTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
 a UnicodeDecodeError from inside the module."""
 
 
+def beside(path: Path) -> list[Path]:
+    """Return what stands beside a file under the names that SQLite takes for its own."""
+    named = [f"{path}{suffix}" for suffix in BESIDE]
+    return [Path(name) for name in named if os.path.lexists(name)]
+
+
 def require_file(path: Path) -> None:
-    """Raise JournalCorruptError where something else than a file stands there: SQLite would wait
-    for a pipe, or read a device, without end. What is missing is SQLite's to say."""
-    with contextlib.suppress(OSError):
-        if not stat.S_ISREG(path.stat().st_mode):
-            remedy = "Find out who put it there, and move it away"
-            raise JournalCorruptError(f"{path} is no ordinary file", remedy=remedy)
+    """Raise JournalCorruptError where something else than a file stands there, or beside it: SQLite
+    would wait for a pipe, or read a device, without end. What is missing is SQLite's to say."""
+    followed = [(path, path.stat), *((there, there.lstat) for there in beside(path))]
+    for there, state in followed:
+        with contextlib.suppress(OSError):
+            if not stat.S_ISREG(state().st_mode):
+                remedy = "Find out who put it there, and move it away"
+                raise JournalCorruptError(f"{there} is no ordinary file", remedy=remedy)
 
 
-def reader(path: Path) -> sqlite3.Connection:
-    """Open a file so that nothing of it can change. Raises sqlite3.Error, JournalCorruptError."""
+def reader(path: Path, *, alone: bool = False) -> sqlite3.Connection:
+    """Open a file so that nothing of it can change. Raises sqlite3.Error, JournalCorruptError.
+
+    `alone`: whatever stands beside the file is not looked at. For a volume that nobody writes.
+    """
     require_file(path)
-    where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
+    how = "mode=ro&immutable=1" if alone else "mode=ro"
+    where = f"file:{quote(os.fsencode(path.absolute()))}?{how}"
     db = sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
     try:
         db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
@@ -499,7 +522,7 @@ def _is_filed(db: sqlite3.Connection, sequence: int) -> bool:
     return db.execute(query, (sequence,)).fetchone() == (1,)
 
 
-def read(path: Path, first: int, last: int) -> Iterator[Record]:
+def read(path: Path, first: int, last: int, *, alone: bool = False) -> Iterator[Record]:
     """Yield records of one volume as they stand, unverified. Raises JournalCorruptError.
 
     No lock is held while the records of a page are used: whoever reads slowly stops no writer.
@@ -509,7 +532,7 @@ def read(path: Path, first: int, last: int) -> Iterator[Record]:
         "ORDER BY sequence LIMIT ?"
     )
     with guarded(path):
-        db = reader(path)
+        db = reader(path, alone=alone)
     with closing(db):
         while first <= last:
             with guarded(path):
@@ -614,37 +637,97 @@ def preserve(path: Path, note: str) -> Path:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     folder = path.with_name(f"{path.name}.evidence-{stamp}")
     folder.mkdir()  # and never into one that somebody made, or a link to one
-    for suffix in ("", "-wal"):
-        source = path.with_name(path.name + suffix)
-        if source.exists():
+    for source in (path, *beside(path)):
+        if not source.name.endswith("-shm") and _is_file(source):
             shutil.copy2(source, folder / source.name)
     (folder / "why.txt").write_bytes(why)
     return folder
 
 
-def look(path: Path) -> tuple[bool, str]:
-    """Return whether a log belongs to the file, and what its header shows to be wrong, or nothing.
+def _is_file(path: Path) -> bool:
+    """Whether an ordinary file stands there, and no link to one."""
+    with contextlib.suppress(OSError):
+        return stat.S_ISREG(path.lstat().st_mode)
+    return False
+
+
+def move_aside(path: Path, suffixes: Sequence[str] = ("", *BESIDE), stamp: str = "") -> None:
+    """Move a volume, and what stands beside it, out of the way as `….replaced-TIME`. Never deleted.
+
+    Raises OSError.
+    """
+    stamp = stamp or unused_stamp(path)
+    for suffix in suffixes:
+        if os.path.lexists(f"{path}{suffix}"):
+            os.replace(f"{path}{suffix}", f"{path}.replaced-{stamp}{suffix}")
+
+
+@frozen
+class Seen:
+    """How the file of a closed volume stands, by its header and the names beside it."""
+
+    wrong: str = ""
+    """What is wrong with it; empty where nothing is."""
+    has_log: bool = False
+    """It says that a write-ahead log belongs to it, which is not folded in yet."""
+    beside: tuple[Path, ...] = ()
+    """What stands beside it under SQLite's names."""
+
+    @property
+    def foreign(self) -> str:
+        """Say what stands beside it and is no log of its own; empty where nothing does."""
+        found = [there.name for there in self.beside if not self.owns(there)]
+        return f"{found[0]} stands beside it, and no closed volume has one" if found else ""
+
+    def owns(self, there: Path) -> bool:
+        """Whether it is the log that the file says it has. A rollback journal never is: no record
+        is written with one."""
+        return self.has_log and not there.name.endswith("-journal")
+
+
+def look(path: Path) -> Seen:
+    """Return how a closed volume stands. Raises JournalBusyError while a process writes it.
 
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
-    there are. A log belongs to a file that says so, or beside which a crash left one that takes it
-    back.
+    there are. Not for a file that this process has open: its locks would be lost.
     """
-    has_log = os.path.exists(f"{path}-journal")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
+            _share(handle, path)
             header, size = os.read(handle, 100), os.fstat(handle).st_size
+            found = tuple(beside(path))
         finally:
             os.close(handle)
     except OSError as error:
-        return has_log, IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
+        wrong = IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
+        return Seen(wrong, beside=tuple(beside(path)))
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        return has_log, "no SQLite file"
+        return Seen("no SQLite file", beside=found)
+    if header[18] == _WITH_LOG:
+        return Seen(has_log=True, beside=found)
     page = int.from_bytes(header[16:18]) or 1
     pages = int.from_bytes(header[28:32])
     page = 65536 if page == 1 else page
     wrong = "" if page * pages == size else f"{size} bytes long, its header says {page * pages}"
-    return has_log or header[18] == _WITH_LOG, wrong
+    return Seen(wrong, beside=found)
+
+
+def _share(handle: int, path: Path) -> None:
+    """Lock a file as SQLite's readers do, until it is closed. Raises JournalBusyError."""
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, _SHARED_LOCK)
+    except BlockingIOError as error:
+        raise _kept(path, error) from error
+    except OSError:
+        pass  # a file system without locks
+
+
+def _kept(path: Path, error: BaseException) -> JournalBusyError:
+    return JournalBusyError(
+        f"the journal {path} is kept by another process: {error}",
+        remedy=f"Find out which one has it open (fuser {path}), then start again",
+    )
 
 
 def translated(error: BaseException, path: Path, *, read_only: bool = False) -> JournalError:
@@ -659,9 +742,11 @@ def translated(error: BaseException, path: Path, *, read_only: bool = False) -> 
             remedy=_NO_JOURNAL if code == sqlite3.SQLITE_NOTADB else REBUILD,
         )
     if code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return JournalBusyError(
-            f"the journal {path} is kept by another process: {text}",
-            remedy=f"Find out which one has it open (fuser {path}), then start again",
+        return _kept(path, error)
+    if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+        return JournalCorruptError(
+            f"a change of the journal {path} was cut short: {path.name}-journal stands beside it",
+            remedy="A start of the table ends it, or says what to do",
         )
     if read_only:
         return JournalError(

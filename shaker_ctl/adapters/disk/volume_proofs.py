@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
-from shaker_ctl.adapters.disk.volume_file import Alive, preserve
+from shaker_ctl.adapters.disk.volume_file import BESIDE, Alive, preserve
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
@@ -61,6 +62,12 @@ class Standing:
     def path(self) -> Path:
         return volume_path(self.copy.path, self.volume.number)
 
+    def mark(self) -> Mark:
+        """How its file stands, and which names stand beside it."""
+        path = self.path
+        found = (n for n, suffix in enumerate(BESIDE) if os.path.lexists(f"{path}{suffix}"))
+        return (*mark_of(path), *found)
+
 
 def volumes(copies: list[SqliteJournal]) -> Iterator[Standing]:
     """Yield every closed volume of every copy that was not removed."""
@@ -74,8 +81,7 @@ def unproved(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> list[
     return [
         one
         for one in volumes(copies)
-        if (proof := proofs.of.get(str(one.path))) is None
-        or not proof.is_good(mark_of(one.path), now_s)
+        if (proof := proofs.of.get(str(one.path))) is None or not proof.is_good(one.mark(), now_s)
     ]
 
 
@@ -84,7 +90,7 @@ def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> Stand
 
     def age_s(one: Standing) -> float:
         proof = proofs.of.get(str(one.path))
-        if proof is None or not proof.is_good(mark_of(one.path), now_s, RENEWED_AFTER_S):
+        if proof is None or not proof.is_good(one.mark(), now_s, RENEWED_AFTER_S):
             return float("inf") if proof is None else now_s - proof.wall_s
         return -1.0
 
@@ -96,7 +102,7 @@ def prove(
     one: Standing, proofs: Proofs, now: Callable[[], float], alive: Alive | None = None
 ) -> Proofs:
     """Verify one volume; return the proofs with what came of it. A damaged one is kept as found."""
-    mark = mark_of(one.path)
+    mark = one.mark()
     _, damage = one.copy.verify_closed(one.volume, alive)
     if damage is None:
         return proofs.proved(str(one.path), Proof(mark, now()))

@@ -102,12 +102,18 @@ def archive(
 
 
 def fetch(
-    folder: Annotated[Path, typer.Argument(help="Folder of an archive, or of a whole copy.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]", help="Folder of an archive; without it, the other copy is taken."
+        ),
+    ] = None,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
-    """Put whole volumes from an archive where one of a copy is missing or broken.
+    """Put whole volumes where one of a copy is missing or broken.
 
-    The table must be stopped. A broken file is moved aside, never deleted.
+    They come from the other copy, or from an archive, and are verified. The table must be stopped.
+    A broken file is moved aside, never deleted.
     """
     parameters = settings_file.load(config).journal
     become_owner_of(parameters.path.parent)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalError, RefusedError, SealError, SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, link
@@ -25,6 +26,7 @@ from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.parameters import SealParameters
 
 CHECK = "Restore it, or have the approver seal again; then: shaker-ctl seal clear"
+CLEAR_THEN = "and a person clears it then: shaker-ctl seal clear"
 SEAL = "The approver runs: shaker-ctl seal write"
 
 
@@ -67,17 +69,37 @@ def check_journal(found: Examined, journal: OpenedJournal) -> None:
             f"a broken seal stands since {past.since}: {first}; the files verify now",
             remedy="A person clears it: shaker-ctl seal clear",
         )
-    if past.seal != fault.UNSEALED and not found.is_sealed:
-        gone = (
-            SealFinding(place.MANIFEST, f"is gone; the table was sealed with the key {past.seal}"),
-        )
-        write(journal, fault.broken(gone))
-        raise _broken(gone, "")
-    if past.seal not in (fault.UNSEALED, found.seal):
-        what = f"is another key ({found.seal}) than at the last opening ({past.seal})"
-        other = (SealFinding(place.PUBLIC_KEY, what),)
-        write(journal, fault.broken(other))
-        raise _broken(other, "")
+    if exchanged := _exchanged(found, past):
+        write(journal, fault.broken(exchanged))
+        raise _broken(exchanged, "")
+
+
+def _exchanged(found: Examined, past: fault.Past) -> tuple[SealFinding, ...]:
+    """Return what is otherwise than at the last opening although every file verifies."""
+    if past.seal in (fault.UNSEALED, found.seal):
+        return ()
+    if not found.is_sealed:
+        what = f"is gone; the table was sealed with the key {past.seal}"
+        return (SealFinding(place.MANIFEST, what),)
+    what = f"is another key ({found.seal}) than at the last opening ({past.seal})"
+    return (SealFinding(place.PUBLIC_KEY, what),)
+
+
+def asks_a_person(found: Examined, config: Path) -> str:
+    """Say why the next start asks for `seal clear` though every file verifies; empty: it does not.
+
+    Only looks. Raises JournalError where the journal cannot be read.
+    """
+    parameters = _journal_of(found.manifest, config)
+    if parameters is None or not volume_numbers(parameters.path):
+        return ""
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        past = fault.past(journal.milestones())
+    if past.is_broken:
+        return f"a broken seal stands since {past.since}; a person clears it: shaker-ctl seal clear"
+    if exchanged := _exchanged(found, past):
+        return f"{exchanged[0].line()}: the next start keeps this as a broken seal, {CLEAR_THEN}"
+    return ""
 
 
 def clear(

@@ -41,7 +41,9 @@ def group() -> None:
 def adopt(
     name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
     reason: Annotated[str, typer.Option(help="Why this box, or this memory, is accepted.")],
-    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    role: Annotated[
+        Role, typer.Option(help="Your role there: technician or supervisor.")
+    ] = Role.TECHNICIAN,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
     """Accept the lamp box on the line with what it remembers. Asks for your passphrase; recorded.

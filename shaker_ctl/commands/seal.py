@@ -21,7 +21,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
-from shaker_ctl.errors import RefusedError, SealError, told_as
+from shaker_ctl.errors import JournalError, RefusedError, SealError, told_as
 from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
@@ -128,7 +128,8 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Plain JSON.")] = False,
 ) -> None:
-    """Say which files are not as they were sealed. Changes nothing; status 65 where any is not.
+    """Say which files are not as they were sealed, and whether the next start asks for `seal clear`
+    all the same. Changes nothing; status 65 where any file is not.
 
     Status 78 where nothing is sealed and the settings file itself cannot be read.
 
@@ -139,9 +140,10 @@ def check(
     found = examine.examine(place.beside(config), root)
     if not found.is_sealed:
         settings_file.read_text(config)  # nothing is said of a table that is not there
+    asks = "" if found.findings else _asks_a_person(found, config)
     if as_json:
         findings = [{"file": f.file, "what": f.what} for f in found.findings]
-        shown: dict[str, object] = {"seal": found.seal, "findings": findings}
+        shown: dict[str, object] = {"seal": found.seal, "findings": findings, "asks": asks}
         if every:
             shown["files"] = _files(root)
             shown["libraries"] = manifest.libraries(root)
@@ -160,6 +162,15 @@ def check(
         )
     if not as_json:
         _say(*_good(found))
+        if asks:
+            _say((asks, "yellow"))
+
+
+def _asks_a_person(found: examine.Examined, config: Path) -> str:
+    try:
+        return sealed_start.asks_a_person(found, config)
+    except JournalError as error:
+        return f"what the journal remembers of the seal cannot be read: {error.line()}"
 
 
 def _files(root: Path) -> dict[str, str]:
@@ -182,7 +193,9 @@ def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:
 def clear(
     name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
     reason: Annotated[str, typer.Option(help="What was wrong and what was done about it.")],
-    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    role: Annotated[
+        Role, typer.Option(help="Your role there: technician or supervisor.")
+    ] = Role.TECHNICIAN,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
     """Clear a broken seal, once every file verifies again. Asks for your passphrase; is recorded.

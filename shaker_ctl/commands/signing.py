@@ -15,6 +15,7 @@ from shaker_ctl.quoting import require_words
 from shaker_ctl.rules.vocabulary import Role
 
 MENDERS = (Role.TECHNICIAN, Role.SUPERVISOR)
+ROLES = "--role technician (as where none is given), or --role supervisor"
 
 
 def require_mender(users: Path, name: str, role: Role, reason: str, act: str) -> None:
@@ -23,11 +24,13 @@ def require_mender(users: Path, name: str, role: Role, reason: str, act: str) ->
     `act`: what is signed, after "does not". Raises RefusedError, and SettingsError of `users`.
     """
     if role not in MENDERS:
-        raise RefusedError(f"a {role.value} does not {act}", remedy="Call the technician")
+        raise RefusedError(
+            f"a {role.value} does not {act}", remedy=f"A technician or supervisor does: {ROLES}"
+        )
     require_words("--reason", reason)
     passphrase = typer.prompt("Passphrase", hide_input=True)
     if not Accounts(users).verify(name, role, passphrase):
         raise RefusedError(
             f"{name} as {role.value} and this passphrase do not belong together",
-            remedy=f"People and roles stand in {users}",
+            remedy=f"Give your own role: {ROLES}; people and roles stand in {users}",
         )

@@ -130,15 +130,17 @@ def remove(
     before: Annotated[str, typer.Option(help="Gaming day, such as 2026-01-01; it stays.")],
     name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
     reason: Annotated[str, typer.Option(help="Why the volumes need not stay at the table.")],
-    role: Annotated[Role, typer.Option(help="Technician or supervisor.")] = Role.TECHNICIAN,
+    role: Annotated[
+        Role, typer.Option(help="Your role there: technician or supervisor.")
+    ] = Role.TECHNICIAN,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
     """Remove closed volumes from both copies, once an archive holds them whole. Recorded.
 
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
     archive and verified there. Volumes with a disputed round stay, those that the floor has not
-    committed, those with a record of that day or later, and the last 1,000 rounds. `fetch` brings
-    removed ones back.
+    committed, those with a record of that day or later, the last 31 days, and the last 1,000
+    rounds. `fetch` brings removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender

@@ -238,13 +238,29 @@ def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
     private = str(table.folder / "approver" / "seal.key")
     table.seal("keys", private, str(table.config.parent / place.PUBLIC_KEY), "--no-passphrase")
     table.write()
+    check = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    said = table.seal(*check)
+    assert "verified" in said
+    assert f"than at the last opening ({before}): the next start keeps this" in said
+    assert "seal clear" in json.loads(table.seal(*check, "--json"))["asks"]
     with pytest.raises(SealError, match=f"another key .* than at the last opening .{before}"):
         table.start()
+    assert "a broken seal stands since" in table.seal(*check)
     with pytest.raises(SealError, match="another key"):
         table.start()  # a restart clears nothing
     assert table.kinds()[-1] == fault.BROKEN
     table.clear()
+    assert "clear" not in table.seal(*check)
     assert table.start() != before
+    assert json.loads(table.seal(*check, "--json"))["asks"] == ""
+
+
+def test_check_says_that_it_could_not_ask_the_journal(table: Sealed) -> None:
+    table.start()
+    load(table.config).journal.path.write_bytes(b"no journal")
+    said = table.seal("check", "--config", str(table.config), "--packages", str(table.packages))
+    assert "verified" in said
+    assert "what the journal remembers of the seal cannot be read" in said
 
 
 def test_a_missing_module_is_named(table: Sealed) -> None:
@@ -384,8 +400,9 @@ def test_only_a_known_person_with_their_passphrase_clears(
         table.start()
     table.config.write_bytes(before)
     words = ("clear", *ROLE, "--config", str(table.config))
-    with pytest.raises(RefusedError, match="do not belong together"):
+    with pytest.raises(RefusedError, match="do not belong together") as refused:
         table.seal(*words, answer="wrong horse\n")
+    assert "--role supervisor" in refused.value.remedy
     with pytest.raises(RefusedError, match="does not clear"):
         table.seal(*words, "--role", "dealer", answer=f"{PASSPHRASE}\n")
     with pytest.raises(SealError, match="stands since"):

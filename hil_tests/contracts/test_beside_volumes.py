@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -21,7 +19,6 @@ from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.errors import (
-    JournalBusyError,
     JournalCorruptError,
     JournalError,
     JournalWriteError,
@@ -272,34 +269,6 @@ def test_a_log_of_its_own_is_folded_in_only_where_the_volume_verifies_with_it(
     assert parameters.path.read_bytes() == kept[0]
     list(fetch(parameters))
     open_copies(parameters).close()
-    assert survey(parameters)[1] == []
-
-
-def test_a_volume_that_is_being_closed_is_not_called_broken(parameters: JournalParameters) -> None:
-    """Its writer has a rollback journal beside it for that moment, and the file for itself."""
-    program = (
-        "import sqlite3, sys\n"
-        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-        "db.execute('BEGIN EXCLUSIVE')\n"
-        "db.execute('PRAGMA user_version=2')\n"
-        "print('there', flush=True)\n"
-        "sys.stdin.read()\n"
-        "db.execute('ROLLBACK')\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program, str(parameters.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        assert Path(f"{parameters.path}-journal").exists()
-        with (
-            closing(SqliteJournal(parameters.path, read_only=True)) as journal,
-            pytest.raises(JournalBusyError),
-        ):
-            journal.verify_closed(journal.closed[0])
-        writer.communicate()
     assert survey(parameters)[1] == []
 
 

@@ -313,6 +313,29 @@ def one_who_keeps(path: Path) -> Iterator[sqlite3.Connection]:
         yield db
 
 
+@contextmanager
+def one_who_writes(path: Path) -> Iterator[None]:
+    """Another process amid closing a volume: it has the file for itself, and a rollback journal
+    stands beside it."""
+    program = (
+        "import sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "db.execute('BEGIN EXCLUSIVE')\n"
+        "db.execute('PRAGMA user_version=2')\n"
+        "print('there', flush=True)\n"
+        "sys.stdin.read()\n"
+        "db.execute('ROLLBACK')\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        assert Path(f"{path}-journal").exists()
+        yield
+        writer.communicate()
+
+
 def test_a_start_waits_for_another_process_that_keeps_a_file(
     parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,7 +370,7 @@ def test_a_volume_that_another_process_keeps_is_not_called_damaged(
     opened = open_copies(parameters)
     with one_who_keeps(opened.main.open_file), pytest.raises(JournalBusyError):
         opened.main.verify_start()
-    with one_who_keeps(parameters.path):
+    with one_who_writes(parameters.path):
         for verify in (
             lambda: opened.main.verify_closed(opened.main.closed[0]),
             lambda: records_process.verify_next([parameters.path], records_process.Rest()),

@@ -34,7 +34,7 @@ slowly as it runs, in half a minute; it does nothing more, and the table's end m
 WORDED_FOR_S = 10.0
 """How long words for screens hold: hundreds of files are looked at for them."""
 
-REMEDY = "shaker-ctl journal verify names the record; a person decides"
+REMEDY = "A person decides; then: shaker-ctl journal fetch takes a whole one from the other copy"
 
 
 def _is_idle(pid: int) -> bool:

@@ -36,6 +36,7 @@ from shaker_ctl.journal.record import (
     genesis,
     walk,
 )
+from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.journal.volume import Volume
 
 log = logging.getLogger(__name__)
@@ -250,7 +251,7 @@ class SqliteJournal:
                     remedy="Bring it back from its archive: shaker-ctl journal fetch FOLDER",
                 )
             raise JournalCorruptError(
-                f"volume {one.number} of the journal is missing: {path}", remedy=REBUILD
+                f"volume {one.number} of the journal is missing: {path}", remedy=FETCH
             )
         return path
 

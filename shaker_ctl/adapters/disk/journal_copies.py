@@ -238,7 +238,7 @@ def _require_room(source: SqliteJournal, folder: Path) -> None:
     if free < needed:
         raise RefusedError(
             f"{folder} has {free:,} bytes free, and the copy needs {needed:,}",
-            remedy="Make room there: what was moved aside may go to another medium",
+            remedy="Make room there, or take a larger medium: what stands there now is kept, too",
         )
 
 

@@ -13,7 +13,14 @@ from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import Config, Journal, opened, parameters_of, screen
+from shaker_ctl.commands.journal.book import (
+    Config,
+    Journal,
+    opened,
+    parameters_of,
+    require_there,
+    screen,
+)
 from shaker_ctl.commands.journal.export import verify_export
 from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.errors import JournalCorruptError
@@ -37,6 +44,7 @@ def verify(
         screen.print(f"{export}: whole; head {head.sequence} {head.hash.hex()}", soft_wrap=True)
         return
     parameters = parameters_of(config, journal)
+    require_there(parameters.path)
     heads, findings = survey(parameters)
     for path, head in heads:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -347,3 +348,22 @@ def test_nothing_is_moved_aside_where_the_copy_has_no_room(
     with pytest.raises(RefusedError, match="1,000 bytes free"):
         rebuild(parameters, main=True)
     assert not list(parameters.path.parent.glob("*.replaced-*"))
+
+
+def test_a_medium_that_is_not_there_or_refuses_is_named(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", refused)
+        with pytest.raises(JournalWriteError, match="moved aside: Read-only"):
+            rebuild(parameters, main=True)
+        rollback_beside(parameters.path)
+        with pytest.raises(JournalWriteError, match="moved aside: Read-only"):
+            open_copies(parameters)
+    Path(f"{parameters.path}-journal").unlink()
+    shutil.rmtree(second_of(parameters).parent)
+    with pytest.raises(JournalWriteError, match="stick: No such file"):
+        rebuild(parameters, main=False)

@@ -25,7 +25,9 @@ from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
     JournalError,
+    JournalWriteError,
     RefusedError,
+    told_as,
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
@@ -231,10 +233,13 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
 
 
 def _require_room(source: SqliteJournal, folder: Path) -> None:
-    """Raise RefusedError where the volumes of `source` have no room in `folder`."""
+    """Raise RefusedError where the volumes of `source` have no room in `folder`, JournalWriteError
+    where it is not there."""
     files = [*(volume_path(source.path, one.number) for one in source.present), source.open_file]
     needed = sum(file.stat().st_size for file in files)
-    free = shutil.disk_usage(folder).free
+    remedy = "Create it or mount its medium"
+    with told_as(JournalWriteError, f"the copy cannot be written to {folder}", remedy=remedy):
+        free = shutil.disk_usage(folder).free
     if free < needed:
         raise RefusedError(
             f"{folder} has {free:,} bytes free, and the copy needs {needed:,}",

@@ -34,6 +34,7 @@ from shaker_ctl.errors import (
     JournalCorruptError,
     JournalError,
     JournalWriteError,
+    told_as,
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import (
@@ -654,12 +655,15 @@ def _is_file(path: Path) -> bool:
 def move_aside(path: Path, suffixes: Sequence[str] = ("", *BESIDE), stamp: str = "") -> None:
     """Move a volume, and what stands beside it, out of the way as `….replaced-TIME`. Never deleted.
 
-    Raises OSError.
+    Raises JournalWriteError.
     """
     stamp = stamp or unused_stamp(path)
     for suffix in suffixes:
-        if os.path.lexists(f"{path}{suffix}"):
-            os.replace(f"{path}{suffix}", f"{path}.replaced-{stamp}{suffix}")
+        old = f"{path}{suffix}"
+        if os.path.lexists(old):
+            remedy = "Mount its medium writable, and act as the service's user"
+            with told_as(JournalWriteError, f"{old} cannot be moved aside", remedy=remedy):
+                os.replace(old, f"{path}.replaced-{stamp}{suffix}")
 
 
 @frozen

@@ -139,6 +139,7 @@ class PwmListener:
                 self._unread = self._unread[whole:]
 
     def _listen(self) -> None:
+        go_first()
         while self.drain():
             select.select([self._socket], [], [])
 

@@ -5,9 +5,9 @@ It begins where the previous wave ends, so the daemon's hardware times every edg
 
 While the cam turns steadily, a wave is one period of the tach and repeats until the next wave is
 queued. If the computer is late by some turns, the cam continues at its last speed, as with inertia,
-and there is no gap. After that the edges continue from the pin's present level. A tach shows speed
-and no angle, so the slip within a period is invisible, but a jump back would be visible. Must not
-know machines or other pins.
+and there is no gap. Each wave goes on from the pin's last edge with the machine's gaps. A tach
+shows speed and no angle, so a slip is invisible, but a jump back to the machine's angle would be
+visible. Must not know machines or other pins.
 """
 
 from __future__ import annotations
@@ -49,8 +49,12 @@ START_S = 20e-6
 MARGIN_S = 0.0015
 """For three commands: a wave that ends sooner than this may be over before the next is queued."""
 
-SLIP_S = 0.0002
-"""A wave that begins later than it should by less than this is on time."""
+EASE = 0.1
+"""Share of a gap by which an edge comes nearer to the machine's time. Above: the gaps jump. Below:
+the tach is further behind a cam that gathers way."""
+
+ROUNDING_S = 1e-6
+"""What comes by less than this before a wave belongs to it: one step of the daemon's clock."""
 
 PAST_S = 0.06
 """Edges are remembered for this long: longer than a slip."""
@@ -117,8 +121,7 @@ class TachPlayer:
         from_s, is_late = self._end_of_queue(now_s)
         if is_late:
             self.underruns += 1
-            self._slip(coming, from_s)
-        elif self._slip_s:
+        if self._slip_s:
             self._slip_less(coming, from_s)
         if from_s > now_s or self._next_due(coming, now_s) <= now_s + LEAD_S:
             from_s = max(from_s, now_s + MARGIN_S)
@@ -150,17 +153,24 @@ class TachPlayer:
         self._slip_s *= self._changed_s > now_s - REST_S
         return -math.inf, False
 
-    def _slip(self, coming: Sequence[Edge], from_s: float) -> None:
-        """Let the edges go on where the pin is: the next change comes half a period after the last
-        one, or at `from_s` where that is later."""
-        if len(coming) < 2:
+    def _join(self, coming: Sequence[Edge], from_s: float) -> None:
+        """Let the edges go on from the pin's last one, with the machine's gaps. By and by they come
+        at the machine's times again."""
+        played = [
+            (abs(at_s + self._slip_s - self._changed_s), n)
+            for n, (at_s, level) in enumerate(coming[:-1])
+            if level == self._level
+        ]
+        off_s, last = min(played, default=(math.inf, 0))
+        if off_s == math.inf:
             return
-        half_s = coming[-1][0] - coming[-2][0]
-        next_s = max(from_s, self._changed_s + half_s)
-        if coming[-1][0] < next_s - 2.0 * half_s:
-            return  # the tach has ceased: what is past would come again, after a gap
-        changes = (at_s for at_s, level in coming if level != self._level)
-        self._slip_s = next_s - min(changes, key=lambda at_s: abs(at_s - next_s))
+        last_s, next_s = coming[last][0], coming[last + 1][0]
+        if off_s > next_s - last_s:
+            return  # the cam begins to turn, or the tach has ceased
+        slip_s = self._changed_s - last_s
+        eased_s = EASE * (next_s - last_s)
+        slip_s -= min(eased_s, max(-eased_s, slip_s))
+        self._slip_s = max(slip_s, from_s - next_s)
 
     def _slip_less(self, coming: Sequence[Edge], from_s: float) -> None:
         """Take a whole period off a slip that is longer than one: the edges stay where they are."""
@@ -190,6 +200,7 @@ class TachPlayer:
 
     def _queue(self, coming: Sequence[Edge], from_s: float) -> float:
         """Queue one wave that should begin at `from_s`; return its end."""
+        self._join(coming, from_s)
         edges, length_s, repeats = self._next(self._slipped(coming), from_s)
         pulses = self._pulses(edges, from_s, length_s)
         self._pi.wave_add_generic(pulses)
@@ -203,8 +214,6 @@ class TachPlayer:
         if edges:
             at_s, self._level = edges[-1]
             self._changed_s = at_s + begins_s - from_s
-        if begins_s - from_s > SLIP_S:
-            self._slip(coming, begins_s + length_s)
         return begins_s + length_s
 
     def _begun(self, number: int, from_s: float, asked_s: float) -> float:
@@ -223,22 +232,13 @@ class TachPlayer:
 
     def _next(self, coming: Sequence[Edge], from_s: float) -> tuple[list[Edge], float, bool]:
         """Return the edges of the wave from `from_s` on, its length, and whether it may repeat."""
-        due = [edge for edge in coming if edge[0] >= from_s]
-        missed: list[Edge] = []
-        if due and due[0][1] == self._level:
-            # The forecast moves a little from turn to turn: an edge near a seam may have been in
-            # the wave before already, or in neither of the two.
-            gap_s = due[1][0] - due[0][0] if len(due) > 1 else STEP_S
-            if due[0][0] - self._changed_s < gap_s:
-                del due[0]
-            else:
-                missed = [(from_s, 1 - self._level)]
+        due = [edge for edge in coming if edge[0] > from_s - ROUNDING_S]
         until_s = _end_of_period(due)
         if until_s is None:
             until_s = from_s + STEP_S
-            edges = [*missed, *(edge for edge in due if edge[0] < until_s)]
+            edges = [edge for edge in due if edge[0] < until_s]
             return edges[:MAX_EDGES], STEP_S, False
-        return [*missed, *due[:2]], until_s - from_s, not missed
+        return due[:2], until_s - from_s, True
 
     def _pulses(self, edges: Sequence[Edge], from_s: float, length_s: float) -> list[pigpio.pulse]:
         ends_us = max(1, round(length_s * 1e6))

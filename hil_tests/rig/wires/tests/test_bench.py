@@ -211,10 +211,9 @@ def test_tach_edges_arrive_with_their_gaps_true_to_the_sample(
     until(lambda: len(ticks) >= 100, 1.0 + 100 * 0.0055)
     pi.stop()
     gaps = [(b - a) & 0xFFFFFFFF for a, b in pairwise(ticks)]
-    # A turn that comes too late lets the tach go on as it was, and the next one mends its phase.
-    changed = [gap for gap in gaps if abs(gap - 5500) > 20]
-    assert len(changed) <= 2 * (wires.underruns + 1)
-    assert all(3000 < gap < 8000 for gap in changed)
+    # Edges that are off their times, at the start or after a late turn, come back by and by.
+    assert max(abs(gap - 5500) for gap in gaps) < 660
+    assert wires.underruns or len([gap for gap in gaps if abs(gap - 5500) > 20]) <= 8
 
 
 def test_enable_that_stays_high_too_long_opens_the_e_stop_line_for_good(

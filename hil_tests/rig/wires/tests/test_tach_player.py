@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import median
 
 import pytest
 
@@ -114,6 +115,27 @@ def test_after_a_turn_that_came_too_late_the_edges_go_on_from_where_they_were(se
     found = gaps(daemon.rises())
     shorter = [after / before for before, after in pairwise(found)]
     assert min(shorter[2:]) > 0.6  # before, a cam gathers way from rest
+
+
+RAMP = (0.13, 0.17, 0.28, 0.32, 0.38, 0.43, 0.51, 0.53, 0.59, 0.64, 0.68, 0.73, 0.83)
+"""Duty of a toss that begins, from turn to turn of 12 ms, as a controller gave it."""
+
+
+def test_edges_do_not_jump_while_more_and_more_duty_drives_the_cam() -> None:
+    """What is queued was foreseen with less duty: the cam is further on by a part of a period."""
+    shortest = 1.0
+    for seed in range(12):
+        daemon, chance = Daemon(), random.Random(seed)
+        machine, player = Driven(daemon.now_s), TachPlayer(daemon, GPIO, daemon.clock)
+        for duty in RAMP:
+            machine.drive = MotorDrive(duty, True)
+            began_s = daemon.now_s
+            player.play(machine(began_s), upto_s=began_s + FORESIGHT_S)
+            daemon.now_s = max(daemon.now_s, began_s + 0.012) + 0.004 * chance.random()
+        found = gaps(daemon.rises())
+        usual = [median(found[max(0, n - 5) : n]) for n in range(3, len(found))]
+        shortest = min(shortest, *(gap / one for gap, one in zip(found[3:], usual, strict=True)))
+    assert shortest > 0.64
 
 
 def test_a_slip_does_not_stay_longer_than_a_period() -> None:

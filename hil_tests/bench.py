@@ -25,7 +25,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from hil_tests.demo.play import PlayPatience
-from hil_tests.processes import BenchError, cpu_s
+from hil_tests.processes import BenchError, cpu_s, in_rollup
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.rounds import PlayedRound, RoundsTally, check, rounds_of
 from hil_tests.table_under_test.session import Plan, Session
@@ -63,12 +63,11 @@ class Memory:
 
 def memory_of(pid: int) -> Memory:
     """Resident memory of a process now."""
-    private = shared = 0
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
-        name, value = line.split()[:2]
-        private += int(value) if name.startswith("Private_") else 0
-        shared += int(value) if name.startswith("Shared_") else 0
-    return Memory(private / 1024, shared / 1024)
+    kept = in_rollup(pid)
+    return Memory(
+        sum(mb for name, mb in kept.items() if name.startswith("Private_")),
+        sum(mb for name, mb in kept.items() if name.startswith("Shared_")),
+    )
 
 
 class Load:

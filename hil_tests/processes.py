@@ -158,13 +158,11 @@ class Program:
 
     def memory_mb(self) -> float:
         """Proportional set size of the same processes, in MB."""
-        total = 0
+        total = 0.0
         for pid in _family(self.pid):
             with contextlib.suppress(OSError):
-                for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                    if line.startswith("Pss:"):
-                        total += int(line.split()[1])
-        return total / 1024
+                total += in_rollup(pid)["Pss"]
+        return total
 
 
 def cpu_s(pid: int, *, with_children: bool = False) -> float:
@@ -176,6 +174,13 @@ def cpu_s(pid: int, *, with_children: bool = False) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11 : 15 if with_children else 13])) / TICKS_PER_S
     return 0.0
+
+
+def in_rollup(pid: int) -> dict[str, float]:
+    """What a process has in memory, MB by kind (proc(5), smaps_rollup)."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    rows = (line.replace(":", "").split() for line in lines)
+    return {name: int(kb) / 1024 for name, kb, _ in rows}
 
 
 def in_status(pid: int, name: str) -> int:

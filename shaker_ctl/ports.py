@@ -187,19 +187,19 @@ class Pictures:
     overlay: bytes
 
 
+ReaderCommand = (
+    commands.NotePoses
+    | commands.LightOn
+    | commands.LightOff
+    | commands.StartReading
+    | commands.StopReading
+)
+
+
 class DiceReader(Protocol):
     """Camera and readers behind one door: commands in, rules events out through its `post`."""
 
-    def perform(
-        self,
-        command: (
-            commands.NotePoses
-            | commands.LightOn
-            | commands.LightOff
-            | commands.StartReading
-            | commands.StopReading
-        ),
-    ) -> None:
+    def perform(self, command: ReaderCommand) -> None:
         """Do as commanded without waiting."""
 
     def snap(self) -> bytes:

@@ -1,6 +1,6 @@
 """Clients without a browser: readers of the stream, idle connections, single requests.
 
-Owns plain sockets to a page on this computer. Must not know what a page means.
+Owns connections to a page on this computer. Must not know what a page means.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 
@@ -20,21 +21,14 @@ def connect(address: str, timeout_s: float = 10.0) -> socket.socket:
     return socket.create_connection((found.hostname or "", found.port or 80), timeout_s)
 
 
-def get(address: str, path: str, cookie: str = "") -> tuple[int, bytes, float]:
+def get(address: str, path: str) -> tuple[int, bytes, float]:
     """Ask once over a fresh connection; return status, body and seconds."""
     began_s = time.perf_counter()
-    extra = f"Cookie: {cookie}\r\n" if cookie else ""
-    with connect(address) as line:
-        host = urlsplit(address).netloc
-        line.sendall(
-            f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\n{extra}"
-            "Connection: close\r\n\r\n".encode()
-        )
-        data = b""
-        while piece := line.recv(65536):
-            data += piece
-    head, _, body = data.partition(b"\r\n\r\n")
-    return int(head.split(b" ", 2)[1]), body, time.perf_counter() - began_s
+    with contextlib.closing(HTTPConnection(urlsplit(address).netloc, timeout=10.0)) as line:
+        line.request("GET", path, headers={"Accept": "text/html", "Connection": "close"})
+        answer = line.getresponse()
+        body = answer.read()
+    return answer.status, body, time.perf_counter() - began_s
 
 
 class Readers:

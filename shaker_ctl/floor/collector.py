@@ -378,7 +378,8 @@ class Collector:
             for number in disputed[:100] if isinstance(disputed, list) else ():
                 if type(number) is not int or not table.is_online:
                     continue
-                for sequence, sha256 in self._pictures_of(table.place, number):
+                records = self._store.round_records(table.place.site, table.place.table, number)
+                for sequence, sha256 in pictures_named(records):
                     if asked >= ASK_AT_ONCE:
                         return
                     if self._store.has_picture(sha256) or self._was_asked_for(sha256):
@@ -387,9 +388,6 @@ class Collector:
                     message = self._asking.request(want)
                     self._connection.publish(table.place.topic(topics.WANT), message, qos=1)
                     asked += 1
-
-    def _pictures_of(self, place: Place, number: int) -> list[tuple[int, str]]:
-        return pictures_named(self._store.round_records(place.site, place.table, number))
 
     def _was_asked_for(self, sha256: str) -> bool:
         """Whether a picture was asked for lately: it is on its way, or lost at the table."""

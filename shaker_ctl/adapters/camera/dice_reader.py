@@ -18,7 +18,7 @@ from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.ports import Pictures, ShakerOutputs
+from shaker_ctl.ports import Pictures, ReaderCommand, ShakerOutputs
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
@@ -153,16 +153,7 @@ class CameraReader:
 
     # ── Commands ────────────────────────────────────────────────────────────
 
-    def perform(
-        self,
-        command: (
-            commands.NotePoses
-            | commands.LightOn
-            | commands.LightOff
-            | commands.StartReading
-            | commands.StopReading
-        ),
-    ) -> None:
+    def perform(self, command: ReaderCommand) -> None:
         """Do as commanded; answers come as events."""
         match command:
             case commands.NotePoses(occasion):

@@ -79,7 +79,7 @@ class Setting:
             "image_size": [camera.size, camera.size],
             "floor_px_per_mm": camera.focal_px / (float(camera.position[2]) * mm),
             "height_mm": float(camera.position[2]) * mm,
-            # A pixel of a calibration has its middle at whole numbers, one of `Camera` at halves.
+            # A pixel of a calibration has its middle at whole numbers, one of `Pinhole` at halves.
             "centre_px": [camera.size / 2 - 0.5, camera.size / 2 - 0.5],
             "k1": -camera.k,
             "compartment_radius_mm": self.radius * mm,

@@ -57,7 +57,6 @@ def test_every_row_and_guard_has_its_moment() -> None:
     assert set(never) == {key for keys in row_cases.WHY.values() for key in keys}, "extend WHY"
 
 
-@pytest.mark.timeout(600)  # every case against every mutant
 def test_a_row_that_is_deleted_or_loses_a_guard_fails_its_test(monkeypatch) -> None:
     """Every such mutant of the table, but for guards that never fail alone."""
     never = {(case["row"], case.get("guard", "")) for case in CASES if "never" in case}

@@ -24,7 +24,7 @@ from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import removable
 from shaker_ctl.commands.journal import app
-from shaker_ctl.errors import JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head, link
 from shaker_ctl.page.journal import read_day
@@ -184,6 +184,19 @@ def test_an_end_of_a_volume_that_was_changed_hides_no_day(tmp_path: Path) -> Non
     assert "does not continue the chain" in str(done.exception)
     shown = json.loads(run("day", "2026-11-25", "--json", journal=path))
     assert shown["rounds"] == rounds["2026-11-25"]
+
+
+def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    recorded(path, CLOCKS["right"])
+    other = "replace(CAST(body AS TEXT), '2026-11-26T', '2026-11-2:T')"
+    changed(volume_path(path, 2), f"UPDATE record SET body = CAST({other} AS BLOB)")
+    with pytest.raises(JournalCorruptError, match="says no time"):
+        read_day(path, "2026-11-26", time(6))
+    done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
+    assert "does not continue the chain" in str(done.exception)
+    with pytest.raises(JournalCorruptError, match="says no time"):
+        volume_archive._latest_day(volume_path(path, 2), time(6))
 
 
 def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from datetime import time
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.errors import JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.record import Chain, Record
@@ -53,11 +53,20 @@ class GamingDays:
     def _ends(self, one: Volume) -> list[str]:
         """Days of a volume's first and last record; none where a closed one is damaged."""
         try:
-            return [day_of(each.plain["wall"], self._begins) for each in self._journal.ends(one)]
-        except (JournalError, ValueError, KeyError, TypeError):
+            return [self._day(each) for each in self._journal.ends(one)]
+        except JournalError:
             if one.number == self._journal.volume:
                 raise
             return []
+
+    def _day(self, record: Record) -> str:
+        try:
+            return day_of(record.plain["wall"], self._begins)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise JournalCorruptError(
+                f"{self._journal.path}: record {record.sequence} says no time",
+                remedy="shaker-ctl journal verify",
+            ) from error
 
     def volumes(self, first: str, last: str) -> list[Volume]:
         """Return the volumes that are here and can hold records of a day from `first` to `last`."""
@@ -85,7 +94,7 @@ class GamingDays:
         for one in self.volumes(day, day):
             before = self._journal.head_before(one.first)
             for record in chain.over(before, self._journal.read(one.first, one.last)):
-                if day_of(record.plain["wall"], self._begins) == day:
+                if self._day(record) == day:
                     found = True
                     yield record
         if not found and (removed := self.removed(day)):

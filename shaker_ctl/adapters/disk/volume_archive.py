@@ -199,11 +199,20 @@ def removable(
         elif needed and one.first >= needed[0]:
             why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
             staying.append(StaysAtTable(one.number, why))
-        elif (latest := day_of(newest_wall(main.file_of(one)), begins)) >= before:
+        elif (latest := _latest_day(main.file_of(one), begins)) >= before:
             staying.append(StaysAtTable(one.number, f"it holds records of {latest}"))
         else:
             going.append(one)
     return going, staying
+
+
+def _latest_day(file: Path, begins: time) -> str:
+    try:
+        return day_of(newest_wall(file), begins)
+    except (ValueError, OverflowError) as error:
+        raise JournalCorruptError(
+            f"{file}: one of its records says no time", remedy="shaker-ctl journal verify"
+        ) from error
 
 
 def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -> None:

@@ -151,16 +151,23 @@ class Calibration:
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
         turn, lens = _from_lens(self.tilt_deg, self.compartment_mm, self.height_mm)
-        seen = np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens
-        r = seen[:, :2] / seen[:, 2:]
+        return self._seen(np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens)
+
+    def _seen(self, from_lens: np.ndarray) -> np.ndarray:
+        """(N, 2) pixels of (N, 3) points in millimetres right, down and away from the lens."""
+        r = from_lens[:, :2] / from_lens[:, 2:]
         if self.k1:
-            r *= 1.0 + self.k1 * _squared(r)
-        return np.asarray(r * self.focal_px + self.centre_px)
+            r *= self.focal_px + self.focal_px * self.k1 * _squared(r)
+        else:
+            r *= self.focal_px
+        r += self.centre_px
+        return np.asarray(r)
 
     def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
-        level = np.full((*xy_mm.shape[:-1], 1), z_mm)
-        return self.to_px(np.concatenate([xy_mm, level], axis=-1)).reshape(xy_mm.shape)
+        turn, lens = _from_lens(self.tilt_deg, self.compartment_mm, self.height_mm)
+        level = np.asarray(xy_mm, np.float64).reshape(-1, 2) @ turn[:2] + (z_mm * turn[2] + lens)
+        return self._seen(level).reshape(xy_mm.shape)
 
     def upright_px(self, xy_mm: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(..., 2) pixels each: places of (..., 2) mm on top of a flat die, and right below them on

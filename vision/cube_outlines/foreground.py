@@ -12,6 +12,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
+from vision.medians import median
 from vision.quads import FINE, finely
 
 _MIN_STEP = 13.0
@@ -172,7 +173,7 @@ class FloorView:
             base, seen = (each.compress(near, axis=0) for each in (self._base, samples))
             terms = np.linalg.solve(base.T @ base, base.T @ seen)
             offset = _length(samples - self._base @ terms)
-            spread = float(np.median(offset.compress(near)))
+            spread = median(offset.compress(near))
             near = offset < max(8.0, 3.5 * spread)
         else:
             one, x, y, xx, xy, yy = terms

@@ -23,6 +23,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground, fill
+from vision.medians import medians
 from vision.quads import NORMALS, SQUARE, TANGENTS, turn_matrices
 
 _SAMPLES = 11
@@ -308,8 +309,8 @@ class CubeOutline:
         mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges
         places_mm = self.calibration.to_mm(ground.to_frame(np.array(centres)), mid)
         return [
-            Pose(float(x), float(y), turn % (np.pi / 2))
-            for (x, y), turn in zip(places_mm, turns, strict=True)
+            Pose(x, y, turn % (math.pi / 2))
+            for (x, y), turn in zip(places_mm.tolist(), turns, strict=True)
         ]
 
     def cover(
@@ -373,7 +374,7 @@ def _search(
     )  # fmt: skip
     # The die's own level is what lies inside, whatever its pips are; the contour is where half of
     # it is left.
-    inner = np.median(profile[:, : _STEPS // 3].reshape(len(view), -1), axis=1)
+    inner = medians(profile[:, : _STEPS // 3].reshape(len(view), -1))
     half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0).repeat(view.shape[1])[:, None]
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]

@@ -6,8 +6,10 @@ rounds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -53,6 +55,10 @@ _IN_THE_WAY = 0.72
 """Distance, in dice, below which an outline without pips is the shadow or a part of a real face."""
 _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
+_LOOKS_PX = 4
+"""How far beside a die `_has_neighbour` looks, view pixels."""
+_FAR_PX = 2 * (_LOOKS_PX + 2)
+"""Distance between two outlines from which it is never true: drawn areas are wider by 2 each."""
 _SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
@@ -257,12 +263,17 @@ class SecondReader:
         cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
         poses = self._outline.propose(ground, contour)
         covers = self._outline.cover(mask, ground, poses)
+        order = np.argsort(-covers, kind="stable")[: np.count_nonzero(covers >= _MIN_COVER_BEFORE)]
+        likely = [poses[i] for i in order.tolist()]
         guesses: list[Pose] = []
-        for i in np.argsort(-covers, kind="stable"):
-            if covers[i] < _MIN_COVER_BEFORE:
-                break
-            if not any(_is_same(poses[i], other, *_SAME_GUESS) for other in guesses):
-                guesses.append(poses[i])
+        is_new = np.ones(len(likely), bool)
+        x, y = np.array([pose.x_mm for pose in likely]), np.array([pose.y_mm for pose in likely])
+        turn = np.array([pose.turn for pose in likely])
+        for i, pose in enumerate(likely):
+            if is_new[i]:
+                guesses.append(pose)
+                is_near = np.hypot(x - pose.x_mm, y - pose.y_mm) < _SAME_GUESS[0]
+                is_new &= ~(is_near & (_apart(turn, pose.turn) < _SAME_GUESS[1]))
         return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
 
     def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
@@ -286,7 +297,7 @@ class SecondReader:
 
     def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
         """Fit once more, now that each die knows where its neighbours are."""
-        if len(fits) < 2:
+        if not _may_touch([fit.silhouette for fit in fits]):
             return fits
         areas = [self._area(ground, fit) for fit in fits]
         around = _around(areas)
@@ -300,7 +311,7 @@ class SecondReader:
     def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
         area = np.zeros(ground.mask.shape, np.uint8)
         fill(area, fit.silhouette)
-        return cv2.dilate(area, NEAR) > 0
+        return np.asarray(cv2.dilate(area, NEAR)).view(bool)
 
     def _unexplained(self, ground: Foreground, areas: list[np.ndarray]) -> tuple[float, float]:
         """See `SecondReading.unexplained` and `unexplained_at_wall`. `areas`: see `_area`."""
@@ -371,7 +382,7 @@ class SecondReader:
         others: list[np.ndarray | None] = []
         places = []
         for i in read:
-            near = cv2.dilate(around[i].view(np.uint8), NEAR) > 0
+            near = np.asarray(cv2.dilate(around[i].view(np.uint8), NEAR)).view(bool)
             others.append(near if len(dice) > 1 else None)
             places.append((*dice[i].middle_mm(edge), dice[i].pose.turn))
         measured = list(dice)
@@ -411,10 +422,24 @@ def _share_of_full(ground: Foreground, box: tuple[slice, slice], piece: np.ndarr
     return float(np.quantile(ground.distance[box][piece], 0.9)) / _FULL_STEPS
 
 
+def _may_touch(silhouettes: Sequence[np.ndarray]) -> bool:
+    """False if none of several (N, 2) outlines comes near another in the view, by their boxes."""
+    low = np.array([outline.min(axis=0) for outline in silhouettes]).reshape(-1, 2)
+    high = np.array([outline.max(axis=0) for outline in silhouettes]).reshape(-1, 2)
+    is_near = (low[:, None] - high < _FAR_PX).all(axis=2)
+    # Each is near itself, and of others both ways.
+    return bool((is_near & is_near.T).sum() > len(silhouettes))
+
+
 def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each of several (h, w) bool areas where the others are."""
-    count = np.sum(areas, axis=0, dtype=np.uint8)
-    return [np.asarray(count > area) for area in areas]
+    if not areas:
+        return []
+    masks = [area.view(np.uint8) for area in areas]
+    count = np.zeros_like(masks[0])
+    for mask in masks:
+        count += mask
+    return [np.asarray(count > mask) for mask in masks]
 
 
 def _is_explained(fits: Sequence[Fit]) -> bool:
@@ -436,10 +461,18 @@ def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def _is_same(a: Pose, b: Pose, within_mm: float, within_turn: float) -> bool:
-    turn = abs((a.turn - b.turn + np.pi / 4) % (np.pi / 2) - np.pi / 4)
-    return np.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < within_mm and turn < within_turn
+    is_near = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < within_mm
+    return is_near and _apart(a.turn, b.turn) < within_turn
+
+
+_Turn = TypeVar("_Turn", float, np.ndarray)
+
+
+def _apart(turn: _Turn, other: float) -> _Turn:
+    """Radians between squares that are turned so."""
+    return abs((turn - other + math.pi / 4) % (math.pi / 2) - math.pi / 4)
 
 
 def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:
-    grown = cv2.dilate(area.astype(np.uint8), NEAR, iterations=4) > 0
+    grown = cv2.dilate(area.astype(np.uint8), NEAR, iterations=_LOOKS_PX) > 0
     return bool((grown & others).any())

@@ -161,14 +161,12 @@ def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) 
     outward = (corners * (NORMALS @ turned)[:, None]).sum(axis=3)
     inside = radius**2 - (corners * corners).sum(axis=3)
     rooms = (np.sqrt(np.maximum(outward**2 + inside, 0.0)) - outward).min(axis=1)
-    for i, room in enumerate(rooms):
-        for j, outline in enumerate(outlines):
-            centre = (middles[j] - middles[i]) @ back[i] @ NORMALS.T
-            own = (outline - middles[i]) @ back[i]
-            is_beside = (np.abs(own @ TANGENTS.T) < half) & (centre > half)
-            gaps = np.where(is_beside, own @ NORMALS.T - half, np.inf).min(axis=0)
-            np.minimum(room, gaps, out=room)
-    return np.asarray(np.maximum(rooms, 0.0))
+    # Of each die (first axis) how the others' middles and outlines lie beside it.
+    centres = (middles - middles[:, None]) @ back @ NORMALS.T
+    own = (outlines - middles[:, None, None]) @ back[:, None]
+    is_beside = (np.abs(own @ TANGENTS.T) < half) & (centres > half)[:, :, None]
+    gaps = np.where(is_beside, own @ NORMALS.T - half, np.inf).min(axis=(1, 2))
+    return np.asarray(np.maximum(np.minimum(rooms, gaps), 0.0))
 
 
 def _judged(
@@ -351,7 +349,8 @@ def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarr
     shade = (light @ floor[:, :, None])[..., 0] / dot[:, None]
     shade = np.minimum(np.maximum(shade, 0.0), 1.1)
     # 255 (shade floor)^(1/γ), as a product of powers: of sixty numbers instead of thousands.
-    shaded = (shade ** (1 / _GAMMA))[..., None] * (255.0 * floor ** (1 / _GAMMA))[:, None]
+    root = np.asarray(cv2.pow(shade, 1 / _GAMMA))
+    shaded = root[..., None] * (255.0 * floor ** (1 / _GAMMA))[:, None]
     off = colours - shaded
     return np.asarray(np.sqrt(np.einsum("bkc,bkc->bk", off, off)))
 

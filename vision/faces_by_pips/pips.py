@@ -18,6 +18,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.likeness import oddity
 from vision.faces_by_pips.spots import length
+from vision.medians import median, medians
 
 FACE_PX = 72
 """Edge of the rectified patch, pixels. A 16 mm die measures about this in a table frame, so
@@ -165,9 +166,10 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     # A ring light rarely shines evenly: fit the slope of lightness on what is surely face.
     near = np.flatnonzero(away < max(10.0, _unevenness(away)))
     sample = near[:: len(near) // 300]
-    base = _RAMPS.reshape(3, -1)[:, sample]
+    ramps = _RAMPS.reshape(3, -1)
+    base = ramps[:, sample]
     slope = np.linalg.solve(base @ base.T, base @ residual[0].ravel()[sample])
-    residual[0] -= np.tensordot(slope, _RAMPS, 1)
+    residual[0] -= (slope @ ramps).reshape(residual[0].shape)
     return length(residual)
 
 
@@ -347,7 +349,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     if diameters.max() > 1.7 * diameters.min():
         return refuse("spots of different size")
     colours = np.array([s.colour for s in spots])
-    if np.linalg.norm(colours - np.median(colours, axis=0), axis=1).max() > (LIKE_INNER * contrast):
+    if length((colours - medians(colours.T)).T).max() > LIKE_INNER * contrast:
         return refuse("spots of different colour")
     middle = points.mean(axis=0)  # of every legal face it is the middle of the lattice
     best: tuple[float, float, tuple[tuple[int, int], ...]] | None = None
@@ -368,7 +370,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
         return refuse(f"spacing {spacing:.2f} of the edge")
     if count in (3, 5) and not _is_like_the_others(points, diameters, middle, spacing):
         return refuse("the spot in the middle is no pip like the others")
-    diameter = float(np.median(diameters))
+    diameter = median(diameters)
     confidence = _standing_out(away, middle, spacing, diameter, layout, contrast)
     return Face(
         value=count,
@@ -415,10 +417,10 @@ def _standing_out(
     is_pip = (_PLACES[:, None] == np.array(layout)).all(axis=2).any(axis=1)
     if len(layout) == 1 and diameter > 0.25:
         counts &= is_pip  # the large ace reaches where other faces have their pips
-    dy, dx = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    disc = dx * dx + dy * dy <= radius * radius
-    x, y = at[counts].T[..., None]
-    levels = away[y + dy[disc], x + dx[disc]].mean(axis=1) / contrast
+    side = np.arange(-reach, reach + 1)
+    dy, dx = np.nonzero(side * side + (side * side)[:, None] <= radius * radius)
+    x, y = at[counts].T[..., None] - reach
+    levels = away[y + dy, x + dx].mean(axis=1) / contrast
     full = float(levels[is_pip[counts]].min(initial=1.0))
     empty = float(levels[~is_pip[counts]].max(initial=0.0))
     return max(0.0, min(1.0, full - empty))

@@ -19,6 +19,7 @@ and the vector from the centre of the top face to that of the bottom face in uni
 
 from __future__ import annotations
 
+import cmath
 import math
 from functools import cached_property
 from pathlib import Path
@@ -83,7 +84,7 @@ class FoundDie:
     @property
     def centre(self) -> np.ndarray:
         """(2,) float32, pixels: the centre of the top face."""
-        return np.asarray(self.corners.mean(axis=0), np.float32)
+        return np.asarray(np.add.reduce(self.corners) / len(self.corners), np.float32)
 
     @property
     def edge_px(self) -> float:
@@ -159,12 +160,12 @@ def decode(peaks: np.ndarray, faces: np.ndarray, min_score: float) -> list[Found
     order = np.argsort(-peaks[0, rows, columns], kind="stable")[:_MAX_DICE]
     dice: list[FoundDie] = []
     taken: list[tuple[float, float, float]] = []
-    for row, column in zip(rows[order], columns[order], strict=True):
-        score, dx, dy, ln_r, p_re, p_im, s_re, s_im = (float(v) for v in peaks[:, row, column])
+    for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        score, dx, dy, ln_r, p_re, p_im, s_re, s_im = peaks[:, row, column].tolist()
         x, y = (column + dx) * PEAK_STRIDE, (row + dy) * PEAK_STRIDE
-        radius = float(np.exp(np.clip(ln_r, 0.0, 8.0)))
+        radius = math.exp(min(max(ln_r, 0.0), 8.0))
         # Only the smaller radius counts: a wild guess of a huge die must not hide its neighbours.
-        if any(np.hypot(x - u, y - v) < _SAME_DIE * min(radius, q) for u, v, q in taken):
+        if any(math.hypot(x - u, y - v) < _SAME_DIE * min(radius, q) for u, v, q in taken):
             continue
         taken.append((x, y, radius))
         face = _at(faces, x / FACE_STRIDE, y / FACE_STRIDE)
@@ -185,9 +186,9 @@ def decode(peaks: np.ndarray, faces: np.ndarray, min_score: float) -> list[Found
 def _corners(x: float, y: float, radius: float, p: complex, s: complex) -> np.ndarray:
     """Corners of the parallelogram with that centre, radius and symmetric shape numbers."""
     p /= max(abs(p), 1e-6)
-    root = np.sqrt(s * s - 4.0 * p + 0j)
-    halves = [radius * np.sqrt(w + 0j) for w in ((s + root) / 2.0, (s - root) / 2.0)]
-    turns = sorted((h for half in halves for h in (half, -half)), key=lambda h: np.angle(h))
+    root = cmath.sqrt(s * s - 4.0 * p)
+    halves = [radius * cmath.sqrt(w) for w in ((s + root) / 2.0, (s - root) / 2.0)]
+    turns = sorted((h for half in halves for h in (half, -half)), key=cmath.phase)
     # The image's y axis points down, so growing angles run clockwise.
     return np.array([(x + h.real, y + h.imag) for h in turns], np.float32)
 
@@ -195,7 +196,7 @@ def _corners(x: float, y: float, radius: float, p: complex, s: complex) -> np.nd
 def _at(maps: np.ndarray, x: float, y: float) -> np.ndarray:
     """All channels at a place between cell centres (cell i has its centre at i + ½)."""
     height, width = maps.shape[1:]
-    x, y = np.clip(x - 0.5, 0, width - 1), np.clip(y - 0.5, 0, height - 1)
+    x, y = min(max(x - 0.5, 0.0), width - 1.0), min(max(y - 0.5, 0.0), height - 1.0)
     x0, y0 = min(int(x), max(width - 2, 0)), min(int(y), max(height - 2, 0))
     x1, y1 = min(x0 + 1, width - 1), min(y0 + 1, height - 1)
     u, v = x - x0, y - y0

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.medians import median
 from vision.reading import Quality, Reason
 
 BLACK_MEDIAN = 14.0
@@ -76,6 +77,7 @@ class QualityGate:
         self._steps = steps
         self._ray_x = (self._rim[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
         self._ray_y = (self._rim[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        self._moved = (_RIM_SHIFTS @ self._direction.T).astype(np.float32)
         self._base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
         self._nearer = np.exp(-0.5 * (steps[2:-2] / _RIM_NEAR_PX) ** 2)
         self._crop = calibration.box_of(self._rim)
@@ -174,15 +176,19 @@ class QualityGate:
         seen = inside & (step.max(axis=1) > _MIN_RIM_STEP)
         # Where the strongest steps are partly another ring's, a fit to all ends between the two.
         # So the shift that most rays agree with comes first.
-        fits = np.abs(at[:, None] - self._direction @ _RIM_SHIFTS.T) < _RIM_SHIFT_PX
-        keep = seen & fits[:, (fits & seen[:, None]).sum(axis=0).argmax()]
+        fits = np.abs(self._moved - at) < _RIM_SHIFT_PX
+        keep = seen & fits[(fits & seen).sum(axis=1).argmax()]
         shift = np.zeros(3)
         for _ in range(4):
             if keep.sum() < 8:
                 break
-            shift, *_ = np.linalg.lstsq(self._base[keep], at[keep], rcond=None)
+            base = self._base[keep]
+            shift = np.linalg.solve(base.T @ base, base.T @ at[keep])
             off = np.abs(at - self._base @ shift)
-            keep = seen & (off < max(1.5, float(np.median(off[keep])) * 2.0))
+            before = keep
+            keep = seen & (off < max(1.5, median(off[keep]) * 2.0))
+            if np.array_equal(keep, before):
+                break
         agree = int(keep.sum())
         return (shift, agree) if agree > 0.5 * seen.sum() else (None, 0)
 
@@ -203,12 +209,21 @@ class QualityGate:
 def sharpness(grey: np.ndarray) -> float:
     """Steepest steps as a share of the contrast, per pixel: about 0.4 for a sharp edge, 0.1 for
     one that is smeared over ten pixels. Does not care how bright or contrasty the scene is."""
-    small = np.asarray(cv2.blur(grey, (2, 2)), np.uint8)
+    small = _means_of_four(grey)
     dx = cv2.absdiff(small[::_EVERY, 1:], small[::_EVERY, :-1])
     dy = cv2.absdiff(small[1::_EVERY], small[:-1:_EVERY])
     steep = sum(_level(_shares(steps), 0.998) for steps in (dx, dy)) / 2
     levels = _shares(small[::_EVERY])
     return steep / max(_level(levels, 1 - _RARE) - _level(levels, _RARE), 12.0)
+
+
+def _means_of_four(grey: np.ndarray) -> np.ndarray:
+    """(h - 1, w - 1) uint8 of (h, w): the means of each pixel, the next, and both below."""
+    pairs = np.add(grey[1:], grey[:-1], dtype=np.uint16)
+    fours = pairs[:, 1:] + pairs[:, :-1]
+    fours += 2
+    fours >>= 2
+    return fours.astype(np.uint8)
 
 
 def rows_without_grain(grey: np.ndarray) -> float:

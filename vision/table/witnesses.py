@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -102,13 +103,15 @@ def heard(
     usual = heights[(len(heights) - 1) // 2] if heights else 0.0
     nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
     is_bare = scene.unexplained < limits.contact_foreign_dice
+    touching = {
+        (i, j)
+        for i, j in combinations(range(len(dice)), 2)
+        if gap_px(dice[i].corners, dice[j].corners) < nearest
+    }
     full = []
-    for die in dice:
-        beside = tuple(
-            i
-            for i, other in enumerate(dice)
-            if other is not die and gap_px(die.corners, other.corners) < nearest
-        )
+    for number, die in enumerate(dice):
+        pairs = (pair for pair in touching if number in pair)
+        beside = tuple(sorted(sum(pair) - number for pair in pairs))
         is_seen = die.second is not None and die.second.support > limits.contact_seen
         measured = die.measured
         if measured is not None:

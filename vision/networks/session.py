@@ -50,6 +50,8 @@ def open_session(
     # onnxruntime has no such option.
     if not (adds_bytes_exactly() if adds_exactly is None else adds_exactly):
         options.add_session_config_entry("session.x64quantprecision", "1")
+    # An arena keeps the peak of each network and saves no instruction: the maps are small.
+    options.enable_cpu_mem_arena = False
     # Idle threads that spin would cost the motion loop its core.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -184,15 +184,15 @@ class Calibration:
         depth = self.height_mm - z_mm
         return np.asarray(rays[:, :2] / rays[:, 2:] * depth - self.compartment_mm)
 
-    def circle_px(self, radius_mm: float, z_mm: float = 0.0, points: int = 61) -> np.ndarray:
+    def circle_px(self, radius_mm: float, z_mm: float = 0.0) -> np.ndarray:
         """(N, 2) pixels: a level circle around the middle of the compartment; it ends where it
         begins."""
-        turn = np.linspace(0, 2 * np.pi, points)
+        turn = np.linspace(0, 2 * np.pi, 121)
         return self.level_px(radius_mm * np.stack([np.cos(turn), np.sin(turn)], axis=1), z_mm)
 
     def around(self, dice_high: float = _TOPS_HIGH) -> tuple[slice, slice]:
         """The rows and columns that show what stands in the compartment, up to so many dice."""
-        reach = self.circle_px(self.compartment_radius_mm, dice_high * self.die_mm, points=121)
+        reach = self.circle_px(self.compartment_radius_mm, dice_high * self.die_mm)
         return self.box_of(reach)
 
     def has_room_at(self, middle_px: np.ndarray) -> bool:

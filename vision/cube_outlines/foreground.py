@@ -24,6 +24,12 @@ shadow."""
 
 _CHROMA_STEP = 7.0
 _FAINT = 0.25
+_MIN_SIDE = 8
+"""Smallest side of the view, pixels: a calibration that shows no more is refused elsewhere."""
+_MIN_SPREAD = 8.0
+"""Smallest distance from the floor's colour, in steps of Lab, that still is the floor's grain."""
+_CELL = 16
+"""Side, in steps of Lab, of a cell in which the floor's colour is looked for."""
 """Distance from the floor, in steps, below which a shadow is not looked for: it hides nothing."""
 
 _SAME_STEP = 10
@@ -92,15 +98,15 @@ class FloorView:
     def __init__(self, calibration: Calibration, scale: float = 2.0) -> None:
         self.calibration = calibration
         radius = calibration.compartment_radius_mm
-        rim = calibration.circle_px(radius, points=121)
+        rim = calibration.circle_px(radius)
         # The tops of dice at the rim, and of one on top of another, reach beyond the floor.
         rows, columns = calibration.around()
         self.origin = x0, y0 = columns.start, rows.start
         self.scale = scale
-        self.size = (
-            max(8, int((columns.stop - x0) / scale)),
-            max(8, int((rows.stop - y0) / scale)),
+        width, height = (
+            max(_MIN_SIDE, int((each.stop - each.start) / scale)) for each in (columns, rows)
         )
+        self.size = width, height
         self.crop = (
             slice(y0, int(y0 + self.size[1] * scale)),
             slice(x0, int(x0 + self.size[0] * scale)),
@@ -163,7 +169,7 @@ class FloorView:
     def _fit_floor(self, lab: np.ndarray) -> Floor:
         samples = lab[self._rows, self._columns].astype(np.float32)
         centre = _mode(samples)
-        spread = 8.0
+        spread = _MIN_SPREAD
         offset = _length(samples - centre)
         near = offset < 28.0
         for _ in range(3):
@@ -174,7 +180,7 @@ class FloorView:
             terms = np.linalg.solve(base.T @ base, base.T @ seen)
             offset = _length(samples - self._base @ terms)
             spread = median(offset.compress(near))
-            near = offset < max(8.0, 3.5 * spread)
+            near = offset < max(_MIN_SPREAD, 3.5 * spread)
         else:
             one, x, y, xx, xy, yy = terms
             zero = np.zeros(3, np.float32)
@@ -203,12 +209,12 @@ def shows_the_same(before: Foreground, picture: np.ndarray) -> bool:
 
 def _mode(samples: np.ndarray) -> np.ndarray:
     """The most common colour: the densest cell of a coarse histogram, then its mean."""
-    cells = (samples / 16).astype(np.int32)
-    keys = cells[:, 0] * 4096 + cells[:, 1] * 64 + cells[:, 2]
+    cells = (samples / _CELL).astype(np.int32)
+    keys = np.ravel_multi_index(cells.T, 3 * (256 // _CELL,))
     values, counts = np.unique(keys, return_counts=True)
     best = values[counts.argmax()]
     centre = samples.compress(keys == best, axis=0).mean(axis=0)
-    near = _length(samples - centre) < 16
+    near = _length(samples - centre) < _CELL
     return np.asarray(samples.compress(near, axis=0).mean(axis=0))
 
 

@@ -94,6 +94,10 @@ _MIN_LIKENESS = 0.60
 _MIN_SLANT = 0.12
 """Stretch of the pips from which a view counts as slanted."""
 _FEW = 3
+_NEXT = 3
+"""Where the lattice has its next row beyond a four's, in spacings from the four's middle."""
+_UNPROVED = 0.6
+"""What a face of few pips counts if nothing shows that it ends where a die does."""
 """Pips that occur by chance."""
 
 
@@ -338,17 +342,18 @@ def _face(
     grain = float(np.median(off[ground]))
     if odd > _MAX_ODD[is_uneven] or grain > _MAX_GRAIN[is_uneven]:
         return None
-    drawn = np.clip((1.15 * radius - gaps) / (0.3 * radius) + 0.5, 0, 1)
-    told = ground | (gaps < 1.15 * radius) if proposal.is_printed else looked_at
+    wide = 1.15 * radius
+    drawn = np.clip((wide - gaps) / (0.3 * radius) + 0.5, 0, 1)
+    told = ground | (gaps < wide) if proposal.is_printed else looked_at
     likeness = float(np.corrcoef(drawn[told], np.clip(share[told], -0.5, 1.5))[0, 1])
     if likeness < _MIN_LIKENESS:
         return None
     ends = float((length(rim - body[:, None]) > max(0.2 * contrast, 5.0)).mean())
     confidence = max(0.0, min(1.0, (full - empty) * likeness))
     if proposal.value <= _FEW:  # so few pips occur by chance: that the face ends counts as well
-        confidence *= 0.6 + 0.4 * min(1.0, 2 * ends)
+        confidence *= _UNPROVED + (1 - _UNPROVED) * min(1.0, 2 * ends)
     if proposal.value == 1:
-        confidence *= 0.6 + 0.4 * proposal.square
+        confidence *= _UNPROVED + (1 - _UNPROVED) * proposal.square
     if reach < np.inf:
         confidence *= _LESS_SURE
     return body, Face(
@@ -378,8 +383,7 @@ def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:
         return bool((np.hypot(places[:, 0] - x, places[:, 1] - y) < 0.45).any())
 
     return any(
-        (has(1, 3 * side) and has(-1, 3 * side)) or (has(3 * side, 1) and has(3 * side, -1))
-        for side in (-1, 1)
+        (has(1, far) and has(-1, far)) or (has(far, 1) and has(far, -1)) for far in (-_NEXT, _NEXT)
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-_TURNS = np.arange(16) * (2 * np.pi / 16)
+_TURNS = np.linspace(0, 2 * np.pi, 16, endpoint=False)
 _RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _DISTANCES = np.linspace(0.0, 1.0, 14)
 """Distances of the samples along a ray, in diameters of a pip. Half of them lie on the pip."""

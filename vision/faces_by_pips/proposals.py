@@ -19,6 +19,8 @@ SPACING = 0.255
 SIZE_RATIO = 1.5
 """Largest ratio between the diameters of two spots of one face."""
 _NEIGHBOURS = 10
+_GRAIN = 4
+"""How much two equal colours differ by grain, in steps of Lab."""
 _MAX_AWAY = 5.4
 """Largest distance of two pips of one face, in diameters of one."""
 _SIDES = (1.25, 4.6)
@@ -71,11 +73,11 @@ def propose(spots: Spots) -> list[Proposal]:
         least = np.minimum(contrast, contrast[i])
         unlike = np.linalg.norm(spots.inner - spots.inner[i], axis=1)
         is_plain = (least > PLAIN) & (unlike < _SAME)
-        like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + 4
+        like_outer = np.where(is_plain, 1.1, _LIKE_OUTER) * least + _GRAIN
         alike = (
             (away < _MAX_AWAY * size[i])
             & (np.maximum(size, size[i]) < SIZE_RATIO * np.minimum(size, size[i]))
-            & (unlike < LIKE_INNER * least + 4)
+            & (unlike < LIKE_INNER * least + _GRAIN)
             & (np.linalg.norm(spots.outer - spots.outer[i], axis=1) < like_outer)
         )
         alike[i] = False

@@ -228,7 +228,8 @@ def _means_of_four(grey: np.ndarray) -> np.ndarray:
 
 def rows_without_grain(grey: np.ndarray) -> float:
     """Share of rows that are one flat tone or a copy of the row above."""
-    inner = np.ascontiguousarray(grey[:, grey.shape[1] // 8 : -grey.shape[1] // 8 : 2])
+    border = grey.shape[1] // 8
+    inner = np.ascontiguousarray(grey[:, border:-border:2])
     is_flat = inner.max(axis=1) - inner.min(axis=1) <= 1
     same = np.zeros(len(inner), bool)
     same[1:] = cv2.absdiff(inner[1:], inner[:-1]).max(axis=1) <= 1

@@ -55,6 +55,8 @@ _FULL_CONTRAST = 120.0
 """Grey levels between top face and floor from which an outline is worth all it can be."""
 _MAX_LOOKS = 0.9526
 """Probability; what a network says beyond, even a broken one, counts no more."""
+_MAX_SIDES = 8.0
+"""Difference of log-likelihoods; what the side faces say beyond counts no more."""
 _EVEN, _SHORT = 0.2, 0.3
 """How far above, and below, the others a flat die may seem, in dice, by nothing but noise. Of 4,592
 flat dice of the rig 0.5 % seem 0.3 below; a face that leans is foreshortened and seems to lie
@@ -85,7 +87,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     spread = math.log(min(max(vote.spread_mm, 0.05), 4.0))
     beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
     off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02)
-    side = min(max(vote.sides, -8.0), 8.0)
+    side = min(max(vote.sides, -_MAX_SIDES), _MAX_SIDES)
     seen = np.array([spread, beyond, off]) * outline
     unsure = np.array([spread, beyond, off]) * (1 - outline)
     return np.array(

@@ -1,11 +1,11 @@
 """How many numbers somebody set by hand, wherever they stand in what reads dice.
 
 A number counts unless it is given: by counting (0, 1, 2), by halving, by a turn in degrees, by the
-range of a byte, or as nearly nothing, against a division by zero. A whole number also does not
-count where its place says that it names something: an index, a length of `reshape`, an order of
-axes, a key, or what something is equal to (the value of a die, the channels of a picture). Bounds
-of slices and of ranges count, because some of them are chosen. Code that draws pictures for people,
-or counts results, is left out. The manifest's thresholds count.
+range of a byte (255, 256), or as nearly nothing, against a division by zero. A whole number also
+does not count where its place says that it names something: an index, a length of `reshape`, an
+order of axes, a key, or what something is equal to (the value of a die, the channels of a picture).
+Bounds of slices and of ranges count, because some of them are chosen. Code that draws pictures for
+people, or counts results, is left out. The manifest's thresholds count.
 """
 
 import ast
@@ -18,9 +18,9 @@ import pytest
 import vision
 from vision.networks.model_card import MODELS
 
-MAX_NUMBERS = 715
-"""715 are there. A change may only lower it: the goal is 450."""
-GIVEN = (0, 1, 2, 0.5, 45, 90, 180, 360, 255)
+MAX_NUMBERS = 694
+"""694 are there. A change may only lower it: the goal is 450."""
+GIVEN = (0, 1, 2, 0.5, 45, 90, 180, 360, 255, 256)
 NEARLY_NOTHING = 1e-5
 NAMES_LENGTHS = ("reshape", "transpose")
 DRAW_OR_COUNT = ("evaluate.py", "explain.py", "overlay.py", "shares.py", "target_paper.py", "tests")

@@ -19,7 +19,7 @@ from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
-from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.rules.parameters import TableParameters
 
@@ -505,11 +505,18 @@ def test_a_dispute_without_words_is_refused(journal: Path, option: str, words: s
     assert not (journal.parent / "pictures" / NAME).exists()
 
 
-@pytest.mark.parametrize("name", ["loop", "file/below", "y" * 300])
-def test_a_path_that_cannot_be_a_journal_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("loop", "is a link"),
+        ("file/below", "there is no journal"),
+        ("y" * 300, "there is no journal"),
+    ],
+)
+def test_a_path_that_cannot_be_a_journal_is_refused(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(RefusedError, match="there is no journal"):
+    with pytest.raises(ShakerError, match=why):
         run("last", journal=tmp_path / name)
 
 

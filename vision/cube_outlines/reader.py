@@ -470,7 +470,8 @@ _Turn = TypeVar("_Turn", float, np.ndarray)
 
 def _apart(turn: _Turn, other: float) -> _Turn:
     """Radians between squares that are turned so."""
-    return abs((turn - other + math.pi / 4) % (math.pi / 2) - math.pi / 4)
+    most = math.pi / 4
+    return abs((turn - other + most) % (2 * most) - most)
 
 
 def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:

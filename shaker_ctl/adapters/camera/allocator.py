@@ -38,7 +38,8 @@ def return_large_blocks() -> bool:
 
 
 def give_back() -> bool:
-    """Return to the system what is free inside the heap, between a millisecond and four: after a
-    toss that was read 4.5 MB. False where the C library cannot, or nothing was free."""
+    """Return to the system what is free inside the heap, in one to four milliseconds. After eight
+    scenes that were read in a loop that is 4.5 MB; of a table on the rig less, 1 to 2 MB. False
+    where the C library cannot, or nothing was free."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     return trim is not None and bool(trim(0))

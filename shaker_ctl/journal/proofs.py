@@ -19,7 +19,7 @@ RENEWED_AFTER_S = 3 * 86400.0
 """Age at which a volume is verified again; the rest of `GOOD_FOR_S` is time to do it in."""
 
 Mark = tuple[int, ...]
-"""How a file stands: inode, size, time of its last change."""
+"""How a file stands: inode, size, times of its last change."""
 
 
 @frozen

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import time
 from itertools import pairwise
 from pathlib import Path
@@ -100,7 +101,10 @@ def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:
             return None
         before = book.head_before(found[0].sequence)
         disputes = tuple(one for one in _disputes(pictures) if one.round == number)
-        return round_of(number, book.identity, before, found, str(path), disputes)
+        told = round_of(number, book.identity, before, found, str(path), disputes)
+        if not told.damage and (damage := book.round_damage(number)) is not None:
+            return replace(told, damage=damage.line())
+        return told
 
 
 def round_of(

@@ -86,7 +86,8 @@ class GamingDays:
         ]
 
     def records(self, day: str, chain: Chain) -> Iterator[Record]:
-        """Yield the records of a day; all of their volumes are held against `chain` on the way.
+        """Yield the records of a day; all of their volumes are held against `chain` on the way, to
+        their ends.
 
         Raises JournalError where they were all removed, or may have been.
         """

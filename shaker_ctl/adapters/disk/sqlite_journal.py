@@ -78,6 +78,8 @@ class SqliteJournal:
         self._read_only = read_only
         self._milestones: list[Record] | None = None
         """Of the open volume; a start asks for them three times before it writes."""
+        self._held: dict[int, Damage | None] = {}
+        """What `round_damage` found of each volume."""
         numbers = volume_numbers(path)
         if not numbers and not read_only:
             stamp = datetime.now(UTC).isoformat(timespec="seconds")
@@ -231,18 +233,43 @@ class SqliteJournal:
     def read(self, first: int = 1, last: int | None = None) -> Iterator[Record]:
         """Yield records from `first` to `last` as they stand, unverified. From any thread.
 
-        Raises JournalCorruptError where a file cannot be read, or is not there.
+        The last one of a closed volume has the hash that the chain has sealed in, whatever its file
+        says: whoever walks to it has proved what was read. Raises JournalCorruptError where a file
+        cannot be read, is not there, or ends too early.
         """
         limit = MAX_INTEGER if last is None else last
         file = self._file
         for one in file.closed:
             if one.first <= limit and one.last >= first:
-                yield from volume_file.read(self.file_of(one), max(first, one.first), limit)
+                yield from self._read_closed(one, max(first, one.first), limit)
         if limit > file.start.sequence:
             yield from file.read(first, limit)
 
+    def _read_closed(self, one: Volume, first: int, limit: int) -> Iterator[Record]:
+        path = self.file_of(one)
+        reached = first - 1
+        for record in volume_file.read(path, first, limit):
+            reached = record.sequence
+            yield Record(one.last, one.hash, record.body) if reached == one.last else record
+        if reached < min(one.last, limit):
+            damage = Damage(str(path), reached + 1, None, f"missing; the volume ends at {one.last}")
+            raise JournalCorruptError(damage.line(), remedy="shaker-ctl journal verify")
+
     def file_of(self, one: Volume) -> Path:
-        """Return the file of a closed volume. Raises JournalCorruptError where it is not there."""
+        """Return the file of a closed volume, to be read with what stands beside it.
+
+        Raises JournalCorruptError where it is not there, or where something stands beside it that
+        is no log of its own.
+        """
+        path = self._place_of(one)
+        # Who has a writer has had the volumes settled, and may be closing one in another thread.
+        if self._read_only and volume_file.beside(path):
+            with contextlib.suppress(JournalBusyError):  # the writer is at it, and it is his log
+                if foreign := volume_file.look(path).foreign:
+                    raise JournalCorruptError(_of(one, path, foreign).line(), remedy=FETCH)
+        return path
+
+    def _place_of(self, one: Volume) -> Path:
         path = volume_path(self.path, one.number)
         if not path.exists():
             if one.number in self.removed:
@@ -258,15 +285,15 @@ class SqliteJournal:
     def head_before(self, sequence: int) -> Head:
         """Return what the record `sequence` must follow: the record before it, or the beginning.
 
-        Where that one is missing, the newest that is there before it in its volume. Where its
-        volume was removed, what the chain has sealed in of its end.
+        Where that one is missing, the newest that is there before it in its volume. At the
+        beginning of a volume, what the chain has sealed in of the end of the one before.
         """
         file = self._file
         start, path = file.start, file.path
         for number, one in enumerate(file.closed):
-            if sequence == one.last + 1 and one not in self.present:
+            if sequence == one.last + 1:
                 return one.head
-            if sequence <= one.last + 1:
+            if sequence <= one.last:
                 start = file.closed[number - 1].head if number else self.start
                 path = self.file_of(one)
                 break
@@ -302,10 +329,7 @@ class SqliteJournal:
         while last > 0:
             number = bisect_right(begins, last)
             first = max(last - _PAGE, begins[number - 1])
-            if first > begins[number - 1]:
-                before = self.head_before(first)
-            else:
-                before = self.closed[number - 2].head if number > 1 else self.start
+            before = self.head_before(first)
             page: list[Record] = []
             for step in walk(before, self.read(first, last), str(self.path)):
                 if isinstance(step, Damage):
@@ -387,13 +411,27 @@ class SqliteJournal:
         start = self._start_of(one)
         try:
             if file is None:
-                self.file_of(one)
+                self._place_of(one)
         except JournalError as error:
             return start, Damage(str(path), one.first, None, str(error))
         seen = volume_file.look(path)
         if seen.foreign:
             return start, _of(one, path, seen.foreign)
         return self._held_against_chain(one, path, alive, alone=not seen.beside)
+
+    def round_damage(self, number: int) -> Damage | None:
+        """Return the first damage of the closed volumes that can hold records of a round.
+
+        What `read_round` yields leads to nothing that is sealed; its volumes do. Each is verified
+        once.
+        """
+        for one in self.closed:
+            if one.holds_round(number):
+                if one.number not in self._held:
+                    self._held[one.number] = self.verify_closed(one)[1]
+                if (damage := self._held[one.number]) is not None:
+                    return damage
+        return None
 
     def _start_of(self, one: Volume) -> Head:
         return self.closed[one.number - 2].head if one.number > 1 else self.start

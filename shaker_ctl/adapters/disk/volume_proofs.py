@@ -48,7 +48,7 @@ def mark_of(path: Path) -> Mark:
         stat = path.stat()
     except OSError:
         return ()
-    return (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    return (stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
 @frozen

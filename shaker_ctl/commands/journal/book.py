@@ -50,8 +50,9 @@ class CheckedJournal:
         records = self.store.read_round(number)
         if not records:
             return []
-        proved = self._chain.over(self.store.head_before(records[0].sequence), records)
-        return until_ended(list(proved), number)
+        proved = list(self._chain.over(self.store.head_before(records[0].sequence), records))
+        self._chain.damage = self._chain.damage or self.store.round_damage(number)
+        return until_ended(proved, number)
 
     @property
     def first(self) -> int:

@@ -1,0 +1,158 @@
+"""What is read from a closed volume leads to the hash that the chain has sealed in, or is named."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from datetime import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
+from shaker_ctl.adapters.disk import volume_file, volume_proofs
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.commands.program import program
+from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.journal.record import Entry, Head, Record, chain_hash, link
+from shaker_ctl.page.journal import read_day, read_round
+
+DAYS = ("2026-11-19", "2026-11-20", "2026-11-21")
+FORGED = 60
+"""A record of the second volume, of round 12."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Three volumes, the last one open; eight rounds in each."""
+    with closing(SqliteJournal(tmp_path / "journal.sqlite")) as store:
+        for number, day in enumerate(DAYS):
+            if number:
+                turn(store, day)
+            for n in range(EACH - bool(number)):
+                body = {"event": {"type": "Tick", "text": "as it was"}, "at_s": float(n)}
+                entry = Entry("step", body, round=1 + 8 * number + n // 5)
+                wall = f"{day}T12:00:00.000+00:00"
+                made = link(store.head(), entry, monotonic_s=float(n), wall=wall, digests={})
+                store.write([made])
+        return store.path
+
+
+def forge(path: Path) -> None:
+    """Write another number into one record, and hash all after it in this volume anew."""
+    file = volume_file.VolumeFile(path, read_only=True)
+    head, made = file.start, []
+    for each in file.read():
+        is_it = each.sequence == FORGED
+        body = each.body.replace(b"as it was", b"FORGED") if is_it else each.body
+        made.append(Record(each.sequence, chain_hash(head.hash, body), body))
+        head = Head(each.sequence, made[-1].hash)
+    path.unlink()
+    volume_file.found(path, file.identity, file.closed, made)
+
+
+def plant_a_log(path: Path) -> None:
+    """Put a log beside the volume that makes it say what `forge` writes."""
+    aside = path.with_name("aside.sqlite")
+    shutil.copy(path, aside)
+    forge(aside)
+    with closing(sqlite3.connect(aside)) as forged, closing(sqlite3.connect(path)) as db:
+        rows = forged.execute("SELECT sequence, hash, body FROM record").fetchall()
+        whole = path.read_bytes()
+        (path.with_name("whole")).write_bytes(whole)
+        for name in ("record_stays", "record_is_kept"):
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute("PRAGMA journal_mode=WAL")
+        db.executemany("UPDATE record SET hash = ?2, body = ?3 WHERE sequence = ?1", rows)
+        db.commit()
+        log = Path(f"{path}-wal").read_bytes()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    path.write_bytes(whole)
+    Path(f"{path}-wal").write_bytes(log)
+
+
+def damage(path: Path, how: str) -> None:
+    closed = volume_path(path, 2)
+    if how == "forged":
+        forge(closed)
+    elif how == "a planted log":
+        plant_a_log(closed)
+    else:
+        changed(closed, "DELETE FROM record WHERE sequence > 78")
+
+
+EACH_WAY = pytest.mark.parametrize("how", ["forged", "a planted log", "its end missing"])
+
+
+@EACH_WAY
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "12"],
+        ["last", "16"],
+        ["day", DAYS[1]],
+        ["events", "--day", DAYS[1], "--all"],
+        ["events", "--all"],
+        ["statistics"],
+        ["export", "OUT"],
+        ["export", "OUT", "--from", DAYS[1], "--to", DAYS[2]],
+    ],
+    ids=" ".join,
+)
+def test_a_command_names_a_closed_volume_that_is_not_the_one_sealed_in(
+    path: Path, tmp_path: Path, words: list[str], how: str
+) -> None:
+    def act() -> BaseException | None:
+        told = [str(tmp_path / "out") if word == "OUT" else word for word in words]
+        return CliRunner().invoke(program, ["journal", *told, "--journal", str(path)]).exception
+
+    assert act() is None
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    damage(path, how)
+    found = act()
+    assert isinstance(found, JournalCorruptError), found
+    assert "journal-000002.sqlite" in str(found) or "record 80" in str(found)
+    assert not (tmp_path / "out" / "records.jsonl").exists()
+
+
+@EACH_WAY
+def test_the_page_names_it_too(path: Path, how: str) -> None:
+    def shown() -> list[str]:
+        told = read_round(path, path.parent, 12)
+        assert told is not None
+        return [told.damage, read_day(path, DAYS[1], time(6)).damage]
+
+    assert shown() == ["", ""]
+    damage(path, how)
+    with suppress(JournalCorruptError):
+        assert all(shown())
+
+
+@pytest.mark.parametrize("how", ["forged", "its end missing"])
+def test_a_start_that_reads_back_through_it_stops(path: Path, how: str) -> None:
+    damage(path, how)
+    with closing(SqliteJournal(path)) as store:
+        assert store.verify_start()[1] is None
+        with pytest.raises(JournalCorruptError, match=r"journal-000002.sqlite|record 80"):
+            list(store.newest_first())
+
+
+def test_what_follows_a_closed_volume_follows_what_is_sealed_in(path: Path) -> None:
+    with closing(SqliteJournal(path, read_only=True)) as store:
+        sealed = store.closed[1].head
+    forge(volume_path(path, 2))
+    with closing(SqliteJournal(path, read_only=True)) as store:
+        assert store.head_before(sealed.sequence + 1) == sealed
+
+
+def test_a_file_that_is_written_over_with_its_old_time_has_another_mark(path: Path) -> None:
+    before, stat = volume_proofs.mark_of(path), path.stat()
+    with path.open("r+b") as file:
+        file.write(file.read(1))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert path.stat().st_mtime_ns == stat.st_mtime_ns
+    assert volume_proofs.mark_of(path) != before

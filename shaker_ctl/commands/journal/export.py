@@ -20,6 +20,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
+from shaker_ctl import whole_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.commands.plain_text import cell
@@ -29,6 +30,9 @@ from shaker_ctl.journal.record import Head, Record, chain_hash
 RECORDS = "records.jsonl"
 CHAIN = "chain.json"
 ROUNDS = "rounds.csv"
+
+_MAX_CHAIN_B = 10_000
+"""Largest `chain.json`; it has some 200 bytes."""
 
 _BODY_AT = len('{"hash":"","record":') + 64
 """Where a record begins on its line."""
@@ -70,9 +74,11 @@ def _aside(targets: tuple[Path, ...]) -> Iterator[list[IO[str]]]:
     written = [target.with_name(f".{target.name}.{os.getpid()}.new") for target in targets]
     try:
         with contextlib.ExitStack() as opened:
-            files: list[IO[str]] = [
-                opened.enter_context(new.open("w", encoding="utf-8", newline="")) for new in written
-            ]
+            files: list[IO[str]] = []
+            for new in written:
+                new.unlink(missing_ok=True)  # what a link in its place names is not written
+                made = new.open("x", encoding="utf-8", newline="")
+                files.append(opened.enter_context(made))
             yield files
             for file in files:
                 file.flush()
@@ -118,11 +124,14 @@ def verify_export(folder: Path) -> Head:
     page's program, at the first record that is not what the table wrote.
     """
     try:
-        chain = json.loads((folder / CHAIN).read_bytes())
+        chain = json.loads(whole_file.read_bounded(folder / CHAIN, _MAX_CHAIN_B))
+        if type(chain["first"]) is not int:
+            raise TypeError(f"{CHAIN} says no number of the first record")
         head = Head(chain["first"] - 1, bytes.fromhex(chain["before"]))
-        lines = (folder / RECORDS).read_bytes().removesuffix(b"\n").split(b"\n")
+        with whole_file.opened(folder / RECORDS) as file:
+            lines = file.read().removesuffix(b"\n").split(b"\n")
         last = str(chain["head"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RefusedError(
             f"{folder} is no export: {getattr(error, 'strerror', '') or error}",
             remedy="Give a folder that `shaker-ctl journal export` wrote",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -214,6 +215,39 @@ def test_a_record_that_is_missing_from_an_export_is_found(export: Path, tmp_path
 def test_what_is_no_export_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="is no export"):
         RUNNER.invoke(app, ["verify", str(tmp_path)], catch_exceptions=False)
+
+
+CHAINED = '{"first": 1, "before": "", "head": ""}'
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "[" * 200_000,
+        *(CHAINED.replace("1", number) for number in ("Infinity", "NaN", "1.5", "true", "null")),
+        CHAINED + " " * 20_000,
+        CHAINED,
+    ],
+    ids=lambda chain: chain[:20],
+)
+def test_what_is_no_export_is_refused_and_never_waited_for(tmp_path: Path, chain: str) -> None:
+    (tmp_path / "chain.json").write_text(chain)
+    os.mkfifo(tmp_path / "records.jsonl")
+    with pytest.raises(RefusedError, match="is no export"):
+        RUNNER.invoke(app, ["verify", str(tmp_path)], catch_exceptions=False)
+
+
+def test_an_export_writes_nothing_through_a_link_that_was_planted(
+    journal: Path, tmp_path: Path
+) -> None:
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    out.mkdir()
+    precious.write_text("precious")
+    (out / f".records.jsonl.{os.getpid()}.new").symlink_to(precious)
+    run("export", str(out), journal=journal)
+    assert precious.read_text() == "precious"
+    assert not (out / "records.jsonl").is_symlink()
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ from shaker_ctl.errors import (
 )
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.proofs import GOOD_FOR_S, Break, Proofs
+from shaker_ctl.journal.proofs import GOOD_FOR_S, Break, Proof, Proofs
 from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, canonical, chain_hash, link
 
 EACH = 40
@@ -618,9 +618,9 @@ def test_what_a_newer_program_wrote_is_refused_with_a_line(tmp_path: Path) -> No
 # ── The proving ─────────────────────────────────────────────────────────────
 
 
-def proved(copies: list[SqliteJournal], now_s: float) -> Proofs:
+def proved(copies: list[SqliteJournal], now_s: float, known: Proofs | None = None) -> Proofs:
     """Verify what is due until nothing is."""
-    proofs = Proofs()
+    proofs = known or Proofs()
     while (due := volume_proofs.next_due(copies, proofs, now_s)) is not None:
         proofs = volume_proofs.prove(due, proofs, lambda: now_s)
         if proofs.broken:
@@ -655,6 +655,36 @@ def test_a_volume_that_changed_hands_is_verified_anew(parameters: JournalParamet
     (one,) = volume_proofs.unproved([opened.main], proofs, 1000.0)
     assert one.path == parameters.path
     opened.close()
+
+
+def test_proofs_of_a_clock_that_stood_ahead_are_made_anew(parameters: JournalParameters) -> None:
+    both(parameters, 3)
+    with closing(open_copies(parameters)) as opened:
+        ahead = proved([opened.main], 30 * 86400.0)
+        assert len(volume_proofs.unproved([opened.main], ahead, 1000.0)) == 2
+        again = proved([opened.main], 1000.0, ahead)
+        assert volume_proofs.unproved([opened.main], again, 1000.0) == []
+
+
+def test_a_volume_that_keeps_the_table_closed_is_verified_before_an_old_proof(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    with closing(open_copies(parameters)) as opened:
+        first, second = volume_proofs.volumes([opened.main])
+        old = Proofs().proved(str(first.path), Proof(first.mark(), 0.0))
+        ahead = old.proved(str(second.path), Proof(second.mark(), 9e9))
+        assert volume_proofs.next_due([opened.main], ahead, 5 * 86400.0) == second
+
+
+def test_a_folder_in_the_place_of_the_proofs_is_moved_aside(parameters: JournalParameters) -> None:
+    both(parameters, 2)
+    kept = volume_proofs.place(parameters.path)
+    (kept / "something").mkdir(parents=True)
+    assert records_process.verify_next([parameters.path], records_process.Rest())
+    assert len(volume_proofs.load(kept).of) == 1
+    (aside,) = kept.parent.glob(f"{kept.name}.replaced-*")
+    assert (aside / "something").is_dir()
 
 
 def test_a_table_is_not_opened_before_every_volume_is_verified(
@@ -734,7 +764,12 @@ def test_a_records_process_that_cannot_be_started_is_tried_again(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[" * 5000, b"\xff", b'{"volumes": 7}', b'{"volumes": {"a": ["x"]}}']
+    "content",
+    [
+        *(b"", b"{", b"[" * 5000, b"\xff", b'{"volumes": 7}', b'{"volumes": {"a": ["x"]}}'),
+        b'{"volumes": {"a": [1, 1%s]}}' % (b"0" * 400),
+        b'{"broken": ["a", "b", 1%s]}' % (b"0" * 400),
+    ],
 )
 def test_proofs_that_cannot_be_understood_prove_nothing(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "journal.proved.json"

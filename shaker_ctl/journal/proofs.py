@@ -74,7 +74,10 @@ class Proofs:
 
 
 def from_plain(plain: Any) -> Proofs:
-    """Return what was kept. What cannot be understood proves nothing and is left out."""
+    """Return what was kept. What cannot be understood proves nothing and is left out.
+
+    Raises OverflowError for a time beyond every clock.
+    """
     if not isinstance(plain, dict):
         return Proofs()
     kept = plain.get("volumes")
@@ -85,7 +88,7 @@ def from_plain(plain: Any) -> Proofs:
             and len(row) > 1
             and all(isinstance(one, int | float) and not isinstance(one, bool) for one in row)
         ):
-            of[file] = Proof(tuple(row[:-1]), row[-1])
+            of[file] = Proof(tuple(row[:-1]), float(row[-1]))
     match plain.get("broken"):
         case [str(file), str(line), int() | float() as wall_s]:
             return Proofs(of, Break(file, line, float(wall_s)))

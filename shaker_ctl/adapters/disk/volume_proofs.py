@@ -13,10 +13,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
-from shaker_ctl.adapters.disk.volume_file import BESIDE, Alive, preserve
+from shaker_ctl.adapters.disk.volume_file import BESIDE, Alive, move_aside, preserve
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.proofs import RENEWED_AFTER_S, Break, Mark, Proof, Proofs, from_plain
+from shaker_ctl.journal.proofs import (
+    GOOD_FOR_S,
+    RENEWED_AFTER_S,
+    Break,
+    Mark,
+    Proof,
+    Proofs,
+    from_plain,
+)
 from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import mode, put, read_bounded
 
@@ -33,12 +41,17 @@ def load(path: Path) -> Proofs:
     """Return what was kept; nothing where it cannot be read."""
     try:
         return from_plain(json.loads(read_bounded(path, _MAX_B)))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, OverflowError, RecursionError):
         return Proofs()
 
 
 def save(path: Path, proofs: Proofs) -> None:
-    """Put the proofs into place whole. Raises OSError."""
+    """Put the proofs into place whole; a folder there is moved aside.
+
+    Raises OSError, JournalWriteError.
+    """
+    if path.is_dir() and not path.is_symlink():
+        move_aside(path, ("",))
     put(path, json.dumps(proofs.to_plain()), mode(0o640))
 
 
@@ -76,26 +89,28 @@ def volumes(copies: list[SqliteJournal]) -> Iterator[Standing]:
             yield Standing(copy, volume)
 
 
-def unproved(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> list[Standing]:
+def unproved(
+    copies: list[SqliteJournal], proofs: Proofs, now_s: float, for_s: float = GOOD_FOR_S
+) -> list[Standing]:
     """Return the volumes whose verification is not good any more, or was never."""
     return [
         one
         for one in volumes(copies)
-        if (proof := proofs.of.get(str(one.path))) is None or not proof.is_good(one.mark(), now_s)
+        if (proof := proofs.of.get(str(one.path))) is None
+        or not proof.is_good(one.mark(), now_s, for_s)
     ]
 
 
 def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> Standing | None:
-    """Return the volume to verify next: one without a proof first, then the oldest proof."""
+    """Return the volume to verify next: one that keeps the table closed, then the oldest proof."""
 
-    def age_s(one: Standing) -> float:
+    def made_s(one: Standing) -> float:
         proof = proofs.of.get(str(one.path))
-        if proof is None or not proof.is_good(one.mark(), now_s, RENEWED_AFTER_S):
-            return float("inf") if proof is None else now_s - proof.wall_s
-        return -1.0
+        if proof is None or not proof.is_good(one.mark(), now_s):
+            return float("-inf")
+        return proof.wall_s
 
-    due = max(volumes(copies), key=age_s, default=None)
-    return None if due is None or age_s(due) < 0.0 else due
+    return min(unproved(copies, proofs, now_s, RENEWED_AFTER_S), key=made_s, default=None)
 
 
 def prove(

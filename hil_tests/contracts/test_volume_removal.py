@@ -437,3 +437,32 @@ def test_a_removal_that_is_cut_short_is_done_again(
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [(b'"schema":2', b'"schema":6'), (b'"removed":[2', b'"removed":[4'), (b'"kind', b"\xff")],
+    ids=["a version", "a removed volume", "no JSON"],
+)
+def test_damage_in_the_first_record_of_the_open_volume_is_damage_of_that_file(
+    parameters: JournalParameters, aged: Path, said: bytes, instead: bytes
+) -> None:
+    """It says which volumes were removed, and is believed only once it is verified."""
+    assert remove(aged).exit_code == 0
+    with closing(open_copies(parameters)) as opened:
+        assert opened.second is not None
+        opened.second.write([turn(opened.main, "2026-11-23")])
+        first = opened.main.head().sequence
+    path = volume_path(parameters.path, 6)
+    with closing(sqlite3.connect(path)) as db:
+        (body,) = db.execute("SELECT body FROM record WHERE sequence = ?", (first,)).fetchone()
+    assert said in body
+    changed(path, f"UPDATE record SET body = X'{body.replace(said, instead).hex()}'")
+    told = f"{path}: record {first}"
+    with pytest.raises(JournalCorruptError, match=told) as caught:
+        open_copies(parameters)
+    assert "rebuild --main" in caught.value.remedy
+    assert list(path.parent.glob(f"{path.name}.evidence-*"))
+    found = act(aged, "verify").exception
+    assert isinstance(found, JournalCorruptError)
+    assert told in str(found)

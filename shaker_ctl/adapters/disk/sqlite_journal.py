@@ -380,13 +380,17 @@ class SqliteJournal:
     def verify(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
         """Walk all volumes; return the sound head and the first damage, if any.
 
-        A tail that was cut off is not seen here: compare the head with another medium.
+        A tail that was cut off is not seen here: compare the head with another medium. The open
+        volume comes first: its records say which of the closed ones must be here.
         """
+        end, damage = self._file.verify(alive)
+        if damage is not None:
+            return end, damage
         for one in self.present:
             head, damage = self.verify_closed(one, alive)
             if damage is not None:
                 return head, damage
-        return self._file.verify(alive)
+        return end, None
 
     def verify_start(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
         """Walk the open volume, and look at the files of the closed ones, whose heads it seals in.
@@ -394,10 +398,13 @@ class SqliteJournal:
         The closed ones are settled as by `settle`. What this does not see in one of them is for
         `verify_closed`.
         """
+        end, damage = self._file.verify(alive)
+        if damage is not None:
+            return end, damage
         for one in self.present:
             if (damage := self._settled(one)) is not None:
                 return Head(one.first - 1, b""), damage
-        return self._file.verify(alive)
+        return end, None
 
     def verify_closed(
         self, one: Volume, alive: Alive | None = None, *, file: Path | None = None

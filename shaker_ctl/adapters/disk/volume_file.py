@@ -42,6 +42,7 @@ from shaker_ctl.journal.record import (
     Damage,
     Head,
     Record,
+    chain_hash,
     genesis,
     names_round,
     newer,
@@ -403,6 +404,8 @@ class VolumeFile:
         at = self.start.sequence + 1
         try:
             first = next(self.read(at, at), None)
+            if first is not None and first.hash != chain_hash(self.start.hash, first.body):
+                return None  # The walk says what is wrong with it; its words say nothing.
             wrong = "missing" if first is None else misfit(first.plain, self.closed)
         except JournalCorruptError as error:
             wrong = str(error)

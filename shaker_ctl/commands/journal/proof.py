@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from shaker_ctl.commands.journal.book import (
 )
 from shaker_ctl.commands.journal.export import verify_export
 from shaker_ctl.commands.plain_text import visible
-from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.errors import JournalCorruptError, JournalError
 
 
 def verify(
@@ -48,10 +49,11 @@ def verify(
     heads, findings = survey(parameters)
     for path, head in heads:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
-    store = SqliteJournal(parameters.path, read_only=True)
-    if gone := len(store.closed) - len(store.present):
+    gone = 0
+    with closing(SqliteJournal(parameters.path, read_only=True)) as store, suppress(JournalError):
+        gone = len(store.closed) - len(store.present)  # else its record is damaged: told below
+    if gone:
         screen.print(f"{gone} closed volumes were removed; their archive holds them")
-    store.close()
     for finding in findings:
         colour = "red" if finding.halts else "yellow"
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -502,6 +503,16 @@ def test_a_planted_lock_is_not_followed(parameters: JournalParameters, tmp_path:
     with pytest.raises(JournalWriteError, match="cannot be locked"):
         open_copies(parameters)
     assert not target.exists()
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: os.symlink("away", path)])
+def test_what_is_no_file_in_the_place_of_the_lock_is_to_be_moved_away(
+    parameters: JournalParameters, make: Callable[[Path], None]
+) -> None:
+    make(parameters.path.with_name(parameters.path.name + ".lock"))
+    with pytest.raises(JournalWriteError, match="cannot be locked") as caught:
+        open_copies(parameters)
+    assert caught.value.remedy == volume_file.MOVE_AWAY
 
 
 def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> None:

@@ -37,6 +37,7 @@ from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
+    JournalError,
     JournalVersionError,
     JournalWriteError,
     RefusedError,
@@ -613,6 +614,33 @@ def test_what_a_newer_program_wrote_is_refused_with_a_line(tmp_path: Path) -> No
     db.close()
     with pytest.raises(JournalVersionError, match="newer"):
         SqliteJournal(store.path)
+
+
+def test_a_later_volume_that_is_given_for_the_journal_leads_to_the_first(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    for number in (2, 3):
+        with pytest.raises(JournalError, match=f"is volume {number} of a journal") as caught:
+            SqliteJournal(volume_path(parameters.path, number), read_only=True)
+        assert caught.value.code == "journal"
+        assert caught.value.remedy.endswith(f", {parameters.path}")
+
+
+def test_a_folder_where_a_volume_is_written_first_is_moved_aside(
+    parameters: JournalParameters,
+) -> None:
+    both(parameters, 3)
+    assert parameters.second is not None
+    here = volume_path(parameters.path, 2)
+    here.unlink()
+    for name in (f"{here}.part", f"{parameters.second}.founding"):
+        (Path(name) / "something").mkdir(parents=True)
+    assert [each.number for each in fetch(parameters)] == [2]
+    rebuild(parameters, main=False)
+    assert survey(parameters)[1] == []
+    aside = [*parameters.path.parent.rglob("*.part.replaced-*/something")]
+    assert len([*aside, *parameters.path.parent.rglob("*.founding.replaced-*/something")]) == 2
 
 
 # ── The proving ─────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.volume_file import MOVE_AWAY
 from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
 
 
@@ -20,6 +21,8 @@ class JournalLock:
         """
         path = written.with_name(written.name + ".lock")
         remedy = "Create that folder, or mount its medium writable"
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            remedy = MOVE_AWAY
         with told_as(JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy):
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.fdopen(os.open(path, flags, 0o640), "r+")

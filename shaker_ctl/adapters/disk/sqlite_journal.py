@@ -88,6 +88,13 @@ class SqliteJournal:
         self._file = VolumeFile(volume_path(path, number), read_only=read_only)
         if self._file.number != number:
             self._file.close()
+            named = f"-{self._file.number:06}{path.suffix}"
+            if path.name.endswith(named):
+                first = path.with_name(path.name.removesuffix(named) + path.suffix)
+                raise JournalError(
+                    f"{path} is volume {self._file.number} of a journal",
+                    remedy=f"Give the path of the first volume, {first}",
+                )
             raise JournalCorruptError(
                 f"{self._file.path} holds volume {self._file.number}, its name says {number}",
                 remedy=REBUILD,

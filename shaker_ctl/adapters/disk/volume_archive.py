@@ -19,7 +19,14 @@ from pathlib import Path
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import MODE, look, move_aside, newest_wall, sync_folder
+from shaker_ctl.adapters.disk.volume_file import (
+    MODE,
+    clear,
+    look,
+    move_aside,
+    newest_wall,
+    sync_folder,
+)
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
@@ -290,7 +297,7 @@ def _copied(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> 
     """Copy to a place beside the target, sync, read back and verify; return that place."""
     aside = target.with_name(target.name + ".part")
     with _writing(aside):
-        aside.unlink(missing_ok=True)
+        clear(aside)
         with opened(source) as old, aside.open("xb") as new:
             try:
                 shutil.copyfileobj(old, new, 1 << 20)

@@ -109,6 +109,8 @@ _SHARED_LOCK = 0x40000002
 
 IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 
+MOVE_AWAY = "Find out who put it there, and move it away"
+
 MAX_INTEGER = (1 << 63) - 1
 """The largest number that SQLite holds; no round and no record is beyond it."""
 
@@ -172,7 +174,7 @@ def _found(path: Path, identity: str, closed: Sequence[Volume], records: Sequenc
             )
     aside = path.with_name(path.name + ".founding")
     for suffix in ("", *BESIDE):
-        aside.with_name(aside.name + suffix).unlink(missing_ok=True)
+        clear(aside.with_name(aside.name + suffix))
     with closing(_connect(aside)) as db:
         db.execute("PRAGMA synchronous=FULL")
         db.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -213,9 +215,7 @@ class VolumeFile:
 
     def _open(self) -> None:
         if self.path.is_symlink():  # whoever planted it chose what is written
-            raise JournalCorruptError(
-                f"{self.path} {IS_A_LINK}", remedy="Find out who put it there, and move it away"
-            )
+            raise JournalCorruptError(f"{self.path} {IS_A_LINK}", remedy=MOVE_AWAY)
         require_file(self.path)
         self._db = self._reader() if self._read_only else _connect(self.path)
         try:
@@ -495,8 +495,7 @@ def require_file(path: Path) -> None:
     for there, state in followed:
         with contextlib.suppress(OSError):
             if not stat.S_ISREG(state().st_mode):
-                remedy = "Find out who put it there, and move it away"
-                raise JournalCorruptError(f"{there} is no ordinary file", remedy=remedy)
+                raise JournalCorruptError(f"{there} is no ordinary file", remedy=MOVE_AWAY)
 
 
 def reader(path: Path, *, alone: bool = False) -> sqlite3.Connection:
@@ -667,6 +666,14 @@ def move_aside(path: Path, suffixes: Sequence[str] = ("", *BESIDE), stamp: str =
             remedy = "Mount its medium writable, and act as the service's user"
             with told_as(JournalWriteError, f"{old} cannot be moved aside", remedy=remedy):
                 os.replace(old, f"{path}.replaced-{stamp}{suffix}")
+
+
+def clear(path: Path) -> None:
+    """Delete what an act that was cut short left there; a folder is moved aside. Raises OSError,
+    JournalWriteError."""
+    if path.is_dir() and not path.is_symlink():
+        move_aside(path, ("",))
+    path.unlink(missing_ok=True)
 
 
 @frozen

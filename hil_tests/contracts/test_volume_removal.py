@@ -7,13 +7,14 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import record_tables, records_process, volume_archive
+from shaker_ctl.adapters.disk import record_tables, records_process, volume_archive, volume_file
 from shaker_ctl.adapters.disk.dispute_list import (
     NAME,
     NOTHING,
@@ -29,7 +30,13 @@ from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.commands.journal import copies
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
-from shaker_ctl.errors import DisputesError, JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.errors import (
+    DisputesError,
+    JournalBusyError,
+    JournalCorruptError,
+    JournalError,
+    RefusedError,
+)
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.vocabulary import Role
@@ -466,3 +473,159 @@ def test_damage_in_the_first_record_of_the_open_volume_is_damage_of_that_file(
     found = act(aged, "verify").exception
     assert isinstance(found, JournalCorruptError)
     assert told in str(found)
+
+
+# ── Nothing sound is lost by mending ────────────────────────────────────────
+
+
+def cut_second(parameters: JournalParameters, volumes: int) -> Path:
+    """The second copy ends with a whole, open volume: its medium was taken out then."""
+    assert parameters.second is not None
+    for number in volume_numbers(parameters.second)[volumes:]:
+        volume_path(parameters.second, number).unlink()
+    return parameters.second
+
+
+def head_of(path: Path) -> int:
+    with closing(SqliteJournal(path, read_only=True)) as journal:
+        return journal.head().sequence
+
+
+def test_a_copy_that_ends_early_first_gets_the_sound_records_of_the_damaged_one(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    last, second = head_of(parameters.path), cut_second(parameters, 2)
+    changed(volume_path(parameters.path, 5), f"DELETE FROM record WHERE sequence = {last - 2}")
+    assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
+    assert [head_of(path) for path in (parameters.path, second)] == [last - 3, last - 3]
+    assert survey(parameters)[1] == []
+
+
+def test_damage_before_the_end_of_a_copy_that_ends_early_costs_nothing(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    last, second = head_of(parameters.path), cut_second(parameters, 2)
+    changed(parameters.path, "DELETE FROM record WHERE sequence = 3")
+    assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
+    assert [head_of(path) for path in (parameters.path, second)] == [last, last]
+    assert survey(parameters)[1] == []
+
+
+def test_records_behind_a_gap_wait_for_the_volume_that_is_wanted(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    last = head_of(parameters.path)
+    cut_second(parameters, 2)
+    changed(volume_path(parameters.path, 4), "DELETE FROM record WHERE sequence = 140")
+    refused = act(aged, "rebuild", "--main", "--yes").exception
+    assert isinstance(refused, RefusedError)
+    assert f"sound records up to {last}" in str(refused)
+    assert "journal fetch" in refused.remedy
+    assert act(aged, "fetch", str(tmp_path / "archive")).exit_code == 0
+    open_copies(parameters).close()  # the second copy is caught up
+    assert head_of(parameters.path) == last
+    assert survey(parameters)[1] == []
+
+
+def test_no_copy_is_rebuilt_from_an_older_one_after_a_removal(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    assert parameters.second is not None
+    kept = {path: path.read_bytes() for path in parameters.second.parent.glob("*.sqlite")}
+    assert remove(aged).exit_code == 0
+    last = head_of(parameters.path)
+    for path, content in kept.items():
+        path.write_bytes(content)
+    cut_second(parameters, 2)
+    refused = act(aged, "rebuild", "--main", "--yes").exception
+    assert isinstance(refused, RefusedError)
+    assert f"goes on to record {last}" in str(refused)
+    assert head_of(parameters.path) == last
+
+
+def test_no_copy_is_rebuilt_while_another_process_keeps_it(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    last = head_of(parameters.path)
+    cut_second(parameters, 2)
+    with closing(sqlite3.connect(volume_path(parameters.path, 5), isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        assert isinstance(act(aged, "rebuild", "--main", "--yes").exception, JournalBusyError)
+    assert head_of(parameters.path) == last
+
+
+def test_no_copy_is_rebuilt_from_another_tables_journal(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    second = cut_second(parameters, 0)
+    other = SqliteJournal(second)
+    other.write(records_after(other.head(), 200, wall="2026-11-22T12:00:00.000+00:00"))
+    other.close()
+    before = parameters.path.read_bytes()
+    for which in ("--main", "--second"):
+        refused = act(aged, "rebuild", which, "--yes").exception
+        assert isinstance(refused, RefusedError)
+        assert "another journal" in str(refused)
+    assert parameters.path.read_bytes() == before
+
+
+def test_an_archive_counts_only_by_the_file_that_a_fetch_would_copy(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    """The log of a crashed copy came along, and has the last record."""
+    file = tmp_path / "archive" / "journal-000002.sqlite"
+    changed(file, "CREATE TEMP TABLE last AS SELECT 1")
+    with closing(sqlite3.connect(file, isolation_level=None)) as db:
+        last = db.execute("SELECT * FROM record ORDER BY sequence DESC LIMIT 1").fetchone()
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("DELETE FROM record WHERE sequence = ?", last[:1])
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", last)
+        kept = {each: each.read_bytes() for each in (file, Path(f"{file}-wal"))}
+    for each, content in kept.items():
+        each.write_bytes(content)
+    assert isinstance(remove(aged).exception, JournalCorruptError)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def test_a_dispute_that_is_opened_while_the_archive_is_read_keeps_its_volume(
+    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_back(*words: Any) -> None:
+        assert disputed(aged, 12).exit_code == 0
+        volume_archive.require_archived(*words)
+
+    monkeypatch.setattr(copies, "require_archived", read_back)
+    refused = remove(aged).exception
+    assert isinstance(refused, RefusedError)
+    assert "round 12 meanwhile" in str(refused)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    changed(volume_path(parameters.path, 2), "DELETE FROM record WHERE sequence = 50")
+    refused = act(aged, "archive", str(tmp_path / "new"))
+    assert isinstance(refused.exception, JournalCorruptError)
+    assert f"{volume_path(parameters.path, 2)}: record 50" in str(refused.exception)
+    assert "journal fetch" in refused.exception.remedy
+    assert volume_numbers(tmp_path / "new" / parameters.path.name) == [1, 3, 4]
+    assert not list((tmp_path / "new").glob("*.part"))
+    for number in (2, 3):
+        volume_path(parameters.path, number).unlink()
+    (tmp_path / "archive" / "journal-000002.sqlite").unlink()
+    refused = act(aged, "fetch", str(tmp_path / "archive"))
+    assert "volume 2 is wanted" in str(refused.exception)
+    assert volume_path(parameters.path, 3).exists()
+
+
+def test_evidence_is_no_copy_of_a_file_larger_than_any_volume(
+    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_file, "MAX_EVIDENCE_B", 1 << 20)
+    os.truncate(volume_path(parameters.path, 2), 1 << 21)
+    with pytest.raises(JournalCorruptError, match="volume 2"):
+        open_copies(parameters)
+    assert not list(parameters.path.parent.glob("*.evidence-*"))
+    assert volume_path(parameters.path, 2).stat().st_size == 1 << 21

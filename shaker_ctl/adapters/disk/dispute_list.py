@@ -13,12 +13,13 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
+from typing import BinaryIO
 
 from shaker_ctl.adapters.disk.volume_proofs import mark_of
 from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, told_as
@@ -121,15 +122,21 @@ class DisputeList:
         or no text."""
         require_words("the dispute's --by", act.by)
         require_words("the dispute's --reason", act.reason)
+        with self.held() as file:
+            file.truncate(file.seek(file.read().rfind(b"\n") + 1))
+            file.write(_line(act))
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[BinaryIO]:
+        """Let nobody else add an act meanwhile. Raises JournalWriteError."""
         with self._writing():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self._path, flags, 0o640), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                file.truncate(file.seek(file.read().rfind(b"\n") + 1))
-                file.write(_line(act))
-                file.flush()
-                os.fsync(file.fileno())
+                yield file
 
     def acts(self) -> tuple[Dispute, ...]:
         """Return every act, oldest first."""

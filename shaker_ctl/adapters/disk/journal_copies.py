@@ -11,8 +11,9 @@ import logging
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -132,7 +133,7 @@ def _opened_under(
             if finding.halts:
                 raise _halted(finding, main, second)
             if finding.trouble is Trouble.SECOND_LATE and second is not None:
-                copy_forward(main, second)
+                copy_forward(main.read(second.head().sequence + 1), second)
         if not second_is_set:
             findings.append(tail_unproved())
         return OpenedJournal(main, second, tuple(findings), lock)
@@ -200,8 +201,10 @@ def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
 def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
     """Write one copy anew from the other, the main one or the second; return its head.
 
-    What stood there is moved aside, never deleted. Raises RefusedError where the source itself is
-    damaged, no second copy is set, or a service writes; JournalError where a file cannot be used.
+    What stood there is moved aside, never deleted. Sound records that it alone has are brought to
+    the other copy first. Raises RefusedError where the source itself is damaged, no second copy is
+    set, a service writes, or the copy is another journal, whole and longer, or has sound records
+    that cannot be brought; JournalError where a file cannot be used.
     """
     if parameters.second is None:
         raise RefusedError("the settings name no second copy", remedy="Set journal.second")
@@ -212,15 +215,8 @@ def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
 
 
 def _rebuilt(source_path: Path, target_path: Path) -> Head:
+    _keep_what_goes_on(source_path, target_path)
     with contextlib.closing(_opened_only(source_path)) as source:
-        head, damage = source.verify()
-        if damage is not None:
-            is_open = damage.where == str(source.open_file)
-            raise RefusedError(
-                f"{source_path} is damaged itself: {damage.line()}",
-                remedy="Rebuild the other copy if it is whole" if is_open else FETCH,
-            )
-        _refuse_a_shorter(source, head, target_path)
         _require_room(source, target_path.parent)
         stamp = unused_stamp(target_path)
         for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
@@ -229,7 +225,18 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()
         _write_volume(target_path, source, source.closed, None).close()
+        return source.head()
+
+
+def _require_sound(source: SqliteJournal) -> Head:
+    head, damage = source.verify()
+    if damage is None:
         return head
+    is_open = damage.where == str(source.open_file)
+    raise RefusedError(
+        f"{source.path} is damaged itself: {damage.line()}",
+        remedy="Rebuild the other copy if it is whole" if is_open else FETCH,
+    )
 
 
 def _require_room(source: SqliteJournal, folder: Path) -> None:
@@ -247,22 +254,64 @@ def _require_room(source: SqliteJournal, folder: Path) -> None:
         )
 
 
-def _refuse_a_shorter(source: SqliteJournal, head: Head, target_path: Path) -> None:
-    """Raise RefusedError where the target is sound, and only goes on where the source ends."""
+def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
+    """Bring to the source what the target alone has: sound records that go on where it ends.
+
+    Raises RefusedError where the source is damaged; where the target is another journal, or is
+    whole and longer; where it holds sound records that cannot be brought. Raises JournalBusyError.
+    """
+    with contextlib.closing(_opened_only(source_path)) as source:
+        head, identity = _require_sound(source), source.identity
     try:
-        with contextlib.closing(_opened_only(target_path)) as target:
-            state = _walked(target, SqliteJournal.verify)
-            same = head.sequence == 0 or state.hash_at(head.sequence) == head.hash
-            goes_on = same and state.damage is None and target.identity == source.identity
-            longer = state.head.sequence if goes_on else 0
+        target = _opened_only(target_path)
+    except JournalBusyError:
+        raise
     except (JournalError, RefusedError):
         return  # what cannot be read is what a rebuild is for
-    if longer > head.sequence:
+    with contextlib.closing(target):
+        if target.identity != identity:
+            raise RefusedError(
+                f"{target_path} is another journal ({target.identity}) than {source_path}",
+                remedy="Give the right paths in journal.path and journal.second",
+            )
+        end, _ = target.verify_open()
+        if end.sequence <= head.sequence or _forks(target, head):
+            return
+        if target.verify()[1] is None:
+            raise RefusedError(
+                f"{target_path} is whole and goes on to record {end.sequence}; {source_path} ends "
+                f"at record {head.sequence}",
+                remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
+            )
+        with contextlib.closing(SqliteJournal(source_path)) as source:
+            copy_forward(_sound_after(head, target), source)
+            kept = source.head().sequence
+    if kept < end.sequence:
         raise RefusedError(
-            f"{target_path} is whole and goes on to record {longer}; {source.path} ends at record "
-            f"{head.sequence}",
-            remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
+            f"{target_path} has sound records up to {end.sequence}; {source_path} ends at record "
+            f"{kept}, and what lies between is missing",
+            remedy=FETCH,
         )
+
+
+def _forks(target: SqliteJournal, head: Head) -> bool:
+    """Whether the target has another record where the source ends, so that a person has decided."""
+    try:
+        there = _hash_at(target, head.sequence)
+    except JournalBusyError:
+        raise
+    except JournalError:  # it lies in a volume that is missing
+        return False
+    return there is not None and there != head.hash
+
+
+def _sound_after(head: Head, journal: SqliteJournal) -> Iterator[Record]:
+    """Yield the records that follow `head`, up to the first that is not sound."""
+    with contextlib.suppress(JournalError):
+        for step in walk_chain(head, journal.read(head.sequence + 1), str(journal.path)):
+            if isinstance(step, Damage):
+                return
+            yield step
 
 
 def _write_volume(
@@ -278,15 +327,10 @@ def _write_volume(
     return written
 
 
-def copy_forward(source: SqliteJournal, target: SqliteJournal) -> None:
-    """Append to `target` what `source` has beyond it."""
-    batch: list[Record] = []
-    for record in source.read(target.head().sequence + 1):
-        batch.append(record)
-        if len(batch) == _BATCH:
-            target.write(batch)
-            batch = []
-    target.write(batch)
+def copy_forward(records: Iterator[Record], target: SqliteJournal) -> None:
+    """Append to `target` what comes next."""
+    while batch := list(islice(records, _BATCH)):
+        target.write(batch)
 
 
 def _opened_only(path: Path) -> SqliteJournal:
@@ -345,14 +389,14 @@ def _pinpointed(
 
 def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
     head, damage = walk(copy)
+    return CopyState(str(copy.path), head, damage, partial(_hash_at, copy))
 
-    def hash_at(sequence: int) -> bytes | None:
-        if sequence == 0:
-            return b""
-        record = next(copy.read(sequence, sequence), None)
-        return None if record is None else record.hash
 
-    return CopyState(str(copy.path), head, damage, hash_at)
+def _hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
+    if sequence == 0:
+        return b""
+    record = next(copy.read(sequence, sequence), None)
+    return None if record is None else record.hash
 
 
 def _halted(

@@ -413,13 +413,17 @@ class SqliteJournal:
                 return Head(one.first - 1, b""), damage
         return end, None
 
+    def verify_open(self) -> tuple[Head, Damage | None]:
+        """Walk the open volume alone; return as `verify` does."""
+        return self._file.verify()
+
     def verify_closed(
         self, one: Volume, alive: Alive | None = None, *, file: Path | None = None
     ) -> tuple[Head, Damage | None]:
         """Walk one closed volume and hold it against what the chain has sealed in of it.
 
-        `file`: another file that should hold it, such as an archive's. Only a log that belongs to
-        the file is read with it.
+        `file`: another file that should hold it, such as an archive's; read alone, as it is copied
+        from there. At the table a log that belongs to the file is read with it.
         """
         path = file or volume_path(self.path, one.number)
         start = self._start_of(one)
@@ -431,7 +435,7 @@ class SqliteJournal:
         seen = volume_file.look(path)
         if seen.foreign:
             return start, _of(one, path, seen.foreign)
-        return self._held_against_chain(one, path, alive, alone=not seen.beside)
+        return self._held_against_chain(one, path, alive, alone=file is not None or not seen.beside)
 
     def round_damage(self, number: int) -> Damage | None:
         """Return the first damage of the closed volumes that can hold records of a round.

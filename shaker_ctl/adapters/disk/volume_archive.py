@@ -60,7 +60,8 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
     The folder of `second`, the other copy, is no archive, and neither is that of `path`.
 
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
-    not verify; RefusedError where the folder cannot be written, or another process writes there.
+    not verify, once the others are brought; RefusedError where the folder cannot be written, or
+    another process writes there.
     """
     with closing(SqliteJournal(path, read_only=True)) as journal:
         _make_folder(folder)
@@ -68,19 +69,47 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
             if copy.parent.exists() and folder.samefile(copy.parent):
                 raise _is_no_archive(folder, copy)
         with _alone_in(folder):
+            trouble: JournalError | RefusedError | None = None
             for one in journal.present:
-                file = journal.file_of(one)
-                target = folder / file.name
-                is_new = not target.exists()
-                if foreign := look(file).foreign:
-                    raise JournalCorruptError(f"{file}: {foreign}", remedy=FETCH)
-                if is_new:
-                    with _writing(target):
-                        os.replace(_copied(file, target, journal, one), target)
-                        sync_folder(folder)
+                try:
+                    brought = _brought(journal, one, folder)
+                except (JournalError, RefusedError) as error:
+                    trouble = trouble or error
                 else:
-                    _require_whole(target, journal, one)
-                yield Brought(one.number, target, is_new)
+                    yield brought
+            if trouble is not None:
+                raise trouble
+
+
+def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> Brought:
+    file = journal.file_of(one)
+    target = folder / file.name
+    if foreign := look(file).foreign:
+        raise JournalCorruptError(f"{file}: {foreign}", remedy=FETCH)
+    if target.exists():
+        _require_whole(target, journal, one)
+        return Brought(one.number, target, is_new=False)
+    try:
+        aside = _copied(file, target, journal, one)
+    except JournalCorruptError:
+        _require_ready(journal, one)
+        raise
+    with _writing(target):
+        os.replace(aside, target)
+        sync_folder(folder)
+    return Brought(one.number, target, is_new=True)
+
+
+def _require_ready(journal: SqliteJournal, one: Volume) -> None:
+    """Raise what keeps a volume at the table from being brought, where it is to blame."""
+    _, damage = journal.verify_closed(one)
+    if damage is not None:
+        raise JournalCorruptError(damage.line(), remedy=FETCH)
+    if look(file := journal.file_of(one)).has_log:
+        raise RefusedError(
+            f"{file} was not closed whole: a crash left its end in the log beside it",
+            remedy="Start the table, which folds the log in; then archive again",
+        )
 
 
 def fetch(parameters: JournalParameters, folder: Path | None = None) -> Iterator[Brought]:
@@ -121,25 +150,39 @@ def _journals_in(folder: Path, names: set[str]) -> list[Path]:
 
 def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[Brought]:
     """`sources`: the journals that volumes are taken from."""
+    trouble: JournalError | RefusedError | None = None
     with closing(SqliteJournal(path, read_only=True)) as journal:
         for one in journal.closed:
-            _, damage = journal.verify_closed(one)
-            if damage is None:
-                continue
-            here = volume_path(path, one.number)
-            places = [volume_path(source, one.number) for source in sources]
-            if look(here).foreign:
-                places.insert(0, here)  # alone it may be whole
-            there = [file for file in places if os.path.lexists(file)]
-            if not there and one.number in journal.removed and not os.path.lexists(here):
-                continue
-            if not there:
-                searched = f"{places[-1]} has none" if places else "there is no other copy"
-                raise RefusedError(
-                    f"volume {one.number} is wanted at {here}, and {searched}", remedy=FROM_ARCHIVE
-                )
-            _put_whole(here, there, journal, one)
-            yield Brought(one.number, here, is_new=True)
+            try:
+                brought = _fetched(journal, one, sources)
+            except (JournalError, RefusedError) as error:
+                trouble = trouble or error
+            else:
+                if brought is not None:
+                    yield brought
+    if trouble is not None:
+        raise trouble
+
+
+def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> Brought | None:
+    """Return None where the volume is whole, or was removed and is nowhere."""
+    _, damage = journal.verify_closed(one)
+    if damage is None:
+        return None
+    here = volume_path(journal.path, one.number)
+    places = [volume_path(source, one.number) for source in sources]
+    if look(here).foreign:
+        places.insert(0, here)  # alone it may be whole
+    there = [file for file in places if os.path.lexists(file)]
+    if not there and one.number in journal.removed and not os.path.lexists(here):
+        return None
+    if not there:
+        searched = f"{places[-1]} has none" if places else "there is no other copy"
+        raise RefusedError(
+            f"volume {one.number} is wanted at {here}, and {searched}", remedy=FROM_ARCHIVE
+        )
+    _put_whole(here, there, journal, one)
+    return Brought(one.number, here, is_new=True)
 
 
 def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> None:
@@ -307,7 +350,11 @@ def _copied(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> 
             except OSError:
                 aside.unlink()  # it keeps no room on a medium that is full
                 raise
-    _require_whole(aside, journal, one)
+    try:
+        _require_whole(aside, journal, one)
+    except JournalCorruptError:
+        aside.unlink()
+        raise
     return aside
 
 

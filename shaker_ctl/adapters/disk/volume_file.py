@@ -626,11 +626,16 @@ def guarded(path: Path) -> Iterator[None]:
         raise translated(error, path, read_only=True) from error
 
 
+MAX_EVIDENCE_B = 1 << 30
+"""Largest volume that is copied for evidence at a start; a gaming day makes some 30 MB."""
+
+
 def preserve(path: Path, note: str) -> Path:
     """Copy a volume and its log, as found, beside it; return the folder. For evidence (O-4).
 
     Call before closing it: closing folds the log into the file. The same finding is kept once, so
-    that restarts in a row do not fill the medium.
+    that restarts in a row do not fill the medium. Raises OSError, also where what stands there is
+    larger than `MAX_EVIDENCE_B` or than the room that is left; it then stands as it was.
     """
     why = (note + "\n").encode(errors="backslashreplace")
     for earlier in path.parent.glob(f"{path.name}.evidence-*"):
@@ -639,11 +644,19 @@ def preserve(path: Path, note: str) -> Path:
                 return earlier
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     folder = path.with_name(f"{path.name}.evidence-{stamp}")
+    found = (path, *beside(path))
+    sources = [each for each in found if not each.name.endswith("-shm") and _is_file(each)]
+    room = min(shutil.disk_usage(path.parent).free, MAX_EVIDENCE_B)
+    if sum(source.stat().st_size for source in sources) > room:
+        raise OSError(errno.ENOSPC, "no room for a copy of the evidence", str(path))
     folder.mkdir()  # and never into one that somebody made, or a link to one
-    for source in (path, *beside(path)):
-        if not source.name.endswith("-shm") and _is_file(source):
+    try:
+        for source in sources:
             shutil.copy2(source, folder / source.name)
-    (folder / "why.txt").write_bytes(why)
+        (folder / "why.txt").write_bytes(why)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)  # it keeps no room on a medium that is full
+        raise
     return folder
 
 

@@ -164,8 +164,15 @@ def remove(
             return
         by = {"name": name, "role": role.value}
         numbers = [one.number for one in going]
-        sealed_start.write(opened, volume.removal(numbers, visible(folder), by, reason))
-        delete(opened, going)
+        with disputes.held():
+            for number in sorted(disputes.open_rounds() - disputed):
+                if any(one.holds_round(number) for one in going):
+                    raise RefusedError(
+                        f"a dispute was opened on round {number} meanwhile; nothing is removed",
+                        remedy="Run the command again: what holds that round stays",
+                    )
+            sealed_start.write(opened, volume.removal(numbers, visible(folder), by, reason))
+            delete(opened, going)
     screen.print(
         f"{len(going)} volumes are removed, up to record {going[-1].last}; "
         f"{visible(folder)} holds them, verified",

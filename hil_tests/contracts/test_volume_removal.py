@@ -629,3 +629,33 @@ def test_evidence_is_no_copy_of_a_file_larger_than_any_volume(
         open_copies(parameters)
     assert not list(parameters.path.parent.glob("*.evidence-*"))
     assert volume_path(parameters.path, 2).stat().st_size == 1 << 21
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "lost"), [(12, 7, 0), (7, 12, 0), (7, 7, 8), (40, 3, 0)]
+)
+def test_two_damaged_copies_give_what_is_sound_in_either(
+    parameters: JournalParameters, aged: Path, ours: int, theirs: int, lost: int
+) -> None:
+    """The last file of both is damaged, each so many records before its end."""
+    assert parameters.second is not None
+    last = head_of(parameters.path)
+    for path, back in ((parameters.path, ours), (parameters.second, theirs)):
+        changed(volume_path(path, 5), f"DELETE FROM record WHERE sequence = {last - back}")
+    refused = act(aged, "rebuild", "--main", "--yes").exception
+    assert isinstance(refused, RefusedError)
+    assert "--sound-part" in refused.remedy
+    assert act(aged, "rebuild", "--main", "--sound-part", "--yes").exit_code == 0
+    assert act(aged, "rebuild", "--second", "--yes").exit_code == 0
+    assert [head.sequence for _, head in survey(parameters)[0]] == [last - lost, last - lost]
+    assert survey(parameters)[1] == []
+
+
+def test_a_damaged_volume_at_the_table_is_evidence_and_stays(
+    parameters: JournalParameters, aged: Path
+) -> None:
+    changed(volume_path(parameters.path, 2), "DELETE FROM record WHERE sequence = 50")
+    refused = remove(aged).exception
+    assert isinstance(refused, JournalCorruptError)
+    assert "journal fetch" in refused.remedy
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]

@@ -198,24 +198,32 @@ def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
     return bool(newest) and isinstance(newest[0], Record) and newest[0].hash == end.hash
 
 
-def rebuild(parameters: JournalParameters, *, main: bool) -> Head:
+def rebuild(parameters: JournalParameters, *, main: bool, sound_part: bool = False) -> Head:
     """Write one copy anew from the other, the main one or the second; return its head.
 
     What stood there is moved aside, never deleted. Sound records that it alone has are brought to
-    the other copy first. Raises RefusedError where the source itself is damaged, no second copy is
-    set, a service writes, or the copy is another journal, whole and longer, or has sound records
-    that cannot be brought; JournalError where a file cannot be used.
+    the other copy first. `sound_part`: where the last file of the source is damaged itself, take
+    what is sound in either copy, each record proved by the one before it.
+
+    Raises RefusedError where the source is damaged, no second copy is set, a service writes, or the
+    copy is another journal, whole and longer, or has sound records that cannot be brought;
+    JournalError where a file cannot be used.
     """
     if parameters.second is None:
         raise RefusedError("the settings name no second copy", remedy="Set journal.second")
     copies = (parameters.path, parameters.second)
     source_path, target_path = copies[::-1] if main else copies
     with contextlib.closing(JournalLock(parameters.path)):
-        return _rebuilt(source_path, target_path)
+        if not sound_part:
+            _keep_what_goes_on(source_path, target_path)
+            return _rebuilt(source_path, target_path, None, [])
+        return _rebuilt(source_path, target_path, *_sound_in_either(source_path, target_path))
 
 
-def _rebuilt(source_path: Path, target_path: Path) -> Head:
-    _keep_what_goes_on(source_path, target_path)
+def _rebuilt(
+    source_path: Path, target_path: Path, last: int | None, then: Sequence[Record]
+) -> Head:
+    """`last`: record up to which the source is taken; None: all. `then`: what comes after it."""
     with contextlib.closing(_opened_only(source_path)) as source:
         _require_room(source, target_path.parent)
         stamp = unused_stamp(target_path)
@@ -224,8 +232,39 @@ def _rebuilt(source_path: Path, target_path: Path) -> Head:
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()
-        _write_volume(target_path, source, source.closed, None).close()
-        return source.head()
+        if last is None or not source.closed or last > source.closed[-1].last:
+            _write_volume(target_path, source, source.closed, last).close()
+    with contextlib.closing(SqliteJournal(target_path)) as target:
+        copy_forward(iter(then), target)
+        return target.head()
+
+
+def _sound_in_either(source_path: Path, target_path: Path) -> tuple[int, list[Record]]:
+    """Return the last sound record of the source, and what goes on after it in either copy."""
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(contextlib.closing(_opened_only(source_path)))
+        head, damage = source.verify()
+        if damage is not None and damage.where != str(source.open_file):
+            raise RefusedError(f"{source_path}: {damage.line()}", remedy=FETCH)
+        copies, found, last = [source], list[Record](), head.sequence
+        if (target := _readable(target_path)) is not None:
+            stack.enter_context(contextlib.closing(target))
+            _require_same(target, source)
+            copies.append(target)
+        while step := next(filter(None, (list(_sound_after(head, copy)) for copy in copies)), None):
+            found += step
+            head = Head(step[-1].sequence, step[-1].hash)
+        return last, found
+
+
+def _readable(path: Path) -> SqliteJournal | None:
+    """Open a copy; None where it cannot be read, which is what a rebuild is for."""
+    try:
+        return _opened_only(path)
+    except JournalBusyError:
+        raise
+    except (JournalError, RefusedError):
+        return None
 
 
 def _require_sound(source: SqliteJournal) -> Head:
@@ -235,8 +274,19 @@ def _require_sound(source: SqliteJournal) -> Head:
     is_open = damage.where == str(source.open_file)
     raise RefusedError(
         f"{source.path} is damaged itself: {damage.line()}",
-        remedy="Rebuild the other copy if it is whole" if is_open else FETCH,
+        remedy="Rebuild the other copy if it is whole; where neither is, add --sound-part: "
+        "it takes what is sound in either"
+        if is_open
+        else FETCH,
     )
+
+
+def _require_same(target: SqliteJournal, source: SqliteJournal) -> None:
+    if target.identity != source.identity:
+        raise RefusedError(
+            f"{target.path} is another journal ({target.identity}) than {source.path}",
+            remedy="Give the right paths in journal.path and journal.second",
+        )
 
 
 def _require_room(source: SqliteJournal, folder: Path) -> None:
@@ -261,19 +311,11 @@ def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
     whole and longer; where it holds sound records that cannot be brought. Raises JournalBusyError.
     """
     with contextlib.closing(_opened_only(source_path)) as source:
-        head, identity = _require_sound(source), source.identity
-    try:
-        target = _opened_only(target_path)
-    except JournalBusyError:
-        raise
-    except (JournalError, RefusedError):
-        return  # what cannot be read is what a rebuild is for
+        head = _require_sound(source)
+    if (target := _readable(target_path)) is None:
+        return
     with contextlib.closing(target):
-        if target.identity != identity:
-            raise RefusedError(
-                f"{target_path} is another journal ({target.identity}) than {source_path}",
-                remedy="Give the right paths in journal.path and journal.second",
-            )
+        _require_same(target, source)
         end, _ = target.verify_open()
         if end.sequence <= head.sequence or _forks(target, head):
             return
@@ -296,6 +338,8 @@ def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
 
 def _forks(target: SqliteJournal, head: Head) -> bool:
     """Whether the target has another record where the source ends, so that a person has decided."""
+    if head.sequence == 0:
+        return False
     try:
         there = _hash_at(target, head.sequence)
     except JournalBusyError:

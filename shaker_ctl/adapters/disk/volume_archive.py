@@ -266,8 +266,8 @@ def _latest_day(file: Path, begins: time) -> str:
 
 
 def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -> None:
-    """Read back and verify each in the archive. Raises RefusedError, also where what lies there is
-    a file of one of the copies themselves, and JournalCorruptError."""
+    """Read back and verify each in the archive, and at the table. Raises RefusedError, also where
+    what lies there is a file of one of the copies themselves, and JournalCorruptError."""
     main = opened.main
     for one in going:
         file = folder / volume_path(main.path, one.number).name
@@ -281,6 +281,10 @@ def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -
                 remedy=f"shaker-ctl journal archive {folder}",
             )
         _require_whole(file, main, one)
+        for copy in filter(None, (main, opened.second)):
+            there = os.path.lexists(volume_path(copy.path, one.number))
+            if there and (damage := copy.verify_closed(one)[1]) is not None:
+                raise JournalCorruptError(damage.line(), remedy=FETCH)  # evidence is not removed
 
 
 def delete(opened: OpenedJournal, going: list[Volume]) -> None:

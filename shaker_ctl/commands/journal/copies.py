@@ -41,6 +41,10 @@ def rebuild(
     disputes: Annotated[
         bool, typer.Option("--disputes", help="Open the disputes anew that the journal knows.")
     ] = False,
+    sound_part: Annotated[
+        bool,
+        typer.Option("--sound-part", help="Neither copy is whole: take what is sound in either."),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
@@ -64,7 +68,7 @@ def rebuild(
     if not yes:
         typer.confirm(f"Write {target} anew from {source}?", abort=True)
     become_owner_of(parameters.path.parent)
-    head = rebuild_copy(parameters, main=main)
+    head = rebuild_copy(parameters, main=main, sound_part=sound_part)
     screen.print(f"{target}: {head.sequence} records, head {head.hash.hex()}")
 
 
@@ -122,7 +126,11 @@ def fetch(
         count += 1
         screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
     if not count:
-        screen.print("every closed volume of every copy is whole; nothing was fetched")
+        screen.print(
+            "every closed volume is whole; nothing was fetched. shaker-ctl journal verify looks at "
+            "the last file of each copy, too",
+            soft_wrap=True,
+        )
 
 
 def remove(

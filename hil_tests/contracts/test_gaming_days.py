@@ -245,7 +245,23 @@ def test_a_volume_that_holds_later_records_than_asked_is_not_removed(
             ("2026-09-03", [1], {2: "2026-09-03"}),
             ("2026-09-05", [1, 2, 4], {3: "2031-01-01"}),
         ):
-            going, staying = removable(opened, before, time(6), frozenset(), None)
+            going, staying = removable(opened, before, time(6), frozenset(), None, "2027-03-02")
             assert [each.number for each in going] == gone
             told = {number: f"it holds records of {day}" for number, day in kept.items()}
             assert {each.number: each.why for each in staying} == told
+
+
+def test_what_was_recorded_after_a_volume_of_the_last_days_stays_though_its_day_is_earlier(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 1)
+    path = tmp_path / "journal.sqlite"
+    days = ("09-01", "2027-11-21", "09-02", "11-21", "09-03", "11-22", "11-23")
+    recorded(path, [(day, day) for day in days])
+    with closing(open_copies(JournalParameters(path=path))) as opened:
+        for today in ("2026-11-23", "2028-01-01"):
+            going, staying = removable(opened, "2026-10-01", time(6), frozenset(), None, today)
+            assert [each.number for each in going] == [1, 3]
+            assert [(each.number, each.why) for each in staying] == [
+                (5, "it was recorded after one of 2026-11-21")
+            ]

@@ -41,8 +41,8 @@ from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.vocabulary import Role
 
-DAYS = ("2026-11-21", "2026-09-01", "2026-09-02", "2026-11-20", "2026-11-22")
-"""The first volume is recent: the clock was set back after it."""
+DAYS = ("2027-11-21", "2026-09-01", "2026-09-02", "2026-11-20", "2026-11-22")
+"""The clock stood a year ahead in the first volume, and was set right after it."""
 WORD = "correct horse battery"
 
 
@@ -58,6 +58,7 @@ def parameters(tmp_path: Path) -> JournalParameters:
 def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table with volumes of four days, all closed ones in an archive; return its settings."""
     monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 8)
+    monkeypatch.setattr(copies, "gaming_day", lambda *_: DAYS[-1])
     opened = open_copies(parameters)
     assert opened.second is not None
     for number, day in enumerate(DAYS):
@@ -233,6 +234,31 @@ def test_a_copy_of_the_journal_is_not_taken_for_its_archive(
     assert "holds the journal itself" in str(remove(aged, archive=own).exception)
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
     assert survey(parameters)[1] == []
+
+
+def test_a_clock_that_stands_ahead_or_stood_makes_no_volume_older(
+    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for today, newest in (("2026-09-20", "2026-09-20"), ("2028-01-01", DAYS[-1])):
+        with monkeypatch.context() as patched:
+            patched.setattr(copies, "gaming_day", lambda *_, now=today: now)
+            refused = remove(aged, before="2026-11-01").exception
+        assert f"the last 31 days before {newest} stay at the table" in str(refused)
+    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def test_an_archive_on_the_medium_of_a_copy_is_named(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    for done in (act(aged, "archive", str(tmp_path / "archive")), remove(aged)):
+        told = f"archive lies on the medium of {parameters.path}: what takes that medium takes"
+        assert told in done.stderr
+        assert done.exit_code == 0
+    gone = tmp_path / "gone" / "journal.sqlite"
+    assert volume_archive.sharing_medium(tmp_path, (None, gone, parameters.path)) == parameters.path
+    assert (
+        volume_archive.sharing_medium(Path("/proc"), (parameters.path, parameters.second)) is None
+    )
 
 
 def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(

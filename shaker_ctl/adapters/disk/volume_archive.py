@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from pathlib import Path
@@ -218,24 +218,32 @@ def removable(
     begins: time,
     disputed: frozenset[int],
     acknowledged: int | None,
+    today: str,
 ) -> tuple[list[Volume], list[StaysAtTable]]:
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
     A volume of an earlier day stays if one of its records is of `before` or later: a round was in
     play when that day began, or the clock was set. `begins`: local time at which a gaming day
     begins. `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
-    committed; None where the table has no floor. The last `KEPT_ROUNDS` stay, however old. Raises
-    RefusedError where the last `KEPT_DAYS` would not all stay.
+    committed; None where the table has no floor. The last `KEPT_ROUNDS` stay, however old.
+
+    `today`: the gaming day that the clock says. The earlier one of it and the open volume's day
+    counts: a clock that stands, or stood, ahead makes no volume older. What was recorded after a
+    volume of the last `KEPT_DAYS` stays, too: the clock was set back then. Raises RefusedError
+    where those days would not all stay.
     """
     main = opened.main
     if not main.closed:
         return [], []
-    latest = (date.fromisoformat(main.day()) - timedelta(days=KEPT_DAYS)).isoformat()
+    newest = min(main.day(), today)
+    latest = (date.fromisoformat(newest) - timedelta(days=KEPT_DAYS)).isoformat()
     if before > latest:
         raise RefusedError(
-            f"the last {KEPT_DAYS} days stay at the table: a start may look back into them",
+            f"the last {KEPT_DAYS} days before {newest} stay at the table: a start may look back "
+            "into them",
             remedy=f"Give {latest} or an earlier day",
         )
+    recent = next((each for each in main.closed if latest < each.day <= newest), None)
     before_last = max(one.last_round or 0 for one in main.closed) - KEPT_ROUNDS
     needed = [one.first for one in main.present if (one.last_round or 0) > before_last]
     going, staying = [], []
@@ -249,6 +257,8 @@ def removable(
         elif needed and one.first >= needed[0]:
             why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
             staying.append(StaysAtTable(one.number, why))
+        elif recent is not None and one.number > recent.number:
+            staying.append(StaysAtTable(one.number, f"it was recorded after one of {recent.day}"))
         elif (latest := _latest_day(main.file_of(one), begins)) >= before:
             staying.append(StaysAtTable(one.number, f"it holds records of {latest}"))
         else:
@@ -263,6 +273,15 @@ def _latest_day(file: Path, begins: time) -> str:
         raise JournalCorruptError(
             f"{file}: one of its records says no time", remedy="shaker-ctl journal verify"
         ) from error
+
+
+def sharing_medium(folder: Path, copies: Iterable[Path | None]) -> Path | None:
+    """Return the copy on whose medium a folder lies, if there is one."""
+    for copy in filter(None, copies):
+        with suppress(OSError):
+            if folder.stat().st_dev == copy.parent.stat().st_dev:
+                return copy
+    return None
 
 
 def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,12 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
-from shaker_ctl.adapters.disk.volume_archive import delete, removable, require_archived
+from shaker_ctl.adapters.disk.volume_archive import (
+    delete,
+    removable,
+    require_archived,
+    sharing_medium,
+)
 from shaker_ctl.adapters.disk.volume_archive import fetch as fetch_volumes
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, require_there, screen
@@ -27,6 +33,7 @@ from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head
+from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.whole_file import read_bounded
@@ -92,7 +99,7 @@ def archive(
     """Bring every closed volume to another medium, read it back and verify it there.
 
     Works while the table plays. Nothing is deleted here, and nothing is written over there. The
-    folders of the two copies are no archive.
+    folders of the two copies are no archive. A folder on the medium of one is taken, with a word.
     """
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
@@ -103,6 +110,14 @@ def archive(
         screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
     if not count:
         screen.print("no volume is closed yet; the open one stays at the table")
+    _say_whose_medium(folder, parameters)
+
+
+def _say_whose_medium(folder: Path, parameters: JournalParameters) -> None:
+    """Say on standard error that an archive lies on the medium of one of the copies, if it does."""
+    if copy := sharing_medium(folder, (parameters.path, parameters.second)):
+        told = f"{visible(folder)} lies on the medium of {visible(copy)}"
+        typer.echo(f"{told}: what takes that medium takes the archive, too", err=True)
 
 
 def fetch(
@@ -147,8 +162,8 @@ def remove(
 
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
     archive and verified there. Volumes with a disputed round stay, those that the floor has not
-    committed, those with a record of that day or later, the last 31 days, and the last 1,000
-    rounds. `fetch` brings removed ones back.
+    committed, those with a record of that day or later, the last 31 days and what was recorded
+    after a volume of them, and the last 1,000 rounds. `fetch` brings removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender
@@ -163,9 +178,12 @@ def remove(
         disputes.require_whole()
         disputed = disputes.open_rounds()
         acknowledged = _acknowledged(opened.main)
-        going, staying = removable(opened, before, parameters.day_begins, disputed, acknowledged)
+        begins = parameters.day_begins
+        today = gaming_day(datetime.now().astimezone(), begins)
+        going, staying = removable(opened, before, begins, disputed, acknowledged, today)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
+        _say_whose_medium(folder, parameters)
         require_archived(opened, going, folder)
         if not going:
             screen.print("no volume is removed")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shaker_ctl.adapters.disk.volume_file import MOVE_AWAY
 from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
+from shaker_ctl.whole_file import opened
 
 
 class JournalLock:
@@ -19,7 +20,7 @@ class JournalLock:
         Raises RefusedError where another process holds it, JournalWriteError where there is no
         place for it.
         """
-        path = written.with_name(written.name + ".lock")
+        path = _place(written)
         remedy = "Create that folder, or mount its medium writable"
         if path.is_symlink() or (path.exists() and not path.is_file()):
             remedy = MOVE_AWAY
@@ -38,3 +39,19 @@ class JournalLock:
     def close(self) -> None:
         """Let the next one in."""
         self._file.close()
+
+
+def is_locked(written: Path) -> bool:
+    """Whether a process holds the lock now: a service, or a command that writes."""
+    try:
+        with opened(_place(written)) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass  # nobody has made it, or it may not be looked at
+    return False
+
+
+def _place(written: Path) -> Path:
+    return written.with_name(written.name + ".lock")

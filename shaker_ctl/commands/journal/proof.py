@@ -11,6 +11,7 @@ from rich.text import Text
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import survey
+from shaker_ctl.adapters.disk.journal_lock import is_locked
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
@@ -46,7 +47,11 @@ def verify(
         return
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
-    heads, findings = survey(parameters)
+    try:
+        heads, findings = survey(parameters)
+    except JournalError:
+        _say_if_one_writes(parameters.path)
+        raise
     for path, head in heads:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
     gone = 0
@@ -69,8 +74,20 @@ def verify(
         )
     worst = next((finding for finding in findings if finding.halts), None)
     if worst is not None:
+        _say_if_one_writes(parameters.path)
         raise JournalCorruptError(worst.text, remedy=worst.remedy)
     if journal is None:  # beside a copy of the journal lies no list
         with opened(config, journal) as book:
             DisputeList(parameters.pictures, known(book.store.milestones())).listed()
     screen.print("the chain is whole", style="green")
+
+
+def _say_if_one_writes(journal: Path) -> None:
+    """Say that what was found may be a command's work that is not done yet."""
+    if is_locked(journal):
+        screen.print(
+            "another process writes the journal now. If it is no table but rebuild, fetch or "
+            "remove: verify again once that has ended",
+            style="yellow",
+            soft_wrap=True,
+        )

@@ -9,6 +9,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 
 import shaker_ctl.journal
 from shaker_ctl.adapters.disk.dispute_list import NAME
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
@@ -144,6 +146,24 @@ def test_verify_names_the_first_bad_record(journal: Path) -> None:
     store.close()
     with pytest.raises(JournalCorruptError, match="record 4"):
         run("verify", journal=journal)
+
+
+@pytest.mark.parametrize("found", ["a record", "a file"])
+def test_verify_says_that_another_process_writes_where_it_finds_something(
+    journal: Path, found: str
+) -> None:
+    """A rebuild may be half done."""
+    with closing(JournalLock(journal)):
+        assert "another process" not in run("verify", journal=journal)
+        if found == "a record":
+            change(journal, "6,6,6", "6,6,5")
+        else:
+            journal.write_bytes(b"no journal")
+        done = RUNNER.invoke(app, ["verify", "--journal", str(journal)])
+        assert "verify again once that has ended" in done.output
+    done = RUNNER.invoke(app, ["verify", "--journal", str(journal)])
+    assert isinstance(done.exception, JournalCorruptError)
+    assert "another process" not in done.output
 
 
 def test_export_writes_records_with_hashes_and_rounds_as_a_table(

@@ -223,7 +223,7 @@ def test_the_first_day_that_is_kept_has_a_sheet(aged: Path, tmp_path: Path) -> N
     done = act(aged, "day", "2026-11-20", "--json")
     assert done.exit_code == 0, done.output
     (note, *_) = json.loads(done.output)["notes"]
-    assert "volume 3, records 82 to 122, was removed and may hold some of this day" in note
+    assert "volume 3, records 82 to 122, was removed and may hold some of that time" in note
     assert act(aged, "events", "--day", "2026-11-20", "--all").exit_code == 0
     gone = act(aged, "day", "2026-09-01")
     assert isinstance(gone.exception, JournalError)

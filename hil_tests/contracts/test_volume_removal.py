@@ -685,3 +685,37 @@ def test_a_damaged_volume_at_the_table_is_evidence_and_stays(
     assert isinstance(refused, JournalCorruptError)
     assert "journal fetch" in refused.remedy
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
+
+
+def test_rounds_before_a_removal_are_listed_and_what_is_not_is_said(aged: Path) -> None:
+    assert remove(aged).exit_code == 0
+    done = act(aged, "last", "100", "--json")
+    assert done.exit_code == 0, done.output
+    listed = [each["round"] for each in json.loads(done.stdout)]
+    assert listed == [*range(1, 9), *range(25, 41)]
+    assert "records up to 122 are left out" in done.stderr
+    assert act(aged, "last", "16", "--json").stderr == ""
+
+
+def test_a_volume_that_stays_before_those_removed_is_exported(aged: Path, tmp_path: Path) -> None:
+    assert remove(aged).exit_code == 0
+    out = str(tmp_path / "out")
+    done = act(aged, "export", out, "--from", "2027-11-21", "--to", "2027-11-22")
+    assert done.exit_code == 0, done.output
+    assert "40 records and" in done.stdout
+    assert "are left out" not in done.stderr
+    assert act(aged, "verify", out).exit_code == 0
+    done = act(aged, "export", out, "--from", "2026-11-21")
+    assert done.exit_code == 0, done.output
+    assert "records up to 122 are left out" in done.stderr
+    done = act(aged, "export", str(tmp_path / "none"), "--from", "2026-09-01", "--to", "2026-09-02")
+    assert isinstance(done.exception, RefusedError)
+    assert "volume 2, records 41 to 81, was removed and may hold some of that time" in done.stderr
+
+
+def test_a_removed_volume_may_hold_the_day_before_its_own(aged: Path) -> None:
+    """Its day was named in a time zone that the table has left."""
+    assert remove(aged).exit_code == 0
+    done = act(aged, "day", "2026-08-31")
+    assert "volume 2 of the journal, up to record 81, was removed" in str(done.exception)
+    assert "No record" in act(aged, "day", "2026-08-30").output

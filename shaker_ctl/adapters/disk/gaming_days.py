@@ -14,7 +14,7 @@ The sheet of the day around them counts them as records of other days.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import time
+from datetime import date, time, timedelta
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
@@ -34,6 +34,13 @@ class _Span:
     is_here: bool
 
 
+def _beside(day: str, days: int) -> str:
+    try:
+        return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+    except (ValueError, OverflowError):
+        return day
+
+
 class GamingDays:
     """The days of one copy, as they stand when it is made."""
 
@@ -48,6 +55,8 @@ class GamingDays:
             days = [one.day, *(self._ends(one) if is_here else [])]
             if len(days) == 1:  # what nobody can see goes on to where the next volume begins
                 days += [max(one.day, volumes[at + 1].day)]
+            if not is_here:  # its day was named in the time zone of then; now it may be another
+                days += [_beside(one.day, -1), _beside(one.day, 1)]
             self._spans.append(_Span(one, min(days), max(days), is_here))
 
     def _ends(self, one: Volume) -> list[str]:
@@ -77,13 +86,21 @@ class GamingDays:
             and (one is self._spans[-1] or (one.earliest <= last and first <= one.latest))
         ]
 
-    def removed(self, day: str) -> list[Volume]:
-        """Return the volumes that were removed from the table and can hold records of a day."""
+    def removed(self, first: str, last: str) -> list[Volume]:
+        """Return the volumes that were removed from the table and can hold records of a day from
+        `first` to `last`."""
         return [
             one.volume
             for one in self._spans
-            if not one.is_here and one.earliest <= day <= one.latest
+            if not one.is_here and one.earliest <= last and first <= one.latest
         ]
+
+    def lost(self, one: Volume) -> str:
+        """Say that a removed volume may hold some of what is looked for."""
+        return (
+            f"volume {one.number}, records {one.first} to {one.last}, was removed and may hold "
+            "some of that time: shaker-ctl journal fetch FOLDER"
+        )
 
     def records(self, day: str, chain: Chain) -> Iterator[Record]:
         """Yield the records of a day; all of their volumes are held against `chain` on the way, to
@@ -98,16 +115,12 @@ class GamingDays:
                 if self._day(record) == day:
                     found = True
                     yield record
-        if not found and (removed := self.removed(day)):
+        if not found and (removed := self.removed(day, day)):
             self._journal.file_of(removed[0])
 
     def notes(self, day: str) -> list[str]:
         """Say why the records of a day may not be all that were made on it."""
-        told = [
-            f"volume {one.number}, records {one.first} to {one.last}, was removed and may hold "
-            "some of this day: shaker-ctl journal fetch FOLDER"
-            for one in self.removed(day)
-        ]
+        told = [self.lost(one) for one in self.removed(day, day)]
         holding = [at for at, one in enumerate(self._spans) if one.earliest <= day <= one.latest]
         beside = {at + step for at in holding for step in (-1, 0, 1, 2)}
         for at in sorted(beside & set(range(1, len(self._spans)))):

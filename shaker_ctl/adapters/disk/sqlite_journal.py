@@ -371,15 +371,19 @@ class SqliteJournal:
     def last_rounds(self, count: int) -> list[int]:
         """Return the numbers of the last rounds, newest last, an incomplete one included (O-7).
 
-        Raises JournalCorruptError where what stands there is no number.
+        Without those of which a volume was removed. Raises JournalCorruptError where what stands
+        there is no number.
         """
         file = self._file
         found = set(volume_file.rounds(file.path, count))
         for one in reversed(file.closed):
             if len(found) >= count:
                 break
-            if one.first_round is not None:
-                found.update(volume_file.rounds(self.file_of(one), count))
+            if one in self.present:
+                if one.first_round is not None:
+                    found.update(volume_file.rounds(self.file_of(one), count))
+            else:
+                found = {number for number in found if not one.holds_round(number)}
         return sorted(found)[-min(count, MAX_INTEGER) :]
 
     # ── Verifying ───────────────────────────────────────────────────────────

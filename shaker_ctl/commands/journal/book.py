@@ -66,10 +66,11 @@ class CheckedJournal:
         self.say_what_is_left_out()
         yield from self.all(first=self.first)
 
-    def say_what_is_left_out(self) -> None:
-        """Say on standard error that volumes were removed, if some were."""
-        if self.first > 1:
-            told = f"records up to {self.first - 1} are left out: volumes among them were removed,"
+    def say_what_is_left_out(self, first: int | None = None) -> None:
+        """Say on standard error that volumes before `first`, or `self.first`, were removed, if some
+        were."""
+        if (first := first or self.first) > 1:
+            told = f"records up to {first - 1} are left out: volumes among them were removed,"
             typer.echo(f"{told} and `journal fetch` brings them back", err=True)
 
     def all(
@@ -111,11 +112,13 @@ class CheckedJournal:
         """Return the first and the last record of a time, `since` on and before `until`.
 
         The last is before the first where there is none. If the clock was set, records of another
-        time may lie between them.
+        time may lie between them. No volume between them was removed: what lies before one that
+        was is left out, which is said on standard error, and so is what may be missing else.
 
         Raises JournalCorruptError at a record that does not fit.
         """
         if since is None and until is None:
+            self.say_what_is_left_out()
             return self.first, self.store.head().sequence
 
         def day(at: datetime | None, far: str) -> str:
@@ -125,7 +128,7 @@ class CheckedJournal:
                 return far
 
         first, last = day(since, ""), day(until, "9")
-        holding = [one for one in self.days.volumes(first, last) if one.first >= self.first]
+        holding = self.days.volumes(first, last)
 
         def of(one: Volume) -> Iterator[int]:
             for record in self.all(is_proved=True, first=one.first, last=one.last):
@@ -133,9 +136,18 @@ class CheckedJournal:
                 if (since is None or at >= since) and (until is None or at < until):
                     yield record.sequence
 
-        begins = (next(of(one)) for one in holding if any(of(one)))
-        ends = (max(of(one)) for one in reversed(holding) if any(of(one)))
-        return next(begins, self.first), next(ends, self.first - 1)
+        for one in self.days.removed(first, last):
+            typer.echo(self.days.lost(one), err=True)
+        ends = next((one for one in reversed(holding) if any(of(one))), None)
+        if ends is None:
+            return self.first, self.first - 1
+        here = self.store.present
+        gone = [one.last for one in self.store.closed[: ends.number] if one not in here]
+        behind = max(gone, default=0) + 1
+        if holding[0].first < behind:
+            self.say_what_is_left_out(behind)
+        begins = (one for one in holding if one.first >= behind and any(of(one)))
+        return next(of(next(begins))), max(of(ends))
 
     def unknown_round(self, number: int) -> RefusedError:
         """Return what a person is told who asks for a round that is not there."""

@@ -209,7 +209,8 @@ def export(
     do that without this program.
 
     They are one piece of the chain. If the clock was set meanwhile, records of other times lie
-    between them and are written, too.
+    between them and are written, too. What lies before a removed volume is left out,
+    if records behind it are of that time.
 
     An earlier export in the folder is replaced when the new one is whole, and stays where the
     records do not verify or none is found.
@@ -220,7 +221,6 @@ def export(
             remedy="Swap them; a time without an offset is UTC",
         )
     with opened(config, journal) as book:
-        book.say_what_is_left_out()
         first, last = book.piece(since, until)
         records = book.all(is_proved=True, first=first, last=last)
         count, rounds = write_export(folder, book.store.head_before(first), records)

@@ -31,6 +31,8 @@ def last(
     """Show the last rounds, the incomplete one included (O-7)."""
     with opened(config, journal) as book:
         rounds = [_summary(number, book) for number in book.store.last_rounds(count)]
+        if len(rounds) < count or rounds[0]["records"][0] < book.first:
+            book.say_what_is_left_out()
         if as_json:
             typer.echo(json.dumps(rounds, indent=2))
             return

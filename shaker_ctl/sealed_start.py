@@ -36,15 +36,20 @@ def check_files(config: Path, root: Path = manifest.ROOT) -> Examined:
     Raises SealError, naming the first file that differs, after keeping the break in the journal. A
     new table that waits for its first seal is no break, and keeps none.
     """
-    here = place.beside(config)
-    found = examine(here, root)
+    found = examine(place.beside(config), root)
     if not found.findings:
         return found
+    refuse_a_new_table(config)
     parameters = _journal_of(found.manifest, config)
-    if parameters is not None and here.awaits_its_first_seal(parameters.path):
-        raise SealError(f"this table is not sealed yet: {here.manifest} is not there", remedy=SEAL)
     kept = "no journal is known" if parameters is None else _keep(parameters, found.findings)
     raise _broken(found.findings, kept)
+
+
+def refuse_a_new_table(config: Path) -> None:
+    """Raises SealError where a table without a journal waits for its first seal."""
+    here, parameters = place.beside(config), _journal_of(None, config)
+    if parameters is not None and here.awaits_its_first_seal(has_journal=has_volumes(parameters)):
+        raise SealError(f"this table is not sealed yet: {here.manifest} is not there", remedy=SEAL)
 
 
 def check_required(found: Examined, parameters: SealParameters, config: Path) -> None:
@@ -145,6 +150,12 @@ def _journal_of(sealed: Manifest | None, config: Path) -> JournalParameters | No
         return settings_file.load(config).journal
     except SettingsError:
         return None
+
+
+def has_volumes(parameters: JournalParameters) -> bool:
+    """True where any volume lies in either copy; the first ones may have been removed."""
+    copies = (parameters.path, parameters.second)
+    return any(volume_numbers(path) for path in copies if path is not None)
 
 
 def _keep(parameters: JournalParameters, findings: Sequence[SealFinding]) -> str:

@@ -156,6 +156,7 @@ def check(
                 _say(f"{name} {line}")
         for finding in found.findings:
             _say((finding.file, "red"), f" {finding.what}")
+    sealed_start.refuse_a_new_table(config)
     if found.findings:
         raise SealError(
             f"the seal is broken: {found.findings[0].line()}", remedy=sealed_start.CHECK

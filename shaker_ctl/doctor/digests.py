@@ -5,20 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
+from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.seal import place
 from shaker_ctl.seal.examine import Examined, examine
+from shaker_ctl.sealed_start import has_volumes
 
 SHOWN = 3
 """Differing files that one line names; a wrong medium makes hundreds."""
 
 
-def digests(source: Path, journal: Path, *, is_real_table: bool) -> Finding:
+def digests(source: Path, journal: JournalParameters, *, is_real_table: bool) -> Finding:
     """Compare program, model, profile and the settings file `source` with their seal.
 
     `journal`: where the table keeps its records.
     """
     here = place.beside(source)
-    if here.awaits_its_first_seal(journal):
+    if here.awaits_its_first_seal(has_journal=has_volumes(journal)):
         return warn(
             "digests",
             "the approver's key is here, and nothing is sealed yet",

@@ -69,9 +69,7 @@ def _everything(
     yield from computer.examine(machine, settings.gpio.pins)
     yield boot_settings(machine, computer.board(machine))
     yield from records.examine(settings.journal, settings.console, book)
-    yield digests(
-        source, settings.journal.path, is_real_table=real_table.mark(machine.root) is not None
-    )
+    yield digests(source, settings.journal, is_real_table=real_table.mark(machine.root) is not None)
     yield libraries()
     yield camera.calibration(settings.camera, source)
     yield from lines.lamp_box(settings.lamp, book.layout)

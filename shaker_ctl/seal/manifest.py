@@ -164,24 +164,26 @@ def differences(
         if name not in manifest.elsewhere:
             found.append(SealFinding(name, "is not among the sealed files"))
     found += _packages_that_differ(manifest, root, rest)
-    found += _libraries_that_differ(manifest, root)
+    found += _libraries_that_differ(manifest.libraries, libraries(root))
     for name, file, what in installed_libraries.damage(root, rest=rest):
         found.append(SealFinding(f"library {name}: {file}", what))
-    for file in installed_libraries.strangers(root, PACKAGES):
-        found.append(SealFinding(file, "belongs to no library"))
-    return found
+    return [*found, *_strangers(root)]
 
 
 def loaded_anew(manifest: Manifest, root: Path = ROOT) -> list[SealFinding]:
     """Return what differs among the files that a process of the table loads when it is restarted:
-    the packages, and the libraries that decide. A part of `differences`, and quick."""
-    deciding = (*installed_libraries.DECIDING, *installed_libraries.HEADLESS.values())
+    the packages, the libraries that decide, and what Python would run in the place of either. A
+    part of `differences`, and quick."""
+    deciding = {*installed_libraries.DECIDING, *installed_libraries.HEADLESS.values()}
+    sealed = {name: line for name, line in manifest.libraries.items() if name in deciding}
     return [
         *_packages_that_differ(manifest, root, lambda: None),
+        *_libraries_that_differ(sealed, installed_libraries.deciding(root)),
         *(
             SealFinding(f"library {name}: {file}", what)
             for name, file, what in installed_libraries.damage(root, deciding)
         ),
+        *_strangers(root),
     ]
 
 
@@ -200,10 +202,11 @@ def _packages_that_differ(
             rest()
 
 
-def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[SealFinding]:
-    there = libraries(root)
-    for name in sorted({*manifest.libraries, *there}):
-        now, sealed = there.get(name), manifest.libraries.get(name)
+def _libraries_that_differ(
+    sealed_ones: Mapping[str, str], there: Mapping[str, str]
+) -> Iterator[SealFinding]:
+    for name in sorted({*sealed_ones, *there}):
+        now, sealed = there.get(name), sealed_ones.get(name)
         if now is None:
             yield SealFinding(f"library {name}", "is missing")
         elif sealed is None:
@@ -212,6 +215,11 @@ def _libraries_that_differ(manifest: Manifest, root: Path) -> Iterator[SealFindi
             yield SealFinding(
                 f"library {name}", f"is not as sealed: {_short(now)}, not {_short(sealed)}"
             )
+
+
+def _strangers(root: Path) -> Iterator[SealFinding]:
+    for file in installed_libraries.strangers(root, PACKAGES):
+        yield SealFinding(file, "belongs to no library")
 
 
 def _short(line: str) -> str:

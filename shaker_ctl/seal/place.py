@@ -30,12 +30,12 @@ class SealFiles:
         """True where a seal, or a part of one, lies here."""
         return self.public_key.exists() or self.manifest.exists()
 
-    def awaits_its_first_seal(self, journal: Path) -> bool:
+    def awaits_its_first_seal(self, *, has_journal: bool) -> bool:
         """True where the key is installed and nothing is sealed at a table without a journal.
 
         With a journal, a seal that is not there counts as taken away.
         """
-        return self.public_key.exists() and not self.manifest.exists() and not journal.exists()
+        return self.public_key.exists() and not self.manifest.exists() and not has_journal
 
 
 def beside(settings: Path) -> SealFiles:

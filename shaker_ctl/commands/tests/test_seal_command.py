@@ -333,15 +333,35 @@ def test_half_a_seal_is_a_broken_one(table: Sealed) -> None:
         table.start()
 
 
+@pytest.mark.parametrize("is_second", [False, True], ids=["volume 1 removed", "main removed"])
+def test_half_a_seal_is_a_broken_one_where_only_a_later_volume_lies(
+    table: Sealed, *, is_second: bool
+) -> None:
+    """`shaker-ctl journal remove` deletes the file of volume 1."""
+    table.start()
+    (table.config.parent / place.MANIFEST).unlink()
+    path = load(table.config).journal.path
+    if is_second:
+        path.unlink()
+    else:
+        path.replace(path.with_name(f"{path.stem}-000002{path.suffix}"))
+    with pytest.raises(SealError, match=r"the seal is broken: .*seal\.json is not there"):
+        table.start()
+    found = digests(table.config, load(table.config).journal, is_real_table=True)
+    assert found.verdict is Grade.FAIL
+
+
 def test_a_new_table_that_waits_for_its_first_seal_is_not_broken(table: Sealed) -> None:
     (table.config.parent / place.MANIFEST).unlink()
-    journal = load(table.config).journal.path
-    with pytest.raises(SealError, match="is not sealed yet") as refused:
-        table.start()
-    assert "seal write" in refused.value.remedy
+    journal = load(table.config).journal
+    check = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    for act in (table.start, lambda: table.seal(*check)):
+        with pytest.raises(SealError, match="is not sealed yet") as refused:
+            act()
+        assert "seal write" in refused.value.remedy
     found = digests(table.config, journal, is_real_table=True)
     assert (found.verdict, "seal write" in found.remedy) == (Grade.WARN, True)
-    assert not journal.exists()
+    assert not journal.path.exists()
     table.write()
     table.start()
     (table.config.parent / place.MANIFEST).unlink()
@@ -492,3 +512,23 @@ def test_a_library_of_another_version_breaks_the_seal(table: Sealed) -> None:
     about.write_text(about.read_text().replace("Version: 9.9", "Version: 9.8"))
     with pytest.raises(SealError, match=r"library mdurl is not as sealed: 9\.8"):
         table.start()
+
+
+def test_a_process_loads_no_library_anew_that_is_not_the_sealed_one(table: Sealed) -> None:
+    """Exchanged together with its installer's record, gone, and joined by what Python prefers."""
+    install_library(table.packages, "numpy", "numpy.py", b"x = 1\n")
+    table.write()
+    sealed = examine.examine(place.beside(table.config), table.packages).manifest
+    assert sealed is not None
+    assert manifest.loaded_anew(sealed, table.packages) == []
+    install_library(table.packages, "numpy", "numpy.py", b"x = 2\n")
+    (found,) = manifest.loaded_anew(sealed, table.packages)
+    assert found.line().startswith("library numpy is not as sealed")
+    shutil.rmtree(table.packages / "numpy-9.9.dist-info")
+    (table.packages / "numpy.py").unlink()
+    (found,) = manifest.loaded_anew(sealed, table.packages)
+    assert found.line() == "library numpy is missing"
+    install_library(table.packages, "numpy", "numpy.py", b"x = 1\n")
+    (table.packages / "numpy.so").write_bytes(b"\x7fELF")
+    (found,) = manifest.loaded_anew(sealed, table.packages)
+    assert found.line() == "numpy.so belongs to no library"

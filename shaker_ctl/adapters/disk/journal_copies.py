@@ -36,6 +36,7 @@ from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_dif
 from shaker_ctl.journal.record import walk as walk_chain
 from shaker_ctl.journal.recovery import (
     FETCH,
+    REBUILD_SECOND,
     CopyState,
     RecoveryFinding,
     Trouble,
@@ -405,11 +406,20 @@ def _compare(
     if second is not None and other is not None:
         first = _pinpointed(first, main, other, second)
         other = _pinpointed(other, second, first, main)
+        copies = (main, second)
+        first = replace(first, hash_at=lambda at: _hash_at(main, _known_to(copies, at)))
+        other = replace(other, hash_at=lambda at: _hash_at(second, _known_to(copies, at)))
     opened = {str(copy.open_file) for copy in (main, second) if copy is not None}
-    return [
+    findings = [
         replace(each, remedy=FETCH) if each.file and each.file not in opened else each
         for each in compare(first, other, second_is_set=second_is_set)
     ]
+    if other is not None and any(each.trouble is Trouble.SECOND_LATE for each in findings):
+        end = other.head.sequence
+        if any(one.last > end and one not in main.present for one in main.closed):
+            text = f"the second copy ends at record {end}, and volumes after it were removed"
+            return [RecoveryFinding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, halts=True)]
+    return findings
 
 
 def _pinpointed(
@@ -436,9 +446,22 @@ def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
     return CopyState(str(copy.path), head, damage, partial(_hash_at, copy))
 
 
+def _known_to(copies: Sequence[SqliteJournal], sequence: int) -> int:
+    """Return the newest record up to `sequence` whose hash every copy knows: of a volume that was
+    removed, the chain has only the last one sealed in."""
+    for copy in copies:
+        for one in copy.closed:
+            if one.first <= sequence < one.last and one not in copy.present:
+                sequence = one.first - 1
+    return sequence
+
+
 def _hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
     if sequence == 0:
         return b""
+    sealed = next((one.hash for one in copy.closed if one.last == sequence), None)
+    if sealed is not None:
+        return sealed
     record = next(copy.read(sequence, sequence), None)
     return None if record is None else record.hash
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -397,6 +398,30 @@ def test_a_copy_is_rebuilt_from_one_whose_volumes_were_removed(
         assert len(opened.main.present) < len(opened.main.closed)
 
 
+@pytest.mark.parametrize("end", [81, 60], ids=["at the end of a volume", "within one"])
+@pytest.mark.parametrize("which", ["main", "second"])
+def test_an_older_copy_is_named_though_volumes_were_removed_since(
+    parameters: JournalParameters, aged: Path, which: str, end: int
+) -> None:
+    assert remove(aged).exit_code == 0
+    copy = parameters.path if which == "main" else parameters.second
+    assert copy is not None
+    for number in volume_numbers(copy):
+        volume_path(copy, number).unlink()
+    for number in (1, 2):
+        name = volume_path(parameters.path, number).name
+        shutil.copy(parameters.path.parent / "archive" / name, copy.with_name(name))
+    changed(volume_path(copy, 2), f"DELETE FROM record WHERE sequence > {end}")
+    code = "journal-cut" if which == "main" else "journal-second-behind"
+    with pytest.raises(JournalCorruptError, match=f"ends at record {end}") as caught:
+        open_copies(parameters)
+    assert caught.value.code == code
+    assert [each.trouble.value for each in survey(parameters)[1]] == [code]
+    assert act(aged, "rebuild", f"--{which}", "--yes").exit_code == 0
+    open_copies(parameters).close()
+    assert volume_numbers(copy) == [1, 4, 5]
+
+
 def test_removes_no_more_than_asked_however_the_day_is_written(
     parameters: JournalParameters, aged: Path
 ) -> None:
@@ -458,6 +483,30 @@ def test_a_broken_volume_is_fetched_from_an_archive_without_those_that_were_remo
     changed(volume_path(parameters.path, broken), f"DELETE FROM record WHERE sequence = {first}")
     assert [each.number for each in fetch(parameters, tmp_path / "archive")] == [broken]
     assert survey(parameters)[1] == []
+
+
+def test_a_removed_volume_that_was_fetched_back_is_missed_when_it_is_gone(
+    parameters: JournalParameters, aged: Path, tmp_path: Path
+) -> None:
+    assert remove(aged).exit_code == 0
+    archived = tmp_path / "archive"
+    volume_path(archived / parameters.path.name, 3).rename(tmp_path / "volume 3")
+    assert act(aged, "fetch", str(archived)).exit_code == 0
+    with closing(open_copies(parameters)) as opened:
+        assert opened.second is not None
+        assert opened.main.removed == {3}
+        opened.second.write([turn(opened.main, "2026-11-23")])
+    assert survey(parameters)[1] == []
+    volume_path(parameters.path, 2).unlink()
+    with pytest.raises(JournalCorruptError, match="volume 2"):
+        open_copies(parameters)
+    assert act(aged, "fetch").exit_code == 0
+    (tmp_path / "volume 3").rename(volume_path(archived / parameters.path.name, 3))
+    assert act(aged, "archive", str(archived)).exit_code == 0
+    assert remove(aged).exit_code == 0
+    assert volume_numbers(parameters.path) == [1, 4, 5, 6]
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        assert journal.removed == {2, 3}
 
 
 def test_a_removal_that_is_cut_short_is_done_again(

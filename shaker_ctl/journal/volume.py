@@ -22,7 +22,10 @@ _MARK = b'"kind":"volume"'
 
 REMOVED = "volumes_removed"
 """Kind of the record with which a person has closed volumes removed that an archive holds."""
-REMOVED_MARK = b'"kind":"volumes_removed"'
+FETCHED = "volumes_fetched"
+"""Kind of the record that removed volumes are at the table again, and are missed from now on."""
+REMOVED_MARK = b'"kind":"volumes_'
+"""What both of them hold."""
 
 
 @frozen
@@ -97,16 +100,29 @@ def removal(numbers: Sequence[int], archive: str, by: Mapping[str, Plain], reaso
     return Entry(REMOVED, body)
 
 
+def fetched(numbers: Sequence[int]) -> Entry:
+    """Return the record that removed volumes are at the table again."""
+    note = f"{len(numbers)} volumes that were removed are fetched back"
+    return Entry(FETCHED, {"fetched": list(numbers), "note": note})
+
+
 def removed(records: Iterable[Record]) -> frozenset[int]:
-    """Return the numbers that the records `volume` and `volumes_removed` among `records` name.
+    """Return the numbers that the records `volume` and `volumes_removed` among `records` name, and
+    no `volumes_fetched` after them. `records`: in order.
 
     Nothing has verified them yet: what is no such record names none.
     """
-    told = [plain for each in records if (plain := each.plain).get("kind") in (KIND, REMOVED)]
-    lists = [plain.get("removed") for plain in told]
-    return frozenset(
-        number for each in lists if isinstance(each, list) for number in each if type(number) is int
-    )
+    gone: set[int] = set()
+    for plain in (each.plain for each in records):
+        if plain.get("kind") in (KIND, REMOVED):
+            gone.update(_numbers(plain.get("removed")))
+        elif plain.get("kind") == FETCHED:
+            gone.difference_update(_numbers(plain.get("fetched")))
+    return frozenset(gone)
+
+
+def _numbers(plain: object) -> list[int]:
+    return [each for each in plain if type(each) is int] if isinstance(plain, list) else []
 
 
 def begins_one(record: Record) -> bool:

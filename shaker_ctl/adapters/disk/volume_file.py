@@ -549,7 +549,10 @@ def read(path: Path, first: int, last: int, *, alone: bool = False) -> Iterator[
 
 def marked(path: Path, first: int, mark: bytes) -> list[Record]:
     """Return the record `first` of a volume, and all whose bodies hold `mark`, unverified."""
-    query = "SELECT sequence, hash, body FROM record WHERE sequence = ? OR instr(body, ?)"
+    query = (
+        "SELECT sequence, hash, body FROM record WHERE sequence = ? OR instr(body, ?) "
+        "ORDER BY sequence"
+    )
     with guarded(path), closing(reader(path)) as db:
         rows = db.execute(query, (first, mark)).fetchall()
     return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]

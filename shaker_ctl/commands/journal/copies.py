@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
 from shaker_ctl.adapters.disk.volume_archive import (
     delete,
@@ -132,7 +132,8 @@ def fetch(
     """Put whole volumes where one of a copy is missing or broken.
 
     They come from the other copy, or from an archive, and are verified. The table must be stopped.
-    A broken file is moved aside, never deleted.
+    A broken file is moved aside, never deleted. Removed volumes that both copies hold again are
+    recorded: from then on one that is gone is missed.
     """
     parameters = settings_file.load(config).journal
     become_owner_of(parameters.path.parent)
@@ -140,12 +141,29 @@ def fetch(
     for one in fetch_volumes(parameters, folder):
         count += 1
         screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
+    _record_what_is_back(parameters)
     if not count:
         screen.print(
             "every closed volume is whole; nothing was fetched. shaker-ctl journal verify looks at "
             "the last file of each copy, too",
             soft_wrap=True,
         )
+
+
+def _record_what_is_back(parameters: JournalParameters) -> None:
+    """Have both copies say which removed volumes they hold again. Not while a start would halt:
+    the fetch after that says it."""
+    from shaker_ctl import sealed_start
+
+    copies = [path for path in (parameters.path, parameters.second) if path is not None]
+    with suppress(JournalError), closing(open_copies(parameters)) as opened:
+        back = [
+            number
+            for number in sorted(opened.main.removed)
+            if all(volume_path(path, number).exists() for path in copies)
+        ]
+        if back:
+            sealed_start.write(opened, volume.fetched(back))
 
 
 def remove(

@@ -26,6 +26,10 @@ from shaker_ctl.seal.manifest import Manifest, SealFinding
 from shaker_ctl.seal.parameters import SealParameters
 
 CHECK = "Restore it, or have the approver seal again; then: shaker-ctl seal clear"
+EXCHANGED = (
+    "If the house exchanged it, that is all right and a person clears it: shaker-ctl seal clear. "
+    "If not, put the former key and its seal back first"
+)
 CLEAR_THEN = "and a person clears it then: shaker-ctl seal clear"
 SEAL = "The approver runs: shaker-ctl seal write"
 
@@ -76,7 +80,7 @@ def check_journal(found: Examined, journal: OpenedJournal) -> None:
         )
     if exchanged := _exchanged(found, past):
         write(journal, fault.broken(exchanged))
-        raise _broken(exchanged, "")
+        raise _broken(exchanged, "", EXCHANGED if found.is_sealed else CHECK)
 
 
 def _exchanged(found: Examined, past: fault.Past) -> tuple[SealFinding, ...]:
@@ -174,7 +178,7 @@ def _keep(parameters: JournalParameters, findings: Sequence[SealFinding]) -> str
     return ""
 
 
-def _broken(findings: Sequence[SealFinding], not_kept: str) -> SealError:
+def _broken(findings: Sequence[SealFinding], not_kept: str, remedy: str = CHECK) -> SealError:
     more = f", and {len(findings) - 1} more files" if len(findings) > 1 else ""
     unkept = f" (not kept in the journal: {not_kept})" if not_kept else ""
-    return SealError(f"the seal is broken: {findings[0].line()}{more}{unkept}", remedy=CHECK)
+    return SealError(f"the seal is broken: {findings[0].line()}{more}{unkept}", remedy=remedy)

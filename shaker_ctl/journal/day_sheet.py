@@ -118,6 +118,9 @@ class DaySheet:
         self.began = self.began or plain["wall"]
         self.last, self.ended, self.head = plain["sequence"], plain["wall"], chain
         if plain["kind"] != "step":
+            if by := by_command(plain):
+                what, who = plain["kind"].replace("_", " "), f"{by['name']} ({by['role']})"
+                self.acts.append(SheetLine(plain["wall"], what, (who,), plain["reason"]))
             return
         self.marks |= set(plain.get("marks", ()))
         event = plain["event"]
@@ -177,6 +180,17 @@ def persons(event: Plain) -> Iterator[str]:
     for value in event.values():
         if isinstance(value, dict) and value.get("type") == "Person":
             yield f"{value['name']} ({value['role']})"
+
+
+def by_command(plain: Mapping[str, Any]) -> Plain | None:
+    """Return name and role of who signed a record with a command, not at a console; None: nobody.
+
+    Such are the removal of volumes, the clearing of a seal and the adoption of a lamp box.
+    """
+    by = plain.get("by")
+    if isinstance(by, str):
+        return {"name": by, "role": plain.get("role")}
+    return by if isinstance(by, dict) else None
 
 
 def _said(event: Plain) -> str:

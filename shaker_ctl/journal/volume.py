@@ -95,7 +95,7 @@ def removal(numbers: Sequence[int], archive: str, by: Mapping[str, Plain], reaso
         "archive": archive,
         "by": by,
         "reason": reason,
-        "note": f"{len(numbers)} closed volumes are removed; {archive} holds them",
+        "note": f"{len(numbers)} closed volumes are removed by {by['name']}; {archive} holds them",
     }
     return Entry(REMOVED, body)
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.day_sheet import by_command
 from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
@@ -296,7 +297,9 @@ def words_of(code: str) -> str:
 
 def who(record: dict[str, Any]) -> str:
     """The name of the person whose act a record is; empty where nobody acted."""
-    person = record.get("event", {}).get("person") or record.get("actor") or {}
+    person = (
+        record.get("event", {}).get("person") or record.get("actor") or by_command(record) or {}
+    )
     return str(person.get("name") or "")
 
 

@@ -14,13 +14,18 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.day_sheet import DaySheet, SheetLine
 from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.volume import removal
 from shaker_ctl.journal.worn import Worn
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, UNREADABLE, Playing
+from shaker_ctl.seal.fault import Past, cleared
+from shaker_ctl.service.lamp_box import adopted
+from shaker_ctl.view.archive import who
 
 RUNNER = CliRunner()
 
@@ -162,6 +167,25 @@ def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Pat
         sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.sqlite"))
         for name in ("rounds", "endings", "meters", "faults", "acts", "exceptions"):
             assert sheet[name] == whole[name], (day, name)
+
+
+def test_what_a_person_signed_with_a_command_is_theirs() -> None:
+    box = BoxMemory(123, 0, 0, frozenset(), None)
+    entries = (
+        removal([1], "/mnt/archive", {"name": "tom", "role": "technician"}, "a year is over"),
+        cleared(Past("key"), "key", "tom", "technician", "card replaced"),
+        adopted(box, "tom", "technician", "box exchanged"),
+    )
+    found = DaySheet()
+    for number, entry in enumerate(entries, start=1):
+        plain = {"sequence": number, "wall": "w", "kind": entry.kind, **entry.body}
+        found.take(plain)
+        assert who(plain) == "tom"
+    assert [(line.what, line.persons, line.detail) for line in found.acts] == [
+        ("volumes removed", ("tom (technician)",), "a year is over"),
+        ("seal cleared", ("tom (technician)",), "card replaced"),
+        ("lamp adopted", ("tom (technician)",), "box exchanged"),
+    ]
 
 
 def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:

@@ -243,8 +243,9 @@ def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
     assert "verified" in said
     assert f"than at the last opening ({before}): the next start keeps this" in said
     assert "seal clear" in json.loads(table.seal(*check, "--json"))["asks"]
-    with pytest.raises(SealError, match=f"another key .* than at the last opening .{before}"):
+    with pytest.raises(SealError, match=f"another key .* than at the last opening .{before}") as at:
         table.start()
+    assert at.value.remedy == sealed_start.EXCHANGED  # the approver has sealed: nothing to seal
     assert "a broken seal stands since" in table.seal(*check)
     with pytest.raises(SealError, match="another key"):
         table.start()  # a restart clears nothing

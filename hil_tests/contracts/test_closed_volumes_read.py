@@ -156,3 +156,16 @@ def test_a_file_that_is_written_over_with_its_old_time_has_another_mark(path: Pa
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert path.stat().st_mtime_ns == stat.st_mtime_ns
     assert volume_proofs.mark_of(path) != before
+
+
+def test_a_round_that_a_removed_volume_holds_in_part_is_not_listed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteJournal(path)) as store:
+        entry = Entry("step", {}, round=16)
+        wall = f"{DAYS[2]}T13:00:00.000+00:00"
+        store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
+        assert store.last_rounds(9) == [*range(16, 25)]
+        volume_path(path, 2).unlink()
+        monkeypatch.setattr(store, "removed", frozenset({2}))
+        assert store.last_rounds(9) == [8, *range(17, 25)]

@@ -376,14 +376,14 @@ class SqliteJournal:
         """
         file = self._file
         found = set(volume_file.rounds(file.path, count))
+        here = {one.number for one in self.present} if file.closed else set()
         for one in reversed(file.closed):
-            if len(found) >= count:
-                break
-            if one in self.present:
-                if one.first_round is not None:
-                    found.update(volume_file.rounds(self.file_of(one), count))
-            else:
+            if one.number not in here:  # what follows a round in the next volume bears its number
                 found = {number for number in found if not one.holds_round(number)}
+            elif len(found) >= count:
+                break
+            elif one.first_round is not None:
+                found.update(volume_file.rounds(self.file_of(one), count))
         return sorted(found)[-min(count, MAX_INTEGER) :]
 
     # ── Verifying ───────────────────────────────────────────────────────────

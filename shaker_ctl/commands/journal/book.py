@@ -141,8 +141,8 @@ class CheckedJournal:
         ends = next((one for one in reversed(holding) if any(of(one))), None)
         if ends is None:
             return self.first, self.first - 1
-        here = self.store.present
-        gone = [one.last for one in self.store.closed[: ends.number] if one not in here]
+        here = {one.number for one in self.store.present}
+        gone = [one.last for one in self.store.closed[: ends.number] if one.number not in here]
         behind = max(gone, default=0) + 1
         if holding[0].first < behind:
             self.say_what_is_left_out(behind)

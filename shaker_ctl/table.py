@@ -24,7 +24,6 @@ from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies, patiently
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
-from shaker_ctl.adapters.disk.records_watch import REMEDY as BROKEN_REMEDY
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
@@ -44,6 +43,7 @@ from shaker_ctl.errors import (
 from shaker_ctl.installation import real_table
 from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
+from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
 from shaker_ctl.rules import commands, events, profile_files, rulebook
 from shaker_ctl.rules.life import AT_HAND
@@ -376,7 +376,7 @@ class Table:
             self._post(events.ControllerFault(code))
         self._records.look()
         if (broken := self._records.broken()) is not None:
-            error = JournalCorruptError(broken.line, remedy=BROKEN_REMEDY)
+            error = JournalCorruptError(broken.line, remedy=FETCH)
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
         self._look_at_the_disputes()
         self._look_at_the_seal()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.reliability.bytes_cut import records_after, volume_after
+from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import (
     journal_copies,
     record_tables,
@@ -46,6 +47,7 @@ from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.proofs import GOOD_FOR_S, Break, Proof, Proofs
 from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, canonical, chain_hash, link
+from shaker_ctl.journal.recovery import FETCH
 
 EACH = 40
 
@@ -168,6 +170,19 @@ def test_a_journal_of_one_file_is_the_first_volume_as_it_stands(tmp_path: Path) 
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (volume_file.FORMAT,)
     db.close()
+
+
+def test_a_volume_keeps_the_version_of_its_tables_when_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store.write(records_after(store.head(), EACH))
+    written = volume_file.FORMAT
+    monkeypatch.setattr(volume_file, "FORMAT", written + 1)
+    turn(store)
+    store.close()
+    with closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (written,)
 
 
 def test_a_copy_that_is_written_anew_has_the_same_volumes(parameters: JournalParameters) -> None:
@@ -602,18 +617,22 @@ def test_the_last_volume_cut_off_is_a_cut_journal(parameters: JournalParameters)
     assert caught.value.code == "journal-cut"
 
 
-def test_what_a_newer_program_wrote_is_refused_with_a_line(tmp_path: Path) -> None:
+def test_what_a_newer_program_wrote_is_refused_with_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_file, "FORMAT", SCHEMA + 7)  # two numbers that rise by themselves
     store = SqliteJournal(tmp_path / "journal.sqlite")
     body = canonical({"schema": SCHEMA + 1, "kind": "step", "round": None})
     record = Record(1, chain_hash(store.head().hash, body), body)
-    with pytest.raises(JournalVersionError, match=f"version {SCHEMA + 1}"):
+    with pytest.raises(JournalVersionError, match=f"version {SCHEMA + 1}.* up to {SCHEMA}$"):
         store.write([record])
     store.close()
     with sqlite3.connect(store.path) as db:
         db.execute(f"PRAGMA user_version={volume_file.FORMAT + 1}")
     db.close()
-    with pytest.raises(JournalVersionError, match="newer"):
+    with pytest.raises(JournalVersionError, match=f" up to {volume_file.FORMAT}$") as refused:
         SqliteJournal(store.path)
+    assert "newer" in refused.value.remedy
 
 
 def test_a_later_volume_that_is_given_for_the_journal_leads_to_the_first(
@@ -721,13 +740,29 @@ def test_a_table_is_not_opened_before_every_volume_is_verified(
     both(parameters, 3)
     opened = open_copies(parameters)
     watch = RecordsWatch([opened.main])
-    with pytest.raises(RefusedError, match="2 volumes of the journal are not yet verified"):
+    with pytest.raises(RefusedError, match="2 volumes of the journal are not yet verified") as told:
         watch.require_proved()
+    assert "begins with `records:`" in told.value.remedy
     assert watch.words() == "verifying: 0 of 2 closed volumes"
     volume_proofs.save(volume_proofs.place(parameters.path), proved([opened.main], time.time()))
     watch.require_proved()
     assert "2 closed volumes verified" in watch.words()
     opened.close()
+
+
+def test_the_process_that_verifies_runs_the_packages_of_the_service(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+
+    def popen(*_words: object, env: Mapping[str, str], **_how: object) -> None:
+        started.append(env["PYTHONPATH"])
+        raise OSError("enough")
+
+    monkeypatch.setattr("shaker_ctl.adapters.disk.records_watch.subprocess.Popen", popen)
+    with closing(open_copies(parameters)) as opened:
+        RecordsWatch([opened.main]).start()
+    assert started == [str(child_process.ROOT)]
 
 
 def test_a_broken_volume_is_kept_as_found_and_bars_each_start_until_it_is_whole(
@@ -744,8 +779,9 @@ def test_a_broken_volume_is_kept_as_found_and_bars_each_start_until_it_is_whole(
     (folder,) = parameters.path.parent.glob("journal.sqlite.evidence-*")
     assert (folder / "journal.sqlite").read_bytes() == found
     volume_proofs.save(volume_proofs.place(parameters.path), proofs)
-    with pytest.raises(JournalCorruptError, match="record 3"):
+    with pytest.raises(JournalCorruptError, match="record 3") as broken:
         RecordsWatch([opened.main]).refuse_a_broken_one()
+    assert broken.value.remedy == FETCH
     parameters.path.write_bytes(whole)
     RecordsWatch([opened.main]).refuse_a_broken_one()
     assert RecordsWatch([opened.main]).broken() is None

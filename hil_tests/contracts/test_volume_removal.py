@@ -90,6 +90,7 @@ def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
 ) -> None:
     before = list(SqliteJournal(parameters.path, read_only=True).read())
     done = remove(aged)
+    assert "no floor: /etc/shaker-link/link.toml is not there" in done.output.split("Passphrase")[0]
     assert done.exit_code == 0, done.output
     assert volume_numbers(parameters.path) == [1, 4, 5]
     assert parameters.second is not None
@@ -270,6 +271,7 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     link_config.write_text(f'runtime_dir = "{tmp_path}"\n')
     monkeypatch.setattr(copies, "LINK_CONFIG", link_config)
     done = remove(aged)
+    assert "no floor" not in done.output
     assert "volume 2 stays: round 9 is disputed" in done.output
     assert "volume 3 stays: the floor has not committed record 122" in done.output
     assert "no volume is removed" in done.output
@@ -466,6 +468,7 @@ def test_what_is_left_is_exported_and_counted_and_says_what_is_not(
         done = act(aged, *words)
         assert done.exit_code == 0, done.output
         assert "are left out: volumes among them were removed" in done.stderr
+        assert "shaker-ctl journal fetch FOLDER" in done.stderr
     assert act(aged, "verify", str(tmp_path / "out")).exit_code == 0
 
 
@@ -473,11 +476,12 @@ def test_a_broken_volume_is_fetched_from_an_archive_without_those_that_were_remo
     parameters: JournalParameters, aged: Path, tmp_path: Path
 ) -> None:
     assert remove(aged).exit_code == 0
+    away = f"{len(gone := [2, 3])} removed volumes stay away: shaker-ctl journal fetch FOLDER"
+    assert away in act(aged, "fetch").output
     with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
-        gone = sorted(journal.removed)
+        assert sorted(journal.removed) == gone
         broken = journal.present[-1].number
         first = journal.present[-1].first
-    assert gone
     for number in gone:
         volume_path(tmp_path / "archive" / parameters.path.name, number).unlink()
     changed(volume_path(parameters.path, broken), f"DELETE FROM record WHERE sequence = {first}")

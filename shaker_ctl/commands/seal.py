@@ -30,7 +30,7 @@ from shaker_ctl.whole_file import mode, put
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The signed list of everything that decides: program, model, profile, settings.",
+    help="The signed list of everything that decides: program, libraries, settings, profile.",
 )
 screen = Console()
 
@@ -73,7 +73,9 @@ def write(
         typer.Option(help="File to write; else seal.json beside the settings file."),
     ] = None,
 ) -> None:
-    """Sign the packages, the settings file and its profile as they are now.
+    """Sign everything that decides, as it is now.
+
+    That is the program, its libraries, the settings, the profile, the start script and the units.
 
     Writes `seal.json` beside the settings file, or `--out`: for a version that is to be installed,
     `seal-next.json` there. Refuses where the settings are wrong, or where the
@@ -145,12 +147,12 @@ def check(
         findings = [{"file": f.file, "what": f.what} for f in found.findings]
         shown: dict[str, object] = {"seal": found.seal, "findings": findings, "asks": asks}
         if every:
-            shown["files"] = _files(root)
+            shown["files"] = _files(found, root)
             shown["libraries"] = manifest.libraries(root)
         typer.echo(json.dumps(shown, indent=2))
     else:
         if every:
-            for name, digest in _files(root).items():
+            for name, digest in _files(found, root).items():
                 _say(f"{digest}  {name}")
             for name, line in manifest.libraries(root).items():
                 _say(f"{name} {line}")
@@ -174,9 +176,12 @@ def _asks_a_person(found: examine.Examined, config: Path) -> str:
         return f"what the journal remembers of the seal cannot be read: {error.line()}"
 
 
-def _files(root: Path) -> dict[str, str]:
-    """Every covered file of the program, and what starts it."""
-    return {**manifest.digests_of_packages(root), **manifest.digests_of_environment(root)}
+def _files(found: examine.Examined, root: Path) -> dict[str, str]:
+    """Every covered file that is there: of the program, what starts it, settings and profile."""
+    files = {**manifest.digests_of_packages(root), **manifest.digests_of_environment(root)}
+    elsewhere = {} if found.manifest is None else found.manifest.elsewhere
+    others = [path for path in map(Path, elsewhere) if str(path) not in files and path.is_file()]
+    return {**files, **{str(path): manifest.digest(path) for path in others}}
 
 
 def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:

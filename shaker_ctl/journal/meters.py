@@ -23,6 +23,9 @@ ENDINGS = {
 }
 """Ending of a round to its counter, beside that of all rounds."""
 
+WORDS = tuple(f'"{word}"'.encode() for word in ("RecordRound", CLEARED, *METERS))
+"""A record moves or clears a counter only if one of these stands in its bytes."""
+
 NAMES = ("rounds", *ENDINGS.values(), *METERS.values())
 """Every counter, in the order in which people read them."""
 

@@ -66,7 +66,7 @@ class Record:
         if not isinstance(decoded, dict):
             raise _unreadable(Damage("journal", self.sequence, None, "its body is no record"))
         if decoded.get("schema", 1) not in range(1, SCHEMA + 1):
-            raise newer(f"record {self.sequence}", decoded["schema"])
+            raise newer(f"record {self.sequence}", decoded["schema"], SCHEMA)
         return decoded
 
 
@@ -273,10 +273,10 @@ class Chain:
             yield record
 
 
-def newer(what: str, version: Plain) -> JournalVersionError:
-    """Return the refusal of what a newer program has written."""
+def newer(what: str, version: Plain, known: int) -> JournalVersionError:
+    """Return the refusal of what a newer program has written; `known`: its newest version here."""
     return JournalVersionError(
-        f"{what} of the journal has version {version}; this program knows versions up to {SCHEMA}",
+        f"{what} of the journal has version {version}; this program knows versions up to {known}",
         remedy="Start the program version that wrote it, or a newer one",
     )
 

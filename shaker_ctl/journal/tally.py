@@ -17,6 +17,9 @@ from shaker_ctl.journal.record import Record
 
 Values = tuple[int, int, int]
 
+WORDS = (b'"RecordRound"', b'"ReadingMade"')
+"""A record bears on an outcome only if one of these stands in its bytes."""
+
 
 @frozen
 class Outcome:
@@ -46,7 +49,7 @@ class Reading:
 
     def of(self, record: Record) -> Iterator[Outcome]:
         """Yield the rounds of play that end with this record."""
-        if b'"RecordRound"' in record.body or b'"ReadingMade"' in record.body:
+        if any(word in record.body for word in WORDS):
             yield from self.of_plain(record.plain)
 
     def of_plain(self, plain: dict[str, Any]) -> Iterator[Outcome]:

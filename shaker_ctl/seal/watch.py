@@ -19,6 +19,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from shaker_ctl import child_process
 from shaker_ctl.errors import RefusedError, SealError
 from shaker_ctl.seal import manifest
 from shaker_ctl.seal.examine import Examined, examine
@@ -100,7 +101,7 @@ class SealWatch:
         try:
             ran = subprocess.run(
                 [*self._words(), LOADED],
-                env=_environment(),
+                env=child_process.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 timeout=LOADED_WITHIN_S,
@@ -127,7 +128,7 @@ class SealWatch:
         try:
             self._process = subprocess.Popen(
                 self._words(),
-                env=_environment(),
+                env=child_process.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 process_group=0,  # Ctrl-C at the terminal is the service's to handle
@@ -152,10 +153,6 @@ class SealWatch:
 
     def _words(self) -> list[str]:
         return [sys.executable, "-P", "-m", __name__, str(self._settings), self._key]
-
-
-def _environment() -> dict[str, str]:
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(manifest.ROOT)}
 
 
 def _understood(said: bytes) -> tuple[SealFinding, ...]:

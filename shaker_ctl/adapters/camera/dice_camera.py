@@ -28,9 +28,9 @@ import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import IO
 
+from shaker_ctl import child_process
 from shaker_ctl.errors import CameraError, SealError
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
@@ -39,7 +39,6 @@ from vision.reading import Reason, Unreadable
 
 log = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parents[3]
 _TURN_S = 0.1
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "TZ")
 """Variables of the service's environment that the process gets; none of them names code."""
@@ -242,9 +241,8 @@ class DiceCamera:
 
     def _launch(self) -> None:
         ours, theirs = socket.socketpair()
-        # Nothing of the service's own: what it was started with may name other code to load.
-        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        environment["PYTHONPATH"] = str(_ROOT)
+        environment = child_process.environment()
+        environment |= {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         # One thread each: a camera process must not compete with the motion loop for cores.
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment[name] = "1"

@@ -29,8 +29,7 @@ from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import tally as tallies
-from shaker_ctl.journal.day_sheet import METERS
-from shaker_ctl.journal.meters import CLEARED, NAMES, Meters, clears, moved
+from shaker_ctl.journal.meters import NAMES, WORDS, Meters, clears, moved
 from shaker_ctl.journal.record import Head, Record, are_other_dice
 from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import Worn
@@ -61,10 +60,7 @@ _SMALL = (
 )
 """Tables that are read whole; one mark is over them all."""
 
-_TOLD = (
-    *(b'"RecordRound"', b'"ReadingMade"', f'"{CLEARED}"'.encode()),
-    *(f'"{event}"'.encode() for event in METERS),
-)
+_TOLD = (*WORDS, *tallies.WORDS, b'"TossSettled"', b'"DiceChanged"')
 """Words of records that change a table; all others are passed over undecoded."""
 
 

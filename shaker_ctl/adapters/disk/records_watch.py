@@ -17,10 +17,12 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import volume_proofs
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.proofs import Break, Mark, Proofs
+from shaker_ctl.journal.recovery import FETCH
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +35,6 @@ slowly as it runs, in half a minute; it does nothing more, and the table's end m
 
 WORDED_FOR_S = 10.0
 """How long words for screens hold: hundreds of files are looked at for them."""
-
-REMEDY = "A person decides; then: shaker-ctl journal fetch takes a whole one from the other copy"
 
 
 def _is_idle(pid: int) -> bool:
@@ -78,7 +78,7 @@ class RecordsWatch:
             [sys.executable, "-P", "-m", "shaker_ctl.adapters.disk.records_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            env=child_process.environment(),
             process_group=0,  # Ctrl-C at the terminal is the service's to handle
         )
         assert self._process.stdin is not None
@@ -141,7 +141,7 @@ class RecordsWatch:
             proofs = replace(proofs, broken=None)
         volume_proofs.save(self._kept, proofs)
         if proofs.broken is not None:
-            raise JournalCorruptError(proofs.broken.line, remedy=REMEDY)
+            raise JournalCorruptError(proofs.broken.line, remedy=FETCH)
 
     def require_proved(self) -> None:
         """Raises RefusedError while a closed volume is not verified: the table is not opened."""
@@ -150,7 +150,8 @@ class RecordsWatch:
             self._is_waited_for = True
             raise RefusedError(
                 f"{missing} volumes of the journal are not yet verified",
-                remedy="Wait: it is being done, `status` shows how far it is",
+                remedy="Wait: it is being done, `status` shows how far it is. If the number does "
+                "not fall: journalctl -u shaker-ctl, a line that begins with `records:`",
             )
 
     def words(self) -> str:

@@ -93,7 +93,10 @@ _REFUSED_BY_MEDIUM = frozenset(
 )
 """Primary result codes that speak of the medium. Any other one speaks of what is written there."""
 
-REBUILD = "Keep the file; where the other copy is whole, shaker-ctl journal rebuild writes it anew"
+REBUILD = (
+    "Keep the file; where the other copy is whole, shaker-ctl journal rebuild --main, or --second "
+    "for the second copy, writes the last file anew, and shaker-ctl journal fetch a closed volume"
+)
 _NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()}{REBUILD[1:]}"
 
 
@@ -228,7 +231,7 @@ class VolumeFile:
                 )
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version > FORMAT:
-                raise newer(str(self.path), version)
+                raise newer(str(self.path), version, FORMAT)
             row = self._db.execute("SELECT name FROM identity").fetchone()
             if row is None or not isinstance(row[0], str):
                 raise JournalCorruptError(f"{self.path} has lost its identity", remedy=REBUILD)
@@ -349,10 +352,14 @@ class VolumeFile:
         self._db.close()
 
     def close_for_good(self) -> None:
-        """Close a volume that will never grow again; programs that knew no volumes refuse it."""
+        """Close a volume that will never grow again; programs that knew no volumes refuse it.
+
+        Its tables stay as they are: only a file from before there were volumes gets a version.
+        """
         self._is_written = True
         with contextlib.suppress(sqlite3.Error):
-            self._db.execute(f"PRAGMA user_version={FORMAT}")
+            if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
+                self._db.execute(f"PRAGMA user_version={FORMAT}")
         self.close()
 
     # ── Reading ─────────────────────────────────────────────────────────────

@@ -71,7 +71,7 @@ class CheckedJournal:
         were."""
         if (first := first or self.first) > 1:
             told = f"records up to {first - 1} are left out: volumes among them were removed,"
-            typer.echo(f"{told} and `journal fetch` brings them back", err=True)
+            typer.echo(f"{told} and `shaker-ctl journal fetch FOLDER` brings them back", err=True)
 
     def all(
         self, *, is_proved: bool = False, first: int = 1, last: int | None = None

@@ -151,8 +151,10 @@ def fetch(
 
 
 def _record_what_is_back(parameters: JournalParameters) -> None:
-    """Have both copies say which removed volumes they hold again. Not while a start would halt:
-    the fetch after that says it."""
+    """Have both copies say which removed volumes they hold again, and tell how many stay away.
+
+    Not while a start would halt: the fetch after that says it.
+    """
     from shaker_ctl import sealed_start
 
     copies = [path for path in (parameters.path, parameters.second) if path is not None]
@@ -164,6 +166,9 @@ def _record_what_is_back(parameters: JournalParameters) -> None:
         ]
         if back:
             sealed_start.write(opened, volume.fetched(back))
+        if away := len(opened.main.removed) - len(back):
+            told = "shaker-ctl journal fetch FOLDER, with the folder of their archive"
+            screen.print(f"{away} removed volumes stay away: {told}", soft_wrap=True)
 
 
 def remove(
@@ -181,7 +186,8 @@ def remove(
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
     archive and verified there. Volumes with a disputed round stay, those that the floor has not
     committed, those with a record of that day or later, the last 31 days and what was recorded
-    after a volume of them, and the last 1,000 rounds. `fetch` brings removed ones back.
+    after a volume of them, and the last 1,000 rounds. `shaker-ctl journal fetch FOLDER` brings
+    removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender
@@ -189,6 +195,9 @@ def remove(
     chosen = settings_file.load(config)
     parameters = chosen.journal
     before = day_named(before)
+    if not LINK_CONFIG.exists():
+        told = f"no floor: {LINK_CONFIG} is not there, so no volume waits until a floor has it"
+        screen.print(told, soft_wrap=True)
     require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
     with closing(open_copies(parameters)) as opened:

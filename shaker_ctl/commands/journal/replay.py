@@ -26,10 +26,11 @@ def replay(
     journal: Journal = None,
     as_json: AsJson = False,
 ) -> None:
-    """Decide every recorded event again by today's rules, read every stored frame again by
-    today's reader, and list what would differ. A journal given with --journal brings its own
-    settings of play, where --config names none. If volumes were removed, it begins behind the
-    first record after them that carries a state; `fetch` brings them back from their archive.
+    """Decide every recorded event again by today's rules, and read every stored frame again.
+
+    Lists what would differ. A journal given with --journal brings its own settings of play, where
+    --config names none. If volumes were removed, it begins behind the first record after them that
+    carries a state; `shaker-ctl journal fetch FOLDER` brings them back from their archive.
 
     A verdict rests on several frames, of which one is stored: frames of verdicts that gave a value
     or a no roll are compared, those of an unreadable toss are only read and counted. Ends with

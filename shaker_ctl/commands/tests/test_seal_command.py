@@ -406,6 +406,8 @@ def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed
     shown = json.loads(table.seal(*words, "--all", "--json"))
     assert shown["findings"] == []
     assert len(shown["files"]["models/dice.onnx"]) == 64
+    for path in (table.config, table.folder.parent / "house.toml"):
+        assert shown["files"][str(path)] == manifest.digest(path)
     assert not load(table.config).journal.path.exists()
     flip(table.packages / "vision" / "table" / "tilt.py")
     with pytest.raises(SealError, match=r"vision/table/tilt\.py"):

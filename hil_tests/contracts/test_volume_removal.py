@@ -125,6 +125,10 @@ def test_only_what_an_archive_holds_whole_is_removed(
     broken = tmp_path / "archive" / "journal-000002.sqlite"
     changed(broken, "DELETE FROM record WHERE sequence = 50")
     assert isinstance(remove(aged).exception, JournalCorruptError)
+    no_day = remove(aged, before="2026-13-20").exception
+    assert isinstance(no_day, RefusedError)
+    assert "leave it out" not in no_day.remedy
+    assert "removed: none that is here was begun before" in remove(aged, before="2026-08-01").output
     refused = remove(aged, before="2026-11-01").exception
     assert "a start may look back" in str(refused)
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]

@@ -32,5 +32,6 @@ def require_mender(users: Path, name: str, role: Role, reason: str, act: str) ->
     if not Accounts(users).verify(name, role, passphrase):
         raise RefusedError(
             f"{name} as {role.value} and this passphrase do not belong together",
-            remedy=f"Give your own role: {ROLES}; people and roles stand in {users}",
+            remedy=f"Type the passphrase again, with your own name and role: {ROLES}; people and "
+            f"roles stand in {users}",
         )

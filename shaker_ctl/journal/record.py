@@ -1,8 +1,8 @@
 """One record and the chain that binds it to all before it.
 
 Owns the layout: canonical JSON (sorted keys, no spaces, UTF-8), a sequence number from 1 without
-gaps, and SHA-256 over the previous hash and the body. It must not know files, nor what events
-mean.
+gaps, and SHA-256 over the previous hash and the body. It must not know files. Of what
+events mean it knows two things: which round they name, and whether other dice are in.
 """
 
 from __future__ import annotations

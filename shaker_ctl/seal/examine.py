@@ -75,6 +75,8 @@ def examine(
     except OSError as error:
         what = f"cannot be read: {error.strerror}"
         return Examined(seal, None, (SealFinding(str(place.manifest), what),))
+    except listed.OtherFormatError as error:
+        return Examined(seal, None, (SealFinding(str(place.manifest), str(error)),))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"is not a seal: {type(error).__name__} {error}"
         return Examined(seal, None, (SealFinding(str(place.manifest), what),))

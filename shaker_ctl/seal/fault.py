@@ -17,7 +17,6 @@ from shaker_ctl.seal.manifest import SealFinding
 
 BROKEN = "seal_broken"
 CLEARED = "seal_cleared"
-OPENING = "opening"
 
 UNSEALED = "unsealed"
 """What screens and records say where there is no seal."""

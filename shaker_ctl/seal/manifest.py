@@ -41,6 +41,10 @@ FORMAT = 2
 """2: the libraries are sealed too."""
 
 
+class OtherFormatError(ValueError):
+    """A seal that another version of the program wrote."""
+
+
 @frozen
 class SealFinding:
     """One file that is not as it was sealed."""
@@ -89,8 +93,10 @@ def _plain(value: Any) -> Any:
 
 def understood(plain: Any) -> Manifest:
     """Return the manifest that a decoded file holds. Raises ValueError where it holds none."""
-    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        raise ValueError(f"not a manifest of format {FORMAT}")
+    if not isinstance(plain, dict):
+        raise ValueError("its manifest is no table")
+    if plain.get("format") != FORMAT:
+        raise OtherFormatError("was written by another version of the program: seal again")
     given = {name: plain.get(name) for name in _FIELDS}
     for name, value in given.items():
         is_table = name in ("packages", "libraries", "elsewhere")

@@ -17,6 +17,7 @@ from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, Playing
 from shaker_ctl.rules.vocabulary import Cause, Notice, Timer, play
 from shaker_ctl.seal import fault
+from shaker_ctl.service import last_end
 from shaker_ctl.service.between_rounds import BetweenRounds
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS
@@ -94,7 +95,7 @@ def test_the_events_that_must_have_names_have_them() -> None:
         assert code in WORDS
         assert f"`{code}`" in SECTIONS["O-15"]
     assert f"`{fault.BROKEN}`" in SECTIONS["O-15"]
-    assert f"`{fault.OPENING}`" in SECTIONS["O-15"]
+    assert f"`{last_end.OPENING}`" in SECTIONS["O-15"]
     assert f"`{Cause.INTERRUPTED.value}`" in SECTIONS["O-15"]
 
 

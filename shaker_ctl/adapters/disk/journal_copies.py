@@ -94,7 +94,7 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     """Open what the settings name, founding both where neither exists.
 
     The open volumes are walked, and the heads of the closed ones held against the chain; what this
-    does not see in a closed volume is for `proving`. `alive` is called now and then meanwhile.
+    does not see in a closed volume is for `volume_proofs`. `alive` is called now and then.
 
     Raises RefusedError where another process writes them. Raises JournalCorruptError where the
     table must halt until a person acts (O-4): the bytes as

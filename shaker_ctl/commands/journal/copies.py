@@ -92,7 +92,9 @@ def _rebuild_disputes(parameters: JournalParameters, *, yes: bool) -> None:
 
 
 def archive(
-    folder: Annotated[Path, typer.Argument(help="Folder on the medium that keeps the volumes.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder on the medium that keeps the volumes.")
+    ],
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
 ) -> None:
@@ -172,7 +174,9 @@ def _record_what_is_back(parameters: JournalParameters) -> None:
 
 
 def remove(
-    folder: Annotated[Path, typer.Argument(help="Folder of the archive that holds the volumes.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of the archive that holds the volumes.")
+    ],
     before: Annotated[str, typer.Option(help="Gaming day, such as 2026-01-01; it stays.")],
     name: Annotated[str, typer.Option("--by", help="Your login name at this table's consoles.")],
     reason: Annotated[str, typer.Option(help="Why the volumes need not stay at the table.")],
@@ -194,7 +198,7 @@ def remove(
 
     chosen = settings_file.load(config)
     parameters = chosen.journal
-    before = day_named(before)
+    before = day_named(before, "Give it as 2026-01-01")
     if not LINK_CONFIG.exists():
         told = f"no floor: {LINK_CONFIG} is not there, so no volume waits until a floor has it"
         screen.print(told, soft_wrap=True)
@@ -213,7 +217,8 @@ def remove(
         _say_whose_medium(folder, parameters)
         require_archived(opened, going, folder)
         if not going:
-            screen.print("no volume is removed")
+            why = "" if staying else f": none that is here was begun before {before}"
+            screen.print(f"no volume is removed{why}")
             return
         by = {"name": name, "role": role.value}
         numbers = [one.number for one in going]

@@ -55,13 +55,11 @@ def day(
             typer.echo(sheet(of or "-", _table(config, journal), found, worn), nl=False)
 
 
-def day_named(words: str) -> str:
+def day_named(words: str, remedy: str = "Give it as 2026-11-23, or leave it out") -> str:
     try:
         return date.fromisoformat(words).isoformat()
     except ValueError as error:
-        raise RefusedError(
-            f"{words!r} is no day", remedy="Give it as 2026-11-23, or leave it out"
-        ) from error
+        raise RefusedError(f"{words!r} is no day", remedy=remedy) from error
 
 
 def _last_day(book: CheckedJournal) -> str:

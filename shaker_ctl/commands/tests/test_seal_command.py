@@ -28,6 +28,7 @@ from shaker_ctl.errors import RefusedError, SealError, SettingsError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import examine, fault, manifest, place
+from shaker_ctl.service.last_end import OPENING
 from shaker_ctl.settings import load
 from shaker_ctl.tests.installed_library import install_library
 
@@ -72,7 +73,7 @@ class Sealed:
         journal = open_copies(chosen.journal)
         try:
             sealed_start.check_journal(found, journal)
-            sealed_start.write(journal, Entry(fault.OPENING, {"seal": found.seal}))
+            sealed_start.write(journal, Entry(OPENING, {"seal": found.seal}))
         finally:
             journal.close()
         return found.seal
@@ -535,3 +536,12 @@ def test_a_process_loads_no_library_anew_that_is_not_the_sealed_one(table: Seale
     (table.packages / "numpy.so").write_bytes(b"\x7fELF")
     (found,) = manifest.loaded_anew(sealed, table.packages)
     assert found.line() == "numpy.so belongs to no library"
+
+
+def test_a_seal_of_another_version_is_told_as_such(table: Sealed) -> None:
+    text = table.config.parent / place.MANIFEST
+    written = f'"format": {manifest.FORMAT}'
+    assert written in text.read_text()
+    text.write_text(text.read_text().replace(written, '"format": 1'))
+    with pytest.raises(SealError, match=r"seal\.json was written by another version"):
+        table.start()

@@ -111,7 +111,7 @@ def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
         ("journal-000002.sqlite", "status 65: journal-corrupt"),
         ("stick/journal-000002.sqlite", "status 65: journal-corrupt"),
         ("journal.sqlite.lock", "status 1: journal-write"),
-        ("journal-000002.sqlite-wal", "status 1: journal-write"),
+        ("journal-000002.sqlite-wal", "status 65: journal-corrupt"),
         ("journal.proved.json", STARTS),
         ("journal.tables.sqlite", STARTS),
         ("journal-000003.sqlite.founding", STARTS),

@@ -59,7 +59,8 @@ def verify(
         gone = len(store.closed) - len(store.present)  # else its record is damaged: told below
     if gone:
         screen.print(f"{gone} closed volumes were removed; their archive holds them")
-    for finding in findings:
+    worst = next((finding for finding in findings if finding.halts), None)
+    for finding in (each for each in findings if each is not worst):  # which the error line tells
         colour = "red" if finding.halts else "yellow"
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
         screen.print(found, soft_wrap=True)
@@ -72,10 +73,11 @@ def verify(
             style="yellow",
             soft_wrap=True,
         )
-    worst = next((finding for finding in findings if finding.halts), None)
     if worst is not None:
         _say_if_one_writes(parameters.path)
-        raise JournalCorruptError(worst.text, remedy=worst.remedy)
+        error = JournalCorruptError(worst.text, remedy=worst.remedy)
+        error.code = worst.trouble.value
+        raise error
     if journal is None:  # beside a copy of the journal lies no list
         with opened(config, journal) as book:
             DisputeList(parameters.pictures, known(book.store.milestones())).listed()

@@ -144,8 +144,11 @@ def test_verify_names_the_first_bad_record(journal: Path) -> None:
     change = "UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4"
     store._file._db.execute(change)
     store.close()
-    with pytest.raises(JournalCorruptError, match="record 4"):
-        run("verify", journal=journal)
+    done = RUNNER.invoke(app, ["verify", "--journal", str(journal)])
+    assert isinstance(done.exception, JournalCorruptError)
+    assert "record 4" in str(done.exception)
+    assert done.exception.code == "journal-damaged"
+    assert "record 4" not in done.output, "it is told once, by the line of the error"
 
 
 @pytest.mark.parametrize("found", ["a record", "a file"])

@@ -120,6 +120,13 @@ def test_a_command_names_a_closed_volume_that_is_not_the_one_sealed_in(
 
 
 @EACH_WAY
+def test_a_sheet_of_a_day_that_is_damaged_is_not_for_signature(path: Path, how: str) -> None:
+    damage(path, how)
+    told = CliRunner().invoke(program, ["journal", "day", DAYS[1], "--journal", str(path)])
+    assert not told.stdout or "** DO NOT SIGN: " in told.stdout.split("\n\n")[0]
+
+
+@EACH_WAY
 def test_the_page_names_it_too(path: Path, how: str) -> None:
     def shown() -> list[str]:
         told = read_round(path, path.parent, 12)

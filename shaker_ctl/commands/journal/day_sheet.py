@@ -48,10 +48,12 @@ def day(
     with opened(config, journal) as book:
         of = day_named(wanted) if wanted else _last_day(book)
         found = book.sheet(of)
+        worn = [] if as_json else _lives(config, journal, book)
+        if (trouble := book.trouble()) is not None:
+            found.notes.insert(0, f"DO NOT SIGN: {trouble}")
         if as_json:
             typer.echo(json.dumps(_plain(found, of), indent=2))
         else:
-            worn = _lives(config, journal, book)
             typer.echo(sheet(of or "-", _table(config, journal), found, worn), nl=False)
 
 

@@ -2,9 +2,9 @@
 
 The commands read the files themselves, whether the service runs or not. Six commands write:
 `rebuild` writes a copy of the journal, or the list of disputes, anew, `fetch` and `remove` change
-its volumes (all three refuse while a service runs); `archive` writes files into its folder;
-`dispute` adds a line to `disputes.jsonl`, beside the pictures, and a record of it; `export` writes
-three files into its folder.
+its volumes and keep a record of it (all three refuse while a service runs); `archive` writes files
+into its folder; `dispute` adds a line to `disputes.jsonl`, beside the pictures, and a record of it;
+`export` writes three files into its folder.
 
 Every record that is read is checked against the chain. A record that does not fit is shown as far
 as possible, and the command ends with an error that names it (status 65).

@@ -34,7 +34,7 @@ LISTED = {
     "lamp": "The lamp box of the table, as a spare part.",
     "link": "Hand the table's journal, state and alarms to a floor, until SIGTERM or Ctrl-C.",
     "rules": "Show, compare and check the rule profiles.",
-    "seal": "The signed list of everything that decides: program, model, profile, settings.",
+    "seal": "The signed list of everything that decides: program, libraries, settings, profile.",
     "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",
     "settings": "Settings: reference, a new file, what is in force, a check.",
 }

@@ -62,9 +62,9 @@ def test_the_service_of_a_mutated_tree_runs_the_mutation_and_the_tree_stays(tmp_
     ran = subprocess.run(
         [
             *(sys.executable, "-c"),
-            "from shaker_ctl.adapters.camera.dice_camera import _ROOT\n"
+            "from shaker_ctl.child_process import ROOT\n"
             "from shaker_ctl.motion import watch\n"
-            "print(watch.__file__, _ROOT)",
+            "print(watch.__file__, ROOT)",
         ],
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"},
         capture_output=True,

@@ -15,7 +15,8 @@ import pytest
 
 from hil_tests.contracts.test_journal_volumes import both, changed, grown, turn
 from shaker_ctl.adapters.disk import volume_file
-from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch

@@ -17,7 +17,8 @@ import pytest
 from hil_tests.reliability import bytes_cut
 from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import volume_file
-from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError

@@ -28,8 +28,9 @@ from shaker_ctl.adapters.disk import (
     volume_file,
     volume_proofs,
 )
+from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.follower import Follower
-from shaker_ctl.adapters.disk.journal_copies import open_copies, rebuild, survey
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path

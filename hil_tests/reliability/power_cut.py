@@ -32,7 +32,8 @@ import typer
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start
-from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies, rebuild
+from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, delete, fetch, require_archived
 from shaker_ctl.errors import ShakerError

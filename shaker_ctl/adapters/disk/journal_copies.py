@@ -1,4 +1,4 @@
-"""Both copies of the journal, opened, walked and compared at start; and rebuilt by command.
+"""Both copies of the journal, opened, walked and compared at start.
 
 Owns the order: open, verify, compare, keep the evidence where something is wrong, catch the second
 copy up where it only was interrupted. What each finding means is `journal.recovery`'s.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,17 +17,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
     JournalError,
-    JournalWriteError,
     RefusedError,
-    told_as,
 )
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
@@ -43,14 +39,13 @@ from shaker_ctl.journal.recovery import (
     compare,
     tail_unproved,
 )
-from shaker_ctl.journal.volume import Volume
-from shaker_ctl.whole_file import unused_stamp
 
 log = logging.getLogger(__name__)
 
 Done = TypeVar("Done")
 
-_BATCH = 1000
+BATCH = 1000
+"""Records that are written together."""
 
 BUSY_S = 60.0
 """Longest wait of a start for a process that keeps a file of the journal from it."""
@@ -152,7 +147,7 @@ def survey(
 
     Raises JournalError where the main copy cannot be opened at all.
     """
-    main = _opened_only(parameters.path)
+    main = opened_only(parameters.path)
     second: SqliteJournal | None = None
     findings: list[RecoveryFinding] = []
     heads: list[tuple[Path, Head]] = []
@@ -165,7 +160,7 @@ def survey(
     try:
         if parameters.second is not None and volume_numbers(parameters.second):
             try:
-                second = _opened_only(parameters.second)
+                second = opened_only(parameters.second)
             except JournalBusyError:
                 raise
             except JournalError as error:
@@ -193,196 +188,24 @@ def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
 
     A table that plays writes to both copies while they are walked one after the other.
     """
-    with contextlib.closing(_opened_only(path)) as again:
+    with contextlib.closing(opened_only(path)) as again:
         records = again.read(head.sequence + 1, end.sequence)
         newest = deque(walk_chain(head, records, str(path)), maxlen=1)
     return bool(newest) and isinstance(newest[0], Record) and newest[0].hash == end.hash
 
 
-def rebuild(parameters: JournalParameters, *, main: bool, sound_part: bool = False) -> Head:
-    """Write one copy anew from the other, the main one or the second; return its head.
-
-    What stood there is moved aside, never deleted. Sound records that it alone has are brought to
-    the other copy first. `sound_part`: where the last file of the source is damaged itself, take
-    what is sound in either copy, each record proved by the one before it.
-
-    Raises RefusedError where the source is damaged, no second copy is set, a service writes, or the
-    copy is another journal, whole and longer, or has sound records that cannot be brought;
-    JournalError where a file cannot be used.
-    """
-    if parameters.second is None:
-        raise RefusedError("the settings name no second copy", remedy="Set journal.second")
-    copies = (parameters.path, parameters.second)
-    source_path, target_path = copies[::-1] if main else copies
-    with contextlib.closing(JournalLock(parameters.path)):
-        if not sound_part:
-            _keep_what_goes_on(source_path, target_path)
-            return _rebuilt(source_path, target_path, None, [])
-        return _rebuilt(source_path, target_path, *_sound_in_either(source_path, target_path))
-
-
-def _rebuilt(
-    source_path: Path, target_path: Path, last: int | None, then: Sequence[Record]
-) -> Head:
-    """`last`: record up to which the source is taken; None: all. `then`: what comes after it."""
-    with contextlib.closing(_opened_only(source_path)) as source:
-        _require_room(source, target_path.parent)
-        stamp = unused_stamp(target_path)
-        for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
-            volume_file.move_aside(volume_path(target_path, number), stamp=stamp)
-        for one in source.present:  # what was removed stays in its archive
-            before = source.closed[: one.number - 1]
-            _write_volume(target_path, source, before, one.last).close_for_good()
-        if last is None or not source.closed or last > source.closed[-1].last:
-            _write_volume(target_path, source, source.closed, last).close()
-    with contextlib.closing(SqliteJournal(target_path)) as target:
-        copy_forward(iter(then), target)
-        return target.head()
-
-
-def _sound_in_either(source_path: Path, target_path: Path) -> tuple[int, list[Record]]:
-    """Return the last sound record of the source, and what goes on after it in either copy."""
-    with contextlib.ExitStack() as stack:
-        source = stack.enter_context(contextlib.closing(_opened_only(source_path)))
-        head, damage = source.verify()
-        if damage is not None and damage.where != str(source.open_file):
-            raise RefusedError(f"{source_path}: {damage.line()}", remedy=FETCH)
-        copies, found, last = [source], list[Record](), head.sequence
-        if (target := _readable(target_path)) is not None:
-            stack.enter_context(contextlib.closing(target))
-            _require_same(target, source)
-            copies.append(target)
-        while step := next(filter(None, (list(_sound_after(head, copy)) for copy in copies)), None):
-            found += step
-            head = Head(step[-1].sequence, step[-1].hash)
-        return last, found
-
-
-def _readable(path: Path) -> SqliteJournal | None:
-    """Open a copy; None where it cannot be read, which is what a rebuild is for."""
-    try:
-        return _opened_only(path)
-    except JournalBusyError:
-        raise
-    except (JournalError, RefusedError):
-        return None
-
-
-def _require_sound(source: SqliteJournal) -> Head:
-    head, damage = source.verify()
-    if damage is None:
-        return head
-    is_open = damage.where == str(source.open_file)
-    raise RefusedError(
-        f"{source.path} is damaged itself: {damage.line()}",
-        remedy="Rebuild the other copy if it is whole; where neither is, add --sound-part: "
-        "it takes what is sound in either"
-        if is_open
-        else FETCH,
-    )
-
-
-def _require_same(target: SqliteJournal, source: SqliteJournal) -> None:
-    if target.identity != source.identity:
-        raise RefusedError(
-            f"{target.path} is another journal ({target.identity}) than {source.path}",
-            remedy="Give the right paths in journal.path and journal.second",
-        )
-
-
-def _require_room(source: SqliteJournal, folder: Path) -> None:
-    """Raise RefusedError where the volumes of `source` have no room in `folder`, JournalWriteError
-    where it is not there."""
-    files = [*(volume_path(source.path, one.number) for one in source.present), source.open_file]
-    needed = sum(file.stat().st_size for file in files)
-    remedy = "Create it or mount its medium"
-    with told_as(JournalWriteError, f"the copy cannot be written to {folder}", remedy=remedy):
-        free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise RefusedError(
-            f"{folder} has {free:,} bytes free, and the copy needs {needed:,}",
-            remedy="Make room there, or take a larger medium: what stands there now is kept, too",
-        )
-
-
-def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
-    """Bring to the source what the target alone has: sound records that go on where it ends.
-
-    Raises RefusedError where the source is damaged; where the target is another journal, or is
-    whole and longer; where it holds sound records that cannot be brought. Raises JournalBusyError.
-    """
-    with contextlib.closing(_opened_only(source_path)) as source:
-        head = _require_sound(source)
-    if (target := _readable(target_path)) is None:
-        return
-    with contextlib.closing(target):
-        _require_same(target, source)
-        end, _ = target.verify_open()
-        if end.sequence <= head.sequence or _forks(target, head):
-            return
-        if target.verify()[1] is None:
-            raise RefusedError(
-                f"{target_path} is whole and goes on to record {end.sequence}; {source_path} ends "
-                f"at record {head.sequence}",
-                remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
-            )
-        with contextlib.closing(SqliteJournal(source_path)) as source:
-            copy_forward(_sound_after(head, target), source)
-            kept = source.head().sequence
-    if kept < end.sequence:
-        raise RefusedError(
-            f"{target_path} has sound records up to {end.sequence}; {source_path} ends at record "
-            f"{kept}, and what lies between is missing",
-            remedy=FETCH,
-        )
-
-
-def _forks(target: SqliteJournal, head: Head) -> bool:
-    """Whether the target has another record where the source ends, so that a person has decided."""
-    if head.sequence == 0:
-        return False
-    try:
-        there = _hash_at(target, head.sequence)
-    except JournalBusyError:
-        raise
-    except JournalError:  # it lies in a volume that is missing
-        return False
-    return there is not None and there != head.hash
-
-
-def _sound_after(head: Head, journal: SqliteJournal) -> Iterator[Record]:
-    """Yield the records that follow `head`, up to the first that is not sound."""
-    with contextlib.suppress(JournalError):
-        for step in walk_chain(head, journal.read(head.sequence + 1), str(journal.path)):
-            if isinstance(step, Damage):
-                return
-            yield step
-
-
-def _write_volume(
-    path: Path, source: SqliteJournal, closed: Sequence[Volume], last: int | None
-) -> VolumeFile:
-    """Write the volume that comes after `closed`, up to its `last` record; None: the open one."""
-    file = volume_path(path, len(closed) + 1)
-    records = source.read(closed[-1].last + 1 if closed else 1, last)
-    volume_file.found(file, source.identity, closed, list(islice(records, _BATCH)))
-    written = VolumeFile(file)
-    while batch := list(islice(records, _BATCH)):
-        written.append(batch)
-    return written
-
-
 def copy_forward(records: Iterator[Record], target: SqliteJournal) -> None:
     """Append to `target` what comes next."""
-    while batch := list(islice(records, _BATCH)):
+    while batch := list(islice(records, BATCH)):
         target.write(batch)
 
 
-def _opened_only(path: Path) -> SqliteJournal:
+def opened_only(path: Path) -> SqliteJournal:
+    """Open a copy to look at it. Raises RefusedError where there is none, and JournalError."""
     if not volume_numbers(path):
         raise RefusedError(
             f"there is no journal at {path}",
-            remedy="Give its path with --journal, or the settings with --config",
+            remedy="Mount its medium, or give its path: --journal, or the settings with --config",
         )
     return SqliteJournal(path, read_only=True)
 
@@ -407,8 +230,8 @@ def _compare(
         first = _pinpointed(first, main, other, second)
         other = _pinpointed(other, second, first, main)
         copies = (main, second)
-        first = replace(first, hash_at=lambda at: _hash_at(main, _known_to(copies, at)))
-        other = replace(other, hash_at=lambda at: _hash_at(second, _known_to(copies, at)))
+        first = replace(first, hash_at=lambda at: hash_at(main, _known_to(copies, at)))
+        other = replace(other, hash_at=lambda at: hash_at(second, _known_to(copies, at)))
     opened = {str(copy.open_file) for copy in (main, second) if copy is not None}
     findings = [
         replace(each, remedy=FETCH) if each.file and each.file not in opened else each
@@ -443,7 +266,7 @@ def _pinpointed(
 
 def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
     head, damage = walk(copy)
-    return CopyState(str(copy.path), head, damage, partial(_hash_at, copy))
+    return CopyState(str(copy.path), head, damage, partial(hash_at, copy))
 
 
 def _known_to(copies: Sequence[SqliteJournal], sequence: int) -> int:
@@ -456,7 +279,8 @@ def _known_to(copies: Sequence[SqliteJournal], sequence: int) -> int:
     return sequence
 
 
-def _hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
+def hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
+    """Return the hash of one record of a copy, unverified; None where it is not there."""
     if sequence == 0:
         return b""
     sealed = next((one.hash for one in copy.closed if one.last == sequence), None)

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.copy_rebuild import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.journal_copies import rebuild as rebuild_copy
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
 from shaker_ctl.adapters.disk.volume_archive import (

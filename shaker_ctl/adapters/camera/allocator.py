@@ -35,11 +35,3 @@ def return_large_blocks() -> bool:
     return bool(mallopt(_M_MMAP_THRESHOLD, OWN_MAPPING_BYTES)) and bool(
         mallopt(_M_ARENA_MAX, ARENAS)
     )
-
-
-def give_back() -> bool:
-    """Return to the system what is free inside the heap, in one to four milliseconds. After eight
-    scenes that were read in a loop that is 4.5 MB; of a table on the rig less, 1 to 2 MB. False
-    where the C library cannot, or nothing was free."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    return trim is not None and bool(trim(0))

@@ -300,7 +300,6 @@ class CameraWorker:
             f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
             "clean the dome and the lens",
         )
-        allocator.give_back()
 
     # ── Faults ──────────────────────────────────────────────────────────────
 

@@ -55,28 +55,3 @@ def test_memory_of_logins_goes_back_to_the_system() -> None:
 def test_without_it_each_console_keeps_what_it_once_borrowed() -> None:
     """The reason for the module: where this fails, the C library needs it no longer."""
     assert kept_kb("untold") > HELD_KB
-
-
-FREED = """
-from shaker_ctl.adapters.camera import allocator
-
-def held_kb():
-    for line in open("/proc/self/status"):
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1])
-
-assert allocator.return_large_blocks()
-parts = [bytes(100_000) for _ in range(200)]
-last = bytes(100_000)
-del parts
-before = held_kb()
-assert allocator.give_back()
-print(before - held_kb())
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
-def test_what_lies_free_below_a_block_in_use_goes_back_when_told() -> None:
-    words = [sys.executable, "-c", FREED]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-    assert int(done.stdout) > HELD_KB

@@ -554,24 +554,22 @@ def read(path: Path, first: int, last: int, *, alone: bool = False) -> Iterator[
             first = rows[-1][0] + 1
 
 
+def _records(path: Path, condition: str, values: Sequence[object]) -> list[Record]:
+    query = f"SELECT sequence, hash, body FROM record WHERE {condition}"
+    with guarded(path), closing(reader(path)) as db:
+        rows = db.execute(query, values).fetchall()
+    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+
+
 def marked(path: Path, first: int, mark: bytes) -> list[Record]:
     """Return the record `first` of a volume, and all whose bodies hold `mark`, unverified."""
-    query = (
-        "SELECT sequence, hash, body FROM record WHERE sequence = ? OR instr(body, ?) "
-        "ORDER BY sequence"
-    )
-    with guarded(path), closing(reader(path)) as db:
-        rows = db.execute(query, (first, mark)).fetchall()
-    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+    return _records(path, "sequence = ? OR instr(body, ?) ORDER BY sequence", (first, mark))
 
 
 def among(path: Path, sequences: Sequence[int]) -> list[Record]:
     """Return those of some records that a volume has, unverified."""
     marks = ", ".join("?" * len(sequences))
-    query = f"SELECT sequence, hash, body FROM record WHERE sequence IN ({marks}) ORDER BY sequence"
-    with guarded(path), closing(reader(path)) as db:
-        rows = db.execute(query, sequences).fetchall()
-    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+    return _records(path, f"sequence IN ({marks}) ORDER BY sequence", sequences)
 
 
 def newest_wall(path: Path) -> str:
@@ -583,12 +581,7 @@ def newest_wall(path: Path) -> str:
 
 def milestones(path: Path) -> list[Record]:
     """Return the records of a volume that are no steps, newest first, unverified."""
-    query = (
-        "SELECT sequence, hash, body FROM record WHERE NOT instr(body, ?) ORDER BY sequence DESC"
-    )
-    with guarded(path), closing(reader(path)) as db:
-        rows = db.execute(query, (STEP_MARK,)).fetchall()
-    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
+    return _records(path, "NOT instr(body, ?) ORDER BY sequence DESC", (STEP_MARK,))
 
 
 def newest_before(path: Path, sequence: int) -> Head | None:

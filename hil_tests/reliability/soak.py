@@ -2,10 +2,9 @@
 
 Owns which faults are thrown in (passing ones, and those that people mend), when, and the criterion
 for growth: a straight line through the second half of the run, and the most that its slope can be
-with 95 % confidence. That bound, not the slope, is compared with `ALLOWED`, so that a run which is
-too short or too noisy to exclude growth does not pass. The first half is warm-up: models, caches,
-the journal's page cache. Restarts by the run itself do not happen: a leak must not be hidden by
-them.
+with 95 % confidence. That bound is compared with `ALLOWED`. So a run that is too short or too noisy
+to exclude growth does not pass. The first half is warm-up: models, caches, the journal's page
+cache. Restarts by the run itself do not happen: a leak must not be hidden by them.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class FakeDesk:
         view = self._view
         if request.verb not in view.allowed:
             self.refused.append((request, actor))
-            return Answer.refused("not-now", f"{request.verb} is not for now: {view.says}")
+            return Answer.refused("not-now", f"{request.verb}: not while {view.says}")
         if request.verb in ON_ROUND and request.arguments.get("round") != view.round_id:
             self.refused.append((request, actor))
             return Answer.refused("not-current", f"the round in hand is {view.round_id}")

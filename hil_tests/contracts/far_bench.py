@@ -21,6 +21,7 @@ from hil_tests.contracts.gpio_bench import GpioBench
 from hil_tests.contracts.pins import Pins
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
+from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
@@ -59,7 +60,7 @@ class FarBoard:
             self._pi.set_mode(there, pigpio.INPUT)
         self._pi.wave_tx_stop()
         self._reports.close()
-        self._pi.stop()
+        hang_up(self._pi)
 
     def now_us(self) -> int:
         return time.monotonic_ns() // 1000

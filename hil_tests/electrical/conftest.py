@@ -16,6 +16,7 @@ import pigpio
 import pytest
 
 from hil_tests.rig.crossed import CrossedPair
+from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
@@ -114,7 +115,7 @@ def wire(ends: Ends) -> Iterator[Wire]:
     yield line
     line.off()
     for pi in (maker, seer):
-        pi.stop()
+        hang_up(pi)
 
 
 def until(said: Callable[[], object], limit_s: float) -> None:

@@ -31,6 +31,7 @@ from datetime import datetime
 
 import pigpio
 
+from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.tach_player import FORESIGHT_S, TachPlayer
@@ -272,7 +273,7 @@ class BenchWires:
         self._reports.close()
         for pi in (self._pi, self._watching):
             with contextlib.suppress(OSError, struct.error, AttributeError):
-                pi.stop()
+                hang_up(pi)
 
     # ── The machine's side ──────────────────────────────────────────────────
 

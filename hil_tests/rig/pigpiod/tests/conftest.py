@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pigpio
 import pytest
 
+from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 
@@ -75,4 +76,4 @@ def pi(daemon: VirtualPigpiod) -> Iterator[pigpio.pi]:
     client = pigpio.pi("127.0.0.1", daemon.port)
     assert client.connected
     yield client
-    client.stop()
+    hang_up(client)

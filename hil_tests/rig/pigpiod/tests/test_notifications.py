@@ -7,10 +7,12 @@ import struct
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pigpio
 import pytest
 
+from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.pigpiod.tests.conftest import RawClient
@@ -266,3 +268,22 @@ def test_a_client_that_never_reads_holds_up_the_reports_of_all(
     assert raw.ask(26) == 79
     lazy.socket.close()
     until(lambda: [level for _, level, _ in heard] == [1])
+
+
+def test_a_client_is_ended_whose_thread_a_late_report_has_ended_first(
+    daemon: VirtualPigpiod,
+) -> None:
+    client = pigpio.pi("127.0.0.1", daemon.port)
+    notify = client._notify
+    sock = notify.sl.s
+
+    def send_too_late(data: bytes) -> int:
+        sock.shutdown(socket.SHUT_RDWR)  # wakes the thread, as a report does
+        notify.join(timeout=5)
+        return sock.send(data)
+
+    notify.sl.s = SimpleNamespace(send=send_too_late, close=sock.close)
+    hang_up(client)
+    assert not notify.is_alive()
+    assert client.sl.s is None
+    until(lambda: daemon.connections == 0)

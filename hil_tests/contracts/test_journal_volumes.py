@@ -20,6 +20,7 @@ import pytest
 from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import (
+    beside_volumes,
     journal_copies,
     record_tables,
     records_process,
@@ -27,6 +28,7 @@ from shaker_ctl.adapters.disk import (
     sqlite_journal,
     volume_file,
     volume_proofs,
+    volume_queries,
 )
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.follower import Follower
@@ -226,7 +228,7 @@ def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path:
     store.close()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"journal.sqlite", "journal-000002.sqlite"}
-    assert not any(volume_file.look(path).has_log for path in tmp_path.iterdir())
+    assert not any(beside_volumes.look(path).has_log for path in tmp_path.iterdir())
 
 
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
@@ -251,10 +253,10 @@ def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path
         turn(store)
     db.close()
     store.close()
-    assert volume_file.look(store.path).has_log
+    assert beside_volumes.look(store.path).has_log
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not volume_file.look(store.path).has_log
+    assert not beside_volumes.look(store.path).has_log
     assert store.verify()[1] is None
     store.close()
 
@@ -272,10 +274,10 @@ def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_
             turn(store)
         db.close()
     store.close()
-    assert [volume_file.look(path).has_log for path in kept] == [True, True, False]
+    assert [beside_volumes.look(path).has_log for path in kept] == [True, True, False]
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not any(volume_file.look(path).has_log for path in kept)
+    assert not any(beside_volumes.look(path).has_log for path in kept)
     assert store.verify()[1] is None
     store.close()
 
@@ -287,7 +289,7 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
     follower = Follower(store.path)
     assert len(follower.take()) == 10
     turn(store)
-    assert not volume_file.look(store.path).has_log
+    assert not beside_volumes.look(store.path).has_log
     assert len(list(archive(store.path, tmp_path / "archive"))) == 1
     follower.close()
     store.close()
@@ -299,7 +301,7 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
 @contextmanager
 def one_who_reads(path: Path) -> Iterator[None]:
     """Somebody amid a reading: at idle priority, on a busy computer, this can take seconds."""
-    with closing(volume_file.reader(path)) as db:
+    with closing(volume_queries.reader(path)) as db:
         rows = db.execute("SELECT * FROM record")
         assert rows.fetchone() is not None
         yield

@@ -15,7 +15,12 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import record_tables, records_process, volume_archive, volume_file
+from shaker_ctl.adapters.disk import (
+    beside_volumes,
+    record_tables,
+    records_process,
+    volume_archive,
+)
 from shaker_ctl.adapters.disk.dispute_list import (
     NAME,
     NOTHING,
@@ -706,7 +711,7 @@ def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
 def test_evidence_is_no_copy_of_a_file_larger_than_any_volume(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(volume_file, "MAX_EVIDENCE_B", 1 << 20)
+    monkeypatch.setattr(beside_volumes, "MAX_EVIDENCE_B", 1 << 20)
     os.truncate(volume_path(parameters.path, 2), 1 << 21)
     with pytest.raises(JournalCorruptError, match="volume 2"):
         open_copies(parameters)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
-from shaker_ctl.adapters.disk.volume_file import CACHE_KB
+from shaker_ctl.adapters.disk.volume_queries import CACHE_KB
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk.volume_file import COMPLAINTS, translated
+from shaker_ctl.adapters.disk.sqlite_complaints import COMPLAINTS, translated
 from shaker_ctl.errors import JournalCorruptError
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from shaker_ctl.adapters.disk import volume_file
+from shaker_ctl.adapters.disk import beside_volumes, volume_file
 from shaker_ctl.adapters.disk.journal_copies import BATCH, copy_forward, hash_at, opened_only
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -62,7 +62,7 @@ def _rebuilt(
         _require_room(source, target_path.parent)
         stamp = unused_stamp(target_path)
         for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
-            volume_file.move_aside(volume_path(target_path, number), stamp=stamp)
+            beside_volumes.move_aside(volume_path(target_path, number), stamp=stamp)
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()

@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.volume_file import MOVE_AWAY
+from shaker_ctl.adapters.disk.beside_volumes import MOVE_AWAY
 from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
 from shaker_ctl.whole_file import opened
 

@@ -25,7 +25,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import volume_file
+from shaker_ctl.adapters.disk import beside_volumes, sqlite_complaints, volume_file, volume_queries
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import tally as tallies
@@ -125,7 +125,7 @@ def _check(db: sqlite3.Connection, kept: _Kept | None) -> None:
         _small_as_kept(db, kept)
 
 
-_DAMAGE = (*volume_file.COMPLAINTS, ValueError, KeyError, TypeError)
+_DAMAGE = (*sqlite_complaints.COMPLAINTS, ValueError, KeyError, TypeError)
 """What a look at damaged tables raises."""
 
 
@@ -142,7 +142,7 @@ class RecordTables:
         self._identity = identity
         is_there = path.exists()
         try:
-            volume_file.require_file(path)
+            beside_volumes.require_file(path)
             self._db = _connect(path)
             self._take_up()
         except (JournalError, *_DAMAGE) as error:
@@ -196,8 +196,8 @@ class RecordTables:
             self.path.chmod(volume_file.MODE)
             for statement in _SCHEMA:
                 self._db.execute(statement)
-        except volume_file.COMPLAINTS as error:
-            raise volume_file.translated(error, self.path) from error
+        except sqlite_complaints.COMPLAINTS as error:
+            raise sqlite_complaints.translated(error, self.path) from error
         self._set_out()
 
     def _set_out(self) -> None:
@@ -227,11 +227,11 @@ class RecordTables:
                 (*kept, _mark(*kept)),
             )
             self._db.execute("COMMIT")
-        except volume_file.COMPLAINTS as error:
-            raise volume_file.translated(error, self.path) from error
+        except sqlite_complaints.COMPLAINTS as error:
+            raise sqlite_complaints.translated(error, self.path) from error
         finally:
             if self._db.in_transaction:
-                with suppress(*volume_file.COMPLAINTS):
+                with suppress(*sqlite_complaints.COMPLAINTS):
                     self._db.execute("ROLLBACK")
         self.cursor = Head(last.sequence, last.hash)
 
@@ -280,7 +280,7 @@ class RecordTables:
 
 def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=5.0)
-    db.execute(f"PRAGMA cache_size=-{volume_file.CACHE_KB}")
+    db.execute(f"PRAGMA cache_size=-{volume_queries.CACHE_KB}")
     # The chain is the record: what a power cut takes from the tables is made anew from it.
     db.execute("PRAGMA synchronous=OFF")
     db.execute("PRAGMA journal_mode=TRUNCATE")
@@ -316,7 +316,10 @@ class TablesReader:
     def _opened(self) -> Iterator[tuple[sqlite3.Connection, _Kept]]:
         """The tables as they stand at one moment. Raises JournalError, and ValueError where there
         is no cursor."""
-        with volume_file.guarded(self._path), closing(volume_file.reader(self._path)) as db:
+        with (
+            sqlite_complaints.guarded(self._path),
+            closing(volume_queries.reader(self._path)) as db,
+        ):
             db.execute("BEGIN")
             if (kept := _kept(db)) is None:
                 raise ValueError("the tables are new")

@@ -22,8 +22,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import volume_file
-from shaker_ctl.adapters.disk.volume_file import MAX_INTEGER, REBUILD, Alive, VolumeFile
+from shaker_ctl.adapters.disk import beside_volumes, volume_file, volume_queries
+from shaker_ctl.adapters.disk.sqlite_complaints import REBUILD
+from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
+from shaker_ctl.adapters.disk.volume_queries import MAX_INTEGER
 from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import (
@@ -114,19 +116,19 @@ class SqliteJournal:
         crash at the end of a log may leave; the file is then whole without it.
         """
         path = volume_path(self.path, one.number)
-        seen = volume_file.look(path)
+        seen = beside_volumes.look(path)
         journal = Path(f"{path}-journal")
         if journal in seen.beside and not self._read_only:
             if self._held_against_chain(one, path, None, alone=True)[1] is not None:
                 return _of(one, path, seen.foreign)
-            volume_file.move_aside(path, ("-journal",))
+            beside_volumes.move_aside(path, ("-journal",))
             log.warning("%s is moved aside; %s is whole without it", journal, path)
-            seen = volume_file.look(path)
+            seen = beside_volumes.look(path)
         if seen.has_log and not self._read_only:
             if seen.beside and (damage := self.verify_closed(one)[1]) is not None:
                 return damage
             VolumeFile(path).close_for_good()
-            seen = volume_file.look(path)
+            seen = beside_volumes.look(path)
         wrong = seen.wrong or seen.foreign
         return _of(one, path, wrong) if wrong else None
 
@@ -175,7 +177,7 @@ class SqliteJournal:
         """Numbers of the closed volumes that a person has had removed, as the open one says. They
         are removed while no service runs."""
         file = self._file
-        found = volume_file.marked(file.path, file.start.sequence + 1, volume.REMOVED_MARK)
+        found = volume_queries.marked(file.path, file.start.sequence + 1, volume.REMOVED_MARK)
         return volume.removed(found)
 
     @property
@@ -255,7 +257,7 @@ class SqliteJournal:
     def _read_closed(self, one: Volume, first: int, limit: int) -> Iterator[Record]:
         path = self.file_of(one)
         reached = first - 1
-        for record in volume_file.read(path, first, limit):
+        for record in volume_queries.read(path, first, limit):
             reached = record.sequence
             yield Record(one.last, one.hash, record.body) if reached == one.last else record
         if reached < min(one.last, limit):
@@ -270,9 +272,9 @@ class SqliteJournal:
         """
         path = self._place_of(one)
         # Who has a writer has had the volumes settled, and may be closing one in another thread.
-        if self._read_only and volume_file.beside(path):
+        if self._read_only and beside_volumes.beside(path):
             with contextlib.suppress(JournalBusyError):  # the writer is at it, and it is his log
-                if foreign := volume_file.look(path).foreign:
+                if foreign := beside_volumes.look(path).foreign:
                     raise JournalCorruptError(_of(one, path, foreign).line(), remedy=FETCH)
         return path
 
@@ -304,7 +306,7 @@ class SqliteJournal:
                 start = file.closed[number - 1].head if number else self.start
                 path = self.file_of(one)
                 break
-        newest = volume_file.newest_before(path, sequence)
+        newest = volume_queries.newest_before(path, sequence)
         return start if newest is None else newest
 
     def ends(self, one: Volume) -> list[Record]:
@@ -312,7 +314,7 @@ class SqliteJournal:
         which the chain has sealed in a closed one. Raises JournalError."""
         path = self._file.path if one.number == self.volume else self.file_of(one)
         wanted = sorted({one.first, max(one.first, one.last - 1), one.last})
-        found = volume_file.among(path, wanted)
+        found = volume_queries.among(path, wanted)
         before = self.closed[one.number - 2].head if one.number > 1 else self.start
         if [record.sequence for record in found] == wanted:
             if len(found) > 1:
@@ -352,7 +354,7 @@ class SqliteJournal:
         as `newest_first` does. Raises JournalCorruptError.
         """
         if self._milestones is None:
-            self._milestones = volume_file.milestones(self._file.path)
+            self._milestones = volume_queries.milestones(self._file.path)
         yield from self._milestones
         for record in self.newest_first(self._file.start.sequence):
             if STEP_MARK not in record.body:
@@ -364,7 +366,7 @@ class SqliteJournal:
             return []
         file = self._file
         paths = [self.file_of(one) for one in file.closed if one.holds_round(number)]
-        spans = [volume_file.span_of(path, number) for path in (*paths, file.path)]
+        spans = [volume_queries.span_of(path, number) for path in (*paths, file.path)]
         found = [span for span in spans if span is not None]
         return list(self.read(found[0][0], found[-1][1])) if found else []
 
@@ -375,7 +377,7 @@ class SqliteJournal:
         there is no number.
         """
         file = self._file
-        found = set(volume_file.rounds(file.path, count))
+        found = set(volume_queries.rounds(file.path, count))
         here = {one.number for one in self.present} if file.closed else set()
         for one in reversed(file.closed):
             if one.number not in here:  # what follows a round in the next volume bears its number
@@ -383,7 +385,7 @@ class SqliteJournal:
             elif len(found) >= count:
                 break
             elif one.first_round is not None:
-                found.update(volume_file.rounds(self.file_of(one), count))
+                found.update(volume_queries.rounds(self.file_of(one), count))
         return sorted(found)[-min(count, MAX_INTEGER) :]
 
     # ── Verifying ───────────────────────────────────────────────────────────
@@ -436,7 +438,7 @@ class SqliteJournal:
                 self._place_of(one)
         except JournalError as error:
             return start, Damage(str(path), one.first, None, str(error))
-        seen = volume_file.look(path)
+        seen = beside_volumes.look(path)
         if seen.foreign:
             return start, _of(one, path, seen.foreign)
         return self._held_against_chain(one, path, alive, alone=file is not None or not seen.beside)
@@ -499,8 +501,8 @@ class SqliteJournal:
             )
 
     def preserve(self, note: str, file: Path | None = None) -> Path:
-        """Keep `file`, or the open volume, as found (O-4); see `volume_file.preserve`."""
-        return volume_file.preserve(file or self._file.path, note)
+        """Keep `file`, or the open volume, as found (O-4); see `beside_volumes.preserve`."""
+        return beside_volumes.preserve(file or self._file.path, note)
 
     def close(self) -> None:
         """Fold the log into the file and close it."""

@@ -16,17 +16,12 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.beside_volumes import clear, look, move_aside, sync_folder
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import (
-    MODE,
-    clear,
-    look,
-    move_aside,
-    newest_wall,
-    sync_folder,
-)
+from shaker_ctl.adapters.disk.volume_file import MODE
+from shaker_ctl.adapters.disk.volume_queries import newest_wall
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters

@@ -1,44 +1,51 @@
-"""One volume of one copy of the journal in an SQLite file: append, sync, read, say what is wrong.
+"""One volume of one copy of the journal in an SQLite file: found, append, sync, verify.
 
-Owns the file: its schema, its durability, and the translation of SQLite's complaints. The meaning
-of records is `journal.record`'s, the chain of volumes `sqlite_journal`'s. Durability: write-ahead
-log with synchronous=FULL, so each commit is one sync of the log; the tables themselves refuse
-changes and deletions by triggers.
+Owns the file's schema and its durability. The meaning of records is `journal.record`'s, the chain
+of volumes `sqlite_journal`'s. Durability: write-ahead log with synchronous=FULL, so each commit is
+one sync of the log; the tables themselves refuse changes and deletions by triggers.
 
 A volume that nobody writes has no log beside it: whoever may read the file can read it, from a
 read-only folder too. While a table runs, its log and shared memory lie beside the open volume.
 
 A damaged file is never mended here. Opening one may make SQLite drop a torn end of its log, so
-`preserve` keeps the bytes as they were found.
+`beside_volumes.preserve` keeps the bytes as they were found.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import hashlib
 import os
-import shutil
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+from shaker_ctl.adapters.disk.beside_volumes import (
+    BESIDE,
+    IS_A_LINK,
+    MOVE_AWAY,
+    beside,
+    clear,
+    require_file,
+    sync_folder,
+)
+from shaker_ctl.adapters.disk.sqlite_complaints import COMPLAINTS, REBUILD, translated
+from shaker_ctl.adapters.disk.volume_queries import (
+    CACHE_KB,
+    MAX_INTEGER,
+    as_bytes,
+    read,
+    reader,
+)
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
     JournalError,
     JournalWriteError,
-    told_as,
 )
-from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import (
-    STEP_MARK,
     Damage,
     Head,
     Record,
@@ -49,7 +56,6 @@ from shaker_ctl.journal.record import (
     walk,
 )
 from shaker_ctl.journal.volume import Volume, broken_list, misfit
-from shaker_ctl.whole_file import read_bounded, unused_stamp
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
 
@@ -68,10 +74,6 @@ _SCHEMA = (
     f"CREATE TRIGGER volume_is_kept BEFORE DELETE ON volume {_REFUSE}",
 )
 
-CACHE_KB = 256
-"""Pages kept in memory. Who appends needs the last of them, and who walks needs each once; SQLite's
-own 2 MB a connection fill in an hour of play, and that looks like a leak."""
-
 APPLICATION_ID = 0x53424A31
 """Written into the file's header: `file` and this module know a journal by it ("SBJ1")."""
 
@@ -79,69 +81,14 @@ FORMAT = 2
 """Version of the file's tables, in the header's user version. A file of version 0 was founded
 before there were volumes: it is the first volume and has no list."""
 
-_REFUSED_BY_MEDIUM = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-    }
-)
-"""Primary result codes that speak of the medium. Any other one speaks of what is written there."""
-
-REBUILD = (
-    "Keep the file; where the other copy is whole, shaker-ctl journal rebuild --main, or --second "
-    "for the second copy, writes the last file anew, and shaker-ctl journal fetch a closed volume"
-)
-_NO_JOURNAL = f"Give the path of a journal. If this was one: {REBUILD[0].lower()}{REBUILD[1:]}"
-
-
-_WITH_LOG = 2
-"""Write version in the header of a file that has a write-ahead log."""
-
-BESIDE = ("-wal", "-shm", "-journal")
-"""Ends of the names that SQLite takes for its own, beside a file. What stands there, whoever put it
-there, SQLite applies to the file as soon as it opens it."""
-
-_SHARED_LOCK = 0x40000002
-"""The byte that SQLite locks while it reads a file; its writer locks it for itself alone."""
-
-IS_A_LINK = "is a link; a volume of the journal is a file of its own"
-
-MOVE_AWAY = "Find out who put it there, and move it away"
-
-MAX_INTEGER = (1 << 63) - 1
-"""The largest number that SQLite holds; no round and no record is beyond it."""
-
 
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=1.0)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make a rename or a new name in `folder` durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _as_bytes(value: object) -> bytes:
-    """A damaged file can give another type here; no chain continues over nothing."""
-    return value if isinstance(value, bytes) else b""
-
-
 MODE = 0o640
 """The service's group may read, whatever the umask; SQLite gives log and shared memory the mode of
 their file."""
-
-_PAGE = 256
-"""Records that are read together."""
 
 Alive = Callable[[], None]
 """Called now and then while something long is done."""
@@ -275,7 +222,7 @@ class VolumeFile:
         row = self._db.execute(
             "SELECT sequence, hash FROM record ORDER BY sequence DESC LIMIT 1"
         ).fetchone()
-        return self.start if row is None else Head(row[0], _as_bytes(row[1]))
+        return self.start if row is None else Head(row[0], as_bytes(row[1]))
 
     # ── Writing ─────────────────────────────────────────────────────────────
 
@@ -484,44 +431,6 @@ class VolumeFile:
             raise translated(error, self.path, read_only=self._read_only) from error
 
 
-COMPLAINTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
-"""What SQLite and its module raise on damaged files and full media. A flipped bit in the schema is
-a UnicodeDecodeError from inside the module."""
-
-
-def beside(path: Path) -> list[Path]:
-    """Return what stands beside a file under the names that SQLite takes for its own."""
-    named = [f"{path}{suffix}" for suffix in BESIDE]
-    return [Path(name) for name in named if os.path.lexists(name)]
-
-
-def require_file(path: Path) -> None:
-    """Raise JournalCorruptError where something else than a file stands there, or beside it: SQLite
-    would wait for a pipe, or read a device, without end. What is missing is SQLite's to say."""
-    followed = [(path, path.stat), *((there, there.lstat) for there in beside(path))]
-    for there, state in followed:
-        with contextlib.suppress(OSError):
-            if not stat.S_ISREG(state().st_mode):
-                raise JournalCorruptError(f"{there} is no ordinary file", remedy=MOVE_AWAY)
-
-
-def reader(path: Path, *, alone: bool = False) -> sqlite3.Connection:
-    """Open a file so that nothing of it can change. Raises sqlite3.Error, JournalCorruptError.
-
-    `alone`: whatever stands beside the file is not looked at. For a volume that nobody writes.
-    """
-    require_file(path)
-    how = "mode=ro&immutable=1" if alone else "mode=ro"
-    where = f"file:{quote(os.fsencode(path.absolute()))}?{how}"
-    db = sqlite3.connect(where, uri=True, timeout=1.0, check_same_thread=False)
-    try:
-        db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
-
-
 _IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"
 """True of a record whose column says what its body says; an error where the body is not JSON."""
 
@@ -530,260 +439,3 @@ def _is_filed(db: sqlite3.Connection, sequence: int) -> bool:
     """Decode one body for its round."""
     query = f"SELECT {_IS_FILED} FROM record WHERE sequence = ?"
     return db.execute(query, (sequence,)).fetchone() == (1,)
-
-
-def read(path: Path, first: int, last: int, *, alone: bool = False) -> Iterator[Record]:
-    """Yield records of one volume as they stand, unverified. Raises JournalCorruptError.
-
-    No lock is held while the records of a page are used: whoever reads slowly stops no writer.
-    """
-    query = (
-        "SELECT sequence, hash, body FROM record WHERE sequence BETWEEN ? AND ? "
-        "ORDER BY sequence LIMIT ?"
-    )
-    with guarded(path):
-        db = reader(path, alone=alone)
-    with closing(db):
-        while first <= last:
-            with guarded(path):
-                rows = db.execute(query, (first, last, _PAGE)).fetchall()
-            for sequence, chain, body in rows:
-                yield Record(sequence, _as_bytes(chain), _as_bytes(body))
-            if len(rows) < _PAGE:
-                return
-            first = rows[-1][0] + 1
-
-
-def _records(path: Path, condition: str, values: Sequence[object]) -> list[Record]:
-    query = f"SELECT sequence, hash, body FROM record WHERE {condition}"
-    with guarded(path), closing(reader(path)) as db:
-        rows = db.execute(query, values).fetchall()
-    return [Record(sequence, _as_bytes(chain), _as_bytes(body)) for sequence, chain, body in rows]
-
-
-def marked(path: Path, first: int, mark: bytes) -> list[Record]:
-    """Return the record `first` of a volume, and all whose bodies hold `mark`, unverified."""
-    return _records(path, "sequence = ? OR instr(body, ?) ORDER BY sequence", (first, mark))
-
-
-def among(path: Path, sequences: Sequence[int]) -> list[Record]:
-    """Return those of some records that a volume has, unverified."""
-    marks = ", ".join("?" * len(sequences))
-    return _records(path, f"sequence IN ({marks}) ORDER BY sequence", sequences)
-
-
-def newest_wall(path: Path) -> str:
-    """Return the latest wall time of a volume's records, whichever of them has it, unverified."""
-    query = "SELECT max(json_extract(CAST(body AS TEXT), '$.wall')) FROM record"
-    with guarded(path), closing(reader(path)) as db:
-        return str(db.execute(query).fetchone()[0])
-
-
-def milestones(path: Path) -> list[Record]:
-    """Return the records of a volume that are no steps, newest first, unverified."""
-    return _records(path, "NOT instr(body, ?) ORDER BY sequence DESC", (STEP_MARK,))
-
-
-def newest_before(path: Path, sequence: int) -> Head | None:
-    """Return the newest record of a volume before `sequence`; None where it has none."""
-    with guarded(path), closing(reader(path)) as db:
-        row = db.execute(
-            "SELECT sequence, hash FROM record WHERE sequence < ? ORDER BY sequence DESC LIMIT 1",
-            (min(sequence, MAX_INTEGER),),
-        ).fetchone()
-    return None if row is None else Head(row[0], _as_bytes(row[1]))
-
-
-def span_of(path: Path, number: int) -> tuple[int, int] | None:
-    """First and last record of a round in one volume; None where it has none."""
-    with guarded(path), closing(reader(path)) as db:
-        low, high = db.execute(
-            "SELECT min(sequence), max(sequence) FROM record WHERE round = ?", (number,)
-        ).fetchone()
-    return None if low is None else (low, high)
-
-
-def rounds(path: Path, count: int) -> list[int]:
-    """Return the numbers of a volume's last rounds, newest first.
-
-    Raises JournalCorruptError where what stands there is no number.
-    """
-    with guarded(path), closing(reader(path)) as db:
-        rows = db.execute(
-            "SELECT DISTINCT round FROM record WHERE round IS NOT NULL ORDER BY round DESC LIMIT ?",
-            (min(count, MAX_INTEGER),),
-        ).fetchall()
-    if not all(isinstance(number, int) for (number,) in rows):
-        raise JournalCorruptError(
-            f"the journal {path} is damaged: a round of it has no number", remedy=REBUILD
-        )
-    return [number for (number,) in rows]
-
-
-@contextlib.contextmanager
-def guarded(path: Path) -> Iterator[None]:
-    """Translate SQLite's complaints about a file that is only read."""
-    try:
-        yield
-    except COMPLAINTS as error:
-        raise translated(error, path, read_only=True) from error
-
-
-MAX_EVIDENCE_B = 1 << 30
-"""Largest volume that is copied for evidence at a start; a gaming day makes some 30 MB."""
-
-
-def preserve(path: Path, note: str) -> Path:
-    """Copy a volume and its log, as found, beside it; return the folder. For evidence (O-4).
-
-    Call before closing it: closing folds the log into the file. The same finding is kept once, so
-    that restarts in a row do not fill the medium. Raises OSError, also where what stands there is
-    larger than `MAX_EVIDENCE_B` or than the room that is left; it then stands as it was.
-    """
-    why = (note + "\n").encode(errors="backslashreplace")
-    for earlier in path.parent.glob(f"{path.name}.evidence-*"):
-        with contextlib.suppress(OSError):  # what is damaged there is not the same finding
-            if read_bounded(earlier / "why.txt", len(why)) == why:
-                return earlier
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    folder = path.with_name(f"{path.name}.evidence-{stamp}")
-    found = (path, *beside(path))
-    sources = [each for each in found if not each.name.endswith("-shm") and _is_file(each)]
-    room = min(shutil.disk_usage(path.parent).free, MAX_EVIDENCE_B)
-    if sum(source.stat().st_size for source in sources) > room:
-        raise OSError(errno.ENOSPC, "no room for a copy of the evidence", str(path))
-    folder.mkdir()  # and never into one that somebody made, or a link to one
-    try:
-        for source in sources:
-            shutil.copy2(source, folder / source.name)
-        (folder / "why.txt").write_bytes(why)
-    except OSError:
-        shutil.rmtree(folder, ignore_errors=True)  # it keeps no room on a medium that is full
-        raise
-    return folder
-
-
-def _is_file(path: Path) -> bool:
-    """Whether an ordinary file stands there, and no link to one."""
-    with contextlib.suppress(OSError):
-        return stat.S_ISREG(path.lstat().st_mode)
-    return False
-
-
-def move_aside(path: Path, suffixes: Sequence[str] = ("", *BESIDE), stamp: str = "") -> None:
-    """Move a volume, and what stands beside it, out of the way as `….replaced-TIME`. Never deleted.
-
-    Raises JournalWriteError.
-    """
-    stamp = stamp or unused_stamp(path)
-    for suffix in suffixes:
-        old = f"{path}{suffix}"
-        if os.path.lexists(old):
-            remedy = "Mount its medium writable, and act as the service's user"
-            with told_as(JournalWriteError, f"{old} cannot be moved aside", remedy=remedy):
-                os.replace(old, f"{path}.replaced-{stamp}{suffix}")
-
-
-def clear(path: Path) -> None:
-    """Delete what an act that was cut short left there; a folder is moved aside. Raises OSError,
-    JournalWriteError."""
-    if path.is_dir() and not path.is_symlink():
-        move_aside(path, ("",))
-    path.unlink(missing_ok=True)
-
-
-@frozen
-class Seen:
-    """How the file of a closed volume stands, by its header and the names beside it."""
-
-    wrong: str = ""
-    """What is wrong with it; empty where nothing is."""
-    has_log: bool = False
-    """It says that a write-ahead log belongs to it, which is not folded in yet."""
-    beside: tuple[Path, ...] = ()
-    """What stands beside it under SQLite's names."""
-
-    @property
-    def foreign(self) -> str:
-        """Say what stands beside it and is no log of its own; empty where nothing does."""
-        found = [there.name for there in self.beside if not self.owns(there)]
-        return f"{found[0]} stands beside it, and no closed volume has one" if found else ""
-
-    def owns(self, there: Path) -> bool:
-        """Whether it is the log that the file says it has. A rollback journal never is: no record
-        is written with one."""
-        return self.has_log and not there.name.endswith("-journal")
-
-
-def look(path: Path) -> Seen:
-    """Return how a closed volume stands. Raises JournalBusyError while a process writes it.
-
-    Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
-    there are. Not for a file that this process has open: its locks would be lost.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            _share(handle, path)
-            header, size = os.read(handle, 100), os.fstat(handle).st_size
-            found = tuple(beside(path))
-        finally:
-            os.close(handle)
-    except OSError as error:
-        wrong = IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
-        return Seen(wrong, beside=tuple(beside(path)))
-    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        return Seen("no SQLite file", beside=found)
-    if header[18] == _WITH_LOG:
-        return Seen(has_log=True, beside=found)
-    page = int.from_bytes(header[16:18]) or 1
-    pages = int.from_bytes(header[28:32])
-    page = 65536 if page == 1 else page
-    wrong = "" if page * pages == size else f"{size} bytes long, its header says {page * pages}"
-    return Seen(wrong, beside=found)
-
-
-def _share(handle: int, path: Path) -> None:
-    """Lock a file as SQLite's readers do, until it is closed. Raises JournalBusyError."""
-    try:
-        fcntl.lockf(handle, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, _SHARED_LOCK)
-    except BlockingIOError as error:
-        raise _kept(path, error) from error
-    except OSError:
-        pass  # a file system without locks
-
-
-def _kept(path: Path, error: BaseException) -> JournalBusyError:
-    return JournalBusyError(
-        f"the journal {path} is kept by another process: {error}",
-        remedy=f"Find out which one has it open (fuser {path}), then start again",
-    )
-
-
-def translated(error: BaseException, path: Path, *, read_only: bool = False) -> JournalError:
-    """Return what a complaint of SQLite or the system means for the journal."""
-    text = str(error)
-    code = getattr(error, "sqlite_errorcode", None)
-    is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
-    by_medium = code is not None and code & 0xFF in _REFUSED_BY_MEDIUM and not is_short
-    if isinstance(error, sqlite3.Error | UnicodeError | OverflowError) and not by_medium:
-        return JournalCorruptError(
-            f"the journal {path} is damaged: {text}",
-            remedy=_NO_JOURNAL if code == sqlite3.SQLITE_NOTADB else REBUILD,
-        )
-    if code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return _kept(path, error)
-    if code == sqlite3.SQLITE_READONLY_ROLLBACK:
-        return JournalCorruptError(
-            f"a change of the journal {path} was cut short: {path.name}-journal stands beside it",
-            remedy="A start of the table ends it, or says what to do",
-        )
-    if read_only:
-        return JournalError(
-            f"the journal {path} cannot be read: {text or type(error).__name__}",
-            remedy="Read it as the service's user: sudo -u shaker shaker-ctl journal ...",
-        )
-    return JournalWriteError(
-        f"the journal {path} cannot be written: {text or type(error).__name__}",
-        remedy="Free space or mount its medium writable (df, dmesg), then start again",
-    )

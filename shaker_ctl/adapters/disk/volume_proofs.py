@@ -12,8 +12,9 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.beside_volumes import BESIDE, move_aside, preserve
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
-from shaker_ctl.adapters.disk.volume_file import BESIDE, Alive, move_aside, preserve
+from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.proofs import (

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -288,6 +288,14 @@ def judged(table: Table, moment: str, starving: Starving, for_s: float) -> tuple
     )
 
 
+def settings_with(journal: Path) -> dict[str, Any]:
+    """Return what differs from the rig's settings: each toss is planned alike."""
+    return {
+        "motion": {"shake": {"min_s": PLANNED_S, "max_s": PLANNED_S}},
+        "journal": {"path": str(journal)},
+    }
+
+
 def play(folder: Path, names: list[str], moments: list[str]) -> bool:
     """Starve one table in these ways at these moments (none: all); say what came of it."""
     is_fine = True
@@ -295,11 +303,7 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
         disk = ended.enter_context(Disk(folder))
         group = Group()
         ended.callback(group.close)
-        changes = {
-            "motion": {"shake": {"shortest_s": PLANNED_S, "max_s": PLANNED_S}},
-            "journal": {"path": str(disk.place / "journal.sqlite")},
-        }
-        plan = Plan(pace="brisk", seed=6, changes=changes)
+        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.sqlite"))
         table = ended.enter_context(GroupedTable(plan, folder / "table", group))
         ways: dict[str, tuple[Starving, float]] = {
             "processor 30 %": (group.quota, 10.0),

@@ -10,8 +10,10 @@ from __future__ import annotations
 import socket
 import statistics
 import struct
-import sys
 import time
+from typing import Annotated
+
+import typer
 
 from hil_tests.rig.rigfile import host_and_port
 
@@ -49,13 +51,18 @@ def judged(address: str, took_s: list[float]) -> str:
     )
 
 
-def main(address: str) -> str:
-    """Time the link; see `judged`."""
+def main(
+    address: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Of the GPIO daemon.")],
+) -> None:
+    """Time the link to a GPIO daemon; status 1, and a line, where it is too slow."""
     try:
-        return judged(address, round_trips(*host_and_port(address)))
+        wrong = judged(address, round_trips(*host_and_port(address)))
     except (OSError, ValueError) as error:
-        return f"the GPIO daemon at {address} does not answer: {error}"
+        wrong = f"the GPIO daemon at {address} does not answer: {error}"
+    if wrong:
+        typer.echo(wrong, err=True)
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) == 2 else "HOST:PORT") or 0)
+    typer.run(main)

@@ -20,6 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rich.progress import track
+
 from hil_tests.proofs.alphabet import BEFORE, LONG_AGO, NOW, OCCASIONS, PEOPLE, PLAN, alphabet
 from hil_tests.proofs.explore import normal
 from hil_tests.proofs.posted import is_posted
@@ -120,7 +122,7 @@ def pairs() -> set[Key]:
 def find() -> dict[Key, Situation]:
     """Return a moment for each row and guard for which the walk has one."""
     found: dict[Key, list[Situation]] = {}
-    for table in (*tables(), *imagined()):
+    for table in track([*tables(), *imagined()], "tables"):
         for moment in _moments(table):
             for key in _shown(moment):
                 kept = found.setdefault(key, [])

@@ -16,7 +16,7 @@ from shaker_ctl.seal import manifest, place, watch
 from shaker_ctl.seal.examine import NOTHING, examine
 from shaker_ctl.seal.watch import SealWatch
 
-IDLE_S = 100.0
+IDLE_S = 400.0
 """The examination has only the processor time that nothing else wants."""
 
 

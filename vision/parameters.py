@@ -35,20 +35,9 @@ class Limits:
     no_cube: float = -3.0
     """Odds of an outline if something stands out from the floor and no upright cube fits it.
     Estimate: the second reader's odds for dice at 8° to 12°."""
-    contact: float = 0.5
-    """Odds that a die gains if it touches nothing. Source: of 692 dice that stood free in the rig's
-    physics none leaned. The odds are bounded, because a thing that is hidden under a die may still
-    support it."""
     contact_gap_mm: float = 1.2
     """Gap between two top faces, mm, below which dice touch. A network's corners have an error of
     half this gap."""
-    contact_seen: float = 0.9
-    """Smallest share of the outline that is visible against the floor if a die stands free."""
-    contact_foreign_dice: float = 0.12
-    """Area of an unexplained thing, in dice, above which it may support a die."""
-    contact_below: float = 2.3
-    """Largest distance of a witness below its `usual`, in odds, at which contact still counts. So
-    contact never outvotes a witness against flat. One flat die of a hundred is further below."""
     lean_gap: float = -6.0
     """Odds of a die with a neighbour or the wall just where it would hold up one side at 6° to 12°:
     the side face that shows such a lean is then hidden in the gap. Source: of 168 dice of the rig

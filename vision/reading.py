@@ -146,8 +146,8 @@ class SecondVote:
     oddity: str = ""
     """What makes the middle of the face look like a speck or a highlight; empty: nothing."""
     sides: float = 0.0
-    """How much better a flat die explains the side faces than one that leans, as a difference of
-    log-likelihoods; 0: they say nothing."""
+    """How much better a flat die explains the side faces, and the far face of a clear die, than one
+    that leans, as a difference of log-likelihoods; 0: they say nothing."""
     directions: int = 2
     """Of the two directions in which it can lean, how many its side faces were seen in."""
     sides_lean_deg: float = 0.0
@@ -214,9 +214,6 @@ class DieEvidence:
     measured: Measured | None
     is_there: bool = True
     """Something stands out from the floor where it is."""
-    is_free: bool = False
-    """It touches no other die, its outline is seen against the floor, and no foreign thing is in
-    sight that could support it."""
     may_rest_on: str = ""
     """`a neighbour` or `the wall`, if it stands where it would hold up one side of a die that leans
     a little, and would hide that side; empty: nothing does."""

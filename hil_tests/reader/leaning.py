@@ -42,7 +42,7 @@ _COIN_MM = 10.0
 _POOL = 16
 """Tosses of each compartment that the cases show in turn."""
 _TRIES = 400
-_NO_CONTACT = replace(LIMITS, contact=0.0, lean_gap=0.0)
+_NO_CONTACT = replace(LIMITS, lean_gap=0.0)
 
 
 def lean(

@@ -229,24 +229,6 @@ class CubeOutline:
         excess = _OUTWARD[ends[..., 0]] - strip
         return np.asarray(np.fmax.reduce(_side_medians(excess, is_told, 4), axis=1, initial=0.0))
 
-    def edge_strengths(self, image: np.ndarray, poses: Sequence[Pose]) -> np.ndarray:
-        """(P,) steps of brightness across the top faces' edges in a (H, W, 3) frame, in grey
-        levels: the sum over the sides of what most of a side has."""
-        at, _, normal = self._rim_px(_array(poses), 1.0)
-        sides = [
-            cv2.remap(
-                image,
-                (at[..., 0] + k * normal[..., 0]).astype(np.float32),
-                (at[..., 1] + k * normal[..., 1]).astype(np.float32),
-                cv2.INTER_LINEAR,
-                borderMode=cv2.BORDER_REPLICATE,
-            )
-            for k in (-2.0, 2.0)
-        ]
-        step = np.abs(sides[1].astype(np.int16) - sides[0])
-        step = step.reshape(-1, 4, _SAMPLES, 3).max(axis=3)
-        return np.asarray(np.sort(step, axis=2)[..., _SAMPLES // 3].sum(axis=1))
-
     def _inside(self, poses: np.ndarray) -> np.ndarray:
         """The poses, moved towards the middle until all their corners are within the wall."""
         corners = self._corners_mm(poses)

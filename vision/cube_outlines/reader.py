@@ -59,7 +59,6 @@ _LOOKS_PX = 4
 """How far beside a die `_has_neighbour` looks, view pixels."""
 _FAR_PX = 2 * (_LOOKS_PX + 2)
 """Distance between two outlines from which it is never true: drawn areas are wider by 2 each."""
-_SLIDES_MM = tuple(0.5 * step for step in range(-12, 13) if step)
 
 
 @frozen(eq=False)
@@ -228,7 +227,7 @@ class SecondReader:
             fit = self._outline.fit(ground, [pose], rounds=1)[0]
         x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
         off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
-        face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)))
+        face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)), away=None)
         return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
 
     def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:
@@ -359,14 +358,17 @@ class SecondReader:
         return total
 
     def _centred(self, image: np.ndarray, ground: Foreground, die: SecondDie) -> SecondDie:
-        """The die, or what stands there where its pips are nearer to the middle of the face."""
-        if die.fit.support < _WELL_SUPPORTED and _off_middle(die.face) > _WELL_CENTRED:
-            # Between a neighbour and the wall nothing holds the outline along one axis.
-            slid = self._slide(image, ground, die.fit)
-            other = die if slid is None else self._faces_at(image, [slid])[0]
-            if _off_middle(other.face) < _off_middle(die.face):
-                return other
-        return die
+        """The die, or what stands where its pips are, along the axis in which they are farther off
+        the middle of the face."""
+        (u, v), turn = die.face.offset, die.pose.turn
+        if die.fit.support > _WELL_SUPPORTED or math.hypot(u, v) < _WELL_CENTRED:
+            return die
+        # Between a neighbour and the wall nothing holds the outline along one axis.
+        by, along = (u, turn) if abs(u) > abs(v) else (v, turn + math.pi / 2)
+        x_mm = die.pose.x_mm + by * math.cos(along) * self.calibration.die_mm
+        y_mm = die.pose.y_mm + by * math.sin(along) * self.calibration.die_mm
+        fit = self._outline.fit(ground, [Pose(x_mm, y_mm, turn)], rounds=1)[0]
+        return self._faces_at(image, [fit])[0]
 
     def _measured(
         self,
@@ -386,7 +388,8 @@ class SecondReader:
             others.append(near if len(dice) > 1 else None)
             places.append((*dice[i].middle_mm(edge), dice[i].pose.turn))
         measured = list(dice)
-        sides = measure_sides(image, ground, others, places, self.calibration)
+        faces = [dice[i].face for i in read]
+        sides = measure_sides(image, ground, others, places, faces, self.calibration)
         for i, each in zip(read, sides, strict=True):
             measured[i] = replace(dice[i], sides=each)
         return tuple(measured)
@@ -397,24 +400,6 @@ class SecondReader:
             SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
             for fit, corners in zip(fits, tops, strict=True)
         ]
-
-    def _slide(self, image: np.ndarray, ground: Foreground, fit: Fit) -> Fit | None:
-        """The same die moved along one of its axes to where its edges are in the picture."""
-        pose = fit.pose
-        places = [
-            pose,
-            *(
-                Pose(
-                    pose.x_mm + by * float(np.cos(turn)),
-                    pose.y_mm + by * float(np.sin(turn)),
-                    pose.turn,
-                )
-                for turn in (pose.turn, pose.turn + np.pi / 2)
-                for by in _SLIDES_MM
-            ),
-        ]
-        best = int(self._outline.edge_strengths(image, places).argmax())
-        return None if best == 0 else self._outline.fit(ground, [places[best]], rounds=1)[0]
 
 
 def _share_of_full(ground: Foreground, box: tuple[slice, slice], piece: np.ndarray) -> float:
@@ -445,11 +430,6 @@ def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
 def _is_explained(fits: Sequence[Fit]) -> bool:
     """Whether the newest of the fits is so good that a single die needs no other."""
     return bool(fits) and fits[-1].rms_mm < _GOOD_FIT_MM
-
-
-def _off_middle(face: Face) -> float:
-    """How far the pips are from the middle of the face, in edges; far where there is no value."""
-    return 1.0 if face.value is None else float(np.hypot(*face.offset))
 
 
 def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How wide a die's side faces are beside its top, and which lean these widths indicate.
+"""Which lean the side faces of a die indicate, and the far face of a clear one.
 
 Owns: the measurement of the strips of side face along the four edges of a top face, and the
 comparison of flat with leaning. Must not know the model, nor what a flat die's outline fit said.
@@ -12,8 +12,9 @@ colour.
 
 Six adjacent rays give one median profile, and each side has five such blocks. A ridge or a glint
 beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
-Then all sides together are compared with a rigid cube at every lean. A side that is hidden by a
-neighbour or the wall does not count. But it cannot be raised where it has no room: the foot of a
+Then all sides together are compared with a rigid cube at every lean, and so are the pips of the far
+face if they shine through (`far_face`). A side that is hidden by a neighbour or the wall does not
+count. But it cannot be raised where it has no room: the foot of a
 raised side would stand out from its top edge, into the upright neighbour or the wall. This is not
 heard where what is seen of the sides is against flat.
 """
@@ -29,6 +30,8 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
+from vision.faces_by_pips import far_face
+from vision.faces_by_pips.pips import Face
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
@@ -57,8 +60,6 @@ _ROOM_NOISE_MM = 0.25
 """Error of the gap between two top faces as their pips say it, or of one and the wall."""
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
-_MIN_SIDE_LIGHT = 0.05
-"""Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
 _HALOS_MM = np.linspace(-0.6, 1.6, 12)
 _USUAL_HALO_MM = 0.2
@@ -125,11 +126,13 @@ def measure_sides(
     ground: Foreground,
     others: Sequence[np.ndarray | None],
     places: Sequence[tuple[float, float, float]],
+    faces: Sequence[Face],
     calibration: Calibration,
 ) -> list[Sides]:
     """Measure dice whose top faces have their middles at (x mm, y mm) with turn (radians), as in
     `outline.Pose`, in a (H, W, 3) uint8 BGR frame. `others`, (h, w) bool in the view: the
-    neighbours of each. All at once: one die takes hardly less time than three.
+    neighbours of each. `faces`: what each shows. All at once: one die takes hardly less time than
+    three.
     """
     if not places:
         return []
@@ -142,13 +145,26 @@ def measure_sides(
     ends = _ends(profiles, lengths, is_floor, strips)
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
     rooms = rooms_mm(at[:, :2], turned, calibration)
+    through = _through(faces, at[:, None, :2], turned, calibration)
     return [
         replace(
-            _judged(ends.of(i), strips[i], rooms[i], calibration),
+            _judged(ends.of(i), strips[i], rooms[i], through[i], calibration),
             floor_mm=tuple(floor_mm[i]),
         )
         for i in range(len(at))
     ]
+
+
+def _through(
+    faces: Sequence[Face], middles: np.ndarray, turned: np.ndarray, calibration: Calibration
+) -> list[np.ndarray]:
+    """How badly each of `_LEANS` explains what shines through each face; see `far_face.costs`."""
+    edge, far = calibration.die_mm, calibration.die_mm * (1 - 1 / far_face.REFRACTION)
+    scale = calibration.px_per_mm(far) / calibration.px_per_mm(edge)
+    sunk = calibration.level_px(middles, far) - calibration.level_px(middles, edge)
+    usual = (sunk @ turned.transpose(0, 2, 1))[:, 0] / calibration.die_px
+    pairs = zip(faces, usual, strict=True)
+    return [far_face.costs(face, way, scale, _LEANS) for face, way in pairs]
 
 
 def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:
@@ -173,9 +189,11 @@ def _judged(
     ends: _Ends,
     strips: np.ndarray,
     rooms: np.ndarray,
+    through: np.ndarray,
     calibration: Calibration,
 ) -> Sides:
-    """What the four sides of one die say; see `_Ends`, `_strips` and `rooms_mm`."""
+    """What the four sides and the far face of one die say; see `_Ends`, `_strips`, `rooms_mm` and
+    `far_face.costs`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
@@ -183,10 +201,8 @@ def _judged(
     contrasts = []
     for side in range(4):
         known = ~np.isnan(ends.at_mm[side])
-        told = ends.is_told[side][known]
-        ends_mm = _shown(ends.at_mm[side][known], float(strips[side]), told)
-        if ends_mm is not None:
-            shown[side] = ends_mm
+        if known.sum() >= _MIN_BLOCKS:
+            shown[side] = np.sort(ends.at_mm[side][known])[1]
             contrasts.append(_median(ends.contrast[side][known].tolist()))
     is_seen = ~np.isnan(shown)
     if not is_seen.any():
@@ -200,6 +216,7 @@ def _judged(
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
+    cost += np.minimum(through, _MAX_ODD)
     evidence = _evidence(cost)
     if evidence > -0.5:
         above = np.maximum(raised - rooms[:, None], 0.0) / _ROOM_NOISE_MM
@@ -295,13 +312,10 @@ class _Ends:
     """(D, 4, _BLOCKS); NaN where it cannot be told."""
     contrast: np.ndarray
     """(D, 4, _BLOCKS) grey levels between the top face and the floor in any light."""
-    is_told: np.ndarray
-    """(D, 4, _BLOCKS) bool: an upright die's side face, of its top's colour and as dark as what is
-    seen in its place, would differ from the floor."""
 
     def of(self, die: int) -> _Ends:
         """Those of one die."""
-        return _Ends(self.at_mm[die], self.contrast[die], self.is_told[die])
+        return _Ends(self.at_mm[die], self.contrast[die])
 
 
 def _ends(
@@ -332,14 +346,7 @@ def _ends(
     # A run from the very start lies inside the top face: this is no edge of a die.
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    top = light[:, :_TOP].mean(axis=1)
-    seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
-    shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
-    own = (top * shade[:, None])[:, None]
-    is_told = (shade < _MIN_SIDE_LIGHT) | (
-        _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
-    )
-    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast, is_told)))
+    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast)))
 
 
 def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
@@ -376,17 +383,6 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     is_bare = (usual < level[:, None]) & (middle > _BARE_FROM_MM)
     first = np.where(is_bare.any(axis=1), middle[is_bare.argmax(axis=1)], UNSEEN)
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
-
-
-def _shown(found: np.ndarray, strip: float, is_told: np.ndarray) -> float | None:
-    """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
-    None: it cannot be told."""
-    if len(found) < _MIN_BLOCKS:
-        return None
-    shown = float(np.sort(found)[1])
-    if strip > 0.6 and shown < strip + 0.25 and not np.median(is_told):
-        return None
-    return shown
 
 
 def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:

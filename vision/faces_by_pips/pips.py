@@ -75,7 +75,7 @@ LIKE_INNER = 0.45
 _MARGIN = 0.045
 """Outer strip of the face that is not looked at: bevels, dirt and the seam to a neighbour."""
 
-_BORDER = 6
+BORDER = 6
 """Pixels of the patch at its border that do not say what colour the face has."""
 
 _MAX_ODD = 0.035
@@ -102,7 +102,7 @@ _RAMPS = np.stack(
 """(3, FACE_PX, FACE_PX): one, y and x."""
 
 
-@frozen
+@frozen(eq=False)
 class Face:
     """What a rectified face shows."""
 
@@ -123,6 +123,8 @@ class Face:
     """No round spots at all, or much that is neither face nor round spot."""
     oddity: str = ""
     """Of a face with a value: what makes its middle look like a speck or a highlight."""
+    away: np.ndarray | None = None
+    """Of a face with a value: (FACE_PX, FACE_PX) Lab distances from the face's own colour."""
 
 
 @frozen
@@ -152,13 +154,13 @@ def read_face(patch: np.ndarray) -> Face:
         return face
     middle = np.array(face.offset)
     odd = oddity(lab, face.value, middle, face.spacing, face.pip_diameter, face.grain)
-    return replace(face, oddity=odd)
+    return replace(face, oddity=odd, away=away)
 
 
 def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     """Lab distance of each pixel from the face's own colour, with a linear shading removed."""
     planes = np.stack(cv2.split(lab))
-    inner = np.s_[_BORDER:-_BORDER:2]
+    inner = np.s_[BORDER:-BORDER:2]
     core = np.sort(planes[:, inner, inner].reshape(3, -1), axis=1)
     middle = (core[:, (core.shape[1] - 1) // 2] + core[:, core.shape[1] // 2]) / 2
     residual = planes - middle[:, None, None]

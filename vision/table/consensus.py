@@ -108,9 +108,8 @@ def _averaged(
             for row in rows
             if row[0].name != CONTACT
         ]
-        is_free = all(each.is_free for each in seen)
         may_rest = 2 * sum(bool(each.may_rest_on) for each in seen) > len(seen)
-        heard = with_contact(means, is_free, may_rest, limits) if means else ()
+        heard = with_contact(means, may_rest, limits) if means else ()
         dice.append(replace(die, witnesses=heard))
     return tuple(dice)
 

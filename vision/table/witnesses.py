@@ -3,14 +3,15 @@
 Owns: the measurements that count, and how they become odds. Must not know frames, rules of a
 verdict, or how anything was measured. The weights stand in `vision.parameters`.
 
-There are six witnesses; the log-odds of the sixth are bounded:
+There are six witnesses:
 
 - `looks`: how the die looks to both networks
 - `top face`: squareness and height of the top face, from edges in the picture
 - `outline`: whether an upright cube fits the die
 - `pips`: whether the pips are in the middle of that cube's top
-- `side faces`: whether they are as visible as an upright cube's
-- `contact`: whether anything in sight could hold the die up (`supports`)
+- `side faces`: whether they are as visible as an upright cube's, and whether the far face of a
+  clear die shines through where an upright cube's does
+- `contact`: whether anything in sight could hold the die up (`supports`); only against flat
 
 `looks` and `top face` are the networks' side. `outline`, `pips` and `side faces` are the second
 reader's side. The two sides share only the picture. Each side has its own logistic regression
@@ -104,7 +105,6 @@ def heard(
     heights = sorted(die.measured.layer for die in dice if die.measured is not None)
     usual = heights[(len(heights) - 1) // 2] if heights else 0.0
     nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
-    is_bare = scene.unexplained < limits.contact_foreign_dice
     touching = {
         (i, j)
         for i, j in combinations(range(len(dice)), 2)
@@ -114,7 +114,6 @@ def heard(
     for number, die in enumerate(dice):
         pairs = (pair for pair in touching if number in pair)
         beside = tuple(sorted(sum(pair) - number for pair in pairs))
-        is_seen = die.second is not None and die.second.support > limits.contact_seen
         measured = die.measured
         if measured is not None:
             measured = replace(measured, above=measured.layer - usual)
@@ -122,7 +121,6 @@ def heard(
             die,
             measured=measured,
             beside=beside,
-            is_free=is_seen and is_bare and not beside,
             may_rest_on=may_rest_on(die, dice, scene, limits),
         )
         full.append(replace(placed, witnesses=_hear(placed, limits)))
@@ -142,20 +140,14 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
         odds[OUTLINE] = limits.no_cube
     # Without a value, there is no die whose lie the second reader could judge.
     witnesses = [Witness(name, value) for name, value in odds.items()]
-    return with_contact(witnesses, die.is_free, bool(die.may_rest_on), limits)
+    return with_contact(witnesses, bool(die.may_rest_on), limits)
 
 
 def with_contact(
-    witnesses: Sequence[Witness], is_free: bool, may_rest: bool, limits: Limits = LIMITS
+    witnesses: Sequence[Witness], may_rest: bool, limits: Limits = LIMITS
 ) -> tuple[Witness, ...]:
-    """The five witnesses and the sixth. A die that is free gains a little, but nothing where any
-    other witness is against flat; one that `may_rest` on what hides its lean loses much."""
-    is_heard = is_free and all(
-        witness.odds > usual - limits.contact_below
-        for witness, usual in zip(witnesses, limits.usual, strict=True)
-    )
-    odds = limits.lean_gap if may_rest else limits.contact if is_heard else 0.0
-    return (*witnesses, Witness(CONTACT, odds))
+    """The five witnesses and the sixth: a die that `may_rest` on what hides its lean loses much."""
+    return (*witnesses, Witness(CONTACT, limits.lean_gap if may_rest else 0.0))
 
 
 def _add(

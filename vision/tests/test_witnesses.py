@@ -93,21 +93,6 @@ def test_neither_side_decides_alone():
     assert not fails(LIMITS.no_roll_networks + 0.1, -sure)
 
 
-def test_contact_speaks_for_a_free_die_and_outvotes_no_witness():
-    assert odds(die(), CONTACT) == LIMITS.contact
-    assert odds(die(at=70.5), CONTACT) == 0.0  # side against side with the first die
-    assert odds(die(vote=replace(VOTE, support=0.8)), CONTACT) == 0.0
-    assert odds(die(scene=replace(SCENE, unexplained=0.15)), CONTACT) == 0.0
-    for against in (
-        die(replace(MODEL, near_p=0.1)),
-        die(vote=replace(VOTE, sides=-4.0)),
-        die(vote=replace(VOTE, offset=0.2)),
-        die(vote=replace(VOTE, beyond_mm=5.0)),
-        die(measured=replace(MEASURED, layer=2.2)),
-    ):
-        assert odds(against, CONTACT) == 0.0
-
-
 def held(gap_mm: float, floor_mm: tuple[float, ...], turn_deg: float = 0.0) -> DieEvidence:
     """A die whose right side stands so far from a neighbour's."""
     vote = replace(VOTE, x_mm=16.0 + gap_mm, turn_deg=turn_deg)

@@ -14,9 +14,9 @@ Six adjacent rays give one median profile, and each side has five such blocks. A
 beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
 Then all sides together are compared with a rigid cube at every lean, and so are the pips of the far
 face if they shine through (`far_face`). A side that is hidden by a neighbour or the wall does not
-count. But it cannot be raised where it has no room: the foot of a
-raised side would stand out from its top edge, into the upright neighbour or the wall. This is not
-heard where what is seen of the sides is against flat.
+count. But it cannot be raised where it has no room: the foot of a raised side would stand out from
+its top edge, into the upright neighbour or the wall. This is not heard where what is seen of the
+sides is against flat.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
 from vision.faces_by_pips import far_face
 from vision.faces_by_pips.pips import Face
+from vision.medians import median
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
@@ -60,6 +61,8 @@ _ROOM_NOISE_MM = 0.25
 """Error of the gap between two top faces as their pips say it, or of one and the wall."""
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
+_MIN_SIDE_LIGHT = 0.05
+"""Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
 _HALOS_MM = np.linspace(-0.6, 1.6, 12)
 _USUAL_HALO_MM = 0.2
@@ -164,7 +167,15 @@ def _through(
     sunk = calibration.level_px(middles, far) - calibration.level_px(middles, edge)
     usual = (sunk @ turned.transpose(0, 2, 1))[:, 0] / calibration.die_px
     pairs = zip(faces, usual, strict=True)
-    return [far_face.costs(face, way, scale, _LEANS) for face, way in pairs]
+    costs = [far_face.costs(face, way, scale, _LEANS) for face, way in pairs]
+    if not any(cost.any() for cost in costs):
+        return costs
+    # All dice of a toss are clear, then. A five hides its far pips only while it lies flat.
+    hidden = np.where(_IS_LEANING, 2.0, 0.0)
+    return [
+        hidden if face.value == 5 and not cost.any() else cost
+        for face, cost in zip(faces, costs, strict=True)
+    ]
 
 
 def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:
@@ -201,9 +212,11 @@ def _judged(
     contrasts = []
     for side in range(4):
         known = ~np.isnan(ends.at_mm[side])
-        if known.sum() >= _MIN_BLOCKS:
-            shown[side] = np.sort(ends.at_mm[side][known])[1]
-            contrasts.append(_median(ends.contrast[side][known].tolist()))
+        told = ends.is_told[side][known]
+        ends_mm = _shown(ends.at_mm[side][known], float(strips[side]), told)
+        if ends_mm is not None:
+            shown[side] = ends_mm
+            contrasts.append(median(ends.contrast[side][known]))
     is_seen = ~np.isnan(shown)
     if not is_seen.any():
         return NOTHING_SEEN
@@ -227,19 +240,13 @@ def _judged(
         evidence=evidence,
         axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
         beyond_mm=float(beyond),
-        contrast=_median(contrasts),
+        contrast=median(np.array(contrasts)),
     )
 
 
 def _evidence(cost: np.ndarray) -> float:
     """`Sides.evidence` by the (33, 33) cost of each lean."""
     return float(cost[_IS_LEANING].min() - cost[_IS_FLAT].min())
-
-
-def _median(values: Sequence[float]) -> float:
-    """As of `statistics`, whose import takes 0.7 MB."""
-    ordered, half = sorted(values), len(values) // 2
-    return (ordered[half] + ordered[~half]) / 2
 
 
 def _strips(calibration: Calibration, middles: np.ndarray, turned: np.ndarray) -> np.ndarray:
@@ -312,10 +319,13 @@ class _Ends:
     """(D, 4, _BLOCKS); NaN where it cannot be told."""
     contrast: np.ndarray
     """(D, 4, _BLOCKS) grey levels between the top face and the floor in any light."""
+    is_told: np.ndarray
+    """(D, 4, _BLOCKS) bool: an upright die's side face, of its top's colour and as dark as what is
+    seen in its place, would differ from the floor."""
 
     def of(self, die: int) -> _Ends:
         """Those of one die."""
-        return _Ends(self.at_mm[die], self.contrast[die])
+        return _Ends(self.at_mm[die], self.contrast[die], self.is_told[die])
 
 
 def _ends(
@@ -346,7 +356,14 @@ def _ends(
     # A run from the very start lies inside the top face: this is no edge of a die.
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast)))
+    top = light[:, :_TOP].mean(axis=1)
+    seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
+    shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
+    own = (top * shade[:, None])[:, None]
+    is_told = (shade < _MIN_SIDE_LIGHT) | (
+        _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
+    )
+    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast, is_told)))
 
 
 def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
@@ -383,6 +400,17 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     is_bare = (usual < level[:, None]) & (middle > _BARE_FROM_MM)
     first = np.where(is_bare.any(axis=1), middle[is_bare.argmax(axis=1)], UNSEEN)
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
+
+
+def _shown(found: np.ndarray, strip: float, is_told: np.ndarray) -> float | None:
+    """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
+    None: it cannot be told."""
+    if len(found) < _MIN_BLOCKS:
+        return None
+    shown = float(np.sort(found)[1])
+    if strip > 0.6 and shown < strip + 0.25 and not np.median(is_told):
+        return None
+    return shown
 
 
 def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:

@@ -30,7 +30,6 @@ from vision.reading import (
 )
 from vision.table.judgement import is_flat, judge, lies_askew
 from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
-from vision.table.witnesses import CONTACT, with_contact
 
 FRAMES = 3
 """Frames in a row that must state the same values. More: each frame costs a thirtieth of a
@@ -61,7 +60,7 @@ def agree(
         return None
     newest = still[-1][0]
     assert newest.scene is not None
-    verdict = judge(_averaged(still, limits), newest.scene, limits)
+    verdict = judge(_averaged(still), newest.scene, limits)
     last = still[-frames:]
     if isinstance(verdict, Unreadable) or not _is_borne_out(verdict, last, limits):
         return None
@@ -94,23 +93,17 @@ def _still(observations: Sequence[Observation]) -> list[tuple[Observation, _Orde
     return still[::-1]
 
 
-def _averaged(
-    still: Sequence[tuple[Observation, _Order]], limits: Limits
-) -> tuple[DieEvidence, ...]:
+def _averaged(still: Sequence[tuple[Observation, _Order]]) -> tuple[DieEvidence, ...]:
     """The dice of the newest observation, each with the mean of what each witness says of it."""
     dice = []
     for index, die in enumerate(still[-1][0].dice):
         places = [(observation, order[index]) for observation, order in still]
         seen = [observation.dice[at] for observation, at in places if at is not None]
         rows = zip(*(each.witnesses for each in seen), strict=True)
-        means = [
-            Witness(row[0].name, sum(witness.odds for witness in row) / len(row))
-            for row in rows
-            if row[0].name != CONTACT
-        ]
-        may_rest = 2 * sum(bool(each.may_rest_on) for each in seen) > len(seen)
-        heard = with_contact(means, may_rest, limits) if means else ()
-        dice.append(replace(die, witnesses=heard))
+        means = (
+            Witness(row[0].name, sum(witness.odds for witness in row) / len(row)) for row in rows
+        )
+        dice.append(replace(die, witnesses=tuple(means)))
     return tuple(dice)
 
 

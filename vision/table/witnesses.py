@@ -140,14 +140,7 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
         odds[OUTLINE] = limits.no_cube
     # Without a value, there is no die whose lie the second reader could judge.
     witnesses = [Witness(name, value) for name, value in odds.items()]
-    return with_contact(witnesses, bool(die.may_rest_on), limits)
-
-
-def with_contact(
-    witnesses: Sequence[Witness], may_rest: bool, limits: Limits = LIMITS
-) -> tuple[Witness, ...]:
-    """The five witnesses and the sixth: a die that `may_rest` on what hides its lean loses much."""
-    return (*witnesses, Witness(CONTACT, limits.lean_gap if may_rest else 0.0))
+    return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))
 
 
 def _add(

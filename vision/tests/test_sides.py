@@ -116,6 +116,16 @@ def test_a_die_of_the_floors_colour_is_known_as_such(reader):
     assert white.contrast > FULL_CONTRAST
 
 
+def test_a_side_face_as_dark_as_a_shadow_of_the_floor_tells_nothing(reader):
+    die = Die(34, 0, 0, 4, look=Look(face=(70, 140, 52), pip=(235, 235, 235)))
+    picture = draw([die], floor=(40, 80, 30))
+    for x, shade in ((22, 0.9), (23, 0.8), (24, 0.7), (25, 0.65), (26, 0.65)):
+        dark = np.array([(x, -8, 0), (x, 8, 0), (26, 8, 16), (26, -8, 16)], float)
+        colour = [shade * level for level in (40, 80, 30)]
+        cv2.fillConvexPoly(picture, TABLE.to_px(dark).astype(np.int32), colour)
+    assert seen(reader, picture, (34, 0)).evidence > SIDES_FLAT
+
+
 def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():
     """Of two dice side by side one may lean, and all that is seen between them be its side face."""
     picture = draw([Die(0, 0, 0, 5)])

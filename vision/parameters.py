@@ -64,10 +64,9 @@ class Limits:
     """Median odds of looks, top face, outline, pips and side faces on 4,069 flat dice of the rig.
     The witness that is farthest below its median names a refusal."""
     flat: float = 2.0
-    """Sum of all witnesses, odds, above which a die is flat. Source: 362 flat tosses of the rig and
-    280 dice that something holds up, most at 6° to 9° (seeds 27101 to 27103, 27107): in three
-    frames that agree 353 and 1 pass, with 1.5 354 and 2. A leaning die that passes weighs more than
-    a flat one refused."""
+    """Sum of all witnesses, odds, above which a die is flat. Source: 698 flat tosses of the rig
+    and 210 dice that something holds up at 6° to 8° (seeds 7101, 8101, 8103, 8104): 665 and 1
+    pass, with 1.2 680 and 3. A leaning die that passes weighs more than a flat one refused."""
     flat_each: float = -2.0
     """Smallest odds that each of the two sides must give a flat die."""
     no_roll: float = -4.0

@@ -11,7 +11,7 @@ import pytest
 from vision.cube_outlines.foreground import FloorView
 from vision.cube_outlines.reader import SecondReader
 from vision.cube_outlines.sides import Sides, measure_sides, rooms_mm
-from vision.faces_by_pips.pips import Face
+from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 from vision.parameters import LIMITS
 from vision.quads import turn_matrices
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw
@@ -124,6 +124,26 @@ def test_a_side_face_as_dark_as_a_shadow_of_the_floor_tells_nothing(reader):
         colour = [shade * level for level in (40, 80, 30)]
         cv2.fillConvexPoly(picture, TABLE.to_px(dark).astype(np.int32), colour)
     assert seen(reader, picture, (34, 0)).evidence > SIDES_FLAT
+
+
+@pytest.mark.parametrize("value", [5, 3])
+def test_a_five_that_hides_its_far_pips_lies_flat_if_other_dice_show_theirs(value):
+    """Which dice of one toss are clear, the dice that show their far pips say."""
+    patch = np.full((FACE_PX, FACE_PX, 3), RED.face, np.uint8)
+    for at, colour in (((36, 36), (60, 55, 240)), ((17, 17), RED.pip), ((55, 55), RED.pip)):
+        cv2.circle(patch, at, 7, colour, -1, cv2.LINE_AA)
+    clear = read_face(patch)
+    assert clear.value == 2
+    picture = draw([Die(-20, 0, 0, 3, look=RED), Die(20, 0, 0, value, look=RED)])
+    floor = FloorView(TABLE)
+    ground = floor.separate(floor.shrink(picture))
+    places, hidden = [(-20.0, 0.0, 0.0), (20.0, 0.0, 0.0)], Face(value, 0.9, 60.0)
+
+    def evidence(other: Face) -> float:
+        faces = [other, hidden]
+        return measure_sides(picture, ground, [None, None], places, faces, TABLE)[1].evidence
+
+    assert evidence(clear) - evidence(NO_FACE) == pytest.approx(2.0 if value == 5 else 0.0)
 
 
 def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():

@@ -48,6 +48,8 @@ def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) ->
     shine = np.where(is_plain, face.away - median(face.away[is_plain]), 0.0)
     side = int(face.pip_diameter * FACE_PX / 2) | 1
     shine = cv2.blur(shine.astype(np.float32), (side, side))
+    if shine.max() <= _MIN_SHINE:  # so no mean of its places is larger: most opaque dice end here
+        return best
     first, step = FACE_PX / REFRACTION * np.radians((leans_deg[0], leans_deg[1] - leans_deg[0]))
     opposite = len(SPOTS) + 1 - face.value
     for layout in SPOTS[opposite]:

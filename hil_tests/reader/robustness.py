@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -233,6 +234,8 @@ def main(
     for name in sweep or ():
         if name not in SWEEPS:
             raise typer.BadParameter(f"no sweep {name!r}; there are: {', '.join(SWEEPS)}")
+    if out and find_spec("matplotlib") is None:
+        raise typer.BadParameter("figures need matplotlib: make .venv/.train", param_hint="--out")
     results: dict[str, list[Point]] = {}
     for name, point in run(DieFinder(model), count, seed, sweep):
         if name not in results:

@@ -443,7 +443,7 @@ def mbpoll(bench: Bench, options: str, values: str = "") -> str:
         pytest.skip("mbpoll is not installed (Debian package mbpoll)")
     line = "-m rtu -a 1 -b 115200 -P none -0 -1 -o 2"
     command = [program, *line.split(), *options.split(), str(bench.device), *values.split()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
     return done.stdout + done.stderr
 
 

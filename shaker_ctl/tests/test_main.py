@@ -22,7 +22,7 @@ def ran(
         text=True,
         errors="replace",
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=400,
         check=False,
     )
 

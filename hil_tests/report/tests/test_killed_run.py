@@ -50,7 +50,7 @@ def run_and_end(folder: Path, number: signal.Signals) -> dict[str, str]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     run.send_signal(number)
-    run.communicate(timeout=60)
+    run.communicate(timeout=400)
     report = json.loads((folder / "out" / "report.json").read_text())
     assert (report["about"]["operator"], report["about"]["station"]) == ("Fay", "bench 2")
     assert "shaker-ctl" in report["about"]["build"]

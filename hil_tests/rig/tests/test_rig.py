@@ -248,7 +248,7 @@ def test_mbpoll_reads_the_lamp_box(rig):
         pytest.skip("mbpoll is not installed (Debian package mbpoll)")
     line = ["-m", "rtu", "-a", "1", "-b", "115200", "-P", "none", "-0", "-1"]
     what = ["-r", "0", "-c", "2", "-t", "4:hex", rig.addresses["lamp"]["device"]]
-    done = subprocess.run([program, *line, *what], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([program, *line, *what], capture_output=True, text=True, timeout=400)
     assert "0x51B0" in done.stdout
 
 

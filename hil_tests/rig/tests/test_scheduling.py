@@ -29,7 +29,7 @@ print(before_s, walk_s())
 
 def test_a_full_collection_takes_next_to_no_time() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", WALK], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", WALK], capture_output=True, text=True, timeout=400, check=True
     )
     before_s, after_s = map(float, ended.stdout.split())
     assert after_s < before_s / 20

@@ -77,7 +77,7 @@ def test_camera_and_pins_are_reached_from_another_computer(computers: tuple[Path
         ["nsenter", "-t", other, "-n", sys.executable, "-c", LOOK, str(addresses)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=400,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
@@ -94,7 +94,7 @@ def test_the_link_is_timed_from_where_the_controller_is(computers: tuple[Path, s
             [*inside, f"{host}:{where['port']}"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=400,
             check=False,
         )
         found[name] = ran.stderr.strip()

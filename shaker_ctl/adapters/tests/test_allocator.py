@@ -41,7 +41,7 @@ print(held_kb() - before)
 
 def kept_kb(how: str) -> int:
     done = subprocess.run(
-        [sys.executable, "-c", LOGINS, how], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", LOGINS, how], capture_output=True, text=True, check=True, timeout=400
     )
     return int(done.stdout)
 

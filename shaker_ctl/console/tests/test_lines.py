@@ -205,7 +205,7 @@ def test_one_slow_console_does_not_slow_the_other(users: Path) -> None:
 @pytest.fixture
 def laptop(bench: Bench, tmp_path: Path) -> Iterator[pexpect.spawn]:
     command = ["-c", LAPTOP, "--port", bench.device, "--save", str(tmp_path / "pictures")]
-    child = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=15)
+    child = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=100)
     yield child
     child.close(force=True)
 
@@ -239,7 +239,7 @@ def test_commands_in_a_pipe_come_out_as_json(bench: Bench) -> None:
         input="digests\nbets\n",
         capture_output=True,
         text=True,
-        timeout=15,
+        timeout=100,
         check=False,
     )
     assert '"command":"digests"' in ended.stdout

@@ -30,7 +30,7 @@ def pigs(daemon: VirtualPigpiod) -> Pigs:
 
     def run(line: str) -> str:
         command = ["pigs", *line.split()]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=400)
         return (done.stdout + done.stderr).strip()
 
     return run

@@ -1026,11 +1026,9 @@ def test_a_records_process_waits_until_the_one_before_it_has_ended(
 class SlowToDie:
     """A process at idle priority that was killed while the computer is busy."""
 
-    stdin = None
-
     def kill(self) -> None: ...
 
-    def wait(self) -> None:
+    def communicate(self) -> None:
         threading.Event().wait()
 
 

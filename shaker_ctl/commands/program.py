@@ -7,9 +7,7 @@ Pi.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import typer
@@ -46,32 +44,10 @@ MODULES = {"uninstall": "install"}
 MARKUP: Literal["rich"] = "rich"
 
 
-class Commands(Mapping[str, Any]):
-    """The commands by name, each loaded when it is first asked for."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            if name not in LISTED:
-                raise KeyError(name)
-            with quiet_interruption():
-                self._loaded[name] = _load(name)
-        return self._loaded[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in LISTED
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(LISTED)
-
-    def __len__(self) -> int:
-        return len(LISTED)
-
-
-def _load(name: str) -> Any:
-    module = importlib.import_module(f"shaker_ctl.commands.{MODULES.get(name, name)}")
+def loaded(name: str) -> Any:
+    """Return a command of `LISTED`, with all that it needs."""
+    with quiet_interruption():
+        module = importlib.import_module(f"shaker_ctl.commands.{MODULES.get(name, name)}")
     holder = typer.Typer(rich_markup_mode=MARKUP, pretty_exceptions_show_locals=False)
     if (group := getattr(module, "app", None)) is not None:
         holder.add_typer(group, name=name)
@@ -81,36 +57,16 @@ def _load(name: str) -> Any:
 
 
 class CommandGroup(TyperGroup):
-    """Lists the commands without loading them."""
+    """Lists the commands without loading them; loads the one that is called."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands: Any = Commands()
+        self.commands = {name: TyperCommand(name, help=line) for name, line in LISTED.items()}
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """As `LISTED` has them."""
-        return list(LISTED)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """With each command's listed line."""
-        with self._listed():
-            super().format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Likewise."""
-        with self._listed():
-            return super().shell_complete(ctx, incomplete)
-
-    @contextlib.contextmanager
-    def _listed(self) -> Iterator[None]:
-        loaded, self.commands = (
-            self.commands,
-            {name: TyperCommand(name, help=line) for name, line in LISTED.items()},
-        )
-        try:
-            yield
-        finally:
-            self.commands = loaded
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return its name, the whole of it, and the words that are left for it."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name else listed, rest
 
 
 program = typer.Typer(

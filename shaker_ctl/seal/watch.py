@@ -14,7 +14,6 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -36,9 +35,6 @@ AGAIN_AFTER_S = 30.0
 
 MAX_EXAMINATION_S = 900.0
 """A process that takes longer hangs, and is ended."""
-
-GONE_WITHIN_S = 1.0
-"""Longest wait for a process that was killed: at idle priority it dies as slowly as it runs."""
 
 LOADED_WITHIN_S = 20.0
 """Longest examination of what a process loads anew."""
@@ -118,10 +114,7 @@ class SealWatch:
         """End the process, if one runs."""
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            reaper = threading.Thread(target=process.communicate, name="reaper", daemon=True)
-            reaper.start()
-            reaper.join(GONE_WITHIN_S)
+            child_process.end(process)
 
     def _begin(self, now_s: float) -> None:
         self._began_s, self._due_s = now_s, now_s + EVERY_S

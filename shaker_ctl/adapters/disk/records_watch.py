@@ -6,13 +6,11 @@ opened, and is one broken, so that it must halt. Must not verify anything itself
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import os
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,10 +26,6 @@ log = logging.getLogger(__name__)
 
 AGAIN_AFTER_S = 30.0
 """Between two starts of a process that ends by itself."""
-
-GONE_WITHIN_S = 1.0
-"""Longest wait for a process that was killed. At idle priority beside a busy computer it dies as
-slowly as it runs, in half a minute; it does nothing more, and the table's end must not wait."""
 
 WORDED_FOR_S = 10.0
 """How long words for screens hold: hundreds of files are looked at for them."""
@@ -91,13 +85,7 @@ class RecordsWatch:
         self._is_wanted = False
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            reaper = threading.Thread(target=process.wait, name="reaper", daemon=True)
-            reaper.start()
-            reaper.join(GONE_WITHIN_S)
-            if process.stdin is not None:
-                with contextlib.suppress(OSError):  # what it never read is lost with it
-                    process.stdin.close()
+            child_process.end(process)
 
     def look(self) -> None:
         """Start the process again where it has ended, or is idle and waited for. Call regularly."""

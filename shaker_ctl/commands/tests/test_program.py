@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import shaker_ctl
-from shaker_ctl.commands.program import LISTED
+from shaker_ctl.commands.program import LISTED, loaded
 from shaker_ctl.installation.places import USER
 from shaker_ctl.main import program
 
@@ -30,7 +30,8 @@ SOURCES = sorted(
 
 def every_command() -> Iterator[tuple[str, Any]]:
     """Yield the words that call each command, groups included, and the command."""
-    waiting: list[tuple[str, Any]] = [("shaker-ctl", typer.main.get_command(program))]
+    yield "shaker-ctl", typer.main.get_command(program)
+    waiting = [(f"shaker-ctl {name}", loaded(name)) for name in LISTED]
     while waiting:
         words, command = waiting.pop()
         yield words, command

@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ import cv2
 from hil_tests.arm64 import camera, service
 from hil_tests.arm64.emulator import EmulationError, Emulator, marks_of
 from hil_tests.arm64.processors import Core
+from hil_tests.reliability.bytes_cut import forged
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import CameraError
-from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.record import Entry
 from shaker_ctl.reading.parameters import CameraParameters
 
 ROUNDS = 10
@@ -41,8 +42,7 @@ def command(emulator: Emulator, core: Core, folder: Path, *words: str) -> int:
 
 def write_journal(path: Path) -> None:
     """A journal of `ROUNDS` settled rounds."""
-    store = SqliteJournal(path)
-    head = store.head()
+    entries = []
     for number in range(1, ROUNDS + 1):
         closed = {
             "type": "RecordRound",
@@ -54,16 +54,11 @@ def write_journal(path: Path) -> None:
             "source": "verified",
         }
         body = {"event": {"type": "TimerExpired"}, "rows": ["a row"], "decision": [closed]}
-        record = link(
-            head,
-            Entry("step", body, round=number),
-            monotonic_s=10.0 * number,
-            wall=f"2026-11-20T12:{number:02}:00.000+00:00",
-            digests={"model": "ab" * 16},
+        entries.append(Entry("step", body, round=number))
+    with closing(SqliteJournal(path)) as store:
+        store.write(
+            forged(store.head(), entries, lambda n: f"2026-11-20T12:{n + 1:02}:00.000+00:00")
         )
-        store.write([record])
-        head = Head(record.sequence, record.hash)
-    store.close()
 
 
 def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) -> int:

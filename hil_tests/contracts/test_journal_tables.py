@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.reliability.bytes_cut import fast_folder, forged, records_after, volume_after
 from hil_tests.reliability.large_journal import a_round, batches
 from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.follower import Follower
@@ -26,7 +26,7 @@ from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal import meters
 from shaker_ctl.journal.day_sheet import METERS
 from shaker_ctl.journal.meters import CLEARED
-from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.journal.statistics import figures, figures_of
 from shaker_ctl.journal.tally import Outcome, Tally, outcomes, tally
 from shaker_ctl.journal.worn import Worn
@@ -104,13 +104,7 @@ def test_what_is_counted_changes_together_with_the_version_of_the_tables(
 
 
 def written(store: SqliteJournal, *entries: Entry) -> list[Record]:
-    records, head = [], store.head()
-    for entry in entries:
-        record = link(
-            head, entry, monotonic_s=0.0, wall="2026-11-23T12:00:00.000+00:00", digests={}
-        )
-        records.append(record)
-        head = Head(record.sequence, record.hash)
+    records = forged(store.head(), entries, lambda _: "2026-11-23T12:00:00.000+00:00")
     store.write(records)
     return records
 

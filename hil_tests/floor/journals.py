@@ -14,10 +14,10 @@ from pathlib import Path
 
 import tomlkit
 
+from hil_tests.reliability.bytes_cut import forged
 from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.record import Entry, Head, Record
-from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link.link import Link
 from shaker_ctl.link.parameters import LinkParameters
 
@@ -65,13 +65,10 @@ class InventedTable:
 
     @staticmethod
     def _records(head: Head, entries: Iterable[Entry], wall: str = "") -> list[Record]:
-        made: list[Record] = []
-        for entry in entries:
-            at = wall or datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = chained(head, entry, monotonic_s=0.0, wall=at, digests=DIGESTS)
-            head = Head(record.sequence, record.hash)
-            made.append(record)
-        return made
+        def now(_: int) -> str:
+            return wall or datetime.now(UTC).isoformat(timespec="milliseconds")
+
+        return forged(head, entries, now, DIGESTS)
 
     def head(self) -> Head:
         """Where the journal ends."""

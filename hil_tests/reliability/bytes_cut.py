@@ -16,10 +16,11 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -69,16 +70,22 @@ def records_after(
     head: Head, count: int, *, round_of_first: int = 1, wall: str = "2026-11-21T00:00:00.000+00:00"
 ) -> list[Record]:
     """Forge so many records of different lengths, five a round."""
+    bodies = [{"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}} for n in range(count)]
+    entries = [Entry("step", body, round_of_first + n // 5) for n, body in enumerate(bodies)]
+    return forged(head, entries, lambda _: wall, {"model": "ab" * 16})
+
+
+def forged(
+    head: Head,
+    entries: Iterable[Entry],
+    wall: Callable[[int], str],
+    digests: Mapping[str, str] = MappingProxyType({}),
+) -> list[Record]:
+    """Chain facts behind `head`. `wall`: when one was recorded, by the number before its own."""
     records = []
-    for n in range(count):
-        body = {"event": {"type": "Tick", "n": n, "text": "x" * (n % 97)}}
-        record = link(
-            head,
-            Entry("step", body, round=round_of_first + n // 5),
-            monotonic_s=float(n),
-            wall=wall,
-            digests={"model": "ab" * 16},
-        )
+    for entry in entries:
+        n = head.sequence
+        record = link(head, entry, monotonic_s=float(n), wall=wall(n), digests=digests)
         records.append(record)
         head = Head(record.sequence, record.hash)
     return records
@@ -86,13 +93,8 @@ def records_after(
 
 def volume_after(store: SqliteJournal, day: str = "2026-11-22") -> Record:
     """Forge the record with which the next volume of a journal begins."""
-    return link(
-        store.head(),
-        store.next_volume(day, {"seal": "unsealed", "boot": "a boot"}),
-        monotonic_s=0.0,
-        wall=f"{day}T06:00:00.000+00:00",
-        digests={},
-    )
+    entry = store.next_volume(day, {"seal": "unsealed", "boot": "a boot"})
+    return forged(store.head(), [entry], lambda _: f"{day}T06:00:00.000+00:00")[0]
 
 
 def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
@@ -146,11 +148,8 @@ def copied(main: Path, second: Path, folder: Path) -> Crashed:
             path=as_a_crash_leaves_it(main, folder / "crashed"),
             second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
         )
-        store = SqliteJournal(parameters.path, read_only=True)
-        try:
+        with closing(SqliteJournal(parameters.path, read_only=True)) as store:
             crashed = Crashed(parameters, list(store.read()))
-        finally:
-            store.close()
         said = verdict(trial(crashed, folder / "undamaged"), crashed.records)
     except JournalError as error:
         said = error.code
@@ -183,13 +182,11 @@ def verdict(parameters: JournalParameters, records: list[Record]) -> str:
         opened = open_copies(parameters)
     except JournalError as error:
         return error.code
-    try:
+    with closing(opened):
         for one in opened.main.closed:
             if opened.main.verify_closed(one)[1] is not None:
                 return PROVED_BROKEN
         return "sound" if list(opened.main.read()) == records else "silent"
-    finally:
-        opened.close()
 
 
 def cut(crashed: Crashed, which: str, at: int, folder: Path) -> str:
@@ -236,11 +233,6 @@ def fast_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def count(verdicts: Iterable[str]) -> Counter[str]:
-    """How often each verdict came."""
-    return Counter(verdicts)
-
-
 def main(
     journal: Annotated[
         Path | None, typer.Option(help="Copy this journal instead of a made-up one.")
@@ -275,9 +267,9 @@ def main(
                 typer.echo(f"{which:<6} is empty: nothing in it could be damaged")
                 continue
             places = last_bytes(crashed, which, every=every)
-            cuts = count(cut(crashed, which, at, work) for at in places)
+            cuts = Counter(cut(crashed, which, at, work) for at in places)
             chosen = flips(crashed, which, flip_bits, seed)
-            flipped = count(flip(crashed, which, at, bit, work) for at, bit in chosen)
+            flipped = Counter(flip(crashed, which, at, bit, work) for at, bit in chosen)
             for what, seen in (("cut", cuts), ("flipped", flipped)):
                 told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
                 typer.echo(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}")

@@ -27,7 +27,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
+from hil_tests.reliability.bytes_cut import fast_folder, forged, records_after, volume_after
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
 from hil_tests.rig.lamp_box.memory import Retained
@@ -44,7 +44,7 @@ from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError, ShakerError
 from shaker_ctl.journal.box_memory import BoxMemory, compare_lamp_box
 from shaker_ctl.journal.proofs import Proof, Proofs
-from shaker_ctl.journal.record import Anchor, Entry, Head, Record, link, table_mark
+from shaker_ctl.journal.record import Anchor, Entry, Head, Record, table_mark
 from shaker_ctl.lamp import registers
 from shaker_ctl.main import exit_status
 from shaker_ctl.rules import commands
@@ -202,7 +202,7 @@ def figures_of(journal: Path) -> tuple[object, ...]:
 
 def played(head: Head, rounds: int) -> list[Record]:
     """Forge some rounds, with an opened compartment and other dice, so that each counter moves."""
-    chance, records = random.Random(1), []
+    chance = random.Random(1)
     opened, dice = ({"type": "CompartmentOpened"}, {"type": "DiceChanged"})
     entries = [Entry("step", {"event": event, "decision": []}) for event in (opened, dice)]
     box = BoxMemory(SERIAL_NUMBER, 0, 0, frozenset(), None)
@@ -212,12 +212,7 @@ def played(head: Head, rounds: int) -> list[Record]:
         Entry("opening", {KEY: as_recorded(box)}),
         Entry("step", {"rows": [], "decision": [push]}, rounds + 1),
     ]
-    for entry in entries:
-        wall = "2026-11-22T12:00:00.000+00:00"
-        record = link(head, entry, monotonic_s=0.0, wall=wall, digests={})
-        records.append(record)
-        head = Head(record.sequence, record.hash)
-    return records
+    return forged(head, entries, lambda _: "2026-11-22T12:00:00.000+00:00")
 
 
 def remember(path: Path, last: Record, table: bytes) -> None:

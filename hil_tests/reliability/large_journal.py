@@ -25,6 +25,7 @@ from typing import Annotated, Any
 import typer
 from typer.testing import CliRunner
 
+from hil_tests.reliability.bytes_cut import forged
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
@@ -33,7 +34,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, Head, Record, link
+from shaker_ctl.journal.record import Entry, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.parameters import TableParameters
@@ -121,7 +122,6 @@ def batches(
     number, until = after_round, store.head().sequence + count
     while store.head().sequence < until:
         number += 1
-        batch: list[Record] = []
         head = store.head()
         days, of_day = divmod(number - 1, rounds_a_day)
         at = _BEGAN + timedelta(days=days)
@@ -132,20 +132,12 @@ def batches(
         last = number + min(BATCH, rounds_a_day - of_day) - 1
         for each in range(number, last + 1):
             entries += a_round(each, chance)
-        for entry in entries:
-            record = link(
-                head,
-                entry,
-                monotonic_s=float(head.sequence),
-                wall=(at + timedelta(seconds=head.sequence % 57600)).isoformat(
-                    timespec="milliseconds"
-                ),
-                digests=_DIGESTS,
-            )
-            batch.append(record)
-            head = Head(record.sequence, record.hash)
         number = last
-        yield batch
+
+        def wall(n: int, at: datetime = at) -> str:
+            return (at + timedelta(seconds=n % 57600)).isoformat(timespec="milliseconds")
+
+        yield forged(head, entries, wall, _DIGESTS)
 
 
 def make(

@@ -368,8 +368,30 @@ class Announcement:
     fields: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
 
+class Archive(Protocol):
+    """What the journal tells. Each method may read the disk, and raises `ShakerError`."""
+
+    def round(self, round_id: int) -> RoundView | None:
+        """Look a round up; None where there is none."""
+
+    def last(self, count: int) -> tuple[JournalLine, ...]:
+        """The newest records, oldest first, at most `count`."""
+
+    def statistics(self) -> Mapping[str, object]:
+        """Figures on outcomes and on the shake (O-17, O-18), labels in words."""
+
+    def bundle(self) -> Parcel:
+        """Journal slice, settings without secrets, versions, last pictures, as one archive."""
+
+    def export(self) -> Parcel:
+        """The sealed journal, for an inspector."""
+
+
 class Desk(Protocol):
     """The table as a console meets it. Every method may be called from any console's thread."""
+
+    @property
+    def archive(self) -> Archive: ...
 
     def view(self) -> TableView:
         """Return the newest snapshot: no lock, no wait, never raises."""
@@ -384,26 +406,11 @@ class Desk(Protocol):
     def note(self, note: Note) -> None:
         """Put something about the console on record; does not wait, does not raise."""
 
-    def round(self, round_id: int) -> RoundView | None:
-        """Look a round up; None where there is none. May read the disk; raises `ShakerError`."""
-
-    def journal_last(self, count: int) -> tuple[JournalLine, ...]:
-        """The newest records, oldest first, at most `count`; raises `ShakerError`."""
-
     def snap(self) -> Parcel:
         """A small JPEG of now; raises `RefusedError` between cover-closed and reveal."""
 
     def meters(self) -> Mapping[str, object]:
         """Counters since they were last cleared, when, and by whom; raises `ShakerError`."""
-
-    def statistics(self) -> Mapping[str, object]:
-        """Figures on outcomes and on the shake (O-17, O-18), labels in words."""
-
-    def bundle(self) -> Parcel:
-        """Journal slice, settings without secrets, versions, last pictures, as one archive."""
-
-    def export(self) -> Parcel:
-        """The sealed journal, for an inspector."""
 
     def fault_codes(self) -> Mapping[str, str]:
         """Every code that the fault queue may show, with its cause in words; does not wait."""

@@ -63,14 +63,14 @@ def _status(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
 def _journal(viewer: Viewer, arguments: Arguments) -> LookAnswer:
     count = arguments["count"]
     assert isinstance(count, int)
-    records = viewer.desk.journal_last(count)
+    records = viewer.desk.archive.last(count)
     return LookAnswer(render.journal(records), {"records": records})
 
 
 def _round(viewer: Viewer, arguments: Arguments) -> LookAnswer | ConsoleRefusal:
     number = arguments["round"]
     assert isinstance(number, int)
-    found = viewer.desk.round(number)
+    found = viewer.desk.archive.round(number)
     if found is None:
         return ConsoleRefusal(codes.NOTHING_THERE, f"there is no round {number} on record")
     return LookAnswer(render.game_round(found, viewer.style), {"round": found})
@@ -82,7 +82,7 @@ def _meters(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
 
 
 def _statistics(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
-    figures = viewer.desk.statistics()
+    figures = viewer.desk.archive.statistics()
     return LookAnswer(render.figures(figures) or ["no outcomes yet"], {"statistics": figures})
 
 
@@ -122,6 +122,6 @@ LOOKS: dict[str, Look] = {
     "health": _health,
     "statistics": _statistics,
     "meters": _meters,
-    "log bundle": lambda viewer, _arguments: viewer.desk.bundle(),
-    "export": lambda viewer, _arguments: viewer.desk.export(),
+    "log bundle": lambda viewer, _arguments: viewer.desk.archive.bundle(),
+    "export": lambda viewer, _arguments: viewer.desk.archive.export(),
 }

@@ -62,7 +62,7 @@ class JournalState:
 
 
 class JournalArchive:
-    """Implements the desk's `Archive` over one copy of the journal."""
+    """Implements `console.desk.Archive` over one copy of the journal."""
 
     def __init__(
         self,

@@ -37,6 +37,7 @@ class TableDesk:
 
     def __init__(self, facts: TableFacts) -> None:
         self._c = facts
+        self.archive = facts.archive
         self._lock = threading.Lock()
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
         self._clearing: tuple[str, float] | None = None
@@ -48,14 +49,6 @@ class TableDesk:
         """Compose the newest snapshot; see `Desk.view`."""
         return table_view.compose(self._c, self._allowed_now(self._c.state.state))
 
-    def round(self, round_id: int) -> console.RoundView | None:
-        """See `Desk.round`."""
-        return self._c.archive.round(round_id)
-
-    def journal_last(self, count: int) -> tuple[console.JournalLine, ...]:
-        """See `Desk.journal_last`."""
-        return self._c.archive.last(count)
-
     def meters(self) -> Mapping[str, object]:
         """See `Desk.meters`."""
         found = self._c.meters()
@@ -63,18 +56,6 @@ class TableDesk:
             raise RefusedError("the meters are still being counted", remedy="Ask again in a moment")
         since = {"since": found.since, "cleared_by": found.cleared_by} if found.since else {}
         return {**found.counts, **since, "counted_to_record": found.sequence}
-
-    def statistics(self) -> Mapping[str, object]:
-        """See `Desk.statistics`."""
-        return self._c.archive.statistics()
-
-    def bundle(self) -> Parcel:
-        """See `Desk.bundle`."""
-        return self._c.archive.bundle()
-
-    def export(self) -> Parcel:
-        """See `Desk.export`."""
-        return self._c.archive.export()
 
     def fault_codes(self) -> Mapping[str, str]:
         """See `Desk.fault_codes`."""

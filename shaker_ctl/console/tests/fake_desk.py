@@ -155,11 +155,15 @@ class FakeDesk:
     def note(self, note: Note) -> None:
         self.notes.append(note)
 
+    @property
+    def archive(self) -> FakeDesk:
+        return self
+
     def round(self, round_id: int) -> RoundView | None:
         last = self._view.round_id or 0
         return RoundView(round_id=round_id, read=(3, 4, 5)) if 1 <= round_id <= last else None
 
-    def journal_last(self, count: int) -> tuple[JournalLine, ...]:
+    def last(self, count: int) -> tuple[JournalLine, ...]:
         noted = [
             JournalLine(sequence=i, wall_s=1.79e9 + i, kind=note.kind, text=note.actor.name)
             for i, note in enumerate(self.notes)

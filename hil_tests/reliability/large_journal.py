@@ -18,6 +18,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -156,13 +157,11 @@ def make(
         (last,) = opened.main.last_rounds(1)
         yield from batches(opened.main, RECORDS_A_ROUND * open_rounds, seed, sys.maxsize, last)
 
-    try:
+    with closing(opened):
         for batch in written():
             opened.main.write(batch)
             if opened.second is not None:
                 opened.second.write(batch)
-    finally:
-        opened.close()
 
 
 def measured(parameters: JournalParameters) -> Iterator[str]:

@@ -26,7 +26,7 @@ import typer
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
-from hil_tests.table_under_test.people import entry
+from hil_tests.table_under_test.people import dealers_answer
 from hil_tests.table_under_test.rounds import winning_areas
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
@@ -241,15 +241,10 @@ def _until_over(table: Table, number: int) -> set[str]:
 
 def _help(table: Table, status: Reply) -> None:
     """What people do where a reading was refused or the lamps failed; the rest goes by itself."""
-    kind, number = (status["pending"] or {}).get("kind"), status["round"]
-    if kind in ("enter", "confirm"):
-        table.act("dealer", "dealer", "dan", entry(table.session, number))
-    elif kind == "in-view":  # dan watches a console, so he can vouch for no dice
-        table.act("dealer", "dealer", "dan", f"in-view {number} no")
-    elif kind == "presence":
-        table.act("technician", "floorperson", "fay", f"presence {number}")
-    elif status["phase"] == "settling by hand":
-        table.act("dealer", "dealer", "dan", f"settled {number}")
+    if (status["pending"] or {}).get("kind") == "presence":
+        table.act("technician", "floorperson", "fay", f"presence {status['round']}")
+    elif line := dealers_answer(table.session, status):
+        table.act("dealer", "dealer", "dan", line)
 
 
 def _driven_s(table: Table, since_s: float) -> float:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,28 +83,23 @@ class Witness:
 
     def steps(self) -> tuple[list[RecordedStep], list[str]]:
         """New steps of the journal, and what is wrong with its chain since the last look."""
-        try:
-            book = SqliteJournal(self.journal, read_only=True)
-        except JournalError as error:
-            return [], [f"the journal cannot be read: {error}"]
         steps: list[RecordedStep] = []
         try:
-            head = self._head or book.start
-            for link in walk(head, book.read(head.sequence + 1), "journal"):
-                if isinstance(link, Damage):
-                    return steps, [link.line()]
-                head = Head(link.sequence, link.hash)
-                steps += _step(link.plain)
-            self._head = head
+            with closing(SqliteJournal(self.journal, read_only=True)) as book:
+                head = self._head or book.start
+                for link in walk(head, book.read(head.sequence + 1), "journal"):
+                    if isinstance(link, Damage):
+                        return steps, [link.line()]
+                    head = Head(link.sequence, link.hash)
+                    steps += _step(link.plain)
+                self._head = head
         except JournalError as error:
             return steps, [f"the journal cannot be read: {error}"]
-        finally:
-            book.close()
         return steps, []
 
-    def second_lags(self, patience_s: float = 2.0) -> str:
-        """Why the second copy does not follow the first; empty where it does."""
-        until_s = time.monotonic() + patience_s
+    def second_lags(self) -> str:
+        """Why the second copy does not follow the first within two seconds; empty where it does."""
+        until_s = time.monotonic() + 2.0
         while True:
             try:
                 first, second = self._last_of(self.journal), self._last_of(self.second)
@@ -117,23 +113,17 @@ class Witness:
 
     @staticmethod
     def _last_of(path: Path) -> int:
-        book = SqliteJournal(path, read_only=True)
-        try:
+        with closing(SqliteJournal(path, read_only=True)) as book:
             return book.head().sequence
-        finally:
-            book.close()
 
     def second_differs(self, patience_s: float = 1.0) -> str:
         """Why the second copy is not the first one's story; empty where it is (or is behind)."""
         until_s = time.monotonic() + patience_s
         while True:
             try:
-                book = SqliteJournal(self.second, read_only=True)
-                try:
+                with closing(SqliteJournal(self.second, read_only=True)) as book:
                     here = book.head()
                     there = next(iter(self._first(here.sequence)), None)
-                finally:
-                    book.close()
             except JournalError as error:
                 return f"the second copy cannot be read: {error}"
             if there is None or there == here.hash:
@@ -143,11 +133,8 @@ class Witness:
             time.sleep(0.05)
 
     def _first(self, sequence: int) -> list[bytes]:
-        book = SqliteJournal(self.journal, read_only=True)
-        try:
+        with closing(SqliteJournal(self.journal, read_only=True)) as book:
             return [record.hash for record in book.read(sequence, sequence)]
-        finally:
-            book.close()
 
     # ── Judging ─────────────────────────────────────────────────────────────
 

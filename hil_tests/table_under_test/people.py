@@ -14,7 +14,7 @@ from typing import Any
 
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.session import Session
-from shaker_ctl.console.client import Console
+from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.service.status_socket import read_status
@@ -31,9 +31,6 @@ _MAX_ACTS = 10
 """Of one repair: a fault that stands again at once is not mended by clearing it."""
 
 _LOOK_S = 0.5
-
-_ASKED = ("enter", "confirm", "in-view")
-"""What the dealer is asked for; the rest of a round goes on by itself."""
 
 SERIALS = ("RIG-A", "RIG-B", "RIG-C")
 
@@ -129,26 +126,29 @@ class People:
         try:
             with self._at("dealer") as console:
                 while not self._ended.wait(0.3):
-                    status = console.status()
-                    pending = status["pending"] or {}
-                    is_by_hand = status["phase"] == "settling by hand"
-                    if pending.get("kind") not in _ASKED and not is_by_hand:
+                    if (line := dealers_answer(self._session, console.status())) is None:
                         continue
                     if not is_logged_in:
                         console.login("dealer", "dan", self._session.passphrases["dan"])
                         is_logged_in = True
-                    if pending["kind"] == "in-view":  # dan looks at the console, not at the dice
-                        self._tell("dan", console, f"in-view {status['round']} no")
-                    elif is_by_hand:
-                        self._tell("dan", console, f"settled {status['round']}")
-                    else:
-                        self._tell("dan", console, entry(self._session, status["round"]))
+                    self._tell("dan", console, line)
         except Exception as error:  # noqa: BLE001 - as above
             if not self._ended.is_set():
                 self.failure = self.failure or error
 
 
 Say = Callable[[str], None]
+
+
+def dealers_answer(session: Session, status: Reply) -> str | None:
+    """What the dealer types where the table asks; None where the round goes on by itself."""
+    number = status["round"]
+    match (status["pending"] or {}).get("kind"):
+        case "enter" | "confirm":
+            return entry(session, number)
+        case "in-view":  # dan looks at the console, not at the dice
+            return f"in-view {number} no"
+    return f"settled {number}" if status["phase"] == "settling by hand" else None
 
 
 def entry(session: Session, number: int) -> str:

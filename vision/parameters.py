@@ -147,46 +147,26 @@ MAX_ENLARGED = 2.0
 
 
 @frozen
-class PhotoThresholds:
-    """What a photograph without calibration needs before it may state values."""
+class PhotoLimits:
+    """What a photograph without calibration needs before it may state values. A finding of the
+    model is worth its score times the certainty of its value, as means over the closer looks."""
 
-    found: float = 0.25
-    """Score times certainty of the value, as means over the closer looks, above which the plain
-    reading calls something a die."""
-    alone: float = 0.50
-    """The same limit if the second reader sees no pips that form a face."""
+    found: float = 0.18
+    """Worth above which a finding may be a die, and is one if the second reader sees its face. A
+    picture with one that only may be a die is not verified. Half of it is the limit if the second
+    reader sees a face or a body with a spot there: two faint witnesses."""
     small: float = 0.35
     """The same limit for dice that are too small for the second reader, and for what may be a die
-    though it sees nothing there that may be a pip: a button, a lid. With 0.35 instead of 0.25
-    the round button of a tray on `nell-byler` is a die in 20 fewer pictures, and 20 of 1,795 dice
-    are lost."""
-    sure: float = 0.60
-    size_ratio: float = ALIKE
-    """Above `sure` a die is sure. A finding below it must not be smaller or larger than the sure
-    dice of its picture by more than `size_ratio`. On `matteop65` this leaves 28 of 56 false dice
-    and loses one of 1,199 dice found."""
-    faint: float = 0.18
-    """Above this a finding may be a die, and a picture with such a finding is not verified. Half of
-    it is the limit if the second reader also sees a face there: two faint witnesses."""
-    faint_size_ratio: float = 2.6
-    """A finding that is smaller or larger than the sure dice by more than this factor must be a die
-    with a probability above one half. Dice at the far end of a table appear 2.3 times as small as
-    near dice."""
-    score: float = 0.40
-    """Smallest confidence of the model that a die is there. 0.4 refuses 5 of 926 photographs that
-    0.3 verifies; 2 of the 5 were wrong. 0.55 refuses 22, and 3 of the 22 were wrong. With 0.3 four
-    of the 926 were wrong."""
-    value_p: float = 0.50
-    """Smallest probability of the model's value. It is low, because a second reader that agrees is
-    worth more than a surer model."""
+    though the second reader sees nothing there that may be a pip: a button, a lid."""
+    sure: float = 0.50
+    """Worth above which a finding is a die without the second reader. A finding below it must not
+    be smaller or larger than the sure dice of its picture by more than `ALIKE`."""
     flat_p: float = 0.15
     """Smallest probability of flat. It is low, because a die looks less flat from an oblique
     camera."""
-    pip_confidence: float = 0.20
-    """Smallest contrast between the weakest pip and the strongest empty place. It is lower than at
-    a table, where light and sharpness are known."""
-    missed_confidence: float = 0.60
+    missed: float = 0.60
     """Confidence above which a face that only the second reader sees is a die that the model
-    missed."""
-    above_confidence: float = 0.45
-    """The same limit for a face just above a found die, which may be the top of that die."""
+    missed, or the top of one of which the model saw a side."""
+
+
+PHOTO = PhotoLimits()

@@ -25,7 +25,7 @@ from vision.faces_by_pips.pips import PIP_DIAMETERS, Face
 from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
 from vision.faces_by_pips.spots import Bounds, Spots, find_spots, length, sample, to_lab
 from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
-from vision.quads import are_just_above, edge_of
+from vision.quads import edge_of
 
 _LONG_SIDE = 1024
 _SMALL_EDGE = 30.0
@@ -116,9 +116,6 @@ class PhotoDie:
     """(3,) CIE Lab: colour of the face."""
     members: frozenset[int]
     """Which of the picture's spots are its pips: no two faces share one."""
-    has_pips_above: bool = False
-    """True if like pips, of no face that was found, lie just above this one in the picture: then
-    it may be the side of a die whose top was missed, as photographs are taken upright."""
 
     @property
     def centre(self) -> np.ndarray:
@@ -201,23 +198,8 @@ def _read_at(
     aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
     faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
     kept = _without_overlap(faces)
-    hulls = [cv2.convexHull(die.corners.astype(np.float32)) for die in kept]
-    is_free = np.array(
-        [
-            all(cv2.pointPolygonTest(hull, (float(x), float(y)), False) < 0 for hull in hulls)
-            for x, y in spots.xy
-        ]
-    )
-    free = spots.take(np.nonzero(is_free)[0])
     dice = sorted(
-        (
-            replace(
-                die,
-                corners=(die.corners + 0.5) / scale - 0.5,
-                has_pips_above=_has_pips_above(die, free),
-            )
-            for die in kept
-        ),
+        (replace(die, corners=(die.corners + 0.5) / scale - 0.5) for die in kept),
         key=lambda die: float(die.centre[0]),
     )
     places = (spots.xy + 0.5) / scale - 0.5
@@ -244,14 +226,6 @@ def _is_print_on(die: PhotoDie, ace: PhotoDie) -> bool:
     gap = float(np.hypot(*(die.centre - ace.centre))) / ace.edge_px
     is_small = die.edge_px < _LETTERS * ace.edge_px and (die.face.value or 0) <= 2
     return is_small and ace.face.pip_diameter / 2 < gap < 0.5
-
-
-def _has_pips_above(die: PhotoDie, free: Spots) -> bool:
-    size = die.face.pip_diameter * die.edge_px
-    alike = (free.diameter < SIZE_RATIO * size) & (free.diameter > size / SIZE_RATIO)
-    for mine, theirs in ((die.pip, free.inner), (die.body, free.outer)):
-        alike &= np.linalg.norm(theirs - mine, axis=1) < 0.3 * die.face.contrast
-    return bool((alike & are_just_above(free.xy, die.centre, die.edge_px)).any())
 
 
 # ── Examination ─────────────────────────────────────────────────────────────

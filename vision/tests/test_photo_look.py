@@ -8,13 +8,13 @@ from vision.errors import ModelError
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.networks.model_card import ModelFile
 from vision.networks.photo_look import PhotoLook, PhotoLooker
-from vision.parameters import PhotoThresholds
+from vision.parameters import PHOTO
 from vision.photo.finder import PhotoFinder, worth
 from vision.tests.drawing import TABLE, Die, draw
 from vision.tests.truth import TruthFinder, found_die
 
 DICE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]
-FOUND = PhotoThresholds().found
+FOUND = PHOTO.found
 
 
 @pytest.fixture(scope="module")

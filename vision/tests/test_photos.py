@@ -16,7 +16,7 @@ from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.spots import find_spots, to_lab
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
-from vision.parameters import PhotoThresholds
+from vision.parameters import PHOTO
 from vision.photo.finder import PhotoFinder, ScoredFinder, worth
 from vision.photo.labels import Label, read_corrections, read_labels
 from vision.photo.reader import PhotoReader
@@ -184,21 +184,6 @@ def test_a_spot_is_measured_whatever_its_size_and_contrast(diameter):
     assert spots.diameter[best] == pytest.approx(diameter, rel=0.25, abs=1.0)
 
 
-def test_pips_above_a_face_are_told():
-    """Seen from far aside: the front of a die, with the top's pips above it."""
-    picture = np.full((400, 400, 3), (90, 140, 170), np.uint8)
-    cv2.rectangle(picture, (140, 120), (240, 290), (40, 120, 30), -1)
-    for x, y in ((165, 215), (215, 215), (165, 265), (215, 265)):
-        cv2.circle(picture, (x, y), 11, (240, 240, 240), -1, cv2.LINE_AA)
-    front = [die for die in read_photo(picture).dice if die.face.value == 4]
-    assert [die.has_pips_above for die in front] == [False]
-    cv2.ellipse(picture, (190, 155), (11, 6), 0, 0, 360, (240, 240, 240), -1, cv2.LINE_AA)
-    faces = read_photo(picture).dice
-    front = [die for die in faces if die.face.value == 4]
-    top = [die for die in faces if die.centre[1] < 175]
-    assert front[0].has_pips_above or top
-
-
 # ── Both readers ────────────────────────────────────────────────────────────
 
 
@@ -255,7 +240,7 @@ def test_something_that_may_be_a_die_is_passed_over_only_where_nothing_can_be_a_
     dice = three()
     faint = truth([GHOST])[0]
     faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.23, faint.down)
-    assert worth(faint) < PhotoThresholds().found
+    assert PHOTO.found < worth(faint) < PHOTO.small
     picture = with_a_spot_at(faint, draw(dice)) if has_spot else draw(dice)
     opinion = reader_that_hears(truth(dice), (faint,)).look(Frame(picture)).observation.opinion
     assert isinstance(opinion, Unreadable if has_spot else Verified)
@@ -269,7 +254,7 @@ def test_a_faint_finding_counts_only_where_pips_are_seen():
         FoundDie(die.corners, die.value, die.value_p, 0.9, 0.42, die.down)
         for die in truth([*dice, GHOST])
     ]
-    assert PhotoThresholds().found < worth(faint[-1]) < PhotoThresholds().alone
+    assert PHOTO.found < worth(faint[-1]) < PHOTO.sure
     seen = reader_that_hears(faint).look(Frame(with_a_spot_at(faint[-1], draw(dice))))
     assert [die.value for die in seen.model] == [2, 5, 4]
     opinion = seen.observation.opinion
@@ -312,7 +297,7 @@ def test_the_model_finds_dice_of_any_size(finder, scale):
     dice = three()
     interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     image = cv2.resize(draw(dice), None, fx=scale, fy=scale, interpolation=interpolation)
-    found, _ = finder.find(image, PhotoThresholds().found)
+    found, _ = finder.find(image, PHOTO.found)
     assert [die.value for die in found] == [2, 5, 4]
     for seen, die in zip(found, truth(dice), strict=True):
         assert np.hypot(*(seen.centre / scale - die.centre)) < 0.1 * die.edge_px
@@ -321,7 +306,7 @@ def test_the_model_finds_dice_of_any_size(finder, scale):
 
 def test_a_picture_of_one_die_alone_is_read(finder):
     image = draw([Die(0, 0, 25, 3)])[195:290, 275:370]
-    found, _ = finder.find(image, PhotoThresholds().found)
+    found, _ = finder.find(image, PHOTO.found)
     assert [die.value for die in found] == [3]
     assert np.hypot(*(found[0].centre - 47)) < 8
 

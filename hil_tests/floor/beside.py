@@ -14,6 +14,9 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.show import PlayingTable
@@ -28,8 +31,10 @@ ASK_S = 0.2
 LIMIT_S = 240.0
 
 
-def beside(*, rounds: int) -> Iterator[str]:
-    """Play so many rounds under each condition."""
+def beside(
+    rounds: Annotated[int, typer.Option(min=1, help="Of each condition.")] = 12,
+) -> Iterator[str]:
+    """What a link costs the table beside it."""
     with tempfile.TemporaryDirectory(prefix="shaker-floor-") as name:
         folder = Path(name)
         with (

@@ -17,6 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
 from hil_tests.floor.house import SITE, House
@@ -219,18 +222,18 @@ class Chaos:
 
 def broken_at_random(
     *,
-    tables: int,
-    kills: int,
-    pace: float,
-    every_s: float,
-    cut_s: float,
-    postgres: bool,
-    seed: int,
+    tables: Annotated[int, typer.Option(min=1, help="Tables that hand on.")] = 100,
+    kills: Annotated[int, typer.Option(min=1, help="Parts that are killed.")] = 50,
+    pace: Annotated[float, typer.Option(help="Rounds a minute.")] = 6.0,
+    every: Annotated[float, typer.Option(help="Seconds between two kills.")] = 3.0,
+    sqlite: Annotated[bool, typer.Option("--sqlite", help="Instead of PostgreSQL.")] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+    hour: Annotated[float, typer.Option(help="Minutes of the network's cut.")] = 60.0,
 ) -> Iterator[str]:
-    """Do all of it to one house; then wait until all is received, and compare."""
+    """Kill parts at random; every record must be there exactly once."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    house = House(folder, postgres=postgres)
+    house = House(folder, postgres=not sqlite)
     try:
         with small_disk(house.store_folder) as is_small, house:
             crowd = Crowd(house, tables, seed=seed)
@@ -238,7 +241,7 @@ def broken_at_random(
             try:
                 crowd.begin(pace)
                 chaos.go_on(5.0)
-                yield from chaos.killed(kills, every_s)
+                yield from chaos.killed(kills, every)
                 chaos.go_on(max(DOWN_S) + 1.0)
                 if is_small:
                     yield from chaos.disk_full()
@@ -246,7 +249,7 @@ def broken_at_random(
                     yield f"NOT shown: a full disk: user {os.getuid()} may not mount one"
                 crowd.end()
                 yield from chaos.even()
-                yield from chaos.cut(cut_s)
+                yield from chaos.cut(60.0 * hour)
                 yield from chaos.even()
                 yield from chaos.compared()
             finally:

@@ -16,7 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable
@@ -131,14 +133,17 @@ def figures(house: House) -> dict[str, float]:
     return {name: float(value) for name, value in found}
 
 
-def fuzzed(count: int, seed: int) -> Iterator[str]:
-    """Do both with half of the messages each."""
-    yield from read(count - count // 2, seed)
+def fuzzed(
+    messages: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+) -> Iterator[str]:
+    """A million messages that no table sends."""
+    yield from read(messages - messages // 2, seed)
     with (
         tempfile.TemporaryDirectory(prefix="shaker-floor-") as folder,
         House(Path(folder)) as house,
     ):
-        yield from sent(house, count // 2, seed)
+        yield from sent(house, messages // 2, seed)
 
 
 def read(count: int, seed: int) -> Iterator[str]:

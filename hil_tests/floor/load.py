@@ -11,20 +11,33 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
 from hil_tests.floor.house import SITE, House
 from hil_tests.processes import Program
 from shaker_ctl.floor.store import count_records
 
+PACES = (1.0, 6.0, 20.0)
+"""Of a floor's load, rounds a minute."""
+
 
 def measured(
-    *, tables: int, paces: Sequence[float], seconds: float, postgres: bool, commit_s: float
+    *,
+    tables: Annotated[int, typer.Option(min=1, help="Tables that hand on.")] = 1000,
+    paces: Annotated[
+        list[float] | None, typer.Option(help="Rounds a minute; several, one after the other.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="For each pace.")] = 600.0,
+    postgres: Annotated[bool, typer.Option("--postgres", help="Instead of SQLite.")] = False,
+    commit_s: Annotated[float, typer.Option(help="Between two commits.")] = 0.2,
 ) -> Iterator[str]:
-    """Measure each pace for so long, one after the other, with one house."""
+    """What a thousand tables cost a floor."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
     try:
@@ -43,7 +56,7 @@ def measured(
                 f"{tables} connected and welcomed in {time.monotonic() - began_s:.1f} s; "
                 f"broker {1000 * spent / tables:.1f} ms of CPU each"
             )
-            for pace in paces:
+            for pace in paces or PACES:
                 yield from _one(crowd, parts, pace, seconds)
             yield from _verdict(crowd, house, empty)
             crowd.close()

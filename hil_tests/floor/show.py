@@ -13,11 +13,13 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
 
 import tomlkit
+import typer
 
 from hil_tests.floor.house import SITE, House, free_port
 from hil_tests.floor.journals import InventedTable, RunningLink
@@ -95,9 +97,12 @@ class PlayingTable:
 
 
 def show(
-    *, rigs: int, recorded: int, pace: float, seconds: float, tell: Callable[[str], None]
-) -> bool:
-    """Run it so long, or until Ctrl-C; whether everything was received."""
+    rigs: Annotated[int, typer.Option(help="Tables that play on the virtual rig.")] = 2,
+    recorded: Annotated[int, typer.Option(help="Tables that only remember.")] = 50,
+    pace: Annotated[float, typer.Option(help="Rounds a minute.")] = 2.0,
+    seconds: Annotated[float, typer.Option(help="How long; 0: until Ctrl-C.")] = 0.0,
+) -> Iterator[str]:
+    """A floor to look at, until Ctrl-C."""
     over = threading.Event()
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: over.set())
@@ -114,17 +119,17 @@ def show(
             each.play(1)
             parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
-        tell(f"the floor's page: http://127.0.0.1:{port}/")
-        tell(f"metrics: http://127.0.0.1:{house.metrics_port}/metrics")
-        tell(f"commands: shaker-floor tables --config {house.config}")
-        tell("Ctrl-C ends it")
+        yield f"the floor's page: http://127.0.0.1:{port}/"
+        yield f"metrics: http://127.0.0.1:{house.metrics_port}/metrics"
+        yield f"commands: shaker-floor tables --config {house.config}"
+        yield "Ctrl-C ends it"
         playing: list[PlayingTable] = []
         for number in range(rigs):  # one after the other: a start takes most of a processor
             if not over.is_set():
                 name = f"rig-{number}"
                 table = PlayingTable(house, folder / name, name, seed=number)
                 playing.append(stack.enter_context(table))
-                tell(f"{name} plays: {folder / name}")
+                yield f"{name} plays: {folder / name}"
         ends_s = time.monotonic() + seconds if seconds else float("inf")
         chance = random.Random(1)
         while not over.wait(0.2) and time.monotonic() < ends_s:
@@ -136,12 +141,10 @@ def show(
         for table in playing:
             table.end_of_play()
         with closing(house.store()) as store:
-            return _all_received(store, [*tables, *playing], tell)
+            yield from _all_received(store, [*tables, *playing])
 
 
-def _all_received(
-    store: Store, tables: Sequence[InventedTable | PlayingTable], tell: Callable[[str], None]
-) -> bool:
+def _all_received(store: Store, tables: Sequence[InventedTable | PlayingTable]) -> Iterator[str]:
     heads = {table.name: table.head() for table in tables}
     ends_s = time.monotonic() + 60.0
     while True:
@@ -156,15 +159,15 @@ def _all_received(
         time.sleep(0.5)
     wrong = {name: what for name, line in lines.items() if (what := proof.broken(store, line))}
     for alarm in store.alarms(SITE):
-        tell(f"alarm: {alarm.table} {alarm.text}")
+        yield f"alarm: {alarm.table} {alarm.text}"
     for name, what in wrong.items():
-        tell(f"{name}: {what}")
+        yield f"{name}: {what}"
     for table in tables:
         if isinstance(table, PlayingTable):
             rounds = len(store.rounds(SITE, table.name, count=1_000_000))
-            tell(f"{table.name}: {rounds} rounds played, {heads[table.name].sequence} records")
-    tell(
+            yield f"{table.name}: {rounds} rounds played, {heads[table.name].sequence} records"
+    yield (
+        f"{'NOT equal: ' if behind or wrong else ''}"
         f"received: {sum(line['sequence'] for line in lines.values())} records of {len(lines)} "
         f"tables; {len(behind)} of {len(tables)} differ, {len(wrong)} stored chains are broken"
     )
-    return not behind and not wrong

@@ -37,14 +37,6 @@ from hil_tests.waiting import until
 
 HERE = Path(__file__).resolve().parents[2]
 
-RECIPE = debian.Recipe(
-    "bookworm",
-    (
-        *("systemd", "systemd-sysv", "dbus", "udev", "python3", "python3-venv"),
-        *(*debian.LIBRARIES["bookworm"], "socat"),
-    ),
-)
-
 PREFIX = "/opt/shaker-ctl"
 PROGRAM = f"{PREFIX}/bin/shaker-ctl"
 EXPOSURE = 1.0
@@ -313,7 +305,7 @@ def check_uninstallation(computer: Computer, say: Teller) -> None:
 
 def prepare_root(wheel: Path, cache: Path, root: Path) -> None:
     """A Debian with the wheel in its environment."""
-    debian.unpack(RECIPE, cache, root)
+    debian.unpack(debian.booting("bookworm", "python3-venv"), cache, root)
     (root / wheel.name).write_bytes(wheel.read_bytes())
     shutil.copyfile(HERE / "shaker_ctl" / "lock.txt", root / "lock.txt")
     with debian.mounted(root):

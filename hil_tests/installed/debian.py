@@ -124,6 +124,12 @@ class Recipe:
         return f"{self.suite}-{self.architecture}-{packages[:8]}"
 
 
+def booting(suite: str, *more: str) -> Recipe:
+    """Return a Debian that boots its own systemd, with what the product's libraries link to."""
+    packages = ("systemd", "systemd-sysv", "dbus", "udev", "python3", "socat")
+    return Recipe(suite, (*packages, *LIBRARIES[suite], *more))
+
+
 def require(*programs: str) -> None:
     """Raise `DebianError` unless this is root and every program is there."""
     if os.geteuid() != 0:

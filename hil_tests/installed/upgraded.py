@@ -58,20 +58,6 @@ TRIES = 3
 """How often people install a package again. On a busy machine the doctor may find a device late."""
 
 
-def recipe(suite: str) -> debian.Recipe:
-    """Return a Debian with what the package depends on, since no mirror is asked inside."""
-    packages = (
-        "systemd",
-        "systemd-sysv",
-        "dbus",
-        "udev",
-        "python3",
-        "socat",
-        *debian.LIBRARIES[suite],
-    )
-    return debian.Recipe(suite, packages)
-
-
 # ── Other versions ──────────────────────────────────────────────────────────
 
 
@@ -498,7 +484,7 @@ def main(
     root = cache / f"upgraded-{suite}-root"
     with debian.checked():
         debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "dpkg-deb")
-        debian.unpack(recipe(suite), cache, root)
+        debian.unpack(debian.booting(suite), cache, root)  # no mirror is asked inside
         made = packages(package, root)
         shutil.copyfile(package, root / package.name)
         if not run(root, made, rounds, kills):

@@ -435,6 +435,3 @@ def _stuck(nodes: list[Node], before: list[list[int]]) -> list[TableState]:
                 reached.add(number)
                 todo.append(number)
     return [state for number, (state, _) in enumerate(nodes) if number not in reached]
-
-
-__all__ = ["HOME", "Exploration", "Node", "Way", "explore", "normal", "normal_watch"]

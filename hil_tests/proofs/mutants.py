@@ -24,8 +24,9 @@ from random import Random
 from typing import Any
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.explore import HOME, Exploration, Node, normal, normal_watch
+from hil_tests.proofs.explore import HOME, Exploration, normal, normal_watch
 from hil_tests.proofs.properties import Case, check
+from hil_tests.proofs.remembered import Node
 from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import commands as do
@@ -259,6 +260,3 @@ def _spread(ways: list[list[Trial]]) -> Iterator[Trial]:
     each = max(1, MAX_TRIALS // max(1, len(ways)))
     for way in ways:
         yield from way[:: -(-len(way) // each)]
-
-
-__all__ = ["Ground", "Mutant", "judge", "mutants"]

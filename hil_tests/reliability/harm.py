@@ -268,6 +268,3 @@ def take_the_services_priority() -> None:
     """For this thread; where that is not permitted, it stays."""
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
-
-
-__all__ = ["Harm", "Tail", "take_the_services_priority"]

@@ -396,6 +396,3 @@ class _Round:
         if self._needs_restart():
             self._start_again()
             self.life = self._look()["life"]
-
-
-__all__ = ["Result", "Trials"]

@@ -17,7 +17,6 @@ from hil_tests.proofs.explore import (
     CORRECTED_VALUES,
     FLOORPERSON,
     Exploration,
-    Node,
     explore,
     first,
     normal,
@@ -26,6 +25,7 @@ from hil_tests.proofs.explore import (
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import PROPERTIES, Case, Violation, check
+from hil_tests.proofs.remembered import Node
 from hil_tests.proofs.survivors import EXPLAINED
 from hil_tests.proofs.tables import ExploredTable, tables
 from hil_tests.proofs.watch import watched

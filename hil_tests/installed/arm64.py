@@ -34,6 +34,7 @@ from hil_tests.arm64.processors import A72
 from hil_tests.installed import arm64_wheels, debian
 from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS
 from hil_tests.installed.debian import Teller
+from shaker_ctl.whole_file import put
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
@@ -78,9 +79,7 @@ class Progress:
         """Note that `step` is done."""
         self._done[step] = said
         kept = {"wheel": self._digest, "done": self._done}
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(kept, indent=2), "utf-8")
-        fresh.replace(self._path)
+        put(self._path, json.dumps(kept, indent=2))
 
 
 def _inside(

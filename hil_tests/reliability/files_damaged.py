@@ -55,6 +55,7 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role, play
 from shaker_ctl.seal.examine import NOTHING
 from shaker_ctl.service.lamp_box import KEY, as_recorded, journal_memory
+from shaker_ctl.whole_file import put
 from vision.networks.model_card import MANIFEST, read_model_card
 
 BAD_MEMORY = "fault: the lamp box's memory is bad"
@@ -374,9 +375,7 @@ class Counts:
     def keep(self, path: Path | None) -> None:
         """Write them, whole or not at all."""
         if path is not None:
-            aside = path.with_suffix(".new")
-            aside.write_text(json.dumps({"outcomes": self.outcomes, "wrong": self.wrong}))
-            aside.replace(path)
+            put(path, json.dumps({"outcomes": self.outcomes, "wrong": self.wrong}))
 
     def add(self, done: str, outcome: str) -> None:
         """Count one trial."""

@@ -24,6 +24,7 @@ from hil_tests.report import files
 from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
 from hil_tests.report.story import FOUND
+from shaker_ctl.whole_file import mode, put
 
 Row = tuple[CatalogueFault, Moment]
 MATRIX_JSON = "matrix.json"
@@ -136,9 +137,7 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
 
 def write_result(path: Path, result: Result) -> None:
     """Write a result, whole or not at all."""
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
-    fresh.replace(path)
+    put(path, json.dumps(asdict(result), indent=1) + "\n", mode(0o644))
 
 
 def read_result(path: Path, of: tuple[str, str]) -> Result | None:

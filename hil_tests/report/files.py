@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.report import openhtf, page
+from shaker_ctl.whole_file import mode, put
 
 FORMAT = 1
 
@@ -43,6 +44,4 @@ def write(
         ("report.html", page.draw(whole)),
         ("openhtf.json", json.dumps(openhtf.test_record(whole))),
     ):
-        fresh = folder / f"{name}.new"
-        fresh.write_text(text, "utf-8")
-        fresh.replace(folder / name)
+        put(folder / name, text, mode(0o644))

@@ -349,24 +349,19 @@ class Store:
 
     def records(self, id_: int, first: int, last: int) -> list[Record]:
         """Return stored records of a line, in order. Raises StoreError."""
-        with self.committing() as db:
-            rows = db.execute(
-                select(record.c.sequence, record.c.hash, record.c.body)
-                .where(record.c.line == id_, record.c.sequence.between(first, last))
-                .order_by(record.c.sequence)
-            ).all()
-        return [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
+        return self._records(record.c.line == id_, record.c.sequence.between(first, last))
 
     def round_records(self, site: str, table: str, number: int) -> list[Record]:
         """Return what is stored of one round in the table's newest line. Raises StoreError."""
         newest = self.kept(site, table).id
+        return self._records(
+            record.c.line == newest, record.c.round == number, limit=MAX_OF_A_ROUND
+        )
+
+    def _records(self, *where: Any, limit: int | None = None) -> list[Record]:
+        wanted = select(record.c.sequence, record.c.hash, record.c.body).where(*where)
         with self.committing() as db:
-            rows = db.execute(
-                select(record.c.sequence, record.c.hash, record.c.body)
-                .where(record.c.line == newest, record.c.round == number)
-                .order_by(record.c.sequence)
-                .limit(MAX_OF_A_ROUND)
-            ).all()
+            rows = db.execute(wanted.order_by(record.c.sequence).limit(limit)).all()
         return [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
 
     def rounds(

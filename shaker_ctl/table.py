@@ -229,7 +229,7 @@ class Table:
                 lamps=self._lamps,
                 motion=self._motion,
                 reader=self._reader,
-                camera=self._reader,
+                camera=self._reader.camera_view,
                 faults=self._faults,
                 wall=self._wall,
                 journal=self._keeper,

@@ -77,13 +77,8 @@ def _everything(
     needs_cover = True if book.covered else False if book.cover_must_be_absent else None
     try:
         pins = make_pins(settings.gpio)
-    except SettingsError as error:
-        yield fail("GPIO", str(error), error.remedy)
-        yield from camera.examine(settings.camera, None)
-        return
-    try:
         pins.link.open()
-    except GpioLinkError as error:
+    except (SettingsError, GpioLinkError) as error:
         yield fail("GPIO", str(error), error.remedy)
         yield from camera.examine(settings.camera, None)
         return

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
 
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Announcement
@@ -37,12 +36,6 @@ from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.why_due import WhyDue
 
 
-class CameraFacts(Protocol):
-    """The reader's own figures, for screens."""
-
-    def camera_view(self) -> console.CameraView: ...
-
-
 @dataclass(slots=True)
 class TableFacts:
     """Everything that the desk looks at. One record instead of a dozen parameters."""
@@ -53,7 +46,7 @@ class TableFacts:
     lamps: LampThread
     motion: MotionThread
     reader: DiceReader
-    camera: CameraFacts
+    camera: Callable[[], console.CameraView]
     faults: FaultQueue
     wall: WallTime
     journal: RecordKeeper
@@ -119,7 +112,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         ),
         lamps=_lamps(c),
         motor=_motor(c),
-        camera=c.camera.camera_view(),
+        camera=c.camera(),
         dice=_dice(c, state),
         journal=c.archive.view(),
         inspection=standing.inspection(

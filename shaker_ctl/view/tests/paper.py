@@ -37,7 +37,7 @@ def facts(rules: Rulebook, state: Any, **given: Any) -> TableFacts:
         "lamps": SimpleNamespace(picture=LampPicture()),
         "motion": SimpleNamespace(figures=lambda: FIGURES, contacts=lambda: SHUT),
         "reader": SimpleNamespace(snap=lambda: b""),
-        "camera": SimpleNamespace(camera_view=lambda: CAMERA),
+        "camera": lambda: CAMERA,
         "faults": FaultQueue(),
         "wall": WallTime(clock, None),
         "journal": SimpleNamespace(append=lambda *_, **__: None),

@@ -10,6 +10,7 @@ source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
@@ -327,15 +328,7 @@ class LampExchange:
             raise _refused(self._read_status(ends_at).last_refusal, what) from refused
 
     def _stage(self, stage: r.Stage, ends_at: float) -> None:
-        sequence = self._next_sequence()
-        sent = r.Stage(
-            sequence,
-            stage.round_id,
-            stage.values,
-            stage.layout,
-            stage.options,
-            stage.expected_mask,
-        )
+        sent = replace(stage, sequence=self._next_sequence())
         words = self._write("the stage", r.STAGE, r.encode_stage(sent), r.STAGE, ends_at)
         back = r.decode_stage(words)
         if back.stage != sent:

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from datetime import datetime
 
 from shaker_ctl.errors import RefusedError, ShakerError
-from shaker_ctl.ports import DiceReader, ShakerOutputs
+from shaker_ctl.ports import DiceReader, ReaderCommand, ShakerOutputs
 from shaker_ctl.rules import commands, events, multipliers
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.vocabulary import FaultKind, Notice, Timer, TimeTrust
 from shaker_ctl.service.fault_queue import FaultQueue
-from shaker_ctl.service.lamp_thread import LampThread
+from shaker_ctl.service.lamp_thread import LampCommand, LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.wall_time import WallTime
 
@@ -115,25 +115,9 @@ class Dispatch:
                     log.warning("the lid is not released: %s", error.line())
             case commands.DriveCover(_, opened):
                 self._outputs.drive_cover(opened)
-            case (
-                commands.NotePoses()
-                | commands.LightOn()
-                | commands.LightOff()
-                | commands.StartReading()
-                | commands.StopReading()
-            ):
+            case _ if isinstance(command, ReaderCommand):
                 self._reader.perform(command)
-            case (
-                commands.ProveLampsDark()
-                | commands.PushLamps()
-                | commands.ClearLamps()
-                | commands.DarkenLamps()
-                | commands.ProveEachLamp()
-                | commands.SteerWalk()
-                | commands.ShowPhase()
-                | commands.ShowMultipliers()
-                | commands.HideMultipliers()
-            ):
+            case _ if isinstance(command, LampCommand):
                 self._lamps.perform(command)
             case commands.CheckTime(occasion):
                 now, trust, behind = self._wall_time()

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import field, replace
 
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.frozen import frozen
@@ -362,9 +362,7 @@ class LampThread:
         self._picture(status=status, seen_at_s=at_s, line=self._box.line(), fault="")
 
     def _picture(self, **changes: object) -> None:
-        old = self.picture
-        names = [each.name for each in fields(LampPicture)]
-        self.picture = LampPicture(**{n: changes.get(n, getattr(old, n)) for n in names})  # type: ignore[arg-type]
+        self.picture = replace(self.picture, **changes)  # type: ignore[arg-type]
 
 
 def _round(occasion: Occasion) -> int:

@@ -137,19 +137,18 @@ def find() -> dict[Key, Situation]:
 
 def _distance(one: Situation, other: Situation) -> int:
     """Return in how many fields two moments differ."""
-    first, second = plain(one), plain(other)
-    fields = [
-        {**first[part], "type": (part, first["event"]["type"])} for part in ("state", "event")
-    ]
-    others = [
-        {**second[part], "type": (part, second["event"]["type"])} for part in ("state", "event")
-    ]
     differing = sum(
         a.get(name) != b.get(name)
-        for a, b in zip(fields, others, strict=True)
+        for a, b in zip(_fields(one), _fields(other), strict=True)
         for name in a.keys() | b.keys()
     )
     return differing + (one.table.name != other.table.name)
+
+
+def _fields(moment: Situation) -> list[dict[str, Any]]:
+    """Return the fields of a moment's state, and those of its event."""
+    told = plain(moment)
+    return [{**told[part], "type": (part, told["event"]["type"])} for part in ("state", "event")]
 
 
 def _moments(table: ExploredTable) -> Iterator[Situation]:
@@ -325,10 +324,6 @@ def _blind(t: Playing) -> None:
         t.do(ev.CycleRequested(FLOOR)).tossed()
         t.do(ev.CycleJudged(FLOOR, tossed=True))
     t.do(ev.Signed(FLOOR, t.now), ev.OpenRequested(FLOOR)).clock().settled().revealed()
-
-
-def _doubted(t: Playing) -> None:
-    t.open().do(ev.CompartmentOpened(), ev.CompartmentClosed())
 
 
 def _manual(t: Playing) -> None:

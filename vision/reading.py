@@ -159,7 +159,7 @@ class SecondVote:
     offset: float = 0.0
     contrast: float = 0.0
     """What the above was concluded from: see `outline.Fit`, `pips.Face` and `sides.Sides`; the
-    offset of the pips in edges."""
+    offset of the pips in edges, 0 where they alone say where the die is."""
     x_mm: float = 0.0
     y_mm: float = 0.0
     turn_deg: float = 0.0
@@ -167,6 +167,8 @@ class SecondVote:
     floor_mm: tuple[float, ...] = ()
     """How far outward of each side's top edge the plain floor is first seen, mm: first of the side
     that faces where `turn_deg` points, the others follow clockwise. Empty: not measured."""
+    through: float = 0.0
+    """What the far face of a clear die says of that by itself, as part of `sides`."""
 
 
 @frozen

@@ -200,7 +200,10 @@ class SecondReader:
             at = nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
             there = None if at is None else kept[at]
             if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
-                continue
+                # Of a die that leans, an upright cube may fit all that is seen, but not its top.
+                is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
+                if is_top or there.face.value is not None:
+                    continue
             if there is not None and there.face.value is not None:
                 if there.face.value != face.value:
                     note = f"{there.face.value} pips in the outline, {face.value} else"

@@ -108,6 +108,8 @@ class Sides:
     evidence: float
     """How much better flat explains them than a lean of 5.5° or more, as a difference of
     log-likelihoods; 0 where nothing can be told."""
+    through: float
+    """The same of the far face alone."""
     axes: int
     """Of the two directions in which a die can lean, how many were seen."""
     beyond_mm: float
@@ -121,7 +123,7 @@ class Sides:
     The first side faces where the die's turn points, the others follow clockwise in the picture."""
 
 
-NOTHING_SEEN = Sides(0.0, 0.0, 0, 0.0, 0.0)
+NOTHING_SEEN = Sides(0.0, 0.0, 0.0, 0, 0.0, 0.0)
 
 
 def measure_sides(
@@ -231,7 +233,8 @@ def _judged(
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
-    cost += np.minimum(through, _MAX_ODD)
+    through = np.minimum(through, _MAX_ODD)
+    cost += through
     evidence = _evidence(cost)
     if evidence > -0.5:
         above = np.maximum(raised - rooms[:, None], 0.0) / _ROOM_NOISE_MM
@@ -240,6 +243,7 @@ def _judged(
     return Sides(
         lean_deg=float(_LEAN[cost <= cost.min() + 0.5].min()),
         evidence=evidence,
+        through=_evidence(through),
         axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
         beyond_mm=float(beyond),
         contrast=median(np.array(contrasts)),

@@ -105,6 +105,7 @@ def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:
         y_mm=y_mm,
         turn_deg=float(np.degrees(die.pose.turn)),
         floor_mm=sides.floor_mm,
+        through=sides.through,
     )
 
 

@@ -150,7 +150,8 @@ class _Judgement:
         is_askew = side_of(die, (TOP,)) < limits.askew_top
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
             is_askew = False  # an upright cube stands there: only its height may be another
-        if die.beside:  # a hidden seam spoils both sides, but never the networks' so much
+        if die.beside and not self._is_seen_through(die):
+            # A hidden seam spoils both sides, but never the networks' so much.
             is_doubted = second < limits.no_roll_second or is_askew
             return networks < limits.seam_networks and is_doubted
         return fails(networks, second, limits) or (looks < limits.askew_looks and is_askew)
@@ -287,10 +288,20 @@ class _Judgement:
         if (
             vote is not None
             and vote.sides < limits.sides_lean
-            and vote.sides_beyond_mm > limits.sides_beyond_mm
+            and (vote.sides_beyond_mm > limits.sides_beyond_mm or self._is_seen_through(die))
         ):
             return vote.sides_lean_deg
         return die.measured.lean_deg if die.measured is not None else 0.0
+
+    def _is_seen_through(self, die: DieEvidence) -> bool:
+        """True if the far face of a clear die shows that it leans; no neighbour spoils that."""
+        vote, model = die.second, die.model
+        return (
+            vote is not None
+            and model is not None
+            and vote.value == model.value
+            and vote.through < self._limits.sides_lean
+        )
 
     def _is_odd(self, die: DieEvidence) -> bool:
         """True if the second reader reads no face there, or one that is not where the die is."""

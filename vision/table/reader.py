@@ -207,16 +207,27 @@ class TableReader:
 
     def _seen_close(self, image: np.ndarray, die: FoundDie) -> FoundDie | None:
         """What the model sees in a window around a die that it saw, in frame pixels; None where it
-        sees no die there."""
+        sees no die there. A value that it doubts it sees again in the window turned by 90°."""
         window, to_frame = self.view.show_one(image, die)
+        found = self._in_the_middle(window)
+        if found is None:
+            return None
+        if found.value_p.max() < LIMITS.value_p:
+            turned = self._in_the_middle(np.rot90(window))
+            if turned is not None:
+                value_p = np.sqrt(found.value_p * turned.value_p)  # the mean of their logits
+                value = int(value_p.argmax()) + 1
+                found = replace(found, value=value, value_p=value_p / value_p.sum())
+        # The network counts from a pixel's corner.
+        corners = (found.corners - 0.5) @ to_frame[:, :2].T + to_frame[:, 2]
+        return replace(found, corners=corners.astype(np.float32), down=to_frame[:, :2] @ found.down)
+
+    def _in_the_middle(self, window: np.ndarray) -> FoundDie | None:
+        """The die that the model sees in the middle of a window."""
         middle, nearest = CLOSE_SIDE / 2, _SAME_DIE * CLOSE_DIE_PX
         for found in self._finder.find(window):
             if np.hypot(*(found.centre - middle)) < nearest:
-                # The network counts from a pixel's corner.
-                corners = (found.corners - 0.5) @ to_frame[:, :2].T + to_frame[:, 2]
-                return replace(
-                    found, corners=corners.astype(np.float32), down=to_frame[:, :2] @ found.down
-                )
+                return found
         return None
 
     def _look_near(

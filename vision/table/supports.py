@@ -28,6 +28,8 @@ def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, lim
     vote = die.second
     if vote is None or vote.value is None or not vote.floor_mm:
         return ""
+    if vote.through > -limits.sides_lean:  # the far face of a clear die is where it lies flat
+        return ""
     own = _top_mm(vote, scene.die_mm)
     low, high = limits.lean_gap_mm
     for other in (each.second for each in dice if each is not die):
@@ -50,15 +52,18 @@ def _top_mm(vote: SecondVote, die_mm: float) -> np.ndarray:
 
 
 def _gaps(own: np.ndarray, other: np.ndarray) -> list[tuple[float, float]]:
-    """Per side of (4, 2) corners: how far outside of it the other quadrilateral begins, and on what
-    share of the side it is."""
+    """Per side of (4, 2) corners: how far outside of it the nearest side of the other quadrilateral
+    is, in the middle of where both are, and on what share of the own side that is."""
     found = []
     for a, b in zip(own, np.roll(own, -1, axis=0), strict=True):
         length = np.linalg.norm(b - a)
         along = (b - a) / length
-        at = (other - a) @ along / length
-        share = min(1.0, float(at.max())) - max(0.0, float(at.min()))
-        found.append((float(((other - a) @ (along[1], -along[0])).min()), share))
+        away = (other - a) @ (along[1], -along[0])
+        near = np.argsort(away)[:2]
+        at, away = (other[near] - a) @ along / length, away[near]
+        begin, end = max(0.0, float(at.min())), min(1.0, float(at.max()))
+        slope = (away[1] - away[0]) / (at[1] - at[0])
+        found.append((float(away[0] + slope * ((begin + end) / 2 - at[0])), end - begin))
     return found
 
 

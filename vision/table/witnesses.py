@@ -87,7 +87,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     outline = stands_out * min(vote.support, 1.0)
     spread = math.log(min(max(vote.spread_mm, 0.05), 4.0))
     beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
-    off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02)
+    off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02) if vote.offset else 0.0
     side = min(max(vote.sides, -_MAX_SIDES), _MAX_SIDES)
     seen = np.array([spread, beyond, off]) * outline
     unsure = np.array([spread, beyond, off]) * (1 - outline)
@@ -134,7 +134,7 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
     vote = die.second
     if vote is not None and vote.value is not None:
         _add(odds, _OUTLINE_SAYS, limits.outline, outline_features(vote))
-        if vote.spread_mm > limits.no_fit_mm:
+        if vote.spread_mm > limits.no_fit_mm and vote.through < -limits.sides_lean:
             odds[OUTLINE] = min(odds[OUTLINE], limits.no_fit - odds[PIPS] - odds[SIDES])
     elif vote is None and die.is_there:
         odds[OUTLINE] = limits.no_cube

@@ -175,3 +175,16 @@ def test_looks_and_top_face_prove_a_stack_of_which_an_outline_knows_nothing():
     assert [cue.rpartition(" ")[0] for cue in verdict.cues] == [
         "looks", "top face", "outline", "pips", "side faces", "contact",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("through", "value"), [(-9.0, 3), (0.0, 3), (-9.0, 4)])
+def test_a_neighbour_spoils_no_far_face(through, value):
+    beside = evidence(-25.0 + 1.05 * EDGE, near_p=0.05, sides=-8.0)
+    vote = replace(beside.second, value=value, through=through, sides_lean_deg=14.0)
+    model = replace(beside.model, flat_p=0.3)
+    verdict = judged(FLOOR, replace(beside, model=model, second=vote), evidence(20.0, 20.0))
+    if (through, value) == (-9.0, 3):
+        assert isinstance(verdict, NoRoll)
+        assert (verdict.die, verdict.angle_deg) == (1, 14.0)
+    else:  # nothing shines through, or pips of another face were read
+        assert isinstance(verdict, Unreadable)

@@ -1,5 +1,7 @@
 """The way by pips: dice that cannot be told from the floor, and what must not become one."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -56,6 +58,18 @@ def test_two_answers_at_one_place_are_none_where_the_outline_fits_badly(reader, 
     seen = reader.read(image)
     assert _values(seen) == [None, 3]
     assert "6 pips in the outline, 4 else" in seen.dice[0].face.note
+
+
+def test_pips_beside_the_top_of_a_cube_that_fits_are_the_top_of_a_die_that_leans(
+    reader, monkeypatch
+):
+    image = draw(DICE)
+    x, y = TABLE.to_px(np.array([(DICE[0].x, DICE[0].y, TABLE.die_mm)]))[0]
+    cv2.circle(image, (round(x), round(y)), 6, Look().pip, -1, cv2.LINE_AA)  # a seventh pip
+    for away_mm, value in ((0.5, None), (3.0, 4)):
+        said = find_by_pips(draw([replace(DICE[0], x=DICE[0].x + away_mm, value=4)]), TABLE)
+        monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_, s=said: s)
+        assert _values(reader.read(image)) == [value, 3, 5]
 
 
 def test_other_sizes_and_places_beyond_the_wall_are_no_dice():

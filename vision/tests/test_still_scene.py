@@ -114,6 +114,28 @@ def test_a_window_says_which_value_a_die_has():
     assert opinion.reason is Reason.READERS_DISAGREE
 
 
+def test_a_value_in_doubt_is_looked_at_once_more_with_the_window_turned():
+    table, finder = scene()
+    straight, turned = np.full(6, 0.03), np.full(6, 0.002)
+    straight[2], turned[2] = 0.85, 0.99
+    see = finder.find
+    windows = []
+
+    def find(image):
+        windows.append(image)
+        dice = see(image)
+        if len(dice) == 1 and dice[0].value == 3:
+            is_first = not np.array_equal(image, np.rot90(windows[-2]))
+            return [replace(dice[0], value_p=straight if is_first else turned)]
+        return dice
+
+    finder.find = find
+    finder.again = [6, 3, 3]
+    first = table.look(frame(0)).observation
+    assert first.dice[1].model.value == 3
+    assert 0.93 < first.dice[1].model.value_p < 0.99
+
+
 def test_a_die_that_a_window_does_not_show_stays_as_it_was_found():
     table, finder = scene()
     finder.is_blind = True

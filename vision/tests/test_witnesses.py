@@ -93,11 +93,13 @@ def test_neither_side_decides_alone():
     assert not fails(LIMITS.no_roll_networks + 0.1, -sure)
 
 
-def held(gap_mm: float, floor_mm: tuple[float, ...], turn_deg: float = 0.0) -> DieEvidence:
+def held(
+    gap_mm: float, floor_mm: tuple[float, ...], turn_deg: float = 0.0, through: float = 0.0
+) -> DieEvidence:
     """A die whose right side stands so far from a neighbour's."""
     vote = replace(VOTE, x_mm=16.0 + gap_mm, turn_deg=turn_deg)
     other = replace(die(), second=vote, x_mm=50.0)
-    one = replace(die(), second=replace(VOTE, floor_mm=floor_mm))
+    one = replace(die(), second=replace(VOTE, floor_mm=floor_mm, through=through))
     return heard([one, other], replace(SCENE, wall_mm=60.0))[0]
 
 
@@ -109,7 +111,9 @@ def test_contact_speaks_against_a_die_that_a_neighbour_may_hold_up():
     assert held(1.8, (0.5, 9.9, 9.9, 9.9)).may_rest_on == ""  # the floor is seen between them
     assert held(0.5, (9.9, 0.5, 0.5, 0.5)).may_rest_on == ""  # a die that leans is farther away
     assert held(4.0, (9.9, 0.5, 0.5, 0.5)).may_rest_on == ""
-    assert held(1.0, (9.9, 0.5, 0.5, 0.5), turn_deg=9.0).may_rest_on == ""
+    assert held(1.8, (9.9, 0.5, 0.5, 0.5), turn_deg=1.0).may_rest_on == "a neighbour"
+    assert held(1.8, (9.9, 0.5, 0.5, 0.5), turn_deg=2.0).may_rest_on == ""  # not along an edge
+    assert held(1.8, (9.9, 0.5, 0.5, 0.5), through=4.0).may_rest_on == ""  # its far face shows
     assert held(1.8, ()).may_rest_on == ""
 
 
@@ -130,6 +134,13 @@ def test_an_outline_that_no_cube_fits_speaks_against_one():
     spread = die(vote=replace(faint, spread_mm=2.5))
     assert odds(spread, *SECOND) == pytest.approx(LIMITS.no_fit)
     assert odds(die(vote=None), *SECOND) == LIMITS.no_cube
+    seen_through = replace(faint, spread_mm=2.5, through=4.0)  # so the outline is spoilt
+    assert odds(die(vote=seen_through), *SECOND) > 1.0
+
+
+def test_pips_that_say_where_a_die_is_say_nothing_of_their_place_on_it():
+    assert odds(die(vote=replace(VOTE, offset=0.001)), PIPS) > 1.0
+    assert odds(die(vote=replace(VOTE, offset=0.0)), PIPS) == 0.0
 
 
 def test_no_number_is_too_wild_for_a_sum():

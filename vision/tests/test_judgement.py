@@ -180,6 +180,8 @@ def test_looks_and_top_face_prove_a_stack_of_which_an_outline_knows_nothing():
 @pytest.mark.parametrize(("through", "value"), [(-9.0, 3), (0.0, 3), (-9.0, 4)])
 def test_a_neighbour_spoils_no_far_face(through, value):
     beside = evidence(-25.0 + 1.05 * EDGE, near_p=0.05, sides=-8.0)
+    assert beside.model is not None
+    assert beside.second is not None
     vote = replace(beside.second, value=value, through=through, sides_lean_deg=14.0)
     model = replace(beside.model, flat_p=0.3)
     verdict = judged(FLOOR, replace(beside, model=model, second=vote), evidence(20.0, 20.0))

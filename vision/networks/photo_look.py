@@ -39,8 +39,6 @@ class PhotoLook:
     """Probability, 0..1, that a die with a value is here, of about the size that was said."""
     value_p: np.ndarray
     """(6,) float64: probabilities of the values 1..6 of its top face."""
-    offset: np.ndarray
-    """(2,) float64, pixels: from the middle of the window to that of the top face."""
 
 
 class PhotoLooker:
@@ -65,15 +63,12 @@ class PhotoLooker:
                 at = (float(centre[0]), float(centre[1]))
                 window, _ = cut(image, at, scale * EDGE / edge, 0.0, SIDE)
                 shown += [window, window[:, ::-1]]
-        told = self._tell(np.stack(shown)).reshape(len(things), len(_SCALES), 2, -1)
-        told[:, :, 1, 7] *= -1  # a mirrored window's x
-        told[..., 7:] /= np.array(_SCALES)[:, None, None]
-        answers = told.mean(axis=(1, 2))
+        told = self._tell(np.stack(shown))
+        answers = told.reshape(len(things), -1, told.shape[1]).mean(axis=1)
         return [
             PhotoLook(
                 die_p=probability.of_logit(float(answer[0])),
                 value_p=probability.of_logits(answer[1:7]),
-                offset=answer[7:9] * edge,
             )
-            for answer, (_, edge) in zip(answers, things, strict=True)
+            for answer in answers
         ]

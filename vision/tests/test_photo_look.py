@@ -32,9 +32,7 @@ def test_it_reads_drawn_dice(looker):
     dice = truths()
     looks = looker.look(draw(DICE), [(die.centre, die.edge_px) for die in dice])
     assert [int(look.value_p.argmax()) + 1 for look in looks] == [2, 5, 4]
-    for look, die in zip(looks, dice, strict=True):
-        assert look.die_p > 0.9
-        assert np.hypot(*look.offset) < 0.1 * die.edge_px
+    assert all(look.die_p > 0.9 for look in looks)
 
 
 @pytest.mark.parametrize("size", [0.3, 1.0, 3.0])
@@ -45,14 +43,6 @@ def test_a_picture_of_another_size_says_the_same(looker, size):
     look = looker.look(picture, [((die.centre + 0.5) * size - 0.5, size * die.edge_px)])[0]
     assert look.die_p > 0.9
     assert int(look.value_p.argmax()) + 1 == 5
-
-
-def test_it_says_where_the_top_face_is(looker):
-    die = truths()[1]
-    for off in ((0.2, 0.1), (-0.15, 0.2)):
-        shift = np.array(off) * die.edge_px
-        look = looker.look(draw(DICE), [(die.centre + shift, die.edge_px)])[0]
-        assert np.hypot(*(look.offset + shift)) < 0.12 * die.edge_px
 
 
 def test_what_is_no_die_is_none(looker):
@@ -68,10 +58,10 @@ def test_what_is_no_die_is_none(looker):
 class Looks:
     """In place of the network: it says the same of every thing."""
 
-    def __init__(self, die_p: float, value: int, offset: tuple[float, float] = (0.0, 0.0)) -> None:
+    def __init__(self, die_p: float, value: int) -> None:
         value_p = np.full(6, 0.01)
         value_p[value - 1] = 0.95
-        self._look = PhotoLook(die_p, value_p, np.array(offset))
+        self._look = PhotoLook(die_p, value_p)
 
     def look(self, image, things):
         return [self._look for _ in things]
@@ -122,15 +112,6 @@ def test_two_values_are_worth_less_than_one():
     (one, _), (two, _) = found_with(Looks(0.99, 5)), found_with(Looks(0.99, 3))
     assert [die.value for die in two] == [5], "the finder leads"
     assert float(two[0].value_p.max()) < float(one[0].value_p.max())
-
-
-def test_a_side_that_was_found_gives_way_to_the_top():
-    edge = truths()[1].edge_px
-    (plain, _), (moved, _) = found_with(Looks(0.99, 5)), found_with(Looks(0.99, 3, (0, -edge / 2)))
-    assert [die.value for die in moved] == [3]
-    assert moved[0].centre - plain[0].centre == pytest.approx([0, -edge / 2], abs=0.1)
-    slightly, _ = found_with(Looks(0.99, 5, (0, -0.1 * edge)))
-    assert slightly[0].centre == pytest.approx(plain[0].centre), "the finder's corners are better"
 
 
 def test_a_table_never_loads_it():

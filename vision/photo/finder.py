@@ -24,17 +24,16 @@ from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
 from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
-from vision.quads import sides_of
+from vision.quads import SAME_FACE, sides_of
 
 _SIDES = (320, 640, 1280)
 """Longer sides, pixels, at which the network gets the whole picture."""
 _SMALL_EDGE = 40.0
 """Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
 _SLANTED_SIDE = 900
-_STRETCHES = (1.5, 2.2)
-"""Factors by which the picture is also stretched in height. From a low camera the top faces of dice
-look flatter than in the training pictures. The second factor is tried if the first shows two faces
-of one die."""
+_STRETCH = 1.5
+"""Factor by which the picture is also stretched in height. From a low camera the top faces of dice
+look flatter than in the training pictures."""
 _MIN_SIDE = 160
 """Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 
@@ -45,8 +44,6 @@ _SLIGHTLY = 12.0
 _UPRIGHT_LOOKS = ((-_SLIGHTLY, _USUAL), (0.0, _FAR), (_SLIGHTLY, _USUAL), (0.0, _NEAR))
 """The same where the view slants, but turned from how the picture stands: there a die shows three
 faces, and what tells the top from the others is that it is above."""
-_BLIND_LOOKS = 2
-"""A finding that this many closer looks in a row do not see is dropped without the other looks."""
 _WINDOW = 224
 _FIRST_SCORE = 0.15
 """What deserves a closer look."""
@@ -58,7 +55,6 @@ _SLANTED = 0.15
 """Distance between the middles of top and bottom face, in edges, from which a photograph shows the
 sides of its dice: 9 degrees off the vertical. Seen from closer to above, two faces side by side are
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
-_MAX_COMPARED = 40
 _FACES_APART = 1.25
 """Max distance between the middles of two faces of one cube, in edges as they look."""
 _LOOK_SHARE, _VALUE_SHARE = 0.15, 0.1
@@ -78,7 +74,8 @@ edges, the view is from above: a stretched picture shows nothing more."""
 class ScoredFinder(Protocol):
     """The model: `vision.networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
 
-    def find(self, image: np.ndarray, min_score: float) -> Sequence[FoundDie]: ...
+    def find(self, image: np.ndarray, min_score: float) -> Sequence[FoundDie]:
+        """Best first."""
 
 
 @frozen(eq=False)
@@ -133,9 +130,7 @@ class PhotoFinder:
         sure = _sure(found)
         if len(sure) < _ENOUGH or max(map(_slant, sure)) > _STEEP:
             slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
-            found += self._at_scale(image, slanted, _STRETCHES[0])
-            if _shows_fronts(found):
-                found += self._at_scale(image, slanted, _STRETCHES[1])
+            found += self._at_scale(image, slanted, _STRETCH)
         edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
         fine = min(FINE_SIDE / longest, MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
@@ -163,30 +158,27 @@ class PhotoFinder:
     def _look_again(
         self, image: np.ndarray, candidate: _Candidate, slants: bool
     ) -> FoundDie | None:
-        """The die as the mean of closer looks; None where none of them finds it."""
+        """The die as the mean of closer looks; None where the first does not find it."""
         upright = 0.0 if slants else _upright_deg(candidate)
         looks: list[FoundDie | None] = []
         for turn, edge in _UPRIGHT_LOOKS if slants else _LOOKS:
             looks.append(self._look(image, candidate, upright + turn, edge))
-            if looks == [None] * _BLIND_LOOKS:
-                break
+            if looks == [None]:
+                return None
         seen = [die for die in looks if die is not None]
-        if not seen:
-            return None
-        weights = np.array([s.score for s in seen]) / sum(s.score for s in seen)
-        value_p = np.asarray(sum(w * s.value_p for w, s in zip(weights, seen, strict=True)))
-        corners = sum(
-            w * _aligned(s.corners, seen[0].corners) for w, s in zip(weights, seen, strict=True)
-        )
+        scores = np.array([die.score for die in seen])
+
+        def mean(each: Sequence[np.ndarray | float]) -> np.ndarray:
+            return np.average(np.array(each), axis=0, weights=scores).astype(np.float32)
+
+        value_p = mean([die.value_p for die in seen])
         return FoundDie(
-            corners=np.asarray(corners, np.float32),
+            corners=mean([_aligned(die.corners, seen[0].corners) for die in seen]),
             value=int(value_p.argmax()) + 1,
-            value_p=value_p.astype(np.float32),
-            flat_p=float(sum(w * s.flat_p for w, s in zip(weights, seen, strict=True))),
-            score=float(sum(s.score for s in seen) / len(looks)),
-            down=np.asarray(
-                sum(w * s.down for w, s in zip(weights, seen, strict=True)), np.float32
-            ),
+            value_p=value_p,
+            flat_p=float(mean([die.flat_p for die in seen])),
+            score=float(scores.sum() / len(looks)),
+            down=mean([die.down for die in seen]),
         )
 
     def _look(
@@ -196,14 +188,15 @@ class PhotoFinder:
         scale = edge / float(np.linalg.norm(_sides(candidate), axis=1).mean())
         window, back = cut(image, (x, y), scale, turn_deg, _WINDOW, candidate.stretch)
         middle = (_WINDOW - 1) / 2
-        best: FoundDie | None = None
-        for seen in self._finder.find(window, 0.1):
-            is_it = (
-                float(np.hypot(*(seen.centre - middle))) < 0.4 * edge
+        best = next(
+            (
+                seen
+                for seen in self._finder.find(window, _FIRST_SCORE)
+                if float(np.hypot(*(seen.centre - middle))) < SAME_FACE * edge
                 and 1 / ALIKE < seen.edge_px / edge < ALIKE
-            )
-            if is_it and (best is None or seen.score > best.score):
-                best = seen
+            ),
+            None,
+        )
         if best is None:
             return None
         return replace(
@@ -254,7 +247,7 @@ def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     for candidate in sorted(candidates, key=lambda c: -c.worth):
         die = candidate.die
         if all(
-            gap_of(die, other.die) > 0.45 * max(die.edge_px, other.die.edge_px)
+            gap_of(die, other.die) > max(die.edge_px, other.die.edge_px) / 2
             or not 1 / ALIKE < die.edge_px / other.die.edge_px < ALIKE
             for other in kept
         ):
@@ -299,12 +292,6 @@ def _slant(die: FoundDie) -> float:
 def is_slanted(dice: Sequence[FoundDie]) -> bool:
     """True if the dice of a picture are seen from the side."""
     return bool(dice) and float(np.median([_slant(die) for die in dice])) > _SLANTED
-
-
-def _shows_fronts(candidates: Sequence[_Candidate]) -> bool:
-    """True if top and front of some die were both found: the view is slanted."""
-    dice = [c.die for c in _distinct([c for c in candidates if c.worth > 0.2])][:_MAX_COMPARED]
-    return any(_is_top_of(a, b) for a in dice for b in dice if gap_of(a, b) < 1.2 * b.edge_px)
 
 
 def _is_top_of(die: FoundDie, other: FoundDie) -> bool:

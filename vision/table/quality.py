@@ -17,7 +17,6 @@ from vision.reading import Quality, Reason
 BLACK_MEDIAN = 14.0
 """Median grey below which the light is off or the lens covered. A dip to 55 % stays above it."""
 BLACK_LEVEL = 10
-BLACK_SHARE = 0.85
 WHITE_MEDIAN = 190.0
 """Median grey above which even a white floor loses its shades. Felt and wood have 60-120; an
 exposure that is six times too long has 196 and more (virtual rig)."""
@@ -106,7 +105,7 @@ class QualityGate:
         # Nothing that hides the compartment is as wide as it and as straight as a row.
         black_rows = float((core.max(axis=1) <= BLACK_LEVEL).mean())
         is_cut = black_rows > TORN_ROWS
-        if (median < BLACK_MEDIAN and dark > 0.3) or dark > BLACK_SHARE:
+        if median < BLACK_MEDIAN:
             is_hidden = float(np.searchsorted(shares, 0.9)) > SEEN_LEVEL
             hidden = Reason.TORN if is_cut else Reason.BLOCKED
             fault = hidden if is_hidden else Reason.BLACK

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -123,8 +123,7 @@ def play_mutations(
             console.print(f"{one.name:42} {seen:26} {'; '.join(result.differences)}", markup=False)
     for row, result in _results(sound.open_rows(rows), until_s, sound, console):
         sound.keep(row, result)
-        told = "as required" if result.is_as_required else "; ".join(result.differences)
-        console.print(f"without any: {row[0].name:29} {told}", markup=False)
+        console.print(f"without any: {row[0].name:29} {result.verdict}", markup=False)
     page = kept.write_page(lambda one: None if one.is_test else sound.find(one.row))
     played = sum(kept.find(one) is not None for one in chosen)
     caught = sum(map(kept.has_caught, chosen))
@@ -150,11 +149,9 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
     try:
         with Bench(TestedSession(plan, here, tree=tree)) as bench:
             session = bench.session
-            trials = Trials(bench, Witness(session.rig, session.journal, session.second))
-            try:
+            witness = Witness(session.rig, session.journal, session.second)
+            with closing(Trials(bench, witness)) as trials:
                 return trials.play(*mutation.row)
-            finally:
-                trials.close()
     except (TrialError, ShakerError, OSError) as error:
         return _not_played(mutation.row, error)
 
@@ -411,9 +408,8 @@ def _results(
     )
     broken = 0
     for bench, witness in tables:
-        trials = Trials(bench, witness)
         here = bench.session.plan.profile
-        try:
+        with closing(Trials(bench, witness)) as trials:
             while waiting and waiting[0][0].profile == here and time.monotonic() < until_s:
                 row = waiting.pop(0)
                 try:
@@ -423,8 +419,6 @@ def _results(
                     yield row, _not_played(row, error)
                     break  # to the next table
                 yield row, result
-        finally:
-            trials.close()
         if broken >= MAX_FAILURES:
             return
 

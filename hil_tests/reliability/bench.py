@@ -153,15 +153,13 @@ class Bench(TableUnderTest):
             return self.act("dealer", f"{kind} {status['round']}")
         return False
 
-    def make_ready(
-        self, *, deadline_s: float = READY_S, unless: Callable[[], bool] = lambda: False
-    ) -> None:
+    def make_ready(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """From wherever the table stands to open and between rounds, or until `unless` is so.
 
         Raises `TrialError`.
         """
         self.mend_everything()
-        until_s = time.monotonic() + deadline_s
+        until_s = time.monotonic() + READY_S
         while time.monotonic() < until_s:
             if unless():
                 return
@@ -182,7 +180,7 @@ class Bench(TableUnderTest):
                     self.session.kill_service()
                 continue
             time.sleep(0.1)
-        raise TrialError(f"the table did not become ready within {deadline_s:g} s: {self._where()}")
+        raise TrialError(f"the table did not become ready within {READY_S:g} s: {self._where()}")
 
     def await_sight(self) -> None:
         """Wait until the camera is back from a fault of an earlier round, which would hide the next

@@ -191,14 +191,10 @@ class KeptMutations:
             result, without = self.find(one), sound(one)
             said = "not run" if result is None else judged(one, result.differences).value
             why = "" if result is None else "; ".join(result.differences)
-            whole = (
-                "make test" if one.is_test else "not run" if without is None else _verdict(without)
-            )
+            whole = "not run" if without is None else without.verdict
+            if one.is_test:
+                whole = "make test"
             lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
         written = self._folder / "mutations.md"
         written.write_text(page(lines, HEAD), "utf-8")
         return written
-
-
-def _verdict(result: Result) -> str:
-    return "as required" if result.is_as_required else "; ".join(result.differences)

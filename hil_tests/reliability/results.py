@@ -175,7 +175,7 @@ def line(row: Row, result: Result | None) -> tuple[str, ...]:
     if result is None:
         return (fault.name, moment.value, required, "", "", "not run")
     after = result.seen["detected_after_s"]
-    verdict = "as required" if result.is_as_required else "; ".join(result.differences)
+    verdict = result.verdict
     if result.attempts > 1:
         verdict += f" ({result.attempts} attempts: {result.note or 'the computer was late'})"
     return (

@@ -84,6 +84,10 @@ class Result:
     def is_as_required(self) -> bool:
         return not self.differences
 
+    @property
+    def verdict(self) -> str:
+        return "; ".join(self.differences) or "as required"
+
 
 class Trials:
     """Plays rows on one bench."""

@@ -23,6 +23,8 @@ AXIS = 24
 TOP = 16
 LETTER = 6.2
 """Width of a letter of a lamp's name, pixels."""
+BINS = 40
+"""Bars of a histogram."""
 
 NAMES = {
     "enable": "EN (motor)",
@@ -163,8 +165,6 @@ def histogram(
     unit: str,
     lower: float | None = None,
     upper: float | None = None,
-    *,
-    bins: int = 40,
 ) -> str:
     """Draw how values spread, with limits where they lie in sight; empty for fewer than two."""
     finite = [value for value in values if math.isfinite(value)]
@@ -178,9 +178,9 @@ def histogram(
             low, high = min(low, limit), max(high, limit)
     margin = 0.04 * (high - low or 1.0)
     low, high = low - margin, high + margin
-    counts = [0] * bins
+    counts = [0] * BINS
     for value in finite:
-        counts[min(bins - 1, int((value - low) / (high - low) * bins))] += 1
+        counts[min(BINS - 1, int((value - low) / (high - low) * BINS))] += 1
     known = [("lower limit", lower), ("upper limit", upper)]
     return filled(
         "report/histogram.svg",

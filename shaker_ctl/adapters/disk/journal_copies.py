@@ -141,7 +141,7 @@ def _opened_under(
 
 
 def survey(
-    parameters: JournalParameters, alive: Alive | None = None
+    parameters: JournalParameters,
 ) -> tuple[list[tuple[Path, Head]], list[RecoveryFinding]]:
     """Walk all volumes and compare the copies without changing anything: heads, and what was found.
 
@@ -153,7 +153,7 @@ def survey(
     heads: list[tuple[Path, Head]] = []
 
     def walked(copy: SqliteJournal) -> tuple[Head, Damage | None]:
-        head, damage = copy.verify(alive)
+        head, damage = copy.verify()
         heads.append((copy.path, head))
         return head, damage
 

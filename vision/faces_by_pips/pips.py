@@ -115,6 +115,8 @@ class Face:
     offset: tuple[float, float] = (0.0, 0.0)
     """Middle of the pattern from the middle of the face. A flat face has it within 0.03."""
     spacing: float = 0.0
+    pips: np.ndarray | None = None
+    """Of a face with a value: (value, 2), where its pips are."""
     pip_diameter: float = 0.0
     grain: float = 0.0
     """Typical unevenness of the face itself, as a share of the contrast."""
@@ -150,10 +152,9 @@ def read_face(patch: np.ndarray) -> Face:
     if strange:
         return Face(None, 0.0, contrast, note=strange, is_strange=True)
     face = _match(spots, away, contrast)
-    if face.value is None:
+    if face.pips is None:
         return face
-    middle = np.array(face.offset)
-    odd = oddity(lab, face.value, middle, face.spacing, face.pip_diameter, face.grain)
+    odd = oddity(lab, face.pips, face.pip_diameter, face.grain)
     return replace(face, oddity=odd, away=away)
 
 
@@ -380,6 +381,7 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
         contrast=contrast,
         offset=(float(middle[0]), float(middle[1])),
         spacing=spacing,
+        pips=points,
         pip_diameter=diameter,
         grain=_unevenness(away) / contrast,
     )

@@ -48,11 +48,11 @@ def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
         cover = np.clip(PIP_PX - away + 0.5, 0, 1)[..., None]
         patch = patch * (1 - cover) + grey * cover
     lab = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
-    where = np.zeros(2), 0.25, 0.2, 0.13
-    assert "differs from the other pips" in oddity(lab, 5, *where)
+    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
+    assert "differs from the other pips" in oddity(lab, pips, 0.2, 0.13)
     patch[np.hypot(x, y) < PIP_PX - 1] = 240
     even = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
-    assert oddity(even, 5, *where) == ""
+    assert oddity(even, pips, 0.2, 0.13) == ""
 
 
 @pytest.mark.parametrize("value", [3, 5])

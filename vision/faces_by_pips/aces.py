@@ -28,12 +28,10 @@ _PRINT, _PRINT_RUN = (1.2, 1.55), 7
 """For an ace with letters around its pip. First: min and max distance from the pip's middle, in
 diameters of the pip, at which the die's ground is visible. Second: steps for which a ray must
 differ from this ground before it is off the die. Letters are narrower."""
-_EDGE_OF_BLOB = 0.76
-"""Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
 _EDGES_OF_DISC = (1.0, 1.3)
 """Edge of a top face in diameters of the disc under its pips. The disc is a worn die's whole face,
 or a disc of another colour in the face."""
-_BLOB_ANGLES = np.arange(4) * (np.pi / 8)
+_DISC_ANGLES = np.arange(4) * (np.pi / 8)
 _RAYS = 48
 _STEPS = 40
 _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
@@ -120,8 +118,6 @@ def propose_aces(
         known = [fit for fit in fits if fit is not None]
         if known:
             found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
-        for edge in _blobs_around(spots, i, usual):
-            found += [_ace(spots, i, edge, angle, np.eye(2), 0.5) for angle in _BLOB_ANGLES]
     return found
 
 
@@ -134,7 +130,7 @@ def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[
     return [
         _ace(spots, i, edges * across, angle, view, ground.share)
         for edges in _EDGES_OF_DISC
-        for angle in _BLOB_ANGLES
+        for angle in _DISC_ANGLES
     ]
 
 
@@ -177,15 +173,6 @@ def _ace(
     cos, sin = np.cos(angle), np.sin(angle)
     u, v = edge * SPACING * np.array(((cos, sin), (-sin, cos))) @ view
     return Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
-
-
-def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
-    """Edges of the dice that large spots around spot i may be."""
-    ratio = spots.diameter / spots.diameter[i]
-    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
-    is_die = (ratio > 2.4) & (ratio < 9.0) & (gaps < 0.22 * spots.diameter)
-    edges = _EDGE_OF_BLOB * spots.diameter[is_die]
-    return [float(e) for e in edges if usual is None or 1 / ALIKE < e / usual < ALIKE]
 
 
 def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:

@@ -13,8 +13,6 @@ far the spot is from round.
 
 from __future__ import annotations
 
-import math
-
 import cv2
 import numpy as np
 
@@ -239,35 +237,20 @@ def _crossings(share: np.ndarray) -> np.ndarray:
 
 
 def _distinct(spots: Spots) -> Spots:
-    """One spot of several at the same place and of about the same size."""
+    """One spot of several at the same place and of about the same size, the clearest."""
     worth = np.minimum(spots.contrast, 30.0) * (1.0 - 3.0 * spots.unround)
     spots = spots.take(np.argsort(-worth, kind="stable"))
     kept: list[int] = []
-    cells: dict[tuple[int, int, int], list[int]] = {}
-    bands = np.round(np.log2(spots.diameter) * 2).astype(int)
-    places, diameters = spots.xy.tolist(), spots.diameter.tolist()
-    for i, ((x, y), diameter, band) in enumerate(
-        zip(places, diameters, bands.tolist(), strict=True)
-    ):
-        side = max(2.0, 0.5 * 2.0 ** (band / 2))
-        is_new = True
-        for other_band in (band - 1, band, band + 1):
-            width = max(2.0, 0.5 * 2.0 ** (other_band / 2))
-            column, row = int(x // width), int(y // width)
-            for j in (
-                j
-                for u in (-1, 0, 1)
-                for v in (-1, 0, 1)
-                for j in cells.get((other_band, column + u, row + v), ())
-            ):
-                gap = math.dist((x, y), places[j])
-                if gap < 0.4 * max(diameter, diameters[j]):
-                    is_new = False
-        if is_new:
-            kept.append(i)
-            cells.setdefault((band, int(x // side), int(y // side)), []).append(i)
-            if len(kept) >= _MAX_SPOTS:
-                break
+    is_new = np.ones(len(spots), bool)
+    for i, diameter in enumerate(spots.diameter):
+        if not is_new[i]:
+            continue
+        kept.append(i)
+        if len(kept) >= _MAX_SPOTS:
+            break
+        is_alike = (spots.diameter < 2 * diameter) & (spots.diameter > diameter / 2)
+        gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+        is_new &= ~(is_alike & (gaps < 0.4 * np.maximum(spots.diameter, diameter)))
     return spots.take(np.array(kept, int))
 
 

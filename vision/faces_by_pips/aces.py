@@ -172,7 +172,7 @@ def _ace(
 ) -> Proposal:
     cos, sin = np.cos(angle), np.sin(angle)
     u, v = edge * SPACING * np.array(((cos, sin), (-sin, cos))) @ view
-    return Proposal(1, SPOTS[1][0], spots.xy[i], u, v, (i,), share)
+    return Proposal(SPOTS[1][0], spots.xy[i], u, v, (i,), share)
 
 
 def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:

@@ -137,6 +137,9 @@ class PhotoReading:
     contrast in CIE Lab units."""
 
 
+NOTHING_SEEN = PhotoReading((), np.zeros((0, 4)))
+
+
 def read_photo(image: np.ndarray) -> PhotoReading:
     """Every die face in a (H, W, 3) uint8 BGR picture."""
     scale = min(MAX_ENLARGED, _LONG_SIDE / max(image.shape[:2]))
@@ -189,7 +192,7 @@ def _read_at(
         )
     spots = find_spots(lab, bounds=bounds)
     if not len(spots):
-        return PhotoReading((), np.zeros((0, 4)))
+        return NOTHING_SEEN
     passed = _examine(lab, spots, propose(spots))
     usual = edge or _usual_edge(_without_overlap(passed))
     if usual is not None:

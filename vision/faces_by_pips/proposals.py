@@ -47,8 +47,6 @@ glints and other pips are around them."""
 class Proposal:
     """A face that may be there: its value, its place, and the spots that would be its pips."""
 
-    value: int
-    """1..6"""
     layout: tuple[tuple[int, int], ...]
     """Places of its pips on the lattice of -1, 0, 1."""
     middle: np.ndarray
@@ -62,6 +60,11 @@ class Proposal:
     """Of aces: share of the rays that end where a square's edge would be."""
     is_printed: bool = False
     """An ace with letters around its pip."""
+
+    @property
+    def value(self) -> int:
+        """1..6"""
+        return len(self.layout)
 
 
 def propose(spots: Spots) -> list[Proposal]:
@@ -111,9 +114,9 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
         u, v = (diagonal - across) / 4, (diagonal + across) / 4
         between = at(middle, 0.14 * length)
         if between is None:
-            found.append(Proposal(2, SPOTS[2][0], middle, u, v, (i, int(j))))
+            found.append(Proposal(SPOTS[2][0], middle, u, v, (i, int(j))))
         else:
-            found.append(Proposal(3, SPOTS[3][0], middle, u, v, (i, between, int(j))))
+            found.append(Proposal(SPOTS[3][0], middle, u, v, (i, between, int(j))))
     for a, j in enumerate(near):
         for k in near[a + 1 :]:
             u, v = xy[j] - p, xy[k] - p
@@ -137,19 +140,20 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
             inside = [at(middle, _OFF * max(lu, lv))]
             on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF_FAR * lu)]
             on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF_FAR * lv)]
-            for value, layout, more in (
-                (4, SPOTS[4][0], []),
-                (5, SPOTS[5][0], inside),
-                (6, SPOTS[6][1], on_u),
-                (6, SPOTS[6][0], on_v),
+            for layout, more in (
+                (SPOTS[4][0], []),
+                (SPOTS[5][0], inside),
+                (SPOTS[6][1], on_u),
+                (SPOTS[6][0], on_v),
             ):
+                is_six = len(layout) == 6
                 # Pips of a six that touch in a row are no round spots: those in the middle of the
                 # rows must then be seen all the more clearly (`photo`).
-                if value == 6 and contrast[i] > PLAIN:
+                if is_six and contrast[i] > PLAIN:
                     more = [m for m in more if m is not None]
-                if None not in more and (value == 6 or aspect > _MIN_UPRIGHT_ASPECT):
+                if None not in more and (is_six or aspect > _MIN_UPRIGHT_ASPECT):
                     members = corners + tuple(m for m in more if m is not None)
-                    found.append(Proposal(value, layout, middle, u / 2, v / 2, members))
+                    found.append(Proposal(layout, middle, u / 2, v / 2, members))
     return found
 
 

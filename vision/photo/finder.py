@@ -237,7 +237,7 @@ def _upright_deg(candidate: _Candidate) -> float:
 
 def _aligned(corners: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The same corners, beginning with the one nearest to the first of `like`."""
-    turns = [np.roll(corners, n, axis=0) for n in range(4)]
+    turns = [np.roll(corners, n, axis=0) for n in range(len(corners))]
     return min(turns, key=lambda c: float(np.abs(c - like).sum()))
 
 
@@ -323,22 +323,28 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     edge = (a.edge_px + b.edge_px) / 2
     if gap_of(a, b) < edge:
         return True  # nearer than dice can lie, whatever became of the corners
-    gaps = np.linalg.norm(a.corners[:, None] - b.corners[None], axis=2)
-    best = (np.inf, 0, 0)
-    for i in range(4):
-        for j in range(4):  # both run clockwise, so the shared edge runs the other way in b
-            gap = float(max(gaps[i, (j + 1) % 4], gaps[(i + 1) % 4, j]))
-            best = min(best, (gap, i, j))
-    gap, i, j = best
-    if gap > edge / 2:
+    # Both run clockwise, so an edge that they share runs the other way in b.
+    turns = range(len(a.corners))
+    first, second = min(
+        (
+            (np.roll(a.corners, i, axis=0), np.roll(b.corners[::-1], j, axis=0))
+            for i in turns
+            for j in turns
+        ),
+        key=_gap_at_edge,
+    )
+    if _gap_at_edge((first, second)) > edge / 2:
         return False
-    pa, pb = (die.corners[:, 0] + 1j * die.corners[:, 1] for die in (a, b))
-    shared = (pa[(i + 1) % 4] - pa[i] + pb[j] - pb[(j + 1) % 4]) / 2
-    along_a = pa[(i + 3) % 4] - pa[i]
-    along_b = pb[(j + 2) % 4] - pb[(j + 1) % 4]
-    edges = np.array((shared, along_a, along_b))
+    shared = (first[1] - first[0] + second[1] - second[0]) / 2
+    edges = np.array((shared, first[-1] - first[0], second[-1] - second[0])) @ (1, 1j)
     strain = float(abs((edges**2).sum()) / (np.abs(edges) ** 2).sum())
     return strain < _CUBE
+
+
+def _gap_at_edge(faces: tuple[np.ndarray, np.ndarray]) -> float:
+    """How far the first two corners of two faces, (4, 2) each, are from each other at the most."""
+    a, b = faces
+    return float(np.linalg.norm(a[:2] - b[:2], axis=1).max())
 
 
 def _is_side_of(die: FoundDie, other: FoundDie) -> bool:

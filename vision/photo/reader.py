@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.faces import PhotoDie, PhotoReading, read_photo
+from vision.faces_by_pips.faces import NOTHING_SEEN, PhotoDie, PhotoReading, read_photo
 from vision.faces_by_pips.pips import PIP_DIAMETERS
 from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
@@ -113,7 +113,7 @@ class PhotoReader:
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
         if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _MAX_ASPECT):
-            return compare((), (), PhotoReading((), np.zeros((0, 4))), _size(image))
+            return compare((), (), NOTHING_SEEN, _size(image))
         found, faint = self._finder.find(image, PHOTO.found)
         clock.lap("model")
         second = read_photo(image)
@@ -371,5 +371,5 @@ def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:
     apart = np.linalg.lstsq(own[:2].T, face.centre - die.centre, rcond=None)[0]
     if np.abs(apart).max() < SAME_FACE:
         return False
-    turned = [np.abs(np.roll(other, turn, axis=0) - own).max() for turn in range(4)]
+    turned = [np.abs(np.roll(other, turn, axis=0) - own).max() for turn in range(len(own))]
     return bool(min(turned) < _SAME_SIDES * die.edge_px)

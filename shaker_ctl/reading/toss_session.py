@@ -156,21 +156,14 @@ class TossSession:
         self,
         reader: TableReader,
         send: Callable[[messages.Message], None],
+        setup: messages.CameraSetup,
         *,
-        rest_timeout_s: float,
-        read_timeout_s: float,
-        dip_levels: tuple[float, float],
-        dip_delay_s: float,
-        dip_seen_within_s: float,
         chance: random.Random | None = None,
     ) -> None:
+        """Of `setup` the session takes its time limits, and the dip's levels and delay."""
         self._reader = reader
         self._send = send
-        self._rest_timeout_s = rest_timeout_s
-        self._read_timeout_s = read_timeout_s
-        self._dip_levels = dip_levels
-        self._dip_delay_s = dip_delay_s
-        self._dip_seen_within_s = dip_seen_within_s
+        self._setup = setup
         self._chance = chance or random.SystemRandom()
         self._watch = StillnessDetector(reader.calibration)
         self._step = _Step.IDLE
@@ -256,7 +249,7 @@ class TossSession:
 
     def tick(self, now: float) -> Finished | None:
         """Ask for the dip when its moment has come; end what took too long."""
-        work = self._work
+        work, setup = self._work, self._setup
         if work is None:
             return None
         dip = work.dip
@@ -269,28 +262,29 @@ class TossSession:
             return None
         if dip is not None and dip.t_asked is not None and dip.t_seen is None:
             start = dip.t_set if dip.t_set is not None else dip.t_asked + _DIP_COMMAND_S
-            if now > start + self._dip_seen_within_s:
+            if now > start + setup.dip_seen_within_s:
                 self._held_back_until = now + _HOLD_BACK_S
                 return self._finish(
                     Unreadable(
                         Reason.NO_DIP,
                         f"the ring light dipped to {dip.level:.2f} and no picture showed it within "
-                        f"{self._dip_seen_within_s:g} s: the stream is late, looped, or the light "
+                        f"{setup.dip_seen_within_s:g} s: the stream is late, looped, or the light "
                         "is not obeying",
                     ),
                     now,
                 )
         if work.t_rest is None:
-            if now - work.t_read > self._rest_timeout_s:
+            if now - work.t_read > setup.rest_timeout_s:
                 return self._finish(
                     Unreadable(
-                        Reason.MOVING, f"no rest within {self._rest_timeout_s:g} s of the stop"
+                        Reason.MOVING,
+                        f"no rest within {setup.rest_timeout_s:g} s of the stop",
                     ),
                     now,
                 )
             return None
-        if now - work.t_read > self._rest_timeout_s + self._read_timeout_s or (
-            now - max(work.t_rest, work.t_read) > self._read_timeout_s
+        if now - work.t_read > setup.rest_timeout_s + setup.read_timeout_s or (
+            now - max(work.t_rest, work.t_read) > setup.read_timeout_s
         ):
             return self._finish(refuse(work.scene.observations), now)
         return None
@@ -346,8 +340,8 @@ class TossSession:
         return self._conclude(work, now)
 
     def _plan_dip(self, now: float) -> _Dip:
-        wait = max(self._chance.uniform(0.0, self._dip_delay_s), self._held_back_until - now)
-        return _Dip(self._chance.uniform(*self._dip_levels), now + wait)
+        wait = max(self._chance.uniform(0.0, self._setup.dip_delay_s), self._held_back_until - now)
+        return _Dip(self._chance.uniform(*self._setup.dip_levels), now + wait)
 
     def _rest(self, work: _Work, before: Frame, frame: Frame) -> None:
         """`before` and `frame` show the same: at the latest since `before` the dice rest."""

@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 from tomlkit.exceptions import TOMLKitError
 
+from shaker_ctl.adapters.camera.dice_camera import setup_of
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
@@ -54,15 +55,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     wrong: list[str] = []
     grabber = Grabber(
         p.device,
-        make_opener(
-            p.device,
-            image_size=p.calibration.image_size,
-            frames_per_s=p.frames_per_s,
-            open_timeout_s=p.open_timeout_s,
-            silent_after_s=p.silent_after_s,
-            controls=p.controls.plain(),
-            on_controls=wrong.extend,
-        ),
+        make_opener(setup_of(p), p.calibration.image_size, wrong.extend),
         frames_per_s=p.frames_per_s,
         on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )

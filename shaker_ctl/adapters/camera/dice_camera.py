@@ -218,7 +218,7 @@ class DiceCamera:
             if self._is_stopping.is_set():
                 self._reap()
                 break
-            self._send(self._setup())
+            self._send(setup_of(self._parameters))
             started = time.monotonic()
             fault = self._attend(started)
             self._reap()
@@ -268,22 +268,6 @@ class DiceCamera:
         link = Connection(ours.detach())
         with self._lock:
             self._process, self._link = process, link
-
-    def _setup(self) -> messages.CameraSetup:
-        p = self._parameters
-        return messages.CameraSetup(
-            device=p.device,
-            frames_per_s=p.frames_per_s,
-            calibration=p.calibration_table(),
-            open_timeout_s=p.open_timeout_s,
-            silent_after_s=p.silent_after_s,
-            rest_timeout_s=p.rest_timeout_s,
-            read_timeout_s=p.read_timeout_s,
-            dip_levels=(p.dip_level_low, p.dip_level_high),
-            dip_delay_s=p.dip_delay_s,
-            dip_seen_within_s=p.dip_seen_within_s,
-            controls=p.controls.plain(),
-        )
 
     def _attend(self, started: float) -> messages.CameraFault | None:
         """Pass messages on until the process ends or falls silent; return why, or None at stop."""
@@ -459,3 +443,20 @@ class DiceCamera:
             # The supervisor notices a dead peer by itself.
             with contextlib.suppress(OSError, ValueError):
                 send(self._link, request)
+
+
+def setup_of(p: CameraParameters) -> messages.CameraSetup:
+    """Return what the camera process must know of the settings."""
+    return messages.CameraSetup(
+        device=p.device,
+        frames_per_s=p.frames_per_s,
+        calibration=p.calibration_table(),
+        open_timeout_s=p.open_timeout_s,
+        silent_after_s=p.silent_after_s,
+        rest_timeout_s=p.rest_timeout_s,
+        read_timeout_s=p.read_timeout_s,
+        dip_levels=(p.dip_level_low, p.dip_level_high),
+        dip_delay_s=p.dip_delay_s,
+        dip_seen_within_s=p.dip_seen_within_s,
+        controls=p.controls.plain(),
+    )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
+from shaker_ctl.reading.messages import CameraSetup
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +32,8 @@ _MANUAL_FOCUS = 0
 
 def open_picamera(
     index: int,
-    *,
+    setup: CameraSetup,
     image_size: tuple[int, int],
-    frames_per_s: float,
-    open_timeout_s: float,
-    silent_after_s: float,
-    controls: Controls,
     on_controls: Callable[[list[str]], None],
 ) -> PicameraCapture | None:
     """Open the CSI camera of this number; None where there is none, it is in use, or picamera2 is
@@ -56,14 +53,7 @@ def open_picamera(
         log.error("the CSI camera %s does not open: %s", index, error)
         return None
     try:
-        return PicameraCapture(
-            camera,
-            image_size,
-            frames_per_s,
-            (open_timeout_s, silent_after_s),
-            controls,
-            on_controls,
-        )
+        return PicameraCapture(camera, setup, image_size, on_controls)
     except (RuntimeError, ValueError) as error:
         log.error("the CSI camera %s refuses: %s", index, error)
         with contextlib.suppress(RuntimeError):
@@ -77,27 +67,22 @@ class PicameraCapture:
     def __init__(
         self,
         camera: Any,
+        setup: CameraSetup,
         image_size: tuple[int, int],
-        frames_per_s: float,
-        timeouts_s: tuple[float, float],
-        controls: Controls,
         on_controls: Callable[[list[str]], None],
     ) -> None:
-        """Configure and start. `timeouts_s`: longest waits for the first frame and for the others.
-        Raises RuntimeError or ValueError, as picamera2 does.
-        """
+        """Configure and start. Raises RuntimeError or ValueError, as picamera2 does."""
         self._camera = camera
-        self._timeouts_s = timeouts_s
-        self._asked = controls
+        self._setup = setup
         self._on_controls = on_controls
         self._frames = 0
         self._request: Any = None
         self._opened = False
-        period_us = round(1e6 / frames_per_s)
+        period_us = round(1e6 / setup.frames_per_s)
         # "RGB888" is blue first in memory, as OpenCV has it (picamera2 manual, 4.2.2.2).
         configuration = camera.create_video_configuration(
             main={"size": tuple(image_size), "format": "RGB888"},
-            controls={"FrameDurationLimits": (period_us, period_us), **_settings(controls)},
+            controls={"FrameDurationLimits": (period_us, period_us), **_settings(setup.controls)},
             buffer_count=BUFFERS,
             queue=False,  # A frame that was exposed before it was asked for is last round's.
         )
@@ -115,14 +100,15 @@ class PicameraCapture:
         if not self._opened:
             return False
         try:
-            wait_s = self._timeouts_s[self._frames > 0]
+            setup = self._setup
+            wait_s = setup.silent_after_s if self._frames else setup.open_timeout_s
             self._request = self._camera.capture_request(wait=wait_s)
         except (TimeoutError, RuntimeError) as error:
             log.warning("the CSI camera gave no frame: %r", error)
             return False
         self._frames += 1
         if self._frames == READ_BACK_FRAMES:
-            asked, said = self._asked, _said(self._request.get_metadata())
+            asked, said = self._setup.controls, _said(self._request.get_metadata())
             wrong = [] if asked.exposure_ms is not None else [AUTOMATIC]
             # A camera without colour has no gains of colours.
             if said.colour_gains is not None and not (asked.colour_gains or asked.white_balance_k):

@@ -14,7 +14,6 @@ if __name__ == "__main__":
 
 import os
 import queue
-import random
 import sys
 import threading
 import time
@@ -86,27 +85,10 @@ class CameraWorker:
         self._gate = QualityGate(calibration)
         self._finder = DieFinder()
         self._reader = TableReader(self._finder, calibration, threads=2)
-        self._session = TossSession(
-            self._reader,
-            self._send,
-            rest_timeout_s=setup.rest_timeout_s,
-            read_timeout_s=setup.read_timeout_s,
-            dip_levels=setup.dip_levels,
-            dip_delay_s=setup.dip_delay_s,
-            dip_seen_within_s=setup.dip_seen_within_s,
-            chance=random.SystemRandom(),
-        )
+        self._session = TossSession(self._reader, self._send, setup)
         self._grabber = Grabber(
             setup.device,
-            make_opener(
-                setup.device,
-                image_size=calibration.image_size,
-                frames_per_s=setup.frames_per_s,
-                open_timeout_s=setup.open_timeout_s,
-                silent_after_s=setup.silent_after_s,
-                controls=setup.controls,
-                on_controls=self._controls_set,
-            ),
+            make_opener(setup, calibration.image_size, self._controls_set),
             frames_per_s=setup.frames_per_s,
             on_trouble=self._stream_changed,
         )

@@ -16,6 +16,7 @@ import cv2
 
 from shaker_ctl.adapters.camera.grabber import Capture
 from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
+from shaker_ctl.reading.messages import CameraSetup
 
 CSI = "csi:"
 """Beginning of a device that is a CSI camera: `csi:0`."""
@@ -29,42 +30,29 @@ OnControls = Callable[[list[str]], None]
 
 
 def make_opener(
-    device: int | str,
-    *,
-    image_size: tuple[int, int],
-    frames_per_s: float,
-    open_timeout_s: float,
-    silent_after_s: float,
-    controls: Controls,
-    on_controls: OnControls,
+    setup: CameraSetup, image_size: tuple[int, int], on_controls: OnControls
 ) -> Callable[[], Capture | None]:
-    """Return a function that opens the device, or returns None where it does not open.
+    """Return a function that opens the device of `setup`, or returns None where it does not open.
 
     Where the device sends JPEG files, `retrieve` hands these over as they are (`grabber.Shot`).
     After each opening `on_controls` is told which controls did not take: none, if all is well.
     """
 
+    device = setup.device
+
     def open_device() -> Capture | None:
         if isinstance(device, str) and device.startswith(CSI):
             from shaker_ctl.adapters.camera.picamera_capture import open_picamera
 
-            return open_picamera(
-                int(device.removeprefix(CSI)),
-                image_size=image_size,
-                frames_per_s=frames_per_s,
-                open_timeout_s=open_timeout_s,
-                silent_after_s=silent_after_s,
-                controls=controls,
-                on_controls=on_controls,
-            )
+            return open_picamera(int(device.removeprefix(CSI)), setup, image_size, on_controls)
         # OpenCV's and FFmpeg's own complaints are silenced: one line says what failed.
         os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
         if isinstance(device, str) and "://" in device:
-            return _if_open(_stream(device, open_timeout_s, silent_after_s))
-        capture = _if_open(_v4l2(device, image_size, frames_per_s))
+            return _if_open(_stream(device, setup.open_timeout_s, setup.silent_after_s))
+        capture = _if_open(_v4l2(device, image_size, setup.frames_per_s))
         if capture is not None:
-            on_controls(hold_still(capture, controls))
+            on_controls(hold_still(capture, setup.controls))
         return capture
 
     return open_device

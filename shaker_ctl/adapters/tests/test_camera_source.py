@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import sys
 import types
+from dataclasses import replace
 from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 
+from shaker_ctl.adapters.camera.dice_camera import setup_of
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import hold_still, make_opener
 from shaker_ctl.reading.controls import Controls, compare
+from shaker_ctl.reading.parameters import CameraParameters
 
 ASKED = Controls(exposure_ms=8.0, gain=2.0, white_balance_k=4500.0, focus=30.0)
 
@@ -170,15 +173,9 @@ def csi(monkeypatch: pytest.MonkeyPatch) -> type[FakePicamera2]:
 
 
 def open_csi(device: str, said: list[list[str]], controls: Controls = ASKED) -> Any:
-    return make_opener(
-        device,
-        image_size=(64, 48),
-        frames_per_s=30.0,
-        open_timeout_s=1.0,
-        silent_after_s=0.2,
-        controls=controls,
-        on_controls=said.append,
-    )()
+    p = CameraParameters(device=device, open_timeout_s=1.0, silent_after_s=0.2)
+    setup = replace(setup_of(p), controls=controls)
+    return make_opener(setup, (64, 48), said.append)()
 
 
 def test_a_csi_camera_gives_its_frames_and_gives_buffers_back(csi: type[FakePicamera2]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from shaker_ctl.reading.messages import (
+    CameraSetup,
     DiePose,
     DipLight,
     Rested,
@@ -32,7 +33,9 @@ PERIOD_S = 1 / 30
 class Table:
     """Frames, light and time of a drawn table around a session."""
 
-    def __init__(self, *, obeys=True, lag_s=0.0, dip_delay_s=0.02):
+    def __init__(
+        self, *, obeys=True, lag_s=0.0, dip_delay_s=0.02, rest_timeout_s=1.0, read_timeout_s=1.0
+    ):
         self.now = 100.0
         self.sent = []
         self.light = 1.0
@@ -45,11 +48,18 @@ class Table:
         self.session = TossSession(
             self.reader,
             self.hear,
-            rest_timeout_s=1.0,
-            read_timeout_s=1.0,
-            dip_levels=(0.55, 0.75),
-            dip_delay_s=dip_delay_s,
-            dip_seen_within_s=0.18,
+            CameraSetup(
+                device="drawn",
+                frames_per_s=1 / PERIOD_S,
+                calibration=TABLE.to_table(),
+                open_timeout_s=1.0,
+                silent_after_s=0.5,
+                rest_timeout_s=rest_timeout_s,
+                read_timeout_s=read_timeout_s,
+                dip_levels=(0.55, 0.75),
+                dip_delay_s=dip_delay_s,
+                dip_seen_within_s=0.18,
+            ),
             chance=random.Random(5),
         )
 
@@ -199,9 +209,8 @@ def test_the_next_toss_ends_what_was_followed_of_the_last():
 
 
 def test_dice_that_settle_long_after_the_dip_are_dipped_again():
-    table = Table(dip_delay_s=0.0)
+    table = Table(dip_delay_s=0.0, rest_timeout_s=3.0)
     table.begin()
-    table.session._rest_timeout_s = 3.0
     table.read()
     finished = table.watch([*tumbling(40), *[AFTER] * 12])
     assert isinstance(finished.verdict, Verified)
@@ -317,9 +326,8 @@ def test_one_die_that_never_moved_is_no_proof_of_a_toss():
     ],
 )
 def test_dice_out_of_sight_say_nothing_of_the_shaker(before, after, changed, is_proved):
-    table = Table()
+    table = Table(read_timeout_s=0.3)
     table.begin(dice=before)
-    table.session._read_timeout_s = 0.3
     table.session.read(1, table.now)
     finished = table.watch([*tumbling(2), *[after] * 30])
     rested = table.of(Rested)[0]

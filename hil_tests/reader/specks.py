@@ -1,29 +1,33 @@
-"""Specks and highlights on dice and dome: `python -m hil_tests.reader specks`.
+"""Specks and highlights on dice and dome: `python -m hil_tests.reader specks [FOLDER...]`.
 
 Owns: seeded discs of 0.3 to 2.0 mm radius, dark and bright, sharp and soft, on the pictures of flat
-tosses, and the count of what was verified wrongly. The same tosses without a disc are counted
-beside, so that what the check costs is seen. Each result is a line in `var/specks`; a stopped run
-goes on where it was.
+tosses, of the rig or in sets of calibrated shots, and the count of what was verified wrongly. The
+same pictures without a disc are counted beside, so that what the check costs is seen. Each result
+is a line in `var/specks`; a stopped run goes on where it was.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from hil_tests.reader.cases import Case, rows, scene_cases
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG
-from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
+from hil_tests.reader.tosses import Toss, flat_tosses
 from hil_tests.rig.plant.looks import pip_places
+from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
 from vision.shares import bounds
 from vision.table.reader import TableReader
@@ -34,27 +38,101 @@ _POOL = 12
 """Tosses of each compartment that the cases show in turn."""
 
 
-def place_mm(kind: str, toss: Toss, die_mm: float, random: np.random.Generator) -> np.ndarray:
-    """(3,) mm: where a disc lies on the top face of one die, or anywhere over the floor."""
-    die = int(random.integers(3))
-    top = toss.position_mm[die] + (0.0, 0.0, die_mm / 2)
-    if kind == "dome":
-        reach, turn = 30.0 * np.sqrt(random.random()), random.uniform(0, 2 * np.pi)
-        return np.array([reach * np.cos(turn), reach * np.sin(turn), die_mm])
-    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+def place_on_face(kind: str, value: int, random: np.random.Generator) -> tuple[float, float]:
+    """Where a disc lies on a top face that shows `value`, in edges from its middle."""
     if kind == "random":
         u, v = random.uniform(-0.5, 0.5, 2)
-    elif kind == "centre":
-        u, v = 0.0, 0.0
-    else:
-        places = pip_places(toss.dice[die].value, are_empty=kind == "empty place")
-        u, v = places[int(random.integers(len(places)))]
+        return float(u), float(v)
+    if kind == "centre":
+        return 0.0, 0.0
+    places = pip_places(value, are_empty=kind == "empty place")
+    return places[int(random.integers(len(places)))]
+
+
+def place_on_dome(random: np.random.Generator) -> tuple[float, float]:
+    """Where a disc lies over the floor, mm from its middle."""
+    reach, turn = 30.0 * np.sqrt(random.random()), random.uniform(0, 2 * np.pi)
+    return reach * np.cos(turn), reach * np.sin(turn)
+
+
+def place_mm(kind: str, toss: Toss, die_mm: float, random: np.random.Generator) -> np.ndarray:
+    """(3,) mm: where a disc lies on the top face of one die of the rig, or anywhere over it."""
+    die = int(random.integers(3))
+    if kind == "dome":
+        return np.array([*place_on_dome(random), die_mm])
+    top = toss.position_mm[die] + (0.0, 0.0, die_mm / 2)
+    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    u, v = place_on_face(kind, toss.dice[die].value, random)
     scatter = random.normal(0, 0.1, 2)
     at = np.asarray(top + level[0] * (u * die_mm + scatter[0]) + level[1] * (v * die_mm))
     return at + level[1] * scatter[1]
 
 
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """How a disc looks."""
+
+    radius_mm: float
+    is_dark: bool
+    grey: float
+    soft_px: float
+
+
+def some_disc(random: np.random.Generator) -> Disc:
+    radius_mm = float(random.uniform(*RADII_MM))
+    is_dark = bool(random.random() < 0.5)
+    grey = float(random.uniform(5, 70) if is_dark else random.uniform(190, 255))
+    return Disc(radius_mm, is_dark, grey, float(random.choice([0.5, 1.0, 1.5, 3.0, 5.0])))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a disc is put on."""
+
+    calibration: Calibration
+    shoot: Callable[[], np.ndarray]
+    """Another frame of it, (h, w, 3) uint8."""
+    values: tuple[int, ...]
+    look: str
+    at_px: np.ndarray
+    """(2,) the middle of the disc."""
+    disc: Disc
+
+
+def shots(folders: Sequence[Path]) -> list[tuple[Case, list[dict[str, Any]]]]:
+    """The flat tosses in sets of calibrated shots, whose dice are wholly in sight, with the labels
+    of their dice."""
+    return [
+        (case, row["dice"])
+        for folder in folders
+        for case, (_, row) in zip(scene_cases(folder, set()), rows(folder), strict=True)
+        if case.truth == "flat" and case.is_visible
+    ]
+
+
+def shown_in_shot(
+    case: Case, labels: Sequence[dict[str, Any]], kind: str, random: np.random.Generator
+) -> Shown:
+    """One shot, with a place for a disc."""
+    calibration, label = case.calibration, labels[int(random.integers(len(labels)))]
+    if kind == "dome":
+        at = calibration.to_px(np.array([*place_on_dome(random), calibration.die_mm]))[0]
+    else:
+        a, b, c, d = np.array(label["corners"], float) - 0.5
+        u, v = place_on_face(kind, label["value"], random)
+        scatter = random.normal(0, 0.1, 2) / calibration.die_mm
+        x, y = np.array([u, v]) + scatter + 0.5
+        at = (1 - y) * ((1 - x) * a + x * b) + y * ((1 - x) * d + x * c)
+    return Shown(calibration, case.shoot, case.values, case.look, at, some_disc(random))
+
+
 def main(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Sets of calibrated shots, instead of the rig's tosses.", show_default=False
+        ),
+    ] = None,
     count: Annotated[int, typer.Option(min=1, help="Cases.")] = 200,
     seed: Seed = 1,
     model: Model = None,
@@ -65,39 +143,51 @@ def main(
     names = list(RIG.compartments)
     tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
     camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
+    flat_shots = shots(folders or [])
 
-    def case(number: int) -> dict[str, Any]:
-        random = np.random.default_rng((seed, number))
+    def of_rig(number: int, kind: str, random: np.random.Generator) -> Shown:
         name = names[number % len(names)]
         toss = tosses(name)[int(random.integers(_POOL))]
         camera = camera_of(name, int(random.integers(len(RIG.lenses))))
-        return _case(
-            reader_of(camera.calibration), camera, toss, PLACES[number % len(PLACES)], random
-        )
+        at = camera.to_px(place_mm(kind, toss, camera.die_mm, random)[None])[0]
+        looks_like = some_disc(random)
+        style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
+        shoot = partial(camera.picture, toss, style=style)
+        return Shown(camera.calibration, shoot, toss.values, style, at, looks_like)
 
-    raise typer.Exit(1 if _report(results(out / f"specks-{seed}.jsonl", count, case)) else 0)
+    def case(number: int) -> dict[str, Any]:
+        random = np.random.default_rng((seed, number))
+        kind = PLACES[number % len(PLACES)]
+        if folders:
+            shown = shown_in_shot(*flat_shots[number % len(flat_shots)], kind, random)
+        else:
+            shown = of_rig(number, kind, random)
+        return _case(reader_of(shown.calibration), shown, kind, random)
+
+    if folders and not flat_shots:
+        raise typer.BadParameter("no flat toss is in these sets of shots")
+    name = "-".join([*(folder.name for folder in folders or []), str(seed)])
+    raise typer.Exit(1 if _report(results(out / f"specks-{name}.jsonl", count, case)) else 0)
 
 
 def _case(
-    reader: TableReader, camera: RigCamera, toss: Toss, kind: str, random: np.random.Generator
+    reader: TableReader, shown: Shown, kind: str, random: np.random.Generator
 ) -> dict[str, Any]:
-    at = camera.to_px(place_mm(kind, toss, camera.die_mm, random)[None])[0]
-    radius_mm = float(random.uniform(*RADII_MM))
-    radius_px = radius_mm * camera.calibration.px_per_mm(camera.die_mm)
-    is_dark = bool(random.random() < 0.5)
-    grey = float(random.uniform(5, 70) if is_dark else random.uniform(190, 255))
-    soft_px = float(random.choice([0.5, 1.0, 1.5, 3.0, 5.0]))
-    style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
-    clean = [camera.picture(toss, style=style) for _ in range(MAX_FRAMES)]
-    specked = [with_grain(disc(p, at, radius_px, grey, soft_px), random, 1.0) for p in clean]
+    spot = shown.disc
+    radius_px = spot.radius_mm * shown.calibration.px_per_mm(shown.calibration.die_mm)
+    clean = [shown.shoot() for _ in range(MAX_FRAMES)]
+    specked = [
+        with_grain(disc(p, shown.at_px, radius_px, spot.grey, spot.soft_px), random, 1.0)
+        for p in clean
+    ]
     return {
-        "kind": f"{'dark' if is_dark else 'bright'}, {kind}",
-        "style": style,
-        "radius_mm": radius_mm,
-        "soft_px": soft_px,
-        "grey": grey,
-        "clean": said(read_still(reader, clean)[1], toss.values),
-        "specked": said(read_still(reader, specked)[1], toss.values),
+        "kind": f"{'dark' if spot.is_dark else 'bright'}, {kind}",
+        "style": shown.look,
+        "radius_mm": spot.radius_mm,
+        "soft_px": spot.soft_px,
+        "grey": spot.grey,
+        "clean": said(read_still(reader, clean)[1], shown.values),
+        "specked": said(read_still(reader, specked)[1], shown.values),
     }
 
 

@@ -4,9 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from hil_tests.reader.picture_damage import disc
+from hil_tests.reader.cases import toss_case
+from hil_tests.reader.picture_damage import disc, top_corners
 from hil_tests.reader.samples import RIG
-from hil_tests.reader.specks import PLACES, place_mm
+from hil_tests.reader.specks import PLACES, place_mm, shown_in_shot
 from hil_tests.reader.tosses import flat_tosses
 from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
@@ -53,3 +54,21 @@ def test_a_spot_in_the_middle_that_makes_another_legal_face_is_not_verified(toss
             opinion = reader.read(Frame(picture)).opinion
             assert not isinstance(opinion, Verified) or tuple(sorted(opinion.values)) == toss.values
     assert tried >= 3
+
+
+def test_in_a_shot_a_disc_lies_on_a_top_face_or_on_the_dome():
+    camera = RIG.camera("standard", 0, 0, 11)
+    toss = flat_tosses(RIG.compartments["standard"], 11, 1)[0]
+    case = toss_case(0, camera, toss, lambda: camera.picture(toss))
+    labels = [
+        {"corners": top_corners(camera, toss, number) + 0.5, "value": die.value}
+        for number, die in enumerate(toss.dice)
+    ]
+    middles = np.array([label["corners"].mean(axis=0) for label in labels])
+    random = np.random.default_rng(3)
+    for kind in PLACES:
+        for _ in range(20):
+            at = shown_in_shot(case, labels, kind, random).at_px
+            gap = np.linalg.norm(middles - at, axis=1).min()
+            assert kind == "dome" or gap < 0.75 * case.calibration.die_px
+            assert kind != "centre" or gap < 0.05 * case.calibration.die_px

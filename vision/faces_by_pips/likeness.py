@@ -19,6 +19,9 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from vision.faces_by_pips.spots import length
+from vision.medians import medians
+
 _TURNS = np.linspace(0, 2 * np.pi, 16, endpoint=False)
 _RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _DISTANCES = np.linspace(0.0, 1.0, 14)
@@ -64,12 +67,13 @@ def oddity(lab: np.ndarray, pips: np.ndarray, diameter: float, grain: float) -> 
 def _odd_pip(profiles: np.ndarray, grain: float) -> str:
     """What is odd about the first of (N, 14, 3) profiles of pips."""
     own, others = profiles[0, :_ON_FACE], profiles[1:, :_ON_FACE]
-    contrast = _contrast(others)
-    differs = _difference(own, others) / contrast
+    usual = _usual(others)
+    contrast = _contrast(usual)
+    differs = _difference(own, usual) / contrast
     limits = np.array([_PIP_DIFFERS + _PIP_GRAIN * grain, _PIP_DIFFERS])
     if (differs > limits).any():
         rests = (np.delete(others, number, axis=0) for number in range(len(others)))
-        among = np.max([*map(_difference, others, rests)], axis=0) / contrast
+        among = np.max([*map(_difference, others, map(_usual, rests))], axis=0) / contrast
         if (differs > np.maximum(limits, _AMONG * among)).any():
             return f"the spot in the middle differs from the other pips by {differs.max():.2f}"
     return ""
@@ -78,7 +82,7 @@ def _odd_pip(profiles: np.ndarray, grain: float) -> str:
 def _odd_plain(empty: np.ndarray, pips: np.ndarray, grain: float) -> str:
     """What is odd about the first of (N, 14, 3) profiles of a face's empty places, beside those of
     its pips."""
-    steps = np.linalg.norm(np.diff(empty, axis=1), axis=2) / _contrast(pips)
+    steps = length(np.moveaxis(np.diff(empty, axis=1), 2, 0)) / _contrast(_usual(pips))
     step = steps[0].max()
     # The other rays begin halfway between two pips, and meet them in their second half.
     elsewhere = steps[1:, : len(_DISTANCES) // 2].max()
@@ -87,19 +91,22 @@ def _odd_plain(empty: np.ndarray, pips: np.ndarray, grain: float) -> str:
     return ""
 
 
-def _contrast(pips: np.ndarray) -> float:
-    """Lab distance between pips and the face around them, by (N, K, 3) profiles; at least 1. The
+def _usual(profiles: np.ndarray) -> np.ndarray:
+    """(K, 3): the median of (N, K, 3) profiles."""
+    return medians(profiles.reshape(len(profiles), -1).T).reshape(profiles.shape[1:])
+
+
+def _contrast(pip: np.ndarray) -> float:
+    """Lab distance between a pip and the face around it, by its (K, 3) profile; at least 1. The
     middle of a pip that is a ring has the face's colour."""
-    usual = np.median(pips, axis=0)
-    return max(float(np.linalg.norm(usual - usual[-1], axis=1).max()), 1.0)
+    return max(float(length((pip - pip[-1]).T).max()), 1.0)
 
 
-def _difference(own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(2,): the largest difference of a profile from the usual one of others, and that of the mean
-    colours inside a pip; Lab units."""
-    apart = own - np.median(others, axis=0)
-    inside = apart[:_INSIDE].mean(axis=0)
-    return np.array([np.linalg.norm(apart, axis=1).max(), np.linalg.norm(inside)])
+def _difference(own: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """(2,): the largest difference of two (K, 3) profiles, and that of their mean colours inside a
+    pip; Lab units."""
+    apart = (own - usual).T
+    return np.array([length(apart).max(), length(apart[:, :_INSIDE].mean(axis=1))])
 
 
 def _profiles(lab: np.ndarray, places: list[np.ndarray], diameter: float) -> np.ndarray:

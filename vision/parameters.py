@@ -79,10 +79,10 @@ class Limits:
     seam_networks: float = -6.0
     """The limit of the networks' side, in odds, for dice that touch. A smear over the seam took it
     down to -4.7 on 120 flat dice, and the second reader's, which then proves nothing, to -11."""
-    askew_looks: float = -1.0
     askew_top: float = -2.5
-    """A die is not flat if both its looks and its top face (height and squareness) are below these
-    odds. The outline cannot show this, because an outline contains no height."""
+    """Odds of the top face (height and squareness) below which it stands for the second side: the
+    outline cannot show this, because an outline contains no height. The looks then have the second
+    side's limit."""
     above_dice: float = 0.6
     """Height of a top face above the middle one of its picture, in dice, above which the die does
     not lie on the floor."""

@@ -8,8 +8,9 @@ neither reader's side says the contrary.
 
 A no roll is stated only if each reader's side by itself says that one die is not flat. An outline
 contains no height, so the looks of a die and its measured top face may together prove a no roll,
-too. Fewer dice in sight than there are, with one top face higher than the other, also prove a no
-roll. Everything else is unreadable. The reason names the witness that refused.
+too, unless the second reader's side outweighs them: a window beside the die misleads both. Fewer
+dice in sight than there are, with one top face higher than the other, also prove a no roll.
+Everything else is unreadable. The reason names the witness that refused.
 """
 
 from __future__ import annotations
@@ -147,6 +148,8 @@ class _Judgement:
         if die.measured.above > limits.max_height_dice:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
+        if networks + second > limits.no_roll:
+            return False
         is_askew = side_of(die, (TOP,)) < limits.askew_top
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
             is_askew = False  # an upright cube stands there: only its height may be another
@@ -154,7 +157,7 @@ class _Judgement:
             # A hidden seam spoils both sides, but never the networks' so much.
             is_doubted = second < limits.no_roll_second or is_askew
             return networks < limits.seam_networks and is_doubted
-        return fails(networks, second, limits) or (looks < limits.askew_looks and is_askew)
+        return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
 
     def _on_a_hidden_die(self) -> NoRoll | None:
         """No roll by a stack seen from straight above: fewer dice than there are, and the top face
@@ -309,12 +312,12 @@ class _Judgement:
         return vote is None or vote.value is None or vote.offset > self._limits.off_face_edges
 
     def _fits(self, vote: SecondVote | None) -> bool:
-        """True if an upright cube has this outline wherever it was seen: then a neighbour spoils
-        nothing of what is inside it."""
-        return (
-            vote is not None
-            and vote.spread_mm < self._limits.plain_fit_mm
-            and vote.support > self._limits.plain_support
+        """True if an upright cube has this outline wherever it was seen, or the far face of a clear
+        die shows one: then a neighbour spoils nothing of what is inside it."""
+        limits = self._limits
+        return vote is not None and (
+            vote.through > -limits.sides_lean
+            or (vote.spread_mm < limits.plain_fit_mm and vote.support > limits.plain_support)
         )
 
 

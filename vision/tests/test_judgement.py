@@ -190,3 +190,17 @@ def test_a_neighbour_spoils_no_far_face(through, value):
         assert (verdict.die, verdict.angle_deg) == (1, 14.0)
     else:  # nothing shines through, or pips of another face were read
         assert isinstance(verdict, Unreadable)
+
+
+@pytest.mark.parametrize(("sides", "proves"), [(2.0, True), (9.0, False)])
+def test_a_window_beside_the_die_proves_no_lean_that_the_second_reader_denies(sides, proves):
+    seen = evidence(5.0, near_p=0.05, sides=sides)
+    assert seen.model is not None
+    assert seen.second is not None
+    missed = replace(
+        seen,
+        model=replace(seen.model, value=1, flat_p=0.3, near_lean_deg=8.0),
+        measured=Measured(EDGE, 0.3, 2.0, 1.2),
+        second=replace(seen.second, support=0.5),
+    )
+    assert isinstance(judged(FLOOR, missed, evidence(25.0, 20.0)), NoRoll) is proves

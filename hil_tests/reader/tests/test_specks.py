@@ -1,5 +1,7 @@
 """A disc lies where its kind says, and a speck that makes another legal face is not verified."""
 
+from typing import Any
+
 import cv2
 import numpy as np
 import pytest
@@ -60,7 +62,7 @@ def test_in_a_shot_a_disc_lies_on_a_top_face_or_on_the_dome():
     camera = RIG.camera("standard", 0, 0, 11)
     toss = flat_tosses(RIG.compartments["standard"], 11, 1)[0]
     case = toss_case(0, camera, toss, lambda: camera.picture(toss))
-    labels = [
+    labels: list[dict[str, Any]] = [
         {"corners": top_corners(camera, toss, number) + 0.5, "value": die.value}
         for number, die in enumerate(toss.dice)
     ]

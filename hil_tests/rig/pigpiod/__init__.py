@@ -5,6 +5,7 @@ drives it from outside. Behaviour follows the daemon's protocol notes; where the
 
     wire.py  server.py  loop.py  process.py    bytes, connections, the thread, life and death
     daemon.py  results.py  refusals.py         which module answers which command
+    slots.py                                   numbers of what clients open
     command.py  delays.py                      the daemon as a program of its own; waiting
     pins/      levels over time, seen from both sides; PWM; the commands about them
     waves/     pulses built, chained and sent

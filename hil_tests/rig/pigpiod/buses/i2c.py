@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, RegisterFile
-from hil_tests.rig.pigpiod.buses.slots import Slots
 from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
+from hil_tests.rig.pigpiod.slots import Slots
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
 SLOTS = 512

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached, LoopedLine
-from hil_tests.rig.pigpiod.buses.slots import Slots
 from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
+from hil_tests.rig.pigpiod.slots import Slots
 from hil_tests.rig.pigpiod.wire import Command, Request
 
 SLOTS = 16

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hil_tests.rig.pigpiod.buses.attached import Attached
-from hil_tests.rig.pigpiod.buses.slots import Slots
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
+from hil_tests.rig.pigpiod.slots import Slots
 from hil_tests.rig.pigpiod.wire import MAX_PAYLOAD, Command, Request
 
 SLOTS = 32

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason
+from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers
+from hil_tests.rig.pigpiod.slots import Slots
 from hil_tests.rig.pigpiod.wire import MAX_REPORTS_PER_WRITE, REPORT, Command, Request
 
 SLOTS = 32
@@ -81,20 +82,20 @@ class Handles:
 
     def __init__(self, fifo_folder: Path) -> None:
         self._fifo_folder = fifo_folder
-        self._slots: list[Handle | None] = [None] * SLOTS
+        self._slots: Slots[Handle] = Slots(SLOTS)
         self.on_masks: Callable[[], None] = lambda: None
         """Called after any change of the masks."""
         self.handlers: Handlers = {
             Command.NO: self._open_fifo,
-            Command.NB: lambda r: self._listen(r.p1, r.p2),
-            Command.NP: lambda r: self._listen(r.p1, 0),
+            Command.NB: lambda r: self._listen(r, r.p2),
+            Command.NP: lambda r: self._listen(r, 0),
             Command.NC: self._close,
             Command.EVM: self._monitor_events,
         }
 
     def __iter__(self) -> Iterator[Handle]:
         """The open handles."""
-        return (handle for handle in self._slots if handle is not None)
+        return iter(self._slots.opened())
 
     @property
     def mask(self) -> int:
@@ -106,52 +107,36 @@ class Handles:
 
     def open(self, sink: Sink) -> int:
         """Open a handle whose reports go to `sink`."""
-        for number, handle in enumerate(self._slots):
-            if handle is None:
-                self._slots[number] = Handle(sink, last_report_us=now_us())
-                self.on_masks()
-                return number
-        raise CommandRefusedError(Reason.NO_HANDLE)
+        number = self._slots.open(Handle(sink, last_report_us=now_us()))
+        self.on_masks()
+        return number
 
     def close_all_of(self, sink: Sink) -> None:
         """Free the handles bound to a connection that is gone."""
-        for number, handle in enumerate(self._slots):
-            if handle is not None and handle.sink is sink:
-                self._slots[number] = None
+        self._slots.take_out(lambda handle: handle.sink is sink)
         self.on_masks()
 
     def close_all(self) -> None:
         """The daemon ends: close and remove what was opened."""
-        for number, handle in enumerate(self._slots):
-            if handle is not None:
-                self._slots[number] = None
-                handle.sink.release()
+        for handle in self._slots.take_out(lambda _: True):
+            handle.sink.release()
 
     def _open_fifo(self, _: Request) -> int:
-        free = next((n for n, handle in enumerate(self._slots) if handle is None), None)
-        if free is None:
-            raise CommandRefusedError(Reason.NO_HANDLE)
+        free = self._slots.free
+        refuse_if(free is None, Reason.NO_HANDLE)
         try:
             fifo = Fifo(self._fifo_folder / f"pigpio{free}")
         except OSError as error:
             raise CommandRefusedError(Reason.NO_HANDLE) from error
         return self.open(fifo)
 
-    def _listen(self, number: int, mask: int) -> None:
-        self._handle(number).mask = mask
+    def _listen(self, request: Request, mask: int) -> None:
+        self._slots.of(request).mask = mask
         self.on_masks()
 
     def _close(self, request: Request) -> None:
-        handle = self._handle(request.p1)
-        self._slots[request.p1] = None
-        handle.sink.release()
+        self._slots.close(request).sink.release()
         self.on_masks()
 
     def _monitor_events(self, request: Request) -> None:
-        self._handle(request.p1).events = request.p2
-
-    def _handle(self, number: int) -> Handle:
-        handle = self._slots[number] if number < SLOTS else None
-        if handle is None:
-            raise CommandRefusedError(Reason.BAD_HANDLE)
-        return handle
+        self._slots.of(request).events = request.p2

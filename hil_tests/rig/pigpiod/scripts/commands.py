@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from hil_tests.rig.pigpiod.loop import Loop
 from hil_tests.rig.pigpiod.pins.board import now_us
-from hil_tests.rig.pigpiod.refusals import CommandRefusedError, Reason, refuse_if
+from hil_tests.rig.pigpiod.refusals import Reason, refuse_if
 from hil_tests.rig.pigpiod.results import Handlers, Later, Result
 from hil_tests.rig.pigpiod.scripts.machine import (
     Ended,
@@ -27,6 +27,7 @@ from hil_tests.rig.pigpiod.scripts.machine import (
     new_registers,
 )
 from hil_tests.rig.pigpiod.scripts.text import PARAMETERS, Instruction, compile_script
+from hil_tests.rig.pigpiod.slots import Slots
 from hil_tests.rig.pigpiod.wire import Command, Request
 
 SLOTS = 32
@@ -83,7 +84,7 @@ class Scripts:
         self._loop = loop
         self._execute = execute
         self._at_one_moment = at_one_moment
-        self._slots: list[Script | None] = [None] * SLOTS
+        self._slots: Slots[Script] = Slots(SLOTS, Reason.BAD_SCRIPT_ID)
         self.on_masks: Callable[[], None] = lambda: None
         """Called when the pins that scripts wait for have changed."""
         self.handlers: Handlers = {
@@ -99,15 +100,15 @@ class Scripts:
     def pin_mask(self) -> int:
         """Pins that scripts wait for."""
         mask = 0
-        for script in self._slots:
-            if script is not None and isinstance(script.waits_for, WaitForPins):
+        for script in self._slots.opened():
+            if isinstance(script.waits_for, WaitForPins):
                 mask |= script.waits_for.mask
         return mask
 
     def notice(self, changed: int, events: int) -> None:
         """Pins have changed, events have fired: wake the scripts that wait for them."""
-        for script in self._slots:
-            if script is None or script.waits_for is None:
+        for script in self._slots.opened():
+            if script.waits_for is None:
                 continue
             happened = changed if isinstance(script.waits_for, WaitForPins) else events
             met = script.waits_for.mask & happened
@@ -115,16 +116,14 @@ class Scripts:
                 self._end_wait(script, met)
 
     def _store(self, request: Request) -> int:
-        free = next((n for n, script in enumerate(self._slots) if script is None), None)
-        if free is None:
-            raise CommandRefusedError(Reason.NO_SCRIPT_ROOM)
+        refuse_if(self._slots.free is None, Reason.NO_SCRIPT_ROOM)
         text = request.extension.split(b"\0")[0].decode("latin-1")
         parameters, variables = new_registers()
-        self._slots[free] = Script(compile_script(text), now_us() + START_US, parameters, variables)
-        return free
+        script = Script(compile_script(text), now_us() + START_US, parameters, variables)
+        return self._slots.open(script)
 
     def _start(self, request: Request) -> None:
-        script = self._script(request.p1, request.extension)
+        script = self._with_parameters(request)
         refuse_if(self._state(script) == ScriptState.INITIALISING, Reason.SCRIPT_NOT_READY)
         _copy_parameters(script, request.extension)
         script.is_stopping = False
@@ -136,29 +135,26 @@ class Scripts:
             self._loop.post(lambda: self._go_on(script))
 
     def _update(self, request: Request) -> None:
-        _copy_parameters(self._script(request.p1, request.extension), request.extension)
+        _copy_parameters(self._with_parameters(request), request.extension)
 
     def _status(self, request: Request) -> bytes:
-        script = self._script(request.p1)
+        script = self._slots.of(request)
         return struct.pack(f"<{PARAMETERS + 1}i", self._state(script), *script.parameters)
 
     def _stop(self, request: Request) -> None:
-        self._halt(self._script(request.p1))
+        self._halt(self._slots.of(request))
 
     def _delete(self, request: Request) -> int | Later:
-        script = self._script(request.p1)
+        script = self._slots.of(request)
         self._halt(script)
-        self._slots[request.p1] = None
+        self._slots.close(request)
         # The real daemon waits for the script to reach its next instruction.
         return Later(script.wakes_us) if script.state == ScriptState.RUNNING else 0
 
-    def _script(self, number: int, parameters: bytes = b"") -> Script:
-        refuse_if(number >= SLOTS, Reason.BAD_SCRIPT_ID)
-        refuse_if(len(parameters) // 4 > PARAMETERS, Reason.TOO_MANY_PARAM)
-        script = self._slots[number]
-        if script is None:
-            raise CommandRefusedError(Reason.BAD_SCRIPT_ID)
-        return script
+    def _with_parameters(self, request: Request) -> Script:
+        refuse_if(request.p1 >= SLOTS, Reason.BAD_SCRIPT_ID)
+        refuse_if(len(request.extension) // 4 > PARAMETERS, Reason.TOO_MANY_PARAM)
+        return self._slots.of(request)
 
     def _state(self, script: Script) -> ScriptState:
         if script.state == ScriptState.INITIALISING and now_us() >= script.ready_us:

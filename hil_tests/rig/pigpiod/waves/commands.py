@@ -88,7 +88,7 @@ class Waves:
             Command.WVTXR: lambda r: self._play(r.p1, 1),
             Command.WVTXM: lambda r: self._play(r.p1, r.p2),
             Command.WVCHA: self._play_chain,
-            Command.WVHLT: self._halt,
+            Command.WVHLT: lambda _: self._transmitter.halt(),
             Command.WVBSY: lambda _: int(self._transmitter.is_busy),
             Command.WVTAT: self._playing,
         }
@@ -196,9 +196,6 @@ class Waves:
         self._before_play()
         self._transmitter.halt()
         self._transmitter.play(chain_pattern(request.extension, self._wave))
-
-    def _halt(self, _: Request) -> None:
-        self._transmitter.halt()
 
     def _playing(self, _: Request) -> int:
         if not self._transmitter.is_busy:

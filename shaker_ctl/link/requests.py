@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.link.outbox import opened
 from shaker_ctl.link.packing import ProtocolError, digest, from_json, whole, with_data
-from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.archive import log_bundle
 
 PART_BYTES = 256 * 1024
 MAX_WAITING = 8
@@ -103,16 +103,8 @@ def _picture(want: Want, files: TableFiles) -> bytes:
 
 
 def _bundle(files: TableFiles) -> bytes:
+    versions = f"shaker-ctl {__version__}\npython {platform.python_version()}\n"
+    pictures = partial(newest_pictures, files.pictures)
     with closing(opened(files.journal)) as book:
-        versions = f"shaker-ctl {__version__}\npython {platform.python_version()}\n"
-        nothing: Callable[[], Any] = lambda: None  # noqa: E731 - a bundle holds no figures
-        archive = JournalArchive(
-            book,
-            lambda: JournalState(book.head(), None, ""),
-            nothing,
-            settings=files.settings.read_text("utf-8"),
-            versions=versions,
-            pictures=partial(newest_pictures, files.pictures),
-            profile=("", ""),
-        )
-        return archive.bundle().content
+        settings = files.settings.read_text("utf-8")
+        return log_bundle(book, settings, versions, pictures).content

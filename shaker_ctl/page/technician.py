@@ -21,8 +21,8 @@ from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import newest_pictures
+from shaker_ctl.console.desk import Parcel
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.tally import Tally
 from shaker_ctl.page.book import Book
 from shaker_ctl.page.history import download
 from shaker_ctl.page.journal import opened
@@ -33,7 +33,7 @@ from shaker_ctl.page.site import Site
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.service.status_socket import read_picture
 from shaker_ctl.service.table_watch import TableWatch
-from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.archive import log_bundle
 
 DOCTOR = "doctor.jsonl"
 """Where `shaker-ctl doctor` leaves its last result, beside the journal."""
@@ -151,18 +151,11 @@ class Technician:
         parcel = await asyncio.to_thread(self._packed)
         return download(parcel.content, parcel.name, "application/gzip")
 
-    def _packed(self) -> Any:
+    def _packed(self) -> Parcel:
+        pictures = partial(newest_pictures, self._places.journal.pictures)
         with opened(self._places.journal.path) as book:
-            archive = JournalArchive(
-                book,
-                lambda: JournalState(book.head(), None, ""),
-                lambda: (Tally(), 0),
-                settings=self._places.settings.read_text("utf-8"),
-                versions=f"shaker-ctl {__version__}\n",
-                pictures=partial(newest_pictures, self._places.journal.pictures),
-                profile=("", ""),
-            )
-            return archive.bundle()
+            settings = self._places.settings.read_text("utf-8")
+            return log_bundle(book, settings, f"shaker-ctl {__version__}\n", pictures)
 
     # ── Who looked ──────────────────────────────────────────────────────────
 

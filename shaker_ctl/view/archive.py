@@ -133,20 +133,8 @@ class JournalArchive:
         return {**figures, "counted_to_record": sequence}
 
     def bundle(self) -> Parcel:
-        """Journal slice, settings without secrets, versions, last pictures, as one tar.gz."""
-        first = max(1, self._records.head().sequence - BUNDLE_RECORDS + 1)
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
-            for name, content in (
-                ("journal.jsonl", b"".join(self._lines(first))),
-                ("settings.toml", _CREDENTIALS.sub("...", self._settings).encode()),
-                ("versions.txt", self._versions.encode()),
-                *self._pictures(BUNDLE_DECISIONS),
-            ):
-                info = tarfile.TarInfo(name)
-                info.size, info.mtime = len(content), int(time.time())
-                bundle.addfile(info, io.BytesIO(content))
-        return Parcel("shaker-bundle.tar.gz", buffer.getvalue())
+        """See `log_bundle`."""
+        return log_bundle(self._records, self._settings, self._versions, self._pictures)
 
     def export(self) -> Parcel:
         """The newest records as JSON lines, each with its hash, gzipped; for an inspector."""
@@ -156,13 +144,34 @@ class JournalArchive:
         first = max(1, last - EXPORT_RECORDS + 1)
         buffer = io.BytesIO()
         with gzip.open(buffer, "wb") as packed:
-            packed.writelines(self._lines(first))
+            packed.writelines(_lines(self._records, first))
         return Parcel(f"shaker-journal-{first}-{last}.jsonl.gz", buffer.getvalue())
 
-    def _lines(self, first: int) -> Iterator[bytes]:
-        """Each record as it was hashed, to the byte, with its hash."""
-        for record in self._records.read(first=first):
-            yield b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
+
+def log_bundle(records: Records, settings: str, versions: str, pictures: PictureFiles) -> Parcel:
+    """Journal slice, settings without secrets, versions, last pictures, as one tar.gz.
+
+    `settings`: the settings file's text.
+    """
+    first = max(1, records.head().sequence - BUNDLE_RECORDS + 1)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
+        for name, content in (
+            ("journal.jsonl", b"".join(_lines(records, first))),
+            ("settings.toml", _CREDENTIALS.sub("...", settings).encode()),
+            ("versions.txt", versions.encode()),
+            *pictures(BUNDLE_DECISIONS),
+        ):
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(content), int(time.time())
+            bundle.addfile(info, io.BytesIO(content))
+    return Parcel("shaker-bundle.tar.gz", buffer.getvalue())
+
+
+def _lines(records: Records, first: int) -> Iterator[bytes]:
+    """Each record as it was hashed, to the byte, with its hash."""
+    for record in records.read(first=first):
+        yield b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
 
 
 def round_view(

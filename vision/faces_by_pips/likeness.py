@@ -33,14 +33,14 @@ contrasts of the face's own pips, and its growth with the grain; and the step of
 profile that is never too much, in the grain."""
 _AMONG = 1.5
 """How far the middle may differ from what is usual, in the largest difference that the rest of the
-face has. Source: of faces that are what they seem 1 of 421 on the rig are odd, 18 of 243
+face has. Source: of faces that are what they seem 1 of 421 on the rig are odd, 15 of 243
 path-traced, 22 of 556 on photographs; with limits from the rig alone 5, 66 and 141. Of faces
-that a disc turned into another legal one 1,175 of 1,231 are odd on the rig (1,156), 1,792 of 2,216
+that a disc turned into another legal one 1,178 of 1,231 are odd on the rig (1,156), 1,792 of 2,216
 elsewhere (1,899)."""
 _ON_FACE = 11
 """So many samples of a ray are on the face: beyond, rays from an outer pip meet the die's edge."""
-_INSIDE = 5
-"""So many samples of a ray are well inside a pip: the paint."""
+_ON_PIP = len(_DISTANCES) // 2
+"""So many samples of a ray are on the pip: the paint."""
 
 
 def oddity(lab: np.ndarray, pips: np.ndarray, diameter: float, grain: float) -> str:
@@ -85,7 +85,7 @@ def _odd_plain(empty: np.ndarray, pips: np.ndarray, grain: float) -> str:
     steps = length(np.moveaxis(np.diff(empty, axis=1), 2, 0)) / _contrast(_usual(pips))
     step = steps[0].max()
     # The other rays begin halfway between two pips, and meet them in their second half.
-    elsewhere = steps[1:, : len(_DISTANCES) // 2].max()
+    elsewhere = steps[1:, :_ON_PIP].max()
     if step > max(_STEP_GRAIN * grain, _AMONG * elsewhere):
         return f"the middle is not as plain as the rest of the face, by {step:.2f}"
     return ""
@@ -106,7 +106,7 @@ def _difference(own: np.ndarray, usual: np.ndarray) -> np.ndarray:
     """(2,): the largest difference of two (K, 3) profiles, and that of their mean colours inside a
     pip; Lab units."""
     apart = (own - usual).T
-    return np.array([length(apart).max(), length(apart[:, :_INSIDE].mean(axis=1))])
+    return np.array([length(apart).max(), length(apart[:, :_ON_PIP].mean(axis=1))])
 
 
 def _profiles(lab: np.ndarray, places: list[np.ndarray], diameter: float) -> np.ndarray:

@@ -25,9 +25,8 @@ from vision.quads import SAME_FACE
 
 _MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
-_MIN_MARK = 0.025
-"""The same share for one of several marks. In 138 flat tosses of the rig all such marks together
-had 0.07 at most; the six marks of a chip in the felt's green had 0.58."""
+_CHIP_MM = 20.0
+"""Radius of the largest chip: casinos' have 19.5 mm."""
 _MAX_AREA = 7.0
 """Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
 _HYPOTHESES = 9
@@ -348,17 +347,28 @@ class SecondReader:
             yield area / self._one, box, labels[y : y + h, x : x + w] == i
 
     def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
-        """All small pieces of `left` (h, w) that lie free and stand out clearly, together, in dice:
-        the marks of a chip whose body has the floor's own colour."""
+        """How much more of the small pieces of `left` (h, w) that lie free and stand out clearly is
+        under one chip than on as much of the floor elsewhere, in dice: the marks of a chip whose
+        body has the floor's own colour. A floor may have flecks everywhere."""
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR))
-        total = 0.0
-        for area, box, piece in self._pieces(left):
-            if not _MIN_MARK < area < _MIN_AREA:
-                continue
-            is_clear = _share_of_full(ground, box, piece) > 1.0
+        marks: list[tuple[float, float, float]] = []
+        for area, (rows, columns), piece in self._pieces(left):
+            box = (rows, columns)
+            is_clear = area < _MIN_AREA and _share_of_full(ground, box, piece) > 1.0
             if is_clear and not (piece & self._near_rim[box]).any():
-                total += area
-        return total
+                marks.append(
+                    ((columns.start + columns.stop) / 2, (rows.start + rows.stop) / 2, area)
+                )
+        if not marks:
+            return 0.0
+        at, areas = np.array(marks)[:, :2], np.array(marks)[:, 2]
+        reach = _CHIP_MM / self.calibration.die_mm
+        gaps = np.linalg.norm(at[:, None] - at, axis=2) / math.sqrt(self._one)
+        pairs = np.argwhere(gaps <= 2 * reach)
+        away = np.linalg.norm(at[pairs].mean(axis=1)[:, None] - at, axis=2) / math.sqrt(self._one)
+        under = float(((away <= reach) @ areas).max())
+        chip, floor = math.pi * reach**2, np.count_nonzero(ground.inside) / self._one
+        return under - (areas.sum() - under) * chip / max(floor - chip, chip)
 
     def _centred(self, image: np.ndarray, ground: Foreground, die: SecondDie) -> SecondDie:
         """The die, or what stands where its pips are, along the axis in which they are farther off

@@ -51,7 +51,7 @@ class Limits:
     lean_gap_deg: float = 1.5
     """Largest angle between the sides that face each other, degrees: a support along a whole edge.
     Source: of 240 dice that lean on a neighbour one has more than 1.2, a clear one that its far
-    face gives away; of 55 that lean on the wall the largest is 1.4."""
+    face gives away; of 56 that lean on the wall the largest is 1.4."""
     lean_gap_share: float = 0.4
     """Smallest share of the side that the neighbour stands beside."""
     bare_gap_mm: float = 0.95

@@ -58,13 +58,6 @@ def edge_of(corners: np.ndarray) -> float:
     return float(np.linalg.norm(sides_of(corners), axis=1).mean())
 
 
-def are_just_above(places: np.ndarray, centre: np.ndarray, edge_px: float) -> np.ndarray:
-    """(N,) bool: which of (N, 2) places in a photograph may be on the top of a die, if the face
-    around `centre` is its front: photographs are taken upright."""
-    x, y = (centre - places).T / edge_px
-    return np.asarray((np.abs(x) < 0.6) & (y > 0.4) & (y < 1.2))
-
-
 def turn_deg(corners: np.ndarray) -> float:
     """Orientation of a square, 0..90 degrees, clockwise in the picture."""
     points = corners.tolist()  # numpy takes ten times as long for four points

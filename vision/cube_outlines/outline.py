@@ -32,7 +32,8 @@ _REACH = 9.0
 """Search range along a normal, view pixels to each side: the width of a side face at the rim."""
 _STEPS = 25
 _ROUNDS = 5
-_MIN_FOUND = 6
+_MIN_FOUND = 3
+"""Samples of an outline, or of one of its sides, with which something can be said of it."""
 _MIN_INSIDE = 0.4
 """Smallest share of a top face that lies over the floor. A flat die at the rim has two thirds."""
 _MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
@@ -186,7 +187,7 @@ class CubeOutline:
     ) -> list[Fit]:
         """What the offsets (P, N) of the outlines' samples say of each pose."""
         pixel_mm = ground.scale / self.calibration.floor_px_per_mm
-        means = _side_medians(offsets, found, 3) * pixel_mm
+        means = _side_medians(offsets, found) * pixel_mm
         beyond = self._beyond(ground, poses, others)
         fits = []
         for i, silhouette in enumerate(self._silhouettes(ground, poses)):
@@ -227,7 +228,7 @@ class CubeOutline:
         open_so_far = np.logical_and.accumulate(known, axis=2)
         is_told = is_floor.any(axis=2) & np.take_along_axis(open_so_far, ends, axis=2)[..., 0]
         excess = _OUTWARD[ends[..., 0]] - strip
-        return np.asarray(np.fmax.reduce(_side_medians(excess, is_told, 4), axis=1, initial=0.0))
+        return np.asarray(np.fmax.reduce(_side_medians(excess, is_told), axis=1, initial=0.0))
 
     def _inside(self, poses: np.ndarray) -> np.ndarray:
         """The poses, moved towards the middle until all their corners are within the wall."""
@@ -326,14 +327,14 @@ def _array(poses: Sequence[Pose]) -> np.ndarray:
     return np.array([(pose.x_mm, pose.y_mm, pose.turn) for pose in poses], float).reshape(-1, 3)
 
 
-def _side_medians(offsets: np.ndarray, found: np.ndarray, least: int) -> np.ndarray:
+def _side_medians(offsets: np.ndarray, found: np.ndarray) -> np.ndarray:
     """(P, 4) median offsets of the sides of each pose, from (P, N) samples; NaN where fewer than
-    `least` were found."""
+    `_MIN_FOUND` were found."""
     shape = (-1, 4, _SAMPLES)
     ordered = np.sort(np.where(found, offsets, np.inf).reshape(shape), axis=2)
     count = found.reshape(shape).sum(axis=2)
     medians = np.take_along_axis(ordered, count[..., None] // 2, axis=2)[..., 0]
-    return np.asarray(np.where(count >= least, medians, np.nan))
+    return np.asarray(np.where(count >= _MIN_FOUND, medians, np.nan))
 
 
 def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -30,12 +29,9 @@ _CHIP_MM = 20.0
 _MAX_AREA = 7.0
 """Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
 _HYPOTHESES = 9
-_MIN_OF_TWO = 1.4
-"""Foreground smaller than this many dice is one die at most."""
-_SAME_GUESS = (1.0, 0.1)
-"""Distance, mm, and turn, radians, of two guesses below which both lead to one fit. A fit moves a
-guess by several times as much."""
-_MIN_COVER_BEFORE = 0.8
+_SAME_POSE = (1.0, 0.1)
+"""Distance, mm, and turn, radians, of two poses below which they are one. A fit moves a guess by
+several times as much."""
 _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 _GOOD_FIT_MM = 0.45
@@ -50,8 +46,6 @@ compartment has 0.67 with its shadow."""
 _DICE = 3
 """Dice of a toss. If the outline shows so many readable dice, the search by pips alone does not
 run."""
-_IN_THE_WAY = 0.72
-"""Distance, in dice, below which an outline without pips is the shadow or a part of a real face."""
 _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
 _LOOKS_PX = 4
@@ -111,7 +105,7 @@ class _Piece:
     @property
     def is_small(self) -> bool:
         """Too small for two dice."""
-        return self.area < _MIN_OF_TWO
+        return self.area < 2
 
 
 class SecondReader:
@@ -217,7 +211,7 @@ class SecondReader:
         free = [
             die
             for die in kept
-            if die.face.value is not None or nearest(die.pose, places, _IN_THE_WAY * edge) is None
+            if die.face.value is not None or nearest(die.pose, places, SAME_FACE * edge) is None
         ]
         return free + added
 
@@ -264,32 +258,23 @@ class SecondReader:
         cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
         poses = self._outline.propose(ground, contour)
         covers = self._outline.cover(mask, ground, poses)
-        order = np.argsort(-covers, kind="stable")[: np.count_nonzero(covers >= _MIN_COVER_BEFORE)]
-        likely = [poses[i] for i in order.tolist()]
+        order = np.argsort(-covers, kind="stable")[: np.count_nonzero(covers >= _MIN_COVER)]
         guesses: list[Pose] = []
-        is_new = np.ones(len(likely), bool)
-        x, y = np.array([pose.x_mm for pose in likely]), np.array([pose.y_mm for pose in likely])
-        turn = np.array([pose.turn for pose in likely])
-        for i, pose in enumerate(likely):
-            if is_new[i]:
+        for pose in (poses[i] for i in order.tolist()):
+            if not any(_is_same(pose, other) for other in guesses):
                 guesses.append(pose)
-                is_near = np.hypot(x - pose.x_mm, y - pose.y_mm) < _SAME_GUESS[0]
-                is_new &= ~(is_near & (_apart(turn, pose.turn) < _SAME_GUESS[1]))
         return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
 
     def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
-        """The fits, each of the guess at its place, that cover foreground and differ."""
+        """The fits that cover foreground and differ."""
         covers = self._outline.cover(
             piece.mask, ground, [fit.pose for fit in fitted], [fit.inset_mm for fit in fitted]
         )
         fits: list[Fit] = []
-        for guess, fit, cover in zip(piece.guesses, fitted, covers, strict=False):
+        for fit, cover in zip(fitted, covers, strict=True):
             if len(fits) >= _HYPOTHESES:
                 break
-            if cover < _MIN_COVER or any(
-                _is_same(guess, other.pose, 2.0, 0.1) or _is_same(fit.pose, other.pose, 1.0, 0.06)
-                for other in fits
-            ):
+            if cover < _MIN_COVER or any(_is_same(fit.pose, other.pose) for other in fits):
                 continue
             fits.append(fit)
             if piece.is_small and _is_explained(fits):
@@ -453,18 +438,10 @@ def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
 
 
-def _is_same(a: Pose, b: Pose, within_mm: float, within_turn: float) -> bool:
-    is_near = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < within_mm
-    return is_near and _apart(a.turn, b.turn) < within_turn
-
-
-_Turn = TypeVar("_Turn", float, np.ndarray)
-
-
-def _apart(turn: _Turn, other: float) -> _Turn:
-    """Radians between squares that are turned so."""
+def _is_same(a: Pose, b: Pose) -> bool:
+    is_near = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < _SAME_POSE[0]
     most = math.pi / 4
-    return abs((turn - other + most) % (2 * most) - most)
+    return is_near and abs((a.turn - b.turn + most) % (2 * most) - most) < _SAME_POSE[1]
 
 
 def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:

@@ -25,7 +25,7 @@ from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import ALIKE, PHOTO
 from vision.photo.finder import PhotoFinder, ScoredFinder, is_slanted, worth
-from vision.quads import SAME_FACE, apart_deg, are_just_above, match, sides_of, turn_deg
+from vision.quads import SAME_FACE, apart_deg, match, sides_of, turn_deg
 from vision.reading import (
     DieEvidence,
     ModelVote,
@@ -346,7 +346,11 @@ def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's may be the top of a found die, of which the model then
     saw a side: photographs are taken upright."""
-    return any(are_just_above(face.centre[None], die.centre, die.edge_px)[0] for die in found)
+    for die in found:
+        x, y = (die.centre - face.centre) / die.edge_px
+        if abs(x) < 0.5 and 0.5 < y < 1.0:
+            return True
+    return False
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
@@ -358,9 +362,9 @@ def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
 
 def _is_in_body(x: float, y: float, die: FoundDie) -> bool:
     """True if a place of the picture is on a die's body, or nearly so."""
-    bottom = die.corners + 1.3 * die.down
+    bottom = die.corners + die.down
     body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
-    return cv2.pointPolygonTest(body, (x, y), True) > -0.25 * die.edge_px
+    return cv2.pointPolygonTest(body, (x, y), True) > -die.edge_px / 2
 
 
 def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:

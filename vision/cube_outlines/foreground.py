@@ -23,14 +23,12 @@ _SHADOW_FLOOR = 0.42
 shadow."""
 
 _CHROMA_STEP = 7.0
-_FAINT = 0.25
 _MIN_SIDE = 8
 """Smallest side of the view, pixels: a calibration that shows no more is refused elsewhere."""
 _MIN_SPREAD = 8.0
 """Smallest distance from the floor's colour, in steps of Lab, that still is the floor's grain."""
 _CELL = 16
 """Side, in steps of Lab, of a cell in which the floor's colour is looked for."""
-"""Distance from the floor, in steps, below which a shadow is not looked for: it hides nothing."""
 
 _SAME_STEP = 10
 """Largest difference of a colour channel, as a mean over 5 × 5 pixels of the view, between two
@@ -163,7 +161,7 @@ class FloorView:
         tint_a, tint_b = ((seen[k] - 128) - shrink * (floor.lab[k] - 128) for k in (1, 2))
         chroma_step = max(_CHROMA_STEP, 3.0 * floor.spread)
         is_shadow = tint_a * tint_a + tint_b * tint_b < np.float32(chroma_step**2)
-        is_shadow &= (lightness < 0) & (distance > _FAINT) & (seen[0] > _SHADOW_FLOOR * light)
+        is_shadow &= (lightness < 0) & (seen[0] > _SHADOW_FLOOR * light)
         cv2.copyTo(distance * np.float32(0.35), is_shadow.view(np.uint8), distance)
 
     def _fit_floor(self, lab: np.ndarray) -> Floor:
@@ -171,7 +169,7 @@ class FloorView:
         centre = _mode(samples)
         spread = _MIN_SPREAD
         offset = _length(samples - centre)
-        near = offset < 28.0
+        near = offset < 2 * _CELL
         for _ in range(3):
             if near.sum() < 30:
                 break

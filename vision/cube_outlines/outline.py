@@ -34,14 +34,8 @@ _STEPS = 25
 _ROUNDS = 5
 _MIN_FOUND = 3
 """Samples of an outline, or of one of its sides, with which something can be said of it."""
-_MIN_INSIDE = 0.4
-"""Smallest share of a top face that lies over the floor. A flat die at the rim has two thirds."""
-_MAX_STEP = np.array((3.0, 3.0, 0.2, 1.5))
 _DAMPING = 0.02
 """Number of samples that hold a pose where it is, for each unknown."""
-_INSET_COST = 0.7
-"""Number of samples that speak against an inset: a rounded die's outline lies inside a sharp cube's
-on all sides. If sides in shadow leave it open, the die is sharp."""
 _NO_FIT_MM = 9.9
 _WALL_SLACK_MM = 0.3
 
@@ -98,7 +92,8 @@ class CubeOutline:
         rim = (NORMALS[:, None] + along[None, :, None] * TANGENTS[:, None]) * self.half
         self._rim = rim.reshape(-1, 2)
         self._damping = _DAMPING * np.diag([1.0, 1.0, self.half**2, 1.0])
-        self._prior = np.diag([0.0, 0.0, 0.0, _INSET_COST])
+        # One sample speaks against an inset: if sides in shadow leave it open, the die is sharp.
+        self._prior = np.diag([0.0, 0.0, 0.0, 1.0])
 
     def tops_px(self, poses: Sequence[Pose]) -> np.ndarray:
         """(P, 4, 2) frame pixels: corners of the top faces, clockwise."""
@@ -162,11 +157,10 @@ class CubeOutline:
             weighted = (rows * weights[..., None]).transpose(0, 2, 1)
             # Where little is seen (touching dice) the pose stays near its start.
             pull = (weighted @ off[..., None])[..., 0]
-            pull[:, 3] -= _INSET_COST * insets[moving]
+            pull[:, 3] -= insets[moving]
             step = np.linalg.solve(weighted @ rows + self._damping + self._prior, pull[..., None])[
                 ..., 0
             ]
-            step = np.minimum(np.maximum(step, -_MAX_STEP), _MAX_STEP)
             poses[moving] = self._inside(poses[moving] + step[:, :3])
             insets[moving] = np.maximum(insets[moving] + step[:, 3], 0.0)
             if turn > 0:
@@ -272,7 +266,7 @@ class CubeOutline:
         area = (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum()
         sides = following - polygon
         lengths = np.hypot(sides[:, 0], sides[:, 1])
-        is_long = lengths >= 0.3 * edge
+        is_long = lengths >= edge / 2
         starts, ends, lengths = polygon[is_long], following[is_long], lengths[is_long]
         along = sides[is_long] / lengths[:, None]
         half = edge / 2
@@ -283,12 +277,9 @@ class CubeOutline:
         counts[:, 0] = np.abs(lengths - edge) < 0.2 * edge
         centres = (places + inward[:, None])[counts].tolist()
         turns = np.repeat(np.arctan2(along[:, 1], along[:, 0]), counts.sum(axis=1)).tolist()
-        (x, y), (w, h), angle = cv2.minAreaRect(contour)
-        if max(w, h) < 1.45 * edge:
-            centres.append([x, y])
-            turns.append(math.radians(angle))
-        if not centres:
-            return []
+        (x, y), _, angle = cv2.minAreaRect(contour)
+        centres.append([x, y])
+        turns.append(math.radians(angle))
         mid = self.calibration.die_mm * 0.75  # between the outline's top and bottom edges
         places_mm = self.calibration.to_mm(ground.to_frame(np.array(centres)), mid)
         return [
@@ -319,7 +310,8 @@ class CubeOutline:
         x, y = ground.whole(x, y)
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
-        return np.asarray(np.where(inside.mean(axis=1) > _MIN_INSIDE, covered, 0.0))
+        # A flat die at the rim has two thirds of its top face over the floor.
+        return np.asarray(np.where(inside.mean(axis=1) > 0.5, covered, 0.0))
 
 
 def _array(poses: Sequence[Pose]) -> np.ndarray:
@@ -358,7 +350,7 @@ def _search(
     # The die's own level is what lies inside, whatever its pips are; the contour is where half of
     # it is left.
     inner = medians(profile[:, : _STEPS // 3].reshape(len(view), -1))
-    half = np.minimum(np.maximum(0.55 * inner, 0.75), 6.0).repeat(view.shape[1])[:, None]
+    half = np.minimum(0.55 * inner, 6.0).repeat(view.shape[1])[:, None]
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]
     # A fall well inside the outline, with more of the same thing behind it, is a pip's.
@@ -408,7 +400,7 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
             hit = np.count_nonzero(union & solid)
             overlap = (sum(sizes[i] for i in chosen) - covered) / one
             missed, invented = (whole - hit) / one, (covered - hit) / one
-            cost = missed + invented + 1.5 * overlap + 0.08 * count
+            cost = missed + invented + overlap
             if cost < best[0]:
                 best = (cost, list(chosen))
     return best[1]

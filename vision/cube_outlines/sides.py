@@ -42,12 +42,9 @@ _S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
 _SHARE = np.linspace(0, 1, len(_S), dtype=np.float32)
 _ALONG = np.linspace(-0.86, 0.86, _BLOCKS * _RAYS)
 """Places along a side where its rays begin, in half edges."""
-_TOP = 4
-"""Samples at the near end of a profile, on the top face."""
-_TAIL = 7
-"""Samples at the far end of a profile that say what colour the floor has there."""
 _RUN = 5
-"""Samples in a row that must look like the floor: a dark seam or a row of pips is shorter."""
+"""Samples in a row that must look like the floor: a dark seam or a row of pips is shorter. So many
+at the near end of a profile lie on the top face, and at its far end on the floor."""
 _LEVELS = (8.0, 18.0)
 _LEVEL_SHARE = 0.14
 """Min and max, in grey levels, of the difference from lit or shaded floor at which the die ends.
@@ -348,11 +345,11 @@ def _ends(
     colours = profiles.reshape(-1, len(_S), 3)
     rows = np.arange(len(colours))
     light = _LINEAR[colours.astype(np.uint8)]
-    tail = np.maximum(count, _TAIL)[:, None] - np.arange(1, _TAIL + 1)
-    floor = np.sort(light[rows[:, None], tail], axis=1)[:, _TAIL // 2]
+    tail = np.maximum(count, _RUN)[:, None] - np.arange(1, _RUN + 1)
+    floor = np.sort(light[rows[:, None], tail], axis=1)[:, _RUN // 2]
     bare = is_floor.reshape(len(rows), -1)[rows, tail[:, 0]]
     away = _away(colours, light, floor)
-    contrast = away[:, :_TOP].mean(axis=1)
+    contrast = away[:, :_RUN].mean(axis=1)
     level = np.minimum(np.maximum(_LEVEL_SHARE * contrast, _LEVELS[0]), _LEVELS[1])
     near = (away <= level[:, None]) & (np.arange(len(_S)) < count[:, None])
     is_run = np.logical_and.reduce([near[:, i : len(_S) - _RUN + 1 + i] for i in range(_RUN)])
@@ -362,7 +359,7 @@ def _ends(
     # A run from the very start lies inside the top face: this is no edge of a die.
     is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
     at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    top = light[:, :_TOP].mean(axis=1)
+    top = light[:, :_RUN].mean(axis=1)
     seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
     shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
     own = (top * shade[:, None])[:, None]
@@ -399,7 +396,7 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     colours = profiles.reshape(-1, len(_S), 3)
     each = np.repeat(floor, shape[1] * shape[2], axis=0)
     away = _away(colours, _LINEAR[colours.astype(np.uint8)], each)
-    level = _BARE_SHARE * away[:, :_TOP].mean(axis=1)
+    level = _BARE_SHARE * away[:, :_RUN].mean(axis=1)
     runs = [away[:, i : len(_S) - _BARE_RUN + 1 + i] for i in range(_BARE_RUN)]
     usual = np.mean(runs, axis=0)
     middle = _S[_BARE_RUN // 2 :][: usual.shape[1]]

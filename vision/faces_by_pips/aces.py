@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
+from vision.faces_by_pips.pips import LIKE_INNER, PIP_DIAMETERS, SPOTS
 from vision.faces_by_pips.proposals import (
     PLAIN,
     SIZE_RATIO,
@@ -28,6 +28,8 @@ _PRINT, _PRINT_RUN = (1.2, 1.55), 7
 """For an ace with letters around its pip. First: min and max distance from the pip's middle, in
 diameters of the pip, at which the die's ground is visible. Second: steps for which a ray must
 differ from this ground before it is off the die. Letters are narrower."""
+_EDGE_OF_BLOB = 0.76
+"""Edge of a top face in diameters of the round spot that its whole die makes, somewhat small."""
 _EDGES_OF_DISC = (1.0, 1.3)
 """Edge of a top face in diameters of the disc under its pips. The disc is a worn die's whole face,
 or a disc of another colour in the face."""
@@ -37,9 +39,9 @@ _STEPS = 40
 _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
 _HALVES = np.arange(1.05, 3.7, 0.1)
 _MIN_SQUARE = 0.45
-_END_SHARES = (0.22, 0.11, 0.06)
+_END_SHARES = (0.22, 0.06)
 """Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
-pale wood. Of 36 aces of every sixth picture of `matteop65` the first alone finds 20, all 24."""
+pale wood."""
 
 
 def _squares() -> tuple[np.ndarray, np.ndarray]:
@@ -118,6 +120,8 @@ def propose_aces(
         known = [fit for fit in fits if fit is not None]
         if known:
             found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
+        for edge in _blobs_around(spots, i, usual):
+            found += [_ace(spots, i, edge, angle, np.eye(2), 0.5) for angle in _DISC_ANGLES]
     return found
 
 
@@ -173,6 +177,17 @@ def _ace(
     cos, sin = np.cos(angle), np.sin(angle)
     u, v = edge * SPACING * np.array(((cos, sin), (-sin, cos))) @ view
     return Proposal(SPOTS[1][0], spots.xy[i], u, v, (i,), share)
+
+
+def _blobs_around(spots: Spots, i: int, usual: float | None) -> list[float]:
+    """Edges of the dice that large spots around spot i may be."""
+    size = spots.diameter[i]
+    gaps = np.hypot(*(spots.xy - spots.xy[i]).T)
+    edges = _EDGE_OF_BLOB * spots.diameter
+    is_pip = (size > PIP_DIAMETERS[0] * edges) & (size < PIP_DIAMETERS[1] * edges)
+    if usual is not None:
+        is_pip &= (edges > usual / ALIKE) & (edges < usual * ALIKE)
+    return [float(edge) for edge in edges[is_pip & (gaps < size)]]
 
 
 def _fit_square(ends: np.ndarray, usual: float | None) -> _Ground | None:

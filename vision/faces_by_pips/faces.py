@@ -22,8 +22,16 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pips import PIP_DIAMETERS, Face
-from vision.faces_by_pips.proposals import SIZE_RATIO, SPACING, Proposal, propose
-from vision.faces_by_pips.spots import Bounds, Spots, find_spots, length, sample, to_lab
+from vision.faces_by_pips.proposals import SPACING, Proposal, propose
+from vision.faces_by_pips.spots import (
+    MIN_CONTRAST,
+    Bounds,
+    Spots,
+    find_spots,
+    length,
+    sample,
+    to_lab,
+)
 from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
 from vision.quads import edge_of
 
@@ -74,28 +82,17 @@ _AWAY = np.array([np.hypot(_GRID[..., 0] - x, _GRID[..., 1] - y) for x, y in _LA
 _FAR = np.hypot(*np.array(_LATTICE, float).T)
 
 _RADII = (0.27, 0.68)
-_ACE_RADII = (0.19, 1.05)
-"""Radii of pips, in spacings of the lattice."""
-_MIN_CONTRAST = 7.0
-_MIN_FULL = 0.50
-_MIN_FULL_UNSEEN = 0.75
-"""Of a face some of whose pips are no round spots of their own."""
+_ACE_RADII = tuple(diameter / 2 / SPACING for diameter in PIP_DIAMETERS)
+"""Min and max radius of pips, in spacings of the lattice."""
 _MAX_EMPTY = 0.6
 """Of any place of the lattice without a pip, beside the pips."""
-_MAX_ODD, _MAX_GRAIN = (0.11, 0.23), (0.22, 0.36)
-_BEYOND = (0.12, 0.22)
-"""How far the estimated face may reach out of the picture, in its diagonals. Like the two limits
-before: of faces of up to three pips, and of others; four pips in their places prove a die by
-themselves. An ace with letters around its pip is like the others."""
+_MAX_ODD = (0.11, 0.23)
+"""Share of the ground that may look more like pips than like the face: of faces of up to three
+pips, and of others. Four pips in their places prove a die by themselves, and an ace has letters
+around its pip."""
 _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
-_MIN_LIKENESS = 0.60
-
-_MIN_SLANT = 0.12
-"""Stretch of the pips from which a view counts as slanted."""
 _FEW = 3
-_NEXT = 3
-"""Where the lattice has its next row beyond a four's, in spacings from the four's middle."""
 _UNPROVED = 0.6
 """What a face of few pips counts if nothing shows that it ends where a die does."""
 """Pips that occur by chance."""
@@ -254,22 +251,11 @@ def _judge(
     lab: np.ndarray, spots: Spots, proposal: Proposal, patch: np.ndarray, rim: np.ndarray
 ) -> PhotoDie | None:
     members = list(proposal.members)
-    corners = _corners(proposal)
-    height, width = lab.shape[:2]
-    margin = _BEYOND[proposal.value > _FEW] * float(np.hypot(*(corners[2] - corners[0])))
-    if (
-        corners.min() < -margin
-        or corners[:, 0].max() > width + margin
-        or corners[:, 1].max() > height + margin
-    ):
-        return None
     pip = np.median(spots.inner[members], axis=0)
     lu, lv = float(np.hypot(*proposal.u)), float(np.hypot(*proposal.v))
     radius = float(np.median(spots.diameter[members])) / 2 / np.sqrt(lu * lv)
     low, high = _ACE_RADII if proposal.value == 1 else _RADII
     if not low < radius < high:
-        return None
-    if proposal.value == 4 and _is_part_of_six(spots, proposal):
         return None
     # Where the whole face does not pass, it may be a disc let into one, and that end within reach.
     face = _face(proposal, patch, rim, pip, radius) or _face(
@@ -278,7 +264,9 @@ def _judge(
     if face is None:
         return None
     body, shown = face
-    return PhotoDie(corners, shown, min(lu, lv) / max(lu, lv), pip, body, frozenset(members))
+    return PhotoDie(
+        _corners(proposal), shown, min(lu, lv) / max(lu, lv), pip, body, frozenset(members)
+    )
 
 
 def _face(
@@ -299,7 +287,7 @@ def _face(
         return None
     body = np.median(patch[:, ground], axis=1)
     contrast = float(np.linalg.norm(pip - body))
-    if contrast < _MIN_CONTRAST:
+    if contrast < MIN_CONTRAST:
         return None
     away = patch - body[:, None, None]
     off = length(away) / contrast
@@ -312,19 +300,13 @@ def _face(
     bare = near[is_bare] @ off.ravel() / cells[is_bare]
     empty = max(0.0, float(bare.max(initial=0.0)))
     is_uneven = proposal.value > _FEW or proposal.is_printed
-    is_whole = len(proposal.members) == proposal.value
-    if full < (_MIN_FULL if is_whole else _MIN_FULL_UNSEEN) or empty > _MAX_EMPTY:
-        return None
     odd = float((off[ground] > 0.5).mean())
-    grain = float(np.median(off[ground]))
-    if odd > _MAX_ODD[is_uneven] or grain > _MAX_GRAIN[is_uneven]:
+    if full < 0.5 or empty > _MAX_EMPTY or odd > _MAX_ODD[is_uneven]:
         return None
     wide = 1.15 * radius
     drawn = np.clip((wide - gaps) / (0.3 * radius) + 0.5, 0, 1)
     told = ground | (gaps < wide) if proposal.is_printed else looked_at
     likeness = float(np.corrcoef(drawn[told], np.clip(share[told], -0.5, 1.5))[0, 1])
-    if likeness < _MIN_LIKENESS:
-        return None
     ends = float((length(rim - body[:, None]) > max(0.2 * contrast, 5.0)).mean())
     confidence = max(0.0, min(1.0, (full - empty) * likeness))
     if proposal.value <= _FEW:  # so few pips occur by chance: that the face ends counts as well
@@ -339,28 +321,7 @@ def _face(
         contrast=contrast,
         spacing=SPACING,
         pip_diameter=2 * radius * SPACING,
-        grain=grain,
-    )
-
-
-def _is_part_of_six(spots: Spots, proposal: Proposal) -> bool:
-    """True if two more such pips continue the rows of a four: it is part of a slanted six.
-
-    Seen from above the rows of a six are too near each other for that; there it is the next die.
-    """
-    slant = np.hypot(*np.median(spots.stretch[list(proposal.members)], axis=0))
-    if slant < _MIN_SLANT:
-        return False
-    near = spots.xy - proposal.middle
-    size = float(np.median(spots.diameter[list(proposal.members)]))
-    alike = (spots.diameter < SIZE_RATIO * size) & (spots.diameter > size / SIZE_RATIO)
-    places = near[alike] @ np.linalg.inv(np.stack([proposal.u, proposal.v]))
-
-    def has(x: float, y: float) -> bool:
-        return bool((np.hypot(places[:, 0] - x, places[:, 1] - y) < 0.45).any())
-
-    return any(
-        (has(1, far) and has(-1, far)) or (has(far, 1) and has(far, -1)) for far in (-_NEXT, _NEXT)
+        grain=float(np.median(off[ground])),
     )
 
 

@@ -30,7 +30,7 @@ _MIDDLE = slice(_RAYS // 2 - 1, _RAYS // 2 + 1)
 _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
 _RADII = (1.75, 4.9)
 """Min and max radius that a level measures, in pixels of the level."""
-_MIN_CONTRAST = 6.0
+MIN_CONTRAST = 6.0
 _MAX_TOUCHED = 5
 """Most rays that may run into neighbours, if all other rays show a clear, round spot."""
 _MAX_UNROUND = 0.20
@@ -184,7 +184,7 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     outer = np.sort(rings, axis=2)[..., _MIDDLE].mean(axis=2)
     axis = inner - outer
     contrast = length(axis)
-    keep = (contrast > _MIN_CONTRAST) & (first > 1.2)
+    keep = (contrast > MIN_CONTRAST) & (first > 1.2)
     if not keep.any():
         return _none()
     centres, contrast = centres[keep], contrast[keep]

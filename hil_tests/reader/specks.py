@@ -79,6 +79,7 @@ class Disc:
 
 
 def some_disc(random: np.random.Generator) -> Disc:
+    """Another disc, dark as often as bright."""
     radius_mm = float(random.uniform(*RADII_MM))
     is_dark = bool(random.random() < 0.5)
     grey = float(random.uniform(5, 70) if is_dark else random.uniform(190, 255))

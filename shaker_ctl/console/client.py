@@ -181,15 +181,16 @@ class Console:
     def _next(self, line: str, timeout_s: float, *, is_wanted: Callable[[Reply], bool]) -> Reply:
         """Return the reply to `line`, or an event that `is_wanted`, whichever comes first."""
         deadline = time.monotonic() + timeout_s
+        # A timeout, Ctrl-C or a signal may end the wait: then the reply is still to come.
+        was_in_step, self._is_in_step = self._is_in_step, False
         while True:
             while message := self._message():
-                # After a timeout a late reply to another command may still arrive: not ours.
-                if "status" in message and (
-                    self._is_in_step or _may_answer(message["command"], line)
-                ):
+                if "status" in message and (was_in_step or _may_answer(message["command"], line)):
+                    self._is_in_step = was_in_step
                     return message
                 if "event" in message:
                     if is_wanted(message):
+                        self._is_in_step = was_in_step
                         return message
                     self.events.append(message)
                     self._on_event(message)
@@ -197,7 +198,6 @@ class Console:
                     self._parts.append(message["base64"])
                     deadline = max(deadline, time.monotonic() + self._reply_s)
             if time.monotonic() > deadline:
-                self._is_in_step = False
                 raise ConsoleLineError(
                     f"no reply to `{line.split(' ')[0]}` within {timeout_s:g} s",
                     remedy="Check the cable, and that no other program reads this line",

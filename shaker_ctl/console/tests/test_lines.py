@@ -75,6 +75,20 @@ def test_a_script_fetches_a_picture_whole_amid_events(bench: Bench, client: Cons
     assert [(e["event"], e["text"]) for e in client.events] == [("round", "bets are open")]
 
 
+def test_a_reply_that_an_interrupted_script_did_not_await_answers_no_later_command(
+    client: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: float) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as while_it_waits:
+        while_it_waits.setattr(SerialPort, "read", lambda _, timeout_s: interrupted(timeout_s))
+        with pytest.raises(KeyboardInterrupt):
+            client.status()
+    assert client.ask("help")["command"] == "help"
+    assert client.status()["command"] == "status"
+
+
 def test_a_script_can_wait_for_a_state(bench: Bench, client: Console) -> None:
     threading.Timer(0.3, bench.desk.go, ("bets open",)).start()
     assert client.wait(lambda status: status["phase"] == "bets open", timeout_s=5)["round"] is None

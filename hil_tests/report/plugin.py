@@ -164,10 +164,16 @@ class ReportPlugin:
             record.trace = "" if report.outcome == "skipped" else str(report.longrepr)
         return report
 
-    def pytest_configure(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
         """End a run that is told to end (a CI's time limit) as one that was interrupted."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            session.shouldstop = "ended by SIGTERM"  # a test that clears up may hide the exit
+            pytest.exit("ended by SIGTERM", returncode=128 + number)
+
         if self.folder is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _end)
+            signal.signal(signal.SIGTERM, end)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Write what there is: a run that is killed outright leaves all but its last test."""
@@ -207,12 +213,6 @@ def _copy_database(file: Path, copy: Path) -> None:
         closing(sqlite3.connect(copy)) as target,
     ):
         source.backup(target)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    """Raise as Ctrl-C does: what is set up is taken down, and reports are written."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    pytest.exit("ended by SIGTERM", returncode=128 + number)
 
 
 def _property(taken: Measurement) -> str:

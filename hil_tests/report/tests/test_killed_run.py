@@ -27,9 +27,24 @@ def test_the_third_takes_for_ever(record):
 """
 
 
-def run_and_end(folder: Path, number: signal.Signals) -> dict[str, str]:
-    """Start a run, end it in its third test, and return the verdicts of `report.json`."""
-    (folder / "test_promises.py").write_text(TESTS)
+HIDES_THE_END = """
+import time, pathlib
+
+def test_the_first_fails_when_it_clears_up(record):
+    pathlib.Path(__file__).with_name("begun").write_text("")
+    try:
+        time.sleep(120)
+    finally:
+        raise OSError("the line is dead")
+
+def test_the_second_is_never_begun(record):
+    pass
+"""
+
+
+def run_and_end(folder: Path, number: signal.Signals, tests: str = TESTS) -> dict[str, str]:
+    """Start a run, end it in the test that takes long; return the verdicts of `report.json`."""
+    (folder / "test_promises.py").write_text(tests)
     words = [
         *(sys.executable, "-m", "pytest", str(folder / "test_promises.py"), "-q"),
         *(
@@ -77,3 +92,8 @@ def test_a_run_that_is_told_to_end_also_names_the_test_that_it_cut_short(
     found = run_and_end(tmp_path, number)
     assert found == {**KEPT, "The third takes for ever": "not finished"}
     assert (tmp_path / "out" / "junit.xml").exists()
+
+
+def test_a_run_that_is_told_to_end_begins_no_other_test(tmp_path: Path) -> None:
+    found = run_and_end(tmp_path, signal.SIGTERM, HIDES_THE_END)
+    assert found == {"The first fails when it clears up": "failed"}

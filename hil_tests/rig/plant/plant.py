@@ -299,7 +299,6 @@ class Plant:
         self.hands.new_dice = None
         self.dice_style = style or self.dice_style
         self._dice.lay(values)
-        self._flaws = [{}, {}]
         self._lies = self._seen(self._dice.lies())
 
     def _light_level(self, commanded: float) -> float:

@@ -63,6 +63,21 @@ def test_a_loaded_die_shows_the_face_across_from_its_load_more_often() -> None:
     assert shown.count(1) > 2 * shown.count(6)
 
 
+def test_a_load_that_was_mended_before_other_dice_were_laid_is_gone() -> None:
+    plant = Plant("standard", seed=4)
+    plant.faults.inject("die_loaded", die=3, face=6, shift_mm=3.0)
+    run(plant, DRIVEN, 0.0, 0.3)
+    run(plant, IDLE, 0.3, 1.5)
+    assert np.abs(plant._dice._model.body("die2").ipos).max() == pytest.approx(0.003)
+    plant.faults.heal("die_loaded")
+    plant.hands.lid_open = True
+    plant.hands.replace_dice(None, (1, 2, 3))
+    run(plant, IDLE, 1.8, 0.1)
+    plant.hands.lid_open = False
+    run(plant, DRIVEN, 1.9, 0.3)
+    assert np.abs(plant._dice._model.body("die2").ipos).max() == 0.0
+
+
 def test_a_die_with_a_corner_broken_off_still_shows_every_face_and_rests_flat() -> None:
     plant = Plant("standard", seed=4)
     plant.faults.inject("die_chipped", die=2, corner=8, depth_mm=4.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pigpio
 import pytest
 
-from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.session import APPROVAL, Plan, Session
 from shaker_ctl import settings
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.journal.record import Anchor, Head
@@ -71,8 +71,10 @@ def test_a_misspelt_key_is_named_with_its_nearest(session: Session) -> None:
 
 
 def test_auto_entry_without_approval_is_refused_with_its_clause(session: Session) -> None:
-    done = start_with(session, "as_demonstration = true", "as_demonstration = false\napproval = ''")
+    approved = f'approval = "{APPROVAL}"\nas_demonstration = true'
+    done = start_with(session, approved, 'approval = ""\nas_demonstration = false')
     assert done.returncode == 78
+    assert "`auto` under pa-625a needs an approval (625a.1(b), 625a.5(d))" in last_line(done)
     assert "Traceback" not in done.stderr
 
 

@@ -98,7 +98,7 @@ def test_the_link_is_timed_from_where_the_controller_is(computers: tuple[Path, s
             check=False,
         )
         found[name] = ran.stderr.strip()
-    assert "does not answer" not in found["cable"]
+    assert found["cable"] == "" or "is too slow" in found["cable"], found["cable"]
     assert "10.77.0.77" in found["nobody"]
     assert "does not answer" in found["nobody"]
 

@@ -8,7 +8,7 @@ these files; a controller never reads them. Must not know what follows from a fa
 | what | with |
 | --- | --- |
 | `enable` | `level`: EN behind its filter, before the monostable |
-| `stage`, `commit` | `round`, `values` |
+| `stage`, `commit`, `correct` | `round`, `values` |
 | `odds` | `round`, and how many `places` show a multiplier |
 | `clear`, `dark`, `phase`, `test` | `round`, `argument` |
 | `fault`, `healed` | `name` |

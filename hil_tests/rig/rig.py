@@ -86,8 +86,8 @@ class RigPlan:
 
 
 class Rig:
-    """A running rig; use as a context manager. Leaving it ends every thread, process, port and file
-    but `truth.jsonl` and the lamp box's memory."""
+    """A running rig; use as a context manager. Leaving it ends every thread, process and port. Its
+    folder keeps the four logs and the lamp box's memory."""
 
     def __init__(self, plan: RigPlan) -> None:
         self.plan = plan

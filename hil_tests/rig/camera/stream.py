@@ -41,7 +41,7 @@ FPS = 30.0
 JPEG_QUALITY = 90
 TRANSFER_S = 0.008
 """From the end of the exposure to the moment that the picture is painted and sent. The plant's
-samples come every 5 ms; later than that they are complete."""
+samples come once a turn of the machine (`Wires.turn_s`, 4 or 8 ms): by then they are there."""
 
 BOUNDARY = "frame"
 _PAGE = b"""<!doctype html><html lang="en"><title>Shaker camera</title>

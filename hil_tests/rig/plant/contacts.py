@@ -69,7 +69,7 @@ _HOLD_S = 0.008
 def solref(share: float) -> tuple[float, float]:
     """MuJoCo's stiffness and damping, both negative, of a contact that keeps this share.
 
-    A drop onto one face in the engine keeps the share to 0.03 between 0.25 and 0.9.
+    A drop onto one face in the engine keeps the share to 0.06 (`tests/test_dice.py`).
     """
     if share < _MIN_SHARE:
         return -(SOFT_RAD_S**2), -2.0 * SOFT_RAD_S

@@ -39,7 +39,7 @@ class Geometry:
     wall_friction: float = 0.1
     die_friction: float = 0.1
     floor: str = "felt"
-    """Look of the floor: felt, wood, acrylic or rubber."""
+    """Material of the floor: felt, wood, acrylic or rubber. Dice rebound by it, and it is painted."""
     wall: str = "clear"
     """Look of the wall: clear (a smooth acrylic tube) or rough (sandblasted)."""
     ridges: tuple[Ridge, ...] = ()

@@ -30,7 +30,7 @@ def draw(report: Mapping[str, Any]) -> str:
         count=", ".join(f"{kinds[kind]} {kind}" for kind in ("failed", "passed", "skipped")),
         below=report["at"],
         tiles=_tiles(tests, kinds),
-        about=_about(report),
+        about=report.get("about", {}),
         tests=tests,
     )
 
@@ -50,14 +50,6 @@ def _tiles(tests: Sequence[Test], kinds: Counter[str]) -> list[tuple[object, str
     ]
 
 
-def _about(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Build, station and operator; and each table that was played, as its settings had it."""
-    rows = dict(report.get("about", {}))
-    for test in report["tests"]:
-        rows.update(test["evidence"].get("table", {}))
-    return rows
-
-
 def _shown(test: Test) -> Test:
     """A test with what the page says of it."""
     evidence = test["evidence"]
@@ -66,6 +58,7 @@ def _shown(test: Test) -> Test:
         "attached": (),
         **test,
         "kind": test["outcome"] if test["outcome"] in KINDS else "failed",
+        "table": "; ".join(f"{name} {said}" for name, said in evidence.get("table", {}).items()),
         "origin": _origin(test),
         "why": _why(test),
         "overview": _overview(test),

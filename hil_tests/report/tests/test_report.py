@@ -127,6 +127,12 @@ def test_a_toss_says_what_the_dice_truly_show_and_shows_its_lines():
     assert "PRESSED" in drawn
 
 
+def test_each_test_names_its_own_table():
+    played = [trial(evidence={"table": {"profile": text}}) for text in ("pa-625a", "md")]
+    drawn = page.draw(report(*played))
+    assert drawn.index("profile pa-625a") < drawn.index("profile md")
+
+
 def test_a_fault_is_marked_where_it_came():
     drawn = drawings.trace(
         signals(), 100.0, 103.0, origin=100.0, marks=[(101.0, "tach_silent", "fault")]

@@ -53,7 +53,6 @@ def gather(
     """
     signals = lines_of(rig["signals"])
     tosses = between(lines_of(rig["truth"]), t0, t1, "t_rest")
-    begun = {toss["toss"]: toss["t_start"] for toss in tosses}
     return {
         "rig": {key: rig[key] for key in ("rig", "geometry", "dice", "seed")},
         "tosses": [
@@ -68,7 +67,7 @@ def gather(
         "signals": _window(signals, t0, t1),
         "lamps": between(lines_of(rig["lamps"]), t0, t1),
         "events": between(lines_of(rig["events"]), t0, t1),
-        "gaps_ms": _gaps_ms(signals, list(begun.values()), tosses),
+        "gaps_ms": _gaps_ms(signals, tosses),
         "late": _late(signals, t0, t1),
     }
 
@@ -102,13 +101,13 @@ def _late(signals: Lines, t0: float, t1: float) -> list[list[float]]:
     return found
 
 
-def _gaps_ms(signals: Lines, begun: list[float], tosses: Lines) -> list[float]:
+def _gaps_ms(signals: Lines, tosses: Lines) -> list[float]:
     """Gaps between rising tach edges inside tosses, milliseconds."""
     gaps: list[float] = []
-    for start, toss in zip(begun, tosses, strict=True):
+    for toss in tosses:
         edges = [
             line["t"] + offset * 1e-6
-            for line in between(signals, start - 0.1, toss["t_rest"])
+            for line in between(signals, toss["t_start"] - 0.1, toss["t_rest"])
             for offset in line.get("tach", ())
         ]
         gaps += [1000 * (b - a) for a, b in pairwise(edges)]

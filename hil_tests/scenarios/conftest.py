@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,8 @@ def shared_table(
 @pytest.fixture
 def table(shared_table: Table, record: TestRecord) -> Iterator[Table]:
     """The module's table, telling this test's story."""
-    yield from _telling(shared_table, record)
+    with telling(shared_table, record):
+        yield shared_table
 
 
 @pytest.fixture
@@ -50,28 +51,19 @@ def make_table(
                 plan, tmp_path / "table", rig_file, attended=attended, operator=operator
             )
             table = made.enter_context(made_of)
-            made.enter_context(_told(table, record))
+            made.enter_context(telling(table, record))
             return table
 
         yield make
 
 
-class _told:  # noqa: N801 - a context manager, named as one reads it
-    """Gives a table the story of a test, and the test the table's evidence at the end."""
-
-    def __init__(self, table: Table, record: TestRecord) -> None:
-        self._table = table
-        self._record = record
-
-    def __enter__(self) -> None:
-        self._table.story = self._record.story
-
-    def __exit__(self, *_: object) -> None:
-        self._record.t1 = time.monotonic()
-        self._record.evidence = self._table.evidence(self._record.t0, self._record.t1)
-        self._record.attach(self._table.files)
-
-
-def _telling(table: Table, record: TestRecord) -> Iterator[Table]:
-    with _told(table, record):
-        yield table
+@contextmanager
+def telling(table: Table, record: TestRecord) -> Iterator[None]:
+    """Give a table the story of a test, and the test the table's evidence at the end."""
+    table.story = record.story
+    try:
+        yield
+    finally:
+        record.t1 = time.monotonic()
+        record.evidence = table.evidence(record.t0, record.t1)
+        record.attach(table.files)

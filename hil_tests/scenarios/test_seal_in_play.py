@@ -15,7 +15,7 @@ import pytest
 from hil_tests.processes import BenchError
 from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.report.plugin import TestRecord
-from hil_tests.scenarios.conftest import _told
+from hil_tests.scenarios.conftest import telling
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
@@ -96,7 +96,7 @@ class SealedTable(Table):
 
 @pytest.fixture
 def table(tmp_path: Path, record: TestRecord) -> Iterator[SealedTable]:
-    with SealedTable(tmp_path / "table") as table, _told(table, record):
+    with SealedTable(tmp_path / "table") as table, telling(table, record):
         yield table
 
 

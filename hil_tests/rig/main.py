@@ -125,7 +125,7 @@ def run(
     except CameraPortError as error:
         _fail(f"{error}. Choose another --camera-port")
     except (ValueError, KeyError) as error:
-        _fail(f"{error.args[0]}. Choose another --dice or --geometry")
+        _fail(str(error.args[0]))
     except (OSError, RuntimeError) as error:
         _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
     finally:

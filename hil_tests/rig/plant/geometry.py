@@ -39,7 +39,7 @@ class Geometry:
     wall_friction: float = 0.1
     die_friction: float = 0.1
     floor: str = "felt"
-    """Material of the floor: felt, wood, acrylic or rubber. Dice rebound by it, and it is painted."""
+    """Felt, wood, acrylic or rubber: how dice rebound from the floor, and how it looks."""
     wall: str = "clear"
     """Look of the wall: clear (a smooth acrylic tube) or rough (sandblasted)."""
     ridges: tuple[Ridge, ...] = ()

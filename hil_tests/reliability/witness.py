@@ -271,7 +271,7 @@ def _see_lamps(seen: Seen, e: Evidence) -> None:
 def _see_commits(seen: Seen, e: Evidence) -> None:
     """The controller never commits anything but the truth."""
     for note in e.events:
-        if note["what"] != "commit" or not note["round"]:
+        if note["what"] not in ("commit", "correct") or not note["round"]:
             continue
         dice = _dice(e, note["t"])
         truth = sorted(die["value"] for die in dice) if dice is not None else None

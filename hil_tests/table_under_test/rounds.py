@@ -200,6 +200,8 @@ def check(rounds: list[PlayedRound], *, even_odd: bool) -> RoundsTally:
         values = None if r.truth is None else [die["value"] for die in r.truth]
         is_flat = r.truth is not None and all(die["flat"] for die in r.truth)
         if r.lamps:
+            if r.verdict in ("void", "no_roll"):
+                differences.append(f"round {r.round}: {r.verdict}, and lamps lit for it: {r.lamps}")
             if values is None or not is_flat:
                 differences.append(f"round {r.round}: lamps lit without three flat dice")
             elif set(r.lamps) != winning_areas(values, even_odd=even_odd):

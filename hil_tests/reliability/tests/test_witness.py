@@ -84,6 +84,12 @@ def test_a_value_without_any_toss_is_a_violation() -> None:
     assert judge(evidence(tosses=[])).violations
 
 
+def test_a_correction_to_a_value_that_is_not_the_dices_is_a_violation() -> None:
+    corrected = {**commit(12.9, 1, 2, 5), "what": "correct"}
+    (said,) = judge(evidence(events=[*ROUND, corrected])).violations
+    assert "WRONG VALUE committed" in said
+
+
 def test_an_inspections_commit_is_no_round() -> None:
     entry = {**commit(12.6, 6, 6, 6), "round": 0}
     seen = judge(evidence(events=[*ROUND[:2], entry], lamps=[]))

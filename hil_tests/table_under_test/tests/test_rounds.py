@@ -61,6 +61,12 @@ def test_values_from_a_die_that_does_not_lie_flat_are_a_difference() -> None:
     assert tally.not_flat == 1
 
 
+@pytest.mark.parametrize("verdict", ["void", "no_roll"])
+def test_lamps_of_a_round_without_a_result_are_a_difference(verdict: str) -> None:
+    (said,) = check([replace(GOOD, verdict=verdict)], even_odd=False).differences
+    assert f"round 1: {verdict}, and lamps lit for it" in said
+
+
 def test_lamps_without_any_known_toss_are_a_difference() -> None:
     assert check([replace(GOOD, truth=None)], even_odd=False).differences
 

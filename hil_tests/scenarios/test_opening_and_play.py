@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from hil_tests.report.measurement import Measure
-from hil_tests.scenarios.table import Table, all_flat, events_of, monotonic_of
+from hil_tests.scenarios.table import REST_TO_LIT_MS, Table, all_flat, events_of, monotonic_of
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
 
@@ -84,7 +84,7 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
         "dice truly at rest to lamps read back lit, median",
         sorted(rest_to_lit_ms)[len(rest_to_lit_ms) // 2],
         "ms",
-        upper=300,
+        upper=REST_TO_LIT_MS,
         samples=rest_to_lit_ms,
     )
     measure("strokes of a toss, fewest", min(strokes), "strokes", lower=12, samples=strokes)

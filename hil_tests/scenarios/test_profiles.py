@@ -8,15 +8,12 @@ import pytest
 
 from hil_tests.report.measurement import Measure
 from hil_tests.scenarios.conftest import MakeTable
-from hil_tests.scenarios.table import Table, monotonic_of
+from hil_tests.scenarios.table import REST_TO_LIT_MS, Table, monotonic_of
 from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 
 ROUNDS = 2
-REST_TO_LIT_MS = 300
-"""Beside no other work. The README claims a median of 188 ms, from a bench that plays nothing else
-(`make bench`)."""
 BUTTON_S = 30.0
 """Seconds that the table would wait for the button by itself."""
 

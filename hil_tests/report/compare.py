@@ -31,6 +31,8 @@ class _Taken(BaseModel, strict=True):
     name: str
     value: float
     unit: str
+    lower: float | None = None
+    upper: float | None = None
     passed: bool
     samples: list[float]
 
@@ -76,7 +78,7 @@ def load(path: Path) -> dict[str, Any]:
         where = ".".join(map(str, first["loc"])) or "the whole"
         said = f"{where}: {first['msg']}"
         raise ReportError(f"{file} is no report ({said}). Give a folder of --rig-report") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ReportError(f"{file} is no report ({error}). Give a folder of --rig-report") from None
     return found
 

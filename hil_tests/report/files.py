@@ -44,4 +44,5 @@ def write(
         ("report.html", page.draw(whole)),
         ("openhtf.json", json.dumps(openhtf.test_record(whole))),
     ):
-        put(folder / name, text, mode(0o644))
+        # A file's name in a message may be no UTF-8.
+        put(folder / name, text.encode("utf-8", "backslashreplace"), mode(0o644))

@@ -7,6 +7,7 @@ rigs. https://github.com/google/openhtf, `openhtf/core/test_record.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -57,7 +58,7 @@ def _measurement(taken: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": taken["name"],
         "outcome": "PASS" if taken["passed"] else "FAIL",
-        "measured_value": taken["value"],
+        "measured_value": taken["value"] if math.isfinite(taken["value"]) else None,
         "units": {"name": taken["unit"], "code": None, "suffix": taken["unit"]},
         "validators": bounds,
     }

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Generator, Iterable
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -61,10 +61,7 @@ class TestRecord:
             if not file.is_file():
                 continue
             place.mkdir(parents=True, exist_ok=True)
-            if file.suffix == ".sqlite":
-                _copy_database(file, place / file.name)
-            else:
-                shutil.copyfile(file, place / file.name)
+            _copy(file, place / file.name)
             self.attached.append((place / file.name).relative_to(self._folder).as_posix())
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,6 +107,8 @@ class ReportPlugin:
         self._began = datetime.now().astimezone()
         self._began_s = time.monotonic()
         self._records: dict[str, TestRecord] = {}
+        self._unwritten = ""
+        """Why the files are not of the last test; empty while they are."""
 
     def record_of(self, item: pytest.Item) -> TestRecord:
         if item.nodeid not in self._records:
@@ -129,6 +128,12 @@ class ReportPlugin:
             terminal.write_line(text)
 
     # ── What pytest calls ───────────────────────────────────────────────────
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin anew where a test is run again: what it measured before counts for nothing."""
+        if self._records.pop(item.nodeid, None) is not None:
+            item.user_properties.clear()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
@@ -177,18 +182,28 @@ class ReportPlugin:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Write what there is: a run that is killed outright leaves all but its last test."""
-        if nodeid in self._records:
+        if nodeid not in self._records:
+            return
+        xml = self._config.stash.get(xml_key, None)
+        with self._keeping_on():
             self._write()
-            xml = self._config.stash.get(xml_key, None)
             if xml is not None:
                 xml.pytest_sessionfinish()
 
-    def pytest_sessionfinish(self) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
         """Write once more, with the test that was cut short."""
-        self._write()
+        self._unwritten, result = "", None
+        with self._keeping_on():
+            self._write()
+        with self._keeping_on():
+            result = yield
+        if self._unwritten and not session.exitstatus:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        return result
 
     def _write(self) -> None:
-        """Write what there is; `junit.xml` is pytest's own."""
+        """Write what there is; `junit.xml` is pytest's own. Raises OSError."""
         if self.folder is None or not self._records:
             return
         files.write(
@@ -200,19 +215,37 @@ class ReportPlugin:
             tests=[record.as_dict() for record in self.records],
         )
 
+    @contextmanager
+    def _keeping_on(self) -> Generator[None]:
+        """A full disk ends no run: the tests that are to come are run, and written if that goes."""
+        try:
+            yield
+        except OSError as error:
+            self._unwritten = (
+                f"{self.folder} holds no report of all tests ({error.strerror}). Make room, or "
+                "name another --rig-report, and run them again"
+            )
+            self._tell(self._unwritten)
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.folder is not None and self._records:
+        if self._unwritten:
+            terminalreporter.write_sep("-", self._unwritten, red=True)
+        elif self.folder is not None and self._records:
             terminalreporter.write_sep("-", f"report: {self.folder / 'report.html'}")
 
 
-def _copy_database(file: Path, copy: Path) -> None:
-    """A whole journal, also while the service writes it."""
+def _copy(file: Path, copy: Path) -> None:
+    """A whole journal, also while the service writes it; a damaged one is copied as it is."""
     copy.unlink(missing_ok=True)
-    with (
-        closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as source,
-        closing(sqlite3.connect(copy)) as target,
-    ):
-        source.backup(target)
+    if file.suffix == ".sqlite":
+        with (
+            suppress(sqlite3.DatabaseError),
+            closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+            return
+    shutil.copyfile(file, copy)
 
 
 def _property(taken: Measurement) -> str:

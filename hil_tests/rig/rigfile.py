@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -22,6 +22,13 @@ from hil_tests.rig.wires.wiring import PinMap
 
 if TYPE_CHECKING:
     from hil_tests.rig.camera.optics import Lens
+
+
+MAX_PWM_HZ = 100_000
+"""Above the fastest motor PWM of any settings of the controller."""
+
+MAX_MOTOR_RUN_S = 600.0
+"""Of a bench's own limit on EN; a motor that nobody watches runs no longer."""
 
 
 class RigFileError(Exception):
@@ -73,9 +80,9 @@ class GpioTable(RigTable):
     """HOST:PORT of the daemon that the controller uses (bench)."""
     rig: str = "127.0.0.1:8889"
     """HOST:PORT of the daemon whose pins are wired to the controller's (bench)."""
-    pwm_hz: int = 0
+    pwm_hz: int = Field(0, ge=0, le=MAX_PWM_HZ)
     """Frequency that the controller's settings must give the motor PWM; 0: whichever it has."""
-    motor_run_s: float = 20.0
+    motor_run_s: float = Field(20.0, gt=0.0, le=MAX_MOTOR_RUN_S)
     """Longest time that EN may be high before the rig opens the e-stop line."""
     monostable: bool = True
     """Whether EN goes through a hardware monostable; without it EN alone enables the driver, as for
@@ -179,7 +186,7 @@ def load(path: Path) -> RigFile:
         raise RigFileError(
             f"{path} is no UTF-8 text, from byte {error.start} on. Save it as UTF-8"
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RigFileError(f"{path} is no TOML: {error}") from None
     try:
         # As JSON: there a list may be a tuple and a word an enumeration, and nothing else.
@@ -218,12 +225,16 @@ def _check(rig: RigFile) -> None:
             raise ValueError(f"[console.{name}] of a virtual line takes port and service, both")
         if rig.console.is_ is PartKind.DEVICE and set(ends) != {"service", "person"}:
             raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
+    for table, pins in (("pins", rig.gpio.pins), ("wiring", rig.gpio.wiring)):
+        numbers = astuple(pins)
+        if twice := {number for number in numbers if numbers.count(number) > 1}:
+            raise ValueError(f"[gpio.{table}] gives GPIO {min(twice)} to two lines; give it to one")
     attach(rig.gpio.attached)
     if rig.gpio.attached and rig.gpio.wires is not Gpio.VIRTUAL:
         raise ValueError('gpio.attached needs [gpio] wires = "virtual"')
     if rig.gpio.wires is Gpio.BENCH:
-        host_and_port(rig.gpio.controller)
-        host_and_port(rig.gpio.rig)
+        if host_and_port(rig.gpio.controller) == host_and_port(rig.gpio.rig):
+            raise ValueError("gpio.controller and gpio.rig are one daemon: a bench has two")
         if not rig.bench.lock:
             raise ValueError('[gpio] wires = "bench" needs [bench] lock, the reservation\'s file')
 
@@ -242,7 +253,8 @@ def _check_machine(machine: MachineTable) -> None:
     ):
         if given not in there_are:
             raise ValueError(f"machine.{key} is one of {', '.join(there_are)}, not {given!r}")
-    if not 0 <= machine.dead_lamps < (lamps := len(LightRig().lamps_mm)):
+    lamps = len(LightRig().lamps_mm)
+    if not 0 <= machine.dead_lamps < lamps:
         raise ValueError(f"machine.dead_lamps is 0 to {lamps - 1}, not {machine.dead_lamps}")
 
 

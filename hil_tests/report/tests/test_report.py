@@ -295,6 +295,7 @@ def test_a_promise_that_is_kept_no_more_or_not_looked_at_is_worse(before, after,
         (report({"node": "a::b", "title": "A"}), "tests.0.outcome"),
         (report(trial(measurements=[{"name": "x"}])), "tests.0.measurements.0.value"),
         (report(trial(measurements=[measured(300)[0] | {"value": "soon"}])), "tests.0.measure"),
+        (report(trial(measurements=[measured(300)[0] | {"upper": "x"}])), "tests.0.measure"),
         (report() | {"tests": None}, "tests"),
     ],
 )
@@ -302,6 +303,12 @@ def test_a_damaged_report_is_said_to_be_none_and_where(tmp_path: Path, damaged: 
     file = tmp_path / "report.json"
     file.write_text(json.dumps(damaged))
     with pytest.raises(compare.ReportError, match=re.escape(f"{file} is no report ({where}")):
+        compare.load(tmp_path)
+
+
+def test_brackets_without_end_are_no_report(tmp_path: Path):
+    (tmp_path / "report.json").write_text("[" * 100_000)
+    with pytest.raises(compare.ReportError, match="is no report"):
         compare.load(tmp_path)
 
 

@@ -82,6 +82,12 @@ def test_a_run_is_a_test_record_with_a_phase_for_each_test() -> None:
     assert (measured["validators"], measured["units"]["suffix"]) == (["x <= 100"], "ms")
 
 
+def test_what_is_not_a_number_is_none_in_a_record_that_any_program_reads() -> None:
+    whole = {**report(trial(measurements=[taken(math.nan)])), "began_s": 0.0, "about": {}}
+    text = json.dumps(openhtf.test_record(whole), allow_nan=False)
+    assert '"measured_value": null' in text
+
+
 def test_a_run_that_was_cut_short_is_an_error() -> None:
     whole = {**report(trial("not finished")), "began_s": 0.0, "about": {}}
     assert openhtf.test_record(whole)["outcome"] == "ERROR"

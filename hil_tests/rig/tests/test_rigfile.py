@@ -62,6 +62,20 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
             "machine.seed is -1: input should be greater than or",
         ),
         ("[lamp]\nunit = 0\n", "lamp.unit is 0: input should be greater than or equal to 1"),
+        ("[machine]\ndead_lamps = -1\n", "machine.dead_lamps is 0 to 7, not -1"),
+        ("[gpio]\nmotor_run_s = nan\n", "gpio.motor_run_s is nan: input should be"),
+        ("[gpio]\nmotor_run_s = inf\n", "gpio.motor_run_s is inf: input should be less than"),
+        ("[gpio]\npwm_hz = -1\n", "gpio.pwm_hz is -1: input should be greater than or equal to 0"),
+        (
+            "[gpio.pins]\ntach = 99\n",
+            "gpio.pins.tach is 99: input should be less than or equal to 31",
+        ),
+        ("[gpio.pins]\ntach = 18\n", "[gpio.pins] gives GPIO 18 to two lines"),
+        (
+            "[gpio]\nwires = 'bench'\nrig = 'pi:1'\ncontroller = 'pi:1'\n[bench]\nlock = 'x'\n",
+            "are one daemon: a bench has two",
+        ),
+        ("a = " + "[" * 5000, "no TOML"),
         ("[machine]\ndead_lamps = 8\n", "machine.dead_lamps is 0 to 7, not 8"),
         (
             "[camera.lens]\ntilt = [1.0, 1.0]\n",

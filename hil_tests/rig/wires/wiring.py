@@ -9,15 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from hil_tests.rig.pigpiod.pins.board import Board
+from hil_tests.rig.pigpiod.pins.chip import LAST_USER_GPIO
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 
 DRIVER_FILTER_S = 0.0002
 """EN low for less than this does not reach the driver's logic. The controller pulses EN low for
 10 us to re-trigger the hardware monostable; one turn of the plant is much longer than that."""
+
+
+Number = Annotated[int, Field(ge=0, le=LAST_USER_GPIO)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +31,18 @@ class PinMap:
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
-    motor_pwm: int = 18
-    motor_enable: int = 23
-    tach: int = 24
-    driver_fault: int = 25
-    compartment: int = 5
-    cover: int = 6
-    estop: int = 13
-    button: int = 16
-    ring_light: int = 12
-    cover_drive: int = 20
-    latch_release: int = 21
-    lid_flag: int = 26
+    motor_pwm: Number = 18
+    motor_enable: Number = 23
+    tach: Number = 24
+    driver_fault: Number = 25
+    compartment: Number = 5
+    cover: Number = 6
+    estop: Number = 13
+    button: Number = 16
+    ring_light: Number = 12
+    cover_drive: Number = 20
+    latch_release: Number = 21
+    lid_flag: Number = 26
     """Wired always; a controller whose settings name no flag does not look at it."""
 
     @property

@@ -316,7 +316,7 @@ def three_rounds(session: Session, story: Story | None = None) -> str:
 ASKED = r"\* (?:Announce and confirm the values: \d \d \d\.|[^*]*call no\s+roll)"
 VOID = r"The\s+round\s+is\s+void"
 MAX_ROUNDS = 12
-"""In which to wait for dice that do not lie flat; in `rough` one toss in four."""
+"""In which to wait for dice that do not lie flat; in `rough` 22 tosses in 100."""
 
 
 def by_hand(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""A camera that is knocked in the middle of play: noticed at rest, named, and read no more by."""
+"""A camera that is knocked in the middle of play is noticed and named."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("by", ["x_px=7 y_px=-5", "x_px=34 y_px=-21"])
-def test_a_knocked_camera_is_named_and_the_reader_counts_as_lost(
-    make_table: MakeTable, by: str
-) -> None:
+def test_a_knocked_camera_is_named(make_table: MakeTable, by: str) -> None:
     """A little is within reach of the rim's search; much takes the rim out of it.
 
     Each on a table of its own: this one stays open and waits for its dealer.

@@ -20,7 +20,7 @@ from shaker_ctl.rules.outcome import Values
 from shaker_ctl.service.status_socket import read_status
 
 INSPECTIONS = 4
-"""How often the floorperson tries: in the rough compartment one toss in four does not end flat."""
+"""How often the floorperson tries: in the rough compartment 22 tosses in 100 do not end flat."""
 
 REPAIRS = 5
 """How often a table that a fault took out of service is brought back. On a busy machine the rig or
@@ -160,10 +160,10 @@ def entry(session: Session, number: int) -> str:
 
 
 def seen(toss: Mapping[str, Any]) -> Values | None:
-    """The values of a toss, by the physics; None where a die does not lie flat."""
-    first, second, third = toss["dice"]
-    if not all(die["flat"] for die in toss["dice"]):
+    """The values of a toss, by the physics; None where not three dice lie flat, and no other."""
+    if len(toss["dice"]) != 3 or not all(die["flat"] for die in toss["dice"]):
         return None
+    first, second, third = toss["dice"]
     return first["value"], second["value"], third["value"]
 
 

@@ -101,7 +101,10 @@ def operator(pytestconfig: pytest.Config) -> Operator | None:
 
     def ask(what: str) -> bool:
         with shown.global_and_fixture_disabled():
-            answer = input(f"\n    {what}\n    Enter when it is done, s where it cannot be: ")
+            try:
+                answer = input(f"\n    {what}\n    Enter when it is done, s where it cannot be: ")
+            except EOFError:  # nobody sits there
+                return False
         return not answer.strip().lower().startswith("s")
 
     return ask

@@ -17,7 +17,9 @@ from typing import Annotated
 import pigpio
 import typer
 
-from hil_tests.rig.rigfile import Gpio, RigFileError, host_and_port, load
+from hil_tests.rig.reservation import Reservation, ReservedError
+from hil_tests.rig.rigfile import Gpio, GpioTable, RigFileError, host_and_port, load
+from hil_tests.rig.wires.bench import WiresError, require_free
 from hil_tests.rig.wires.wiring import PinMap
 
 SETTLE_S = 0.02
@@ -119,25 +121,31 @@ def wires(
     status 1 where a wire is missing, crossed, joined with another or held.
     """
     try:
-        table = load(rig).gpio
-        if table.wires is not Gpio.BENCH:
-            raise RigFileError(f"{rig}: [gpio] wires is {table.wires}; only a bench has wires")
-        places = (table.controller, table.rig)
-        ends = [pigpio.pi(*host_and_port(at), show_errors=False) for at in places]
-    except RigFileError as error:
+        file = load(rig)
+        if file.gpio.wires is not Gpio.BENCH:
+            raise RigFileError(f"{rig}: [gpio] wires is {file.gpio.wires}; only a bench has wires")
+        with Reservation(Path(file.bench.lock), "test of its wires"):
+            found = _examined(file.gpio)
+    except (RigFileError, ReservedError, WiresError, OSError) as error:
         typer.echo(f"shaker-rig: {error}", err=True)
         raise typer.Exit(1) from error
-    try:
-        for pi, at in zip(ends, places, strict=True):
-            if not pi.connected:
-                typer.echo(f"shaker-rig: no pigpiod answers at {at}: start it there", err=True)
-                raise typer.Exit(1)
-        found = examine(ends[0], ends[1], table.pins, table.wiring)
-    finally:
-        for pi in ends:
-            pi.stop()
     for wire in found:
         mark = "ok  " if wire.is_good else "FAIL"
         typer.echo(f"{mark} {wire.line:<14} {wire.from_:<22} {wire.said}")
     if not all(wire.is_good for wire in found):
         raise typer.Exit(1)
+
+
+def _examined(table: GpioTable) -> Sequence[CheckedWire]:
+    """Raises `WiresError` where a daemon is missing, or a rig on another computer has it."""
+    places = (table.controller, table.rig)
+    ends = [pigpio.pi(*host_and_port(at), show_errors=False) for at in places]
+    try:
+        for pi, at in zip(ends, places, strict=True):
+            if not pi.connected:
+                raise WiresError(f"no pigpiod answers at {at}: start it there")
+        require_free(ends[1])
+        return examine(ends[0], ends[1], table.pins, table.wiring)
+    finally:
+        for pi in ends:
+            pi.stop()

@@ -72,6 +72,20 @@ def test_power_is_cut_once_when_the_rig_blows_the_fuse(
     assert (tmp_path / "switched").read_text() == "off\n"
 
 
+def test_power_that_the_operator_cannot_cut_is_not_taken_for_cut(
+    tmp_path: Path, rig_file: Path
+) -> None:
+    rig_file.write_text(rig_file.read_text().replace("off =", "# off ="))
+    session = session_of(Plan(), tmp_path / "table", rig_file)
+    assert isinstance(session, RunningSession)
+    session.arm_power_cut(lambda said: False)
+    assert session._fuse is not None
+    session._fuse.kill()
+    session._fuse.wait()
+    with pytest.raises(pytest.skip.Exception, match="the operator cannot do that"):
+        assert session.is_serving
+
+
 def test_a_fuse_that_was_not_needed_ends_with_the_session(session: RunningSession) -> None:
     session.arm_power_cut(None)
     fuse = session._fuse

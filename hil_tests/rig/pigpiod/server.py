@@ -17,6 +17,10 @@ from hil_tests.rig.pigpiod.wire import Command, Request, reply, take_request
 
 LAST_PORT = 65535
 
+MAX_CLIENTS = 500
+"""Connections at once, and more are turned away: select() takes file numbers up to 1023, and the
+rig has other files."""
+
 
 class Manners(Enum):
     """How the daemon treats its clients."""
@@ -199,9 +203,9 @@ class Server:
         self.drop()
 
     def _accept(self) -> None:
-        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
+        with contextlib.suppress(OSError):  # gone again, or no file number is left
             sock, _ = self._listener.accept()
-            if self._manners == Manners.REJECT:
+            if self._manners == Manners.REJECT or len(self._connections) >= MAX_CLIENTS:
                 sock.close()
                 return
             connection = ClientConnection(sock, self)

@@ -14,7 +14,10 @@ from hil_tests.rig.crossed import cross
 from hil_tests.rig.main import app
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from hil_tests.rig.reservation import Reservation
+from hil_tests.rig.rigfile import host_and_port, load
 from hil_tests.rig.wire_test import CheckedWire, examine
+from hil_tests.rig.wires.bench import BenchWires
 from hil_tests.rig.wires.wiring import PinMap
 
 CONTROLLER = PinMap()
@@ -78,3 +81,35 @@ def test_only_a_bench_has_wires_to_test(tmp_path: Path) -> None:
     ran = CliRunner().invoke(app, ["wires", "--rig", str(file)])
     assert ran.exit_code == 1
     assert "only a bench has wires" in ran.output
+
+
+@pytest.fixture
+def bench_file(tmp_path: Path) -> Iterator[Path]:
+    """Of two daemons on boards without a wire."""
+    with VirtualPigpiod(Board()) as one, VirtualPigpiod(Board()) as other:
+        file = tmp_path / "rig.toml"
+        places = f"controller = '127.0.0.1:{one.port}'\nrig = '127.0.0.1:{other.port}'\n"
+        lock = f"[bench]\nlock = '{tmp_path / 'lock'}'\n"
+        file.write_text(f"[gpio]\nwires = 'bench'\n{places}{lock}")
+        yield file
+
+
+def test_a_bench_that_somebody_here_has_is_left_alone(bench_file: Path) -> None:
+    with Reservation(bench_file.with_name("lock"), "stories"):
+        ran = CliRunner().invoke(app, ["wires", "--rig", str(bench_file)])
+    assert (ran.exit_code, "reserved by" in ran.output) == (1, True)
+
+
+def test_a_bench_that_a_rig_on_another_computer_has_is_left_alone(bench_file: Path) -> None:
+    port = host_and_port(load(bench_file).gpio.rig)[1]
+    other = BenchWires("127.0.0.1", port, RIG, motor_run_s=1.0)
+    try:
+        ran = CliRunner().invoke(app, ["wires", "--rig", str(bench_file)])
+    finally:
+        other.close()
+    assert (ran.exit_code, "in use by process" in ran.output) == (1, True)
+
+
+def test_a_free_bench_without_wires_is_told_so(bench_file: Path) -> None:
+    ran = CliRunner().invoke(app, ["wires", "--rig", str(bench_file)])
+    assert (ran.exit_code, ran.output.count("missing: nothing arrives")) == (1, 12)

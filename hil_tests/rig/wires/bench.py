@@ -386,7 +386,7 @@ class BenchWires:
         Raises `WiresError` where another one has the daemon.
         """
         while True:
-            _require_free(self._pi)
+            require_free(self._pi)
             guard = self._start_guard()
             if guard is not None and _holder(self._pi, beside=guard) is None:
                 break
@@ -433,7 +433,7 @@ def _client(host: str, port: int) -> pigpio.pi:
     return pi
 
 
-def _require_free(pi: pigpio.pi) -> None:
+def require_free(pi: pigpio.pi) -> None:
     """Raise `WiresError` where another rig has the daemon; one that has died lets go of it soon."""
     deadline = time.monotonic() + 2.0 * GUARD_S
     while (holder := _holder(pi)) is not None:

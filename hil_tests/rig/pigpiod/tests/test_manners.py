@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pigpio
 import pytest
 
+from hil_tests.rig.pigpiod import server
 from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.pigpiod.process import VirtualPigpiod
@@ -259,3 +260,13 @@ def test_a_taken_port_is_refused_at_start(daemon: VirtualPigpiod) -> None:
     with pytest.raises(OSError, match="in use"):
         other.start()
     assert not other.is_running
+
+
+def test_more_clients_than_it_takes_are_turned_away_and_the_others_served(
+    daemon: VirtualPigpiod, connect: Callable[[], RawClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MAX_CLIENTS", 2)
+    served = [connect(), connect()]
+    until(lambda: daemon.connections == 2)
+    assert connect().socket.recv(1) == b""
+    assert [client.ask(PIGPV) for client in served] == [79, 79]

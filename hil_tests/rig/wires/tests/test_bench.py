@@ -294,7 +294,7 @@ def test_of_two_rigs_that_see_the_daemon_free_at_once_one_gets_it(
 ) -> None:
     both_have_looked = threading.Barrier(2)
     looked: set[int] = set()
-    look = bench_module._require_free
+    look = bench_module.require_free
 
     def look_together(pi: pigpio.pi) -> None:
         look(pi)
@@ -302,7 +302,7 @@ def test_of_two_rigs_that_see_the_daemon_free_at_once_one_gets_it(
             looked.add(threading.get_ident())
             both_have_looked.wait()
 
-    monkeypatch.setattr(bench_module, "_require_free", look_together)
+    monkeypatch.setattr(bench_module, "require_free", look_together)
     got: list[BenchWires] = []
     refused: list[WiresError] = []
 

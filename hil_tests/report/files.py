@@ -24,11 +24,12 @@ def write(
     began_s: float,
     about: Mapping[str, str],
     tests: Sequence[Mapping[str, Any]],
+    is_ended: bool = True,
 ) -> None:
     """Write `report.json`, `report.html` and `openhtf.json`. Raises OSError.
 
     `at`: when the run began, ISO 8601 with its zone; `began_s`: the same on CLOCK_MONOTONIC, on
-    which all times of `tests` are.
+    which all times of `tests` are. `is_ended`: whether all tests of the run are there.
     """
     whole = {
         "format": FORMAT,
@@ -36,6 +37,7 @@ def write(
         "at": at,
         "began_s": began_s,
         "about": dict(about),
+        "is_ended": is_ended,
         "tests": list(tests),
     }
     folder.mkdir(parents=True, exist_ok=True)

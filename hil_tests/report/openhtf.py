@@ -21,6 +21,8 @@ def test_record(report: Mapping[str, Any]) -> dict[str, Any]:
     epoch_s = datetime.fromisoformat(report["at"]).timestamp() - report["began_s"]
     phases = [_phase(test, epoch_s) for test in report["tests"]]
     outcomes = {phase["outcome"] for phase in phases}
+    if not report.get("is_ended", True):  # what was not run has not passed
+        outcomes.add("ERROR")
     failed = [phase["name"] for phase in phases if phase["outcome"] in ("FAIL", "ERROR")]
     return {
         "dut_id": about.get("build", "unknown"),

@@ -28,7 +28,7 @@ def draw(report: Mapping[str, Any]) -> str:
         "report/page.html",
         rig=report["rig"],
         count=", ".join(f"{kinds[kind]} {kind}" for kind in ("failed", "passed", "skipped")),
-        below=report["at"],
+        below=report["at"] + ("" if report.get("is_ended", True) else NOT_ENDED),
         tiles=_tiles(tests, kinds),
         about=report.get("about", {}),
         tests=tests,
@@ -36,6 +36,7 @@ def draw(report: Mapping[str, Any]) -> str:
 
 
 KINDS = ("failed", "passed", "skipped")
+NOT_ENDED = ": this run has not come to its end; tests that are not below were not run"
 
 
 def _tiles(tests: Sequence[Test], kinds: Counter[str]) -> list[tuple[object, str, str]]:

@@ -30,6 +30,9 @@ from hil_tests.report.story import Story, StoryLine
 UNFINISHED = "not finished"
 """Outcome of a test that the run's end cut short."""
 
+WHOLE = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+"""Ends of a run in which every test was run."""
+
 
 class TestRecord:
     """All that is kept of one test."""
@@ -186,7 +189,7 @@ class ReportPlugin:
             return
         xml = self._config.stash.get(xml_key, None)
         with self._keeping_on():
-            self._write()
+            self._write(is_ended=False)
             if xml is not None:
                 xml.pytest_sessionfinish()
 
@@ -195,14 +198,15 @@ class ReportPlugin:
         """Write once more, with the test that was cut short."""
         self._unwritten, result = "", None
         with self._keeping_on():
-            self._write()
+            was_cut = session.shouldfail or session.shouldstop  # by `-x`, for example
+            self._write(is_ended=session.exitstatus in WHOLE and not was_cut)
         with self._keeping_on():
             result = yield
         if self._unwritten and not session.exitstatus:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         return result
 
-    def _write(self) -> None:
+    def _write(self, *, is_ended: bool) -> None:
         """Write what there is; `junit.xml` is pytest's own. Raises OSError."""
         if self.folder is None or not self._records:
             return
@@ -213,6 +217,7 @@ class ReportPlugin:
             began_s=self._began_s,
             about=self._about,
             tests=[record.as_dict() for record in self.records],
+            is_ended=is_ended,
         )
 
     @contextmanager

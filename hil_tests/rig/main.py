@@ -113,6 +113,7 @@ def run(
         machine=given.machine.but(**machine), gpio=given.gpio.but(monostable=monostable)
     )
     plan = RigPlan(folder.resolve(), port, camera_port, pace, given, rig_file)
+    remedy = "Choose" if rig_file is None else f"Correct {rig_file}, or choose"
     try:
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()
@@ -127,7 +128,7 @@ def run(
     except (ValueError, KeyError) as error:
         _fail(str(error.args[0]))
     except (OSError, RuntimeError) as error:
-        _fail(f"the rig cannot run in {folder}: {error}. Choose another --dir or --port")
+        _fail(f"the rig cannot run in {folder}: {error}. {remedy} another --dir or --port")
     finally:
         if is_new and folder == DEFAULT_FOLDER and not (folder / LOCK).exists():  # nobody else's
             shutil.rmtree(folder, ignore_errors=True)

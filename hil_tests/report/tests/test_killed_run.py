@@ -69,7 +69,10 @@ def run_and_end(folder: Path, number: signal.Signals, tests: str = TESTS) -> dic
     report = json.loads((folder / "out" / "report.json").read_text())
     assert (report["about"]["operator"], report["about"]["station"]) == ("Fay", "bench 2")
     assert "shaker-ctl" in report["about"]["build"]
-    assert "bench 2" in (folder / "out" / "report.html").read_text()
+    page = (folder / "out" / "report.html").read_text()
+    assert "bench 2" in page
+    assert "this run has not come to its end" in page
+    assert json.loads((folder / "out" / "openhtf.json").read_text())["outcome"] == "ERROR"
     return {test["title"]: test["outcome"] for test in report["tests"]}
 
 

@@ -66,6 +66,8 @@ def test_a_test_that_is_run_again_is_judged_by_its_last_try(tmp_path: Path) -> N
     assert [taken["value"] for taken in test["measurements"]] == [1.0]
     assert [line["text"] for line in test["story"]] == ["try 2"]
     assert (tmp_path / "out" / "junit.xml").read_text().count("<property ") == 1
+    assert "has not come to its end" not in (tmp_path / "out" / "report.html").read_text()
+    assert json.loads((tmp_path / "out" / "openhtf.json").read_text())["outcome"] == "PASS"
 
 
 def test_a_report_that_cannot_be_written_is_said_and_ends_no_run(tmp_path: Path) -> None:

@@ -336,6 +336,14 @@ def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path):
     assert not (tmp_path / "rig").exists()
 
 
+def test_what_the_rig_file_made_impossible_is_to_be_corrected_there(tmp_path):
+    file = tmp_path / "rig.toml"
+    file.write_text("[lamp]\nis = 'device'\ndevice = '{folder}/x'\nstart = ['no-such-program']\n")
+    done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert f"'no-such-program'. Correct {file}, or choose" in done.output
+
+
 def test_a_folder_is_named_as_it_is_called(tmp_path):
     done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path / "[" / "x] :smile:")])
     assert f"no rig answers in {tmp_path}/[/x] :smile:" in done.output

@@ -23,6 +23,9 @@ from hil_tests.rig.pigpiod.traces.recorder import Trace
 from hil_tests.rig.pigpiod.traces.vcd import write_vcd
 from hil_tests.rig.scheduling import answer_in_time
 
+LONGEST_S = 31_536_000.0
+"""A year: `Event.wait` takes no time without end."""
+
 MODELS = {"3b": Chip(), "4b": PI_4B}
 
 
@@ -49,7 +52,7 @@ def pigpiod(
         Path | None, typer.Option(help="Write the recorded pins here at the end (GTKWave).")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="End by itself after this time.", min=0.01)
+        float | None, typer.Option(help="End by itself after this time.", min=0.01, max=LONGEST_S)
     ] = None,
     fifo_folder: Annotated[
         Path | None,

@@ -390,7 +390,7 @@ def main(
             help="approved, nominal, long, slow, weak or faint; several; default approved."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.")] = 1,
+    seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.", min=0)] = 1,
     jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
     results: Annotated[
         Path, typer.Option(help="Folder of parts; what is there is not tossed again.")

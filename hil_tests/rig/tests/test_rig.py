@@ -344,6 +344,11 @@ def test_what_the_rig_file_made_impossible_is_to_be_corrected_there(tmp_path):
     assert f"'no-such-program'. Correct {file}, or choose" in done.output
 
 
+def test_a_time_without_end_is_refused():
+    done = CliRunner().invoke(app, ["pigpiod", "--port", "0", "--seconds", "inf"])
+    assert (done.exit_code, "'--seconds'" in done.output) == (2, True)
+
+
 def test_a_folder_is_named_as_it_is_called(tmp_path):
     done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path / "[" / "x] :smile:")])
     assert f"no rig answers in {tmp_path}/[/x] :smile:" in done.output

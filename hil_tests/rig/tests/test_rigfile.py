@@ -56,6 +56,7 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
         ("[console.dealer]\nport = '/dev/ttyUSB1'\n", "takes port and service, both"),
         ("[service]\nrig = '/run/shaker-rig'\n", "[service] rig, of one that runs, needs people"),
         ("[gpio]\nattached = ['i2c:1=clock']\n", "attaches nothing; say i2c:BUS:ADDRESS"),
+        ("[gpio]\nattached = ['spi:0=loop', 'spi:0=loop']\n", "spi:0 is given twice"),
         ("[gpio]\nwires = 'crossed'\nattached = ['spi:0=loop']\n", "needs [gpio] wires"),
         (
             "[machine]\nseed = -1\n",

@@ -104,8 +104,12 @@ class Attached:
 def attach(sentences: Iterable[str]) -> Attached:
     """Return what these sentences attach. Raises ValueError, with the sentence."""
     found = Attached()
+    taken: set[str] = set()
     for sentence in sentences:
         place, _, device = sentence.partition("=")
+        if place in taken:
+            raise ValueError(f"{place} is given twice; attach one device there")
+        taken.add(place)
         kind, *where = place.split(":")
         try:
             match kind, where, device:

@@ -29,6 +29,8 @@ _MIN_SHINE = 7.0
 dice of the rig none had more than 4.0. Of 343 flat clear ones that show no five one had less (seeds
 27101, 27103)."""
 
+_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+
 
 def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) -> np.ndarray:
     """(N, N) how badly a lean by (N,) angles along the x and the y axis of `face` explains what
@@ -52,13 +54,29 @@ def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) ->
         return best
     first, step = FACE_PX / REFRACTION * np.radians((leans_deg[0], leans_deg[1] - leans_deg[0]))
     opposite = len(SPOTS) + 1 - face.value
+    middle = np.array(face.offset) + usual
+    at = {
+        place: _seen_at(shine, middle + np.array(place) * face.spacing * scale, first, step, best)
+        for place in _LATTICE
+    }
+    # A shadow over half an opaque face is as bright where no far pip is.
     for layout in SPOTS[opposite]:
-        places = face.offset + usual + np.array(layout) * (face.spacing * scale)
-        seen = np.zeros_like(best)
-        for x, y in (places + 0.5) * FACE_PX - 0.5:
-            at = np.array([(0.0, -step, x - first), (-step, 0.0, y - first)])
-            flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-            seen += cv2.warpAffine(shine, at, best.shape, flags=flags)
-        best = max(best, seen, key=np.max)
-    shines = best.max() > _MIN_SHINE * opposite
-    return np.asarray((best.max() - best) / 2 if shines else np.zeros_like(best))
+        seen = np.sum([at[place] for place in layout], axis=0)
+        lean = np.unravel_index(int(seen.argmax()), seen.shape)
+        rest = [each[lean] for place, each in at.items() if place not in layout]
+        level = seen[lean] / opposite
+        if seen[lean] > best.max() and level > max(_MIN_SHINE, *rest):
+            best = seen
+    return np.asarray((best.max() - best) / 2)
+
+
+def _seen_at(
+    shine: np.ndarray, place: np.ndarray, first: float, step: float, like: np.ndarray
+) -> np.ndarray:
+    """(N, N) float32: what shines at a place of the far face, (2,) edges from the middle, at each
+    lean."""
+    x, y = (place + 0.5) * FACE_PX - 0.5
+    at = np.array([(0.0, -step, x - first), (-step, 0.0, y - first)])
+    return np.asarray(
+        cv2.warpAffine(shine, at, like.shape, flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    )

@@ -25,9 +25,13 @@ def face(value: int, lean_deg: tuple[float, float], far: tuple[int, int, int] = 
         disc(patch, x0 + x * SPACING, y0 + y * SPACING, far)
     for x, y in SPOTS[value][0]:
         disc(patch, x * SPACING, y * SPACING, NEAR)
-    noise = np.random.default_rng(value).normal(0, 2.0, patch.shape)
+    return read_face(shot(patch, value))
+
+
+def shot(patch: np.ndarray, seed: int) -> np.ndarray:
+    noise = np.random.default_rng(seed).normal(0, 2.0, patch.shape)
     soft = cv2.GaussianBlur(patch.astype(np.float32) + noise, (0, 0), 0.8)
-    return read_face(np.clip(np.rint(soft), 0, 255).astype(np.uint8))
+    return np.clip(np.rint(soft), 0, 255).astype(np.uint8)
 
 
 def found(value: int, lean_deg: tuple[float, float], far: tuple[int, int, int] = FAR) -> np.ndarray:
@@ -59,6 +63,17 @@ def test_where_all_far_pips_are_in_sight_they_measure_the_lean():
 @pytest.mark.parametrize("value", [1, 2, 3, 4, 5, 6])
 def test_an_opaque_die_tells_nothing(value):
     assert not found(value, (0.0, 0.0), CLEAR).any()
+
+
+@pytest.mark.parametrize("value", [2, 3, 4])
+def test_light_over_half_an_opaque_die_tells_nothing(value):
+    half = np.full((FACE_PX, FACE_PX, 3), CLEAR, np.uint8)
+    half[:, : round(0.45 * FACE_PX)] = FAR
+    for x, y in SPOTS[value][0]:
+        disc(half, x * SPACING, y * SPACING, NEAR)
+    seen = read_face(shot(half, value))
+    assert seen.value == value
+    assert not costs(seen, np.zeros(2), 1.0, LEANS).any()
 
 
 def test_far_pips_that_the_near_ones_hide_tell_nothing_until_a_lean_shows_them():

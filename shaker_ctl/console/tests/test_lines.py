@@ -76,17 +76,21 @@ def test_a_script_fetches_a_picture_whole_amid_events(bench: Bench, client: Cons
 
 
 def test_a_reply_that_an_interrupted_script_did_not_await_answers_no_later_command(
-    client: Console, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(_: float) -> bytes:
+    def interrupted(_timeout_s: float) -> bytes:
         raise KeyboardInterrupt
 
+    line = SerialPort(bench.device)
+    client = Console(line)
+    client.connect()
     with monkeypatch.context() as while_it_waits:
-        while_it_waits.setattr(SerialPort, "read", lambda _, timeout_s: interrupted(timeout_s))
+        while_it_waits.setattr(line, "read", interrupted)
         with pytest.raises(KeyboardInterrupt):
             client.status()
     assert client.ask("help")["command"] == "help"
     assert client.status()["command"] == "status"
+    client.close()
 
 
 def test_a_script_can_wait_for_a_state(bench: Bench, client: Console) -> None:

@@ -32,7 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--rig-report",
         metavar="DIR",
-        help="keep report.html, report.json and junit.xml there, for `shaker-rig compare`",
+        help="keep report.html, report.json, junit.xml and openhtf.json there; "
+        "`shaker-rig compare` and `trend` take such folders",
     )
     group.addoption("--rig-operator", metavar="NAME", help="who runs it, for the report")
     group.addoption(

@@ -225,8 +225,19 @@ def test_too_few_dice_and_dice_on_a_heap_are_said() -> None:
     pictures = dice_pictures("standard", STRAIGHT, 1)
     with pytest.raises(CalibrationError, match="take more pictures"):
         calibrate_by_dice(pictures, DieFinder(), start)
+    scene = scene_of("standard", STRAIGHT)
+    heaps = [[(x + 0.5 * n, y) for x, y in HEAP] for n in range(8)]
     with pytest.raises(CalibrationError, match="all over the floor"):
-        calibrate_by_dice([picture(scene_of("standard", STRAIGHT), HEAP)] * 24, DieFinder(), start)
+        calibrate_by_dice([picture(scene, heap) for heap in heaps], DieFinder(), start)
+
+
+def test_dice_that_were_not_moved_count_once() -> None:
+    """Ten pictures of the same three dice know no more than one picture."""
+    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
+    scene = scene_of("standard", STRAIGHT)
+    pictures = [picture(scene) for _ in range(10)]
+    with pytest.raises(CalibrationError, match="flat in only 3 different places"):
+        calibrate_by_dice(pictures, DieFinder(), start)
 
 
 HEAP = [(-11.0, 0.0), (11.0, 0.0), (0.0, 20.0)]

@@ -95,6 +95,10 @@ def main(
     jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
 ) -> None:
     """Print how often the statistics ring, and the power that they promise, by bias and tosses."""
+    typer.echo(
+        "bias: how much too often a face comes; dice: how many dice have it;\n"
+        "rang: share of samples with the alarm; promised: the power that the statistics state.\n"
+    )
     typer.echo("| bias | dice | tosses | rang | promised |\n| --- | --- | --- | --- | --- |")
     for excess in (0.20, 0.05):
         for dice in (3, 1):

@@ -66,7 +66,9 @@ def run(
         Literal["standard", "narrow", "rough", "littered"] | None,
         typer.Option(help="Compartment; in `rough` many dice end cocked."),
     ] = None,
-    dice: Annotated[str | None, typer.Option(help="Style of the dice.")] = None,
+    dice: Annotated[
+        str | None, typer.Option(help="Style of the dice; one that is none lists them.")
+    ] = None,
     cover: Annotated[
         Literal["hand", "driven"] | None,
         typer.Option(help="Cover over the dome: moved by hand, or driven by its pin."),
@@ -91,8 +93,8 @@ def run(
     """Run the rig until Ctrl-C, SIGTERM, `shaker-rig quit`, or its parent's end.
 
     Point the controller, pigs, mbpoll, picocom or a browser at the printed addresses; they also
-    stand in DIR/rig.json. DIR/settings.toml and DIR/users.toml are for a table on this rig, with
-    what simulated lines need; the line that runs it is printed.
+    stand in DIR/rig.json. Without --rig, DIR/settings.toml and DIR/users.toml are for a table on
+    this rig, with what simulated lines need; the line that runs it is printed.
     """
     # Imported here, because the camera's process imports this module anew and needs none of it.
     from hil_tests.rig import view
@@ -159,7 +161,8 @@ def hands(
     action: Annotated[list[str], typer.Argument(help="Such as: press estop")],
     folder: FolderOption = DEFAULT_FOLDER,
 ) -> None:
-    """Do what a person's hands do at the machine."""
+    """Do what a person's hands do at the machine. `hands help` lists what they can, while a rig
+    runs."""
     _say(_ask(folder, f"hands {' '.join(action)}"))
 
 
@@ -238,7 +241,7 @@ def trend(
 ) -> None:
     """Follow every measured value over many reports: where it went, and which nears its limit.
 
-    Ends with status 1 where one reaches its limit within as many runs again.
+    Ends with status 1 if a value that goes on like this reaches its limit within as many runs more.
     """
     from hil_tests.report import compare as comparing
     from hil_tests.report import trend as following

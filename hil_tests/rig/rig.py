@@ -60,6 +60,10 @@ LOCK = "lock"
 """File that a rig holds in its folder as long as it runs."""
 REPLACE = "replace dice"
 LAY = "lay card"
+NEEDS = (
+    "dice and coins need the lid open, the lid's flag needs it closed. Where the latch holds the "
+    "lid, force compartment opens it"
+)
 CARD_MM = 0.3
 """Thickness of the card that is laid: thin board."""
 LINE_FAULT_NAMES = frozenset(LINE_FAULTS)
@@ -433,7 +437,7 @@ class Rig:
         if action not in acts:
             raise ValueError(f"hands can: {', '.join(acts)}")
         if acts[action]() is False:
-            raise ValueError(f"the machine does not let a person {action} now")
+            raise ValueError(f"the machine does not let a person {action} now: {NEEDS}")
         self.machine.wake()
         return action
 

@@ -37,7 +37,10 @@ class Card:
         """Cut a card out of a picture as wide as the compartment. Raises ValueError."""
         picture = cv2.imread(str(file), cv2.IMREAD_GRAYSCALE)
         if picture is None or picture.shape[0] != picture.shape[1]:
-            raise ValueError(f"{file} is no square picture")
+            raise ValueError(
+                f"{file} is no square picture. "
+                "Lay the PNG that `shaker-ctl calibrate target` writes"
+            )
         scale = picture.shape[0] / (2.0 * compartment_radius_mm)
         return cls(np.asarray(picture), scale, compartment_radius_mm - 0.5, raised_mm)
 

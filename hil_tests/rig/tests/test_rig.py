@@ -196,7 +196,8 @@ def test_hands_move_contacts(rig):
     ("command", "text"),
     [
         ("dance", "there are: status"),
-        ("hands open compartment", "does not let a person"),
+        ("hands open compartment", "force compartment opens it"),
+        ("hands lay card none.png", "Lay the PNG that"),
         ("hands juggle", "hands can: press estop"),
         ("hands replace dice plaid", "no dice style 'plaid'"),
         ("hands replace dice 1 2 7", "a value of 1 to 6 for each of 2 to 4 dice"),

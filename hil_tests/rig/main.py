@@ -163,7 +163,11 @@ def hands(
 ) -> None:
     """Do what a person's hands do at the machine. `hands help` lists what they can, while a rig
     runs."""
-    _say(_ask(folder, f"hands {' '.join(action)}"))
+    words = " ".join(action)
+    before, lays, file = words.partition("lay card ")
+    if lays and not before:
+        words = lays + str(Path(file).resolve())  # the rig itself may run in another folder
+    _say(_ask(folder, f"hands {words}"))
 
 
 @app.command()

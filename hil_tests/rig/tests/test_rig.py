@@ -319,6 +319,15 @@ def test_no_rig_is_made_on_a_real_table_by_other_programs_either(tmp_path, monke
     assert not (tmp_path / "rig").exists()
 
 
+def test_a_card_is_laid_from_the_folder_of_the_person_who_lays_it(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(main, "_ask", lambda folder, command: asked.append(command))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["hands", "lay", "card", "card.png"])
+    assert done.exit_code == 0, done.output
+    assert asked == [f"hands lay card {tmp_path / 'card.png'}"]
+
+
 def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):
     done = CliRunner().invoke(app, ["run", "--dice", "plaid", "--dir", str(tmp_path / "rig")])
     assert done.exit_code == 1

@@ -21,7 +21,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
-from vision.faces_by_pips.pips import PIP_DIAMETERS, Face
+from vision.faces_by_pips.pips import LATTICE, PIP_DIAMETERS, Face
 from vision.faces_by_pips.proposals import SPACING, Proposal, propose
 from vision.faces_by_pips.spots import (
     MIN_CONTRAST,
@@ -76,10 +76,9 @@ _AROUND = np.concatenate(
 """(56, 2): places beyond the edges of the face."""
 _PLACES = np.concatenate([_GRID.reshape(-1, 2), _AROUND])
 """All of them, those on the face first."""
-_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
-_AWAY = np.array([np.hypot(_GRID[..., 0] - x, _GRID[..., 1] - y) for x, y in _LATTICE])
+_AWAY = np.array([np.hypot(_GRID[..., 0] - x, _GRID[..., 1] - y) for x, y in LATTICE])
 """(9, 27, 27): distance of each cell from each place of the lattice."""
-_FAR = np.hypot(*np.array(_LATTICE, float).T)
+_FAR = np.hypot(*np.array(LATTICE, float).T)
 
 _RADII = (0.27, 0.68)
 _ACE_RADII = tuple(diameter / 2 / SPACING for diameter in PIP_DIAMETERS)
@@ -279,7 +278,7 @@ def _face(
 ) -> tuple[np.ndarray, Face] | None:
     """Colour and face of a proposal, if its (3, 27, 27) patch shows its pips of that colour and
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
-    has_pip = np.array([place in proposal.layout for place in _LATTICE])
+    has_pip = np.array([place in proposal.layout for place in LATTICE])
     gaps = _AWAY[has_pip].min(axis=0)
     looked_at = reach > _FROM_MIDDLE
     ground = looked_at & (gaps > (_PRINT_REACH if proposal.is_printed else 1.3 * radius + 0.08))
@@ -293,7 +292,7 @@ def _face(
     off = length(away) / contrast
     share = np.tensordot((pip - body) / contrast**2, away, 1).astype(np.float32)
     disc = max(0.20, min(0.75 * radius, 0.4))
-    near = (looked_at & (disc > _AWAY)).reshape(len(_LATTICE), -1).astype(np.float32)
+    near = (looked_at & (disc > _AWAY)).reshape(len(LATTICE), -1).astype(np.float32)
     cells = np.maximum(near.sum(axis=1), 1.0)
     full = min(1.0, float((near[has_pip] @ share.ravel() / cells[has_pip]).min()))
     is_bare = ~has_pip & (radius + disc < _FAR)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.faces_by_pips.pips import BORDER, FACE_PX, SPOTS, Face
+from vision.faces_by_pips.pips import BORDER, FACE_PX, LATTICE, SPOTS, Face
 from vision.medians import median
 
 REFRACTION = 1.49
@@ -28,8 +28,6 @@ _MIN_SHINE = 7.0
 """Mean Lab distance of the far pips from the face, above which they are seen. Of 389 flat opaque
 dice of the rig none had more than 4.0. Of 343 flat clear ones that show no five one had less (seeds
 27101, 27103)."""
-
-_LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
 
 
 def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) -> np.ndarray:
@@ -54,10 +52,10 @@ def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) ->
         return best
     first, step = FACE_PX / REFRACTION * np.radians((leans_deg[0], leans_deg[1] - leans_deg[0]))
     opposite = len(SPOTS) + 1 - face.value
-    middle = np.array(face.offset) + usual
+    middle = face.offset + usual
     at = {
         place: _seen_at(shine, middle + np.array(place) * face.spacing * scale, first, step, best)
-        for place in _LATTICE
+        for place in LATTICE
     }
     # A shadow over half an opaque face is as bright where no far pip is.
     for layout in SPOTS[opposite]:

@@ -81,6 +81,8 @@ BORDER = 6
 _MAX_ODD = 0.035
 """Share of a face that may be neither face nor round pip: a serial number, a scratch."""
 
+LATTICE = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+"""The nine places of pips on a face, in spacings from its middle."""
 SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
     1: (((0, 0),),),
     2: (((-1, -1), (1, 1)), ((1, -1), (-1, 1))),

@@ -40,7 +40,7 @@ _STEP_MM = 0.12
 _FROM_MM, _TO_MM = -0.8, 5.6
 _S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
 _SHARE = np.linspace(0, 1, len(_S), dtype=np.float32)
-_ALONG = np.linspace(-0.86, 0.86, _BLOCKS * _RAYS)
+_ALONG = 0.86 * np.linspace(-1, 1, _BLOCKS * _RAYS)
 """Places along a side where its rays begin, in half edges."""
 _RUN = 5
 """Samples in a row that must look like the floor: a dark seam or a row of pips is shorter. So many
@@ -58,6 +58,9 @@ _ROOM_NOISE_MM = 0.25
 """Error of the gap between two top faces as their pips say it, or of one and the wall."""
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
+_HIDDEN = 3.0
+"""Cost of side faces that all look like the floor in shade: then each side ends at its top edge,
+however the die lies. On path-traced dark dice they do, as the floor's light falls on them."""
 _MIN_SIDE_LIGHT = 0.05
 """Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
@@ -230,6 +233,9 @@ def _judged(
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
+    gap = (shown[is_seen, None] - _BLEED_PX / px_per_mm - _HALOS_MM) / noise
+    hidden = _HIDDEN + (_HALO_COST + np.minimum(0.5 * gap**2, _MAX_ODD).sum(axis=0)).min()
+    cost = np.minimum(cost, hidden)
     through = np.minimum(through, _MAX_ODD)
     cost += through
     evidence = _evidence(cost)

@@ -65,6 +65,14 @@ def test_a_die_that_leans_towards_the_lens_shows_too_little(reader):
     assert sides.beyond_mm < LIMITS.sides_beyond_mm
 
 
+def test_sides_that_may_all_look_like_the_floor_prove_no_lean(reader):
+    # A cube that leans so, and an upright one with sides as dark as the shaded floor, look alike.
+    picture = draw([Die(34, 0, 0, 4, tilt_deg=-8, tilt_axis_deg=90)])
+    assert seen(reader, picture, (34, 0)).evidence > -5.0
+    one_is_wide = draw([Die(-34, 0, 0, 4, tilt_deg=-8, tilt_axis_deg=90)])
+    assert seen(reader, one_is_wide, (-34, 0)).evidence < -8.0
+
+
 def test_a_shadow_is_no_side_face(reader):
     picture = draw([Die(0, 0, 0, 6)]).astype(np.float32)
     shade = np.ones(picture.shape[:2], np.float32)
@@ -94,7 +102,7 @@ def test_a_neighbour_is_no_side_face(reader, gap_mm):
 
 def test_a_side_against_an_upright_neighbour_cannot_be_raised(reader):
     neighbour = Die(-24.2, 0, 0, 5)
-    assert seen(reader, draw([neighbour, Die(-8, 0, 0, 4)]), (-8, 0)).evidence > 4.0
+    assert seen(reader, draw([neighbour, Die(-8, 0, 0, 4)]), (-8, 0)).evidence > 3.0
     leaning = Die(-8, 0, 0, 4, tilt_deg=8, tilt_axis_deg=90)
     away = dataclasses.replace(neighbour, x=-26.2)
     assert seen(reader, draw([away, leaning]), (-8, 0)).evidence < 1.0
@@ -130,8 +138,10 @@ def test_a_side_face_as_dark_as_a_shadow_of_the_floor_tells_nothing(reader):
 def test_a_five_that_hides_its_far_pips_lies_flat_if_other_dice_show_theirs(value):
     """Which dice of one toss are clear, the dice that show their far pips say."""
     patch = np.full((FACE_PX, FACE_PX, 3), RED.face, np.uint8)
-    for at, colour in (((36, 36), (60, 55, 240)), ((17, 17), RED.pip), ((55, 55), RED.pip)):
-        cv2.circle(patch, at, 7, colour, -1, cv2.LINE_AA)
+    for at in ((36, 36), (17, 55), (55, 17)):
+        cv2.circle(patch, at, 7, (60, 55, 240), -1, cv2.LINE_AA)
+    for at in ((17, 17), (55, 55)):
+        cv2.circle(patch, at, 7, RED.pip, -1, cv2.LINE_AA)
     clear = read_face(patch)
     assert clear.value == 2
     picture = draw([Die(-20, 0, 0, 3, look=RED), Die(20, 0, 0, value, look=RED)])

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.cube_outlines.foreground import MIN_STEP
 from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import read_sized
 from vision.faces_by_pips.pips import Face
@@ -40,6 +41,7 @@ def find_by_pips(
         (_pose(die.corners + origin, calibration), die.face)
         for die in faces
         if die.face.confidence >= _MIN_SURE
+        and die.face.contrast > MIN_STEP  # else they are grain, as on the floor
         and calibration.has_room_at((die.corners + origin).mean(axis=0))
     ]
 

@@ -82,6 +82,29 @@ def test_other_sizes_and_places_beyond_the_wall_are_no_dice():
     assert find_by_pips(outside, TABLE) == []
 
 
+def with_a_two(image, colour):
+    """The picture with two spots on the floor that lie as the pips of a two."""
+    for step_mm in (-4.2, 4.2):
+        x, y = TABLE.to_px(np.array([(step_mm - 5, step_mm - 32, TABLE.die_mm)]))[0]
+        cv2.circle(image, (round(x), round(y)), 7, colour, -1, cv2.LINE_AA)
+    return image
+
+
+@pytest.mark.parametrize(("flecks", "values"), [(5, [6, 2, 3, 5]), (40, [6, 3, 5])])
+def test_two_of_many_flecks_are_no_two(reader, flecks, values):
+    image = draw([*DICE[:2], replace(DICE[2], look=LIKE_FLOOR)], floor=FLOOR)
+    rng = np.random.default_rng(5)
+    for x, y in TABLE.level_px(rng.uniform(-30, 30, (flecks, 2))).round().astype(int).tolist():
+        cv2.circle(image, (x, y), 3, (235, 235, 235), -1, cv2.LINE_AA)
+    assert _values(reader.read(with_a_two(image, (235, 235, 235)))) == values
+
+
+@pytest.mark.parametrize(("colour", "count"), [((235, 235, 235), 1), ((80, 128, 66), 0)])
+def test_spots_that_hardly_differ_from_the_floor_are_no_pips(colour, count):
+    empty = draw([], floor=FLOOR, noise=0.5)
+    assert len(find_by_pips(with_a_two(empty, colour), TABLE)) == count
+
+
 def test_an_empty_compartment_stays_empty(reader):
     assert find_by_pips(draw([]), TABLE) == []
     assert reader.read(draw([])).dice == ()

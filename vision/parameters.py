@@ -125,7 +125,7 @@ class Limits:
     """Smallest probability of the model's value. Of 1,355 flat dice of the rig one has less than
     0.95. In one of 4,000 path-traced pictures both readers counted a reflection in a translucent
     four as a fifth pip; it had 0.91."""
-    pip_confidence: float = 0.50
+    pip_confidence: float = 0.46
     """Smallest contrast between the weakest pip and the strongest empty place, both relative to the
     usual pip. Of 1,689 flat tosses of the rig that were read the smallest had 0.61. Below: dice
     with a smear over their seam were accepted, with 0.36 and 0.45."""

@@ -51,12 +51,13 @@ _RIM_SEARCH_PX = 22
 _RIM_NEAR_PX = 9.0
 """Distance from its calibrated place at which a step counts three fifths."""
 _RIM_SHIFT_PX = 3.5
+_RIM_STEP_PX = 4
 _RIM_SHIFTS = np.array(
     [(0.0, 0.0)]
     + [
         (r * np.cos(turn), r * np.sin(turn))
-        for r in range(4, _RIM_SEARCH_PX, 3)
-        for turn in np.linspace(0, 2 * np.pi, 4 * r, endpoint=False)
+        for r in range(_RIM_STEP_PX, _RIM_SEARCH_PX, _RIM_STEP_PX)
+        for turn in np.linspace(0, 2 * np.pi, _RIM_STEP_PX * r, endpoint=False)
     ]
 )
 """Places that a bumped camera's rim may have, pixels to the right and down."""

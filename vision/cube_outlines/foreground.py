@@ -33,9 +33,9 @@ _CELL = 16
 _MIN_FLOOR = 0.5
 """Share of the compartment that is floor. If less has the likeliest colour, another is tried."""
 _DISC_OFF = 0.02
-"""Largest distance of a mirrored disc's middle from the view's, in its widths. In 60 path-traced
-pictures of six domes (seeds 1559, 1560, 9101) it is at most 0.01. A light chip that lies so exactly
-in the middle is taken for one."""
+"""Largest distance of a mirrored disc's middle from the view's, in its widths. In path-traced
+pictures of nine domes (seeds 1559 to 1562, 9101) it is at most 0.01; the discs' radii are 0.22 to
+0.42. A light chip that lies so exactly in the middle is taken for one."""
 
 _SAME_STEP = 10
 """Largest difference of a colour channel, as a mean over 5 × 5 pixels of the view, between two
@@ -142,9 +142,13 @@ class FloorView:
         self._down = np.stack([np.ones_like(v), v, v * v], axis=1)
         x, y = u[self._columns], v[self._rows]
         self._base = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1)
+        # Through a ring, or a disc, a surface of the second degree may go anywhere beyond it.
+        self._plane = np.stack([np.ones_like(x), x, y], axis=1)
         # Half a die's diagonal: the widest circle inside three dice that touch is smaller.
         self._min_disc = float(np.hypot(0.5, 0.5)) * calibration.die_px / scale
-        self._is_middle = np.hypot(x, y) < self._min_disc / width
+        away = np.hypot(x * width, y * height)
+        self._middle = away < self._min_disc
+        self._rim = away > radius * calibration.floor_px_per_mm / scale - self._min_disc / 2
 
     def shrink(self, image: np.ndarray) -> np.ndarray:
         """(h, w, 3): a (H, W, 3) uint8 BGR frame of the calibrated size in this view."""
@@ -196,16 +200,28 @@ class FloorView:
             other = self._fit_surface(samples, ~fitted.is_near)
             if other is not None and other.is_near.sum() > fitted.is_near.sum():
                 fitted = other
-        # Where the middle is something else, dice lie there, or a disc is mirrored.
-        if fitted.is_near[self._is_middle].sum() < _MIN_FLOOR / 2 * self._is_middle.sum():
-            lit = self._fit_surface(samples, ~fitted.is_near)
-            if lit is not None:
-                self._lighten_disc(fitted.lab, lab, lit.lab)
-        return Floor(fitted.lab, fitted.spread)
+        colour = fitted.lab
+        has_middle, has_rim = (self._covers(fitted, part) for part in (self._middle, self._rim))
+        if has_middle != has_rim:
+            rest = self._fit_surface(samples, ~fitted.is_near, self._plane)
+            if rest is not None:
+                outer, inner = (rest, fitted) if has_middle else (fitted, rest)
+                disc = self._mirrored(lab, outer.lab, inner.lab)
+                if disc is not None:
+                    colour = np.where(disc, inner.lab, outer.lab)
+        return Floor(colour, fitted.spread)
 
-    def _fit_surface(self, samples: np.ndarray, among: np.ndarray) -> _Surface | None:
-        """A surface of the second degree near the likeliest colour of the samples `among` which to
-        look, (N,) bool; None if they are too few."""
+    @staticmethod
+    def _covers(surface: _Surface, part: np.ndarray) -> bool:
+        """True if a surface explains that part of the samples, (N,) bool, but for dice."""
+        return bool(surface.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
+
+    def _fit_surface(
+        self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray | None = None
+    ) -> _Surface | None:
+        """A surface near the likeliest colour of the samples `among` which to look, (N,) bool; None
+        if they are too few. `terms`: `_plane`, or by default those of the second degree."""
+        every = self._base if terms is None else terms
         if not among.any():
             return None
         near = _length(samples - _mode(samples.compress(among, axis=0))) < 2 * _CELL
@@ -214,28 +230,35 @@ class FloorView:
             if near.sum() < 30:
                 return None
             # `compress` takes a third of the time of `[near]`.
-            base, seen = (each.compress(near, axis=0) for each in (self._base, samples))
-            terms = np.linalg.solve(base.T @ base, base.T @ seen)
-            offset = _length(samples - self._base @ terms)
+            base, seen = (each.compress(near, axis=0) for each in (every, samples))
+            # All may lie in one line, then there are many solutions.
+            weights = np.linalg.lstsq(base.T @ base, base.T @ seen)[0]
+            offset = _length(samples - every @ weights)
             spread = median(offset.compress(near))
             near = offset < max(_MIN_SPREAD, 3.5 * spread)
-        one, x, y, xx, xy, yy = terms
+        one, x, y, *curve = weights
         zero = np.zeros_like(one)
+        xx, xy, yy = curve or (zero, zero, zero)
         # A surface of the second degree is, in each row, a parabola of the columns.
         parts = np.array([(one, x, xx), (y, xy, zero), (yy, zero, zero)]).reshape(3, 9)
         rows = (self._down @ parts).reshape(-1, 3, 3).transpose(2, 0, 1).reshape(-1, 3)
         return _Surface((rows @ self._along).reshape(3, *self.inside.shape), spread, near)
 
-    def _lighten_disc(self, floor: np.ndarray, lab: np.ndarray, lit: np.ndarray) -> None:
-        """Give the floor (3, h, w) the colour of the disc that the dome mirrors, if there is one:
-        the largest one about the middle in which no plain floor is, with plain floor around."""
+    def _mirrored(self, lab: np.ndarray, floor: np.ndarray, lit: np.ndarray) -> np.ndarray | None:
+        """(h, w) bool: the disc that the dome mirrors on the floor (3, h, w), so that it is lit;
+        None if there is none. The largest one about the middle is looked for in which no plain
+        floor is, with plain floor around."""
         seen = lab.transpose(2, 0, 1)
         from_floor, from_lit = (
             np.sqrt(np.square(seen - each).sum(axis=0)) for each in (floor, lit)
         )
         is_floor = self.inside & (from_floor < np.minimum(from_lit, MIN_STEP))
         plain = cv2.morphologyEx(is_floor.astype(np.uint8), cv2.MORPH_OPEN, NEAR)
-        free = cv2.distanceTransform(1 - plain, cv2.DIST_L2, cv2.DIST_MASK_5)
+        _, pieces, stats, _ = cv2.connectedComponentsWithStats(plain)
+        is_large = stats[:, cv2.CC_STAT_AREA] > self._min_disc**2
+        is_large[0] = False  # what is no floor
+        nothing = (~is_large[pieces]).astype(np.uint8)
+        free = cv2.distanceTransform(nothing, cv2.DIST_L2, cv2.DIST_MASK_5)
         height, width = free.shape
         off = round(_DISC_OFF * width)
         top, left = height // 2 - off, width // 2 - off
@@ -245,11 +268,11 @@ class FloorView:
         is_disc = away < radius
         is_ring = (away > radius + 2) & (away < radius + 2 * 2)
         # Dice cover up to 0.6 of what is around.
-        if radius < self._min_disc or is_floor[is_ring].mean() < _MIN_FLOOR / 2:
-            return
+        around = np.count_nonzero(is_floor & is_ring)
+        if radius < self._min_disc or around <= _MIN_FLOOR / 2 * np.count_nonzero(is_ring):
+            return None
         is_lit = (from_lit < MIN_STEP) & (lit[0] > floor[0])
-        if is_lit[is_disc].mean() > _MIN_FLOOR:
-            np.copyto(floor, lit, where=is_disc)
+        return is_disc if is_lit[is_disc].mean() > _MIN_FLOOR else None
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:
         thick = ((distance > 1.0) & self.inside).astype(np.uint8) * 255

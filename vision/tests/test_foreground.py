@@ -32,8 +32,9 @@ def covered(image):
     return cv2.countNonZero(FLOOR.separate(FLOOR.shrink(image)).mask) / one
 
 
-def test_a_disc_of_light_about_the_middle_is_floor(reader):
-    image = mirrored(draw(DICE))
+@pytest.mark.parametrize("radius_mm", [18.0, 26.0, 43.0])
+def test_a_disc_of_light_about_the_middle_is_floor(reader, radius_mm):
+    image = mirrored(draw(DICE), radius_mm)
     assert covered(draw(DICE)) == pytest.approx(covered(image), abs=0.6)
     assert [die.face.value for die in reader.read(image).dice] == [6, 3, 5]
 

@@ -1,7 +1,7 @@
 """`pytest hil_tests --rig FILE`: which rig the tests run on, and what they leave behind.
 
-Owns the options and the fixtures that every test of a rig may ask for. What a rig cannot do is
-skipped with that reason.
+Owns the options and the fixtures that every test of a rig may ask for. A test that needs something
+the rig cannot do is skipped, with the reason.
 """
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ Owns the walk. The only abstractions are those of `alphabet` and of `normal`; bo
 and tested. No state is left out and nothing is bounded in depth: the walk ends when no new state is
 left.
 
-A *watch* (`watch`) rides along: what has happened to the table. It is kept from events and
+A *watch* (`watch`) remembers what has happened to the table. It learns this from events and
 commands, and in a few places from the phase that the machine went to. The explored node is state
 and watch.
 
-Every event meets every node, and the properties judge what comes of it. This is worked out once
-for all nodes that agree in what was looked at (`remembered`), which changes no figure and no
-verdict (`test_what_is_remembered_is_what_is_worked_out`). Events that no row of a phase is for are
-worked out together, since each of them is refused and leaves the node as it is.
+Every event meets every node, and the properties judge the result. The result is computed once for
+all nodes that agree in the fields that were read (`remembered`); figures and verdicts stay the same
+(`test_what_is_remembered_is_what_is_worked_out`). If no row of a phase handles an event, the event
+is refused and the node stays as it is. All such events are judged together.
 """
 
 from __future__ import annotations

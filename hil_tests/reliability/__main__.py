@@ -1,7 +1,7 @@
 """`python -m hil_tests.reliability`: faults, crashes, and a long run, on the virtual rig.
 
-Owns the command line, progress, and when a session is given up for a new one. Exit status 0: all as
-required; 1: a difference, or not everything was run, or there is no place for the results.
+Owns the command line, progress, and the rule for replacing a session. Exit status 0: every result
+is as required; 1: a difference, or not everything was run, or there is no place for the results.
 """
 
 from __future__ import annotations

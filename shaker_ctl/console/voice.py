@@ -1,4 +1,4 @@
-"""How a console speaks: words for people, JSON for scripts, and files piece by piece in either.
+"""How a console speaks: words for people, JSON for scripts, and files piece by piece in both.
 
 Owns the voice, what waits to be sent, and the form of `ok` and `error`. Must not know commands,
 logins or the table.

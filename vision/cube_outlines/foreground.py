@@ -213,14 +213,16 @@ class FloorView:
 
     @staticmethod
     def _covers(surface: _Surface, part: np.ndarray) -> bool:
-        """True if a surface explains that part of the samples, (N,) bool, but for dice."""
+        """True if a surface explains more than a quarter of the samples in `part`, (N,) bool: dice
+        may cover the rest."""
         return bool(surface.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
 
     def _fit_surface(
         self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray | None = None
     ) -> _Surface | None:
-        """A surface near the likeliest colour of the samples `among` which to look, (N,) bool; None
-        if they are too few. `terms`: `_plane`, or by default those of the second degree."""
+        """A surface through the samples near the most common colour; None if they are fewer than
+        30. `among`: (N,) bool, which samples to use. `terms`: `_plane`, or by default those of the
+        second degree."""
         every = self._base if terms is None else terms
         if not among.any():
             return None
@@ -245,9 +247,10 @@ class FloorView:
         return _Surface((rows @ self._along).reshape(3, *self.inside.shape), spread, near)
 
     def _mirrored(self, lab: np.ndarray, floor: np.ndarray, lit: np.ndarray) -> np.ndarray | None:
-        """(h, w) bool: the disc that the dome mirrors on the floor (3, h, w), so that it is lit;
-        None if there is none. The largest one about the middle is looked for in which no plain
-        floor is, with plain floor around."""
+        """(h, w) bool: the lighter disc in the middle of the picture that the dome's reflection
+        makes; None if there is none. It is the largest disc about the middle that has no plain
+        floor inside; it has plain floor around, and most of it has the lit colour. `floor`, `lit`:
+        (3, h, w), the two fitted colours."""
         seen = lab.transpose(2, 0, 1)
         from_floor, from_lit = (
             np.sqrt(np.square(seen - each).sum(axis=0)) for each in (floor, lit)
@@ -284,8 +287,8 @@ class FloorView:
 
 
 def shows_the_same(before: Foreground, picture: np.ndarray) -> bool:
-    """True if nothing in a picture that `FloorView.shrink` made is another than in an earlier
-    frame, but for grain."""
+    """True if a picture that `FloorView.shrink` made differs from an earlier frame only by
+    grain."""
     change = cv2.blur(cv2.subtract(picture, before.picture, dtype=cv2.CV_16S), (5, 5))
     return bool(np.abs(change).max() <= _SAME_STEP)
 

@@ -14,9 +14,9 @@ Six adjacent rays give one median profile, and each side has five such blocks. A
 beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
 Then all sides together are compared with a rigid cube at every lean, and so are the pips of the far
 face if they shine through (`far_face`). A side that is hidden by a neighbour or the wall does not
-count. But it cannot be raised where it has no room: the foot of a raised side would stand out from
-its top edge, into the upright neighbour or the wall. This is not heard where what is seen of the
-sides is against flat.
+count. But the gap beside a side limits its lean: the foot of a raised side would reach past its top
+edge, into the upright neighbour or the wall. This limit adds to the cost of a lean. It is not
+applied if the side faces and the far face already speak for a lean.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ _ROOM_NOISE_MM = 0.25
 _MAX_ODD = 12.5
 """Cost at which one side's measurement is taken for a mistake instead."""
 _HIDDEN = 3.0
-"""Cost of side faces that all look like the floor in shade: then each side ends at its top edge,
-however the die lies. On path-traced dark dice they do, as the floor's light falls on them."""
+"""If all side faces look like the shaded floor, every side seems to end at its top edge, whatever
+the lean. This is the cost of that case. Path-traced dark dice look so, lit by the floor."""
 _MIN_SIDE_LIGHT = 0.05
 """Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
 _HALOS_MM = np.linspace(-0.6, 1.6, 12)
 _USUAL_HALO_MM = 0.2
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
-"""How much farther than its foot a die may seem to reach on all sides alike, and what that costs: a
-contact shadow, its own colour on the floor, its reflection; less far, where its edges are rounded.
-A lean is another thing on each side. Path-traced dice at 6° and more were told from flat ones in
-72 % of pairs without this and in 83 % with it, the rig's in 95.6 and 96.3 %."""
+"""How much farther than its foot a die may seem to end on all four sides together, and what that
+costs: by a contact shadow, its own colour on the floor, its reflection. It seems to end less far if
+its edges are rounded. A lean moves each side differently. Path-traced dice at 6° and more were told
+from flat ones in 72 % of pairs without this and in 83 % with it, the rig's in 95.6 and 96.3 %."""
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
 _MAX_LEAN_DEG = 16.0
@@ -80,17 +80,17 @@ _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
 _LINEAR = (np.arange(256) / 255.0) ** _GAMMA
 _COARSE = 3
-"""Of so many samples along a ray one tells whether floor or a neighbour is there; a whole number of
-them makes a ray."""
+"""Only every third sample of a ray is asked whether floor or a neighbour is there. The length of a
+ray is a multiple of three."""
 
 UNSEEN = 9.9
 _BARE_FROM_MM = 0.35
 """Distance from a top edge at which its own blur ends."""
 _BARE_RUN = 3
 _BARE_SHARE = 0.05
-"""Difference from the floor's colour, lit or in shadow, as a share of the top face's, below which
-so many samples in a row show the floor. Of 30 flat dice of the rig beside a neighbour 28 have less,
-of 34 that lean on one none; the two are green on green felt."""
+"""Difference from the floor's colour, lit or in shadow, as a share of the top face's. If the mean
+of `_BARE_RUN` samples in a row differs by less, they show the floor. Of 30 flat dice of the rig
+beside a neighbour 28 have less, of 34 that lean on one none; the two are green on green felt."""
 
 _RIM = np.linspace(-1, 1, len(_ALONG))[:, None]
 _OUTLINE = np.concatenate([n + _RIM * t for n, t in zip(NORMALS, TANGENTS, strict=True)])
@@ -109,12 +109,12 @@ class Sides:
     """How much better flat explains them than a lean of 5.5° or more, as a difference of
     log-likelihoods; 0 where nothing can be told."""
     through: float
-    """The same of the far face alone."""
+    """`evidence` of the far face alone."""
     axes: int
     """Of the two directions in which a die can lean, how many were seen."""
     beyond_mm: float
-    """How much more than a flat die's the side that shows most shows. What is missing instead may
-    be a side face that looks like the floor."""
+    """On the side that shows the most side face: how much more it shows than a flat die would, mm;
+    at least 0. A side that shows less does not count: its side face may look like the floor."""
     contrast: float
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
@@ -340,9 +340,9 @@ class _Ends:
 def _ends(
     profiles: np.ndarray, lengths: np.ndarray, is_floor: np.ndarray, strips: np.ndarray
 ) -> _Ends:
-    """All blocks at once; what the floor looks like, the far end of each profile says, and it is
-    the floor's where the foreground, too, says that nothing stands there: beside a neighbour the
-    whole profile may lie on one wide side face."""
+    """Find where the die ends, for all blocks at once. The far end of a profile gives the colour of
+    the floor. A profile counts only if the foreground, too, finds nothing standing at that far end:
+    beside a neighbour the whole profile may lie on one wide side face."""
     foot = np.maximum(strips.reshape(-1), 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
     least = np.searchsorted(_S, foot + _MIN_SEEN_MM)
@@ -376,8 +376,9 @@ def _ends(
 
 
 def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """(N, K) distances of colours (N, K, 3), which are so much `light`, from the colour of floor
-    that reflects the light (N, 3), in any shadow."""
+    """(N, K) distance of each colour from the floor's colour, with the floor darkened by the shadow
+    that fits best. `colours`: (N, K, 3). `light`: the same in linear light. `floor`: (N, 3), linear
+    light."""
     dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
     shade = (light @ floor[:, :, None])[..., 0] / dot[:, None]
     shade = np.minimum(np.maximum(shade, 0.0), 1.1)

@@ -21,7 +21,7 @@ REFRACTION = 1.49
 """Of cellulose acetate and of acrylic, which clear dice are made of. Resin has up to 1.6; there the
 far face of a flat die at the wall is 0.1 mm from where this index has it."""
 _OWN = np.ones((7,) * 2, np.uint8)
-"""The near face's own pips are left out with half so many pixels around: their edges are soft."""
+"""The near face's own pips are left out with a margin of three pixels: their edges are soft."""
 _INNER = np.zeros((FACE_PX, FACE_PX), bool)
 _INNER[BORDER:-BORDER, BORDER:-BORDER] = True
 _AROUND = 1.5
@@ -34,8 +34,9 @@ dice of the rig none had more than 4.0. Of 343 flat clear ones that show no five
 
 
 def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) -> np.ndarray:
-    """(N, N) how badly a lean by (N,) angles along the x and the y axis of `face` explains what
-    shines through it, in two Lab units; all 0 if nothing does.
+    """(N, N) cost of each lean: how much worse it explains the far pips than the best lean does, in
+    units of two Lab steps; all 0 if no far pips are seen. `leans_deg`: (N,) angles along the x
+    (first axis) and the y axis of `face`.
 
     `usual`, (2,): from the middle of the face to that of an upright die's far face, in edges.
     `scale`: an edge of the far face, as it looks, in edges. A die that leans by a positive angle

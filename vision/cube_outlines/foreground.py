@@ -35,7 +35,7 @@ _MIN_FLOOR = 0.5
 _DISC_OFF = 0.02
 """Largest distance of a mirrored disc's middle from the view's, in its widths. In path-traced
 pictures of nine domes (seeds 1559 to 1562, 9101) it is at most 0.01; the discs' radii are 0.22 to
-0.42. A light chip that lies so exactly in the middle is taken for one."""
+0.42. A round grey thing that lies so exactly in the middle is taken for one."""
 
 _SAME_STEP = 10
 """Largest difference of a colour channel, as a mean over 5 × 5 pixels of the view, between two
@@ -274,8 +274,12 @@ class FloorView:
         around = np.count_nonzero(is_floor & is_ring)
         if radius < self._min_disc or around <= _MIN_FLOOR / 2 * np.count_nonzero(is_ring):
             return None
-        is_lit = (from_lit < MIN_STEP) & (lit[0] > floor[0])
-        return is_disc if is_lit[is_disc].mean() > _MIN_FLOOR else None
+        is_lit = from_lit < MIN_STEP
+        if is_lit[is_disc].mean() < _MIN_FLOOR or is_lit[is_ring].mean() > _MIN_FLOOR / 2:
+            return None
+        # Mirrored light is added, and has hardly a colour: things that lie there differ more.
+        light, *tints = (float(each[is_disc].mean()) for each in lit - floor)
+        return is_disc if light > 0 and max(map(abs, tints)) < 2 * MIN_STEP else None
 
     def _solid(self, distance: np.ndarray) -> np.ndarray:
         thick = ((distance > 1.0) & self.inside).astype(np.uint8) * 255

@@ -156,9 +156,7 @@ class SecondReader:
             read = [die for die in dice if die.face.value and die.fit.spread_mm < _GOOD_FIT_MM]
             known = [die.corners for die in read]
             faces = find_by_pips(image, self.calibration, known)
-            if flecks > _MAX_FLECKS:
-                faces = [(pose, face) for pose, face in faces if face.value != 2]
-            dice = self._with_pips(ground, dice, faces)
+            dice = self._with_pips(ground, dice, faces, is_flecked=flecks > _MAX_FLECKS)
         dice.sort(key=lambda die: die.fit.pose.x_mm)
         areas = [self._area(ground, die.fit) for die in dice]
         free, at_wall = self._unexplained(ground, areas)
@@ -186,9 +184,15 @@ class SecondReader:
         return replace(before, dice=dice, ground=ground)
 
     def _with_pips(
-        self, ground: Foreground, dice: list[SecondDie], faces: Sequence[tuple[Pose, Face]]
+        self,
+        ground: Foreground,
+        dice: list[SecondDie],
+        faces: Sequence[tuple[Pose, Face]],
+        *,
+        is_flecked: bool,
     ) -> list[SecondDie]:
-        """The dice, with what their pips alone say where the outline left a question.
+        """The dice, with what their pips alone say where the outline left a question. On a floor
+        that `is_flecked`, two spots where no outline is are no die.
 
         What an outline that fits shows stays, a legal face or none: the pips alone may be those of
         the bottom face, seen through a translucent ace, or leave out the one too many. Where it
@@ -200,6 +204,8 @@ class SecondReader:
         for pose, face in faces:
             at = nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
             there = None if at is None else kept[at]
+            if there is None and is_flecked and face.value == 2:
+                continue
             if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
                 # Of a die that leans, an upright cube may fit all that is seen, but not its top.
                 is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None

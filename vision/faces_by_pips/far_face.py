@@ -51,7 +51,7 @@ def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) ->
         return best
     side = int(face.pip_diameter * FACE_PX / 2) | 1
     shine = _mean(np.where(is_plain, face.away - median(face.away[is_plain]), 0.0), side)
-    if shine.max() <= _MIN_SHINE:  # so no mean of its places is larger: most opaque dice end here
+    if shine.max() <= _MIN_SHINE:  # most opaque dice end here
         return best
     plain, wide = is_plain.astype(np.float32), int(_AROUND * face.spacing * FACE_PX) | 1
     around = _mean(face.away * plain, wide) / np.maximum(_mean(plain, wide), 1e-6)

@@ -52,6 +52,8 @@ _RIM_NEAR_PX = 9.0
 """Distance from its calibrated place at which a step counts three fifths."""
 _RIM_SHIFT_PX = 3.5
 _RIM_STEP_PX = 4
+"""Step between the radii of the places that are tried; and so many places on a circle per pixel of
+its radius."""
 _RIM_SHIFTS = np.array(
     [(0.0, 0.0)]
     + [

@@ -45,12 +45,38 @@ def test_a_disc_of_light_about_the_middle_is_floor(reader, radius_mm):
         (10.0, (0.0, 0.0), 40.0),  # smaller than a die
         (26.0, (9.0, 0.0), 40.0),  # beside the middle
         (26.0, (0.0, 0.0), -40.0),  # darker: nothing mirrored takes light away
-        (60.0, (35.0, 0.0), 40.0),  # a cloth from the side
     ],
 )
 def test_any_other_disc_is_something_on_the_floor(radius_mm, at_mm, light):
     image = mirrored(draw([], floor=(90, 120, 80)), radius_mm, at_mm, light)
     assert covered(image) > 1.0
+
+
+WHITE_CHIP, YELLOW_CHIP = (225, 228, 230), (60, 190, 220)
+
+
+@pytest.mark.parametrize("colour", [WHITE_CHIP, YELLOW_CHIP])
+def test_a_chip_in_the_middle_is_no_mirrored_disc(colour):
+    image = draw([])
+    cv2.circle(image, (320, 240), round(19.5 * TABLE.floor_px_per_mm), colour, -1, cv2.LINE_AA)
+    assert covered(image) > 3.0
+
+
+@pytest.mark.parametrize("corners", [4, 6])
+def test_what_is_not_round_is_no_mirrored_disc(corners):
+    turns = np.linspace(0, 2 * np.pi, corners, endpoint=False) + 0.3
+    outline = np.array([(320, 240)]) + 100 * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    veil = np.zeros((480, 640), np.float32)
+    cv2.fillPoly(veil, [outline.round().astype(np.int32)], 40.0)
+    image = np.clip(draw([]) + veil[..., None], 0, 255).astype(np.uint8)
+    assert covered(image) > 3.0
+
+
+def test_a_lit_stripe_is_no_mirrored_disc():
+    veil = np.zeros((480, 640), np.float32)
+    veil[:, 320 - 88 : 320 + 88] = 40.0
+    image = np.clip(draw([]) + veil[..., None], 0, 255).astype(np.uint8)
+    assert covered(image) > 10.0
 
 
 def test_a_die_in_a_disc_of_light_is_no_floor():

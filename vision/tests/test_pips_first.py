@@ -99,6 +99,17 @@ def test_two_of_many_flecks_are_no_two(reader, flecks, values):
     assert _values(reader.read(with_a_two(image, (235, 235, 235)))) == values
 
 
+def test_a_two_on_a_flecked_floor_still_speaks_against_an_outline_that_fits_badly(
+    reader, monkeypatch
+):
+    said = find_by_pips(draw([Die(-20, -10, 15, 2), DICE[1]]), TABLE)
+    monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_: said)
+    monkeypatch.setattr("vision.cube_outlines.reader._GOOD_FIT_MM", 0.0)
+    monkeypatch.setattr("vision.cube_outlines.reader._MAX_FLECKS", -1)
+    seen = reader.read(draw(DICE[:2]))
+    assert "6 pips in the outline, 2 else" in seen.dice[0].face.note
+
+
 @pytest.mark.parametrize(("colour", "count"), [((235, 235, 235), 1), ((80, 128, 66), 0)])
 def test_spots_that_hardly_differ_from_the_floor_are_no_pips(colour, count):
     empty = draw([], floor=FLOOR, noise=0.5)

@@ -42,7 +42,8 @@ def test_soft_pwm_at_each_frequency_has_its_edges_at_their_times(
             assert edges == [], "a duty too small for one step makes no pulse"
             continue
         rises = [at for at, level in edges if level == 1]
-        assert abs(len(rises) - seconds * frequency) < 1.5  # the window's ends cut a period each
+        # The window's ends cut a period each, and are read up to a millisecond late.
+        assert abs(len(rises) - seconds * frequency) < 1.5 + 0.001 * frequency
         assert {later - earlier for earlier, later in pairwise(rises)} <= {period_us}
         widths = {fall - rise for (rise, level), (fall, _) in pairwise(edges) if level == 1}
         assert widths <= {steps * SAMPLE_US}

@@ -31,7 +31,9 @@ _MIN_SPREAD = 8.0
 _CELL = 16
 """Side, in steps of Lab, of a cell in which the floor's colour is looked for."""
 _MIN_FLOOR = 0.5
-"""Share of the compartment that is floor. If less has the likeliest colour, another is tried."""
+"""Share of the compartment that is floor; if less has the likeliest colour, another is tried. Also
+the share of a mirrored disc that is in sight. Half of it is enough for the middle, the rim and the
+ring around a disc, which dice may cover."""
 _DISC_OFF = 0.02
 """Largest distance of a mirrored disc's middle from the view's, in its widths. In path-traced
 pictures of nine domes (seeds 1559 to 1562, 9101) it is at most 0.01; the discs' radii are 0.22 to
@@ -270,7 +272,7 @@ class FloorView:
         away = np.hypot(columns - left - x, rows - top - y)
         is_disc = away < radius
         is_ring = (away > radius + 2) & (away < radius + 2 * 2)
-        # Dice cover up to 0.6 of what is around.
+        # Dice cover up to 0.6 of what is around; 0.75 is allowed.
         around = np.count_nonzero(is_floor & is_ring)
         if radius < self._min_disc or around <= _MIN_FLOOR / 2 * np.count_nonzero(is_ring):
             return None

@@ -28,7 +28,8 @@ _AROUND = 1.5
 """Side of the square, in spacings of the pips, with whose mean a far pip is compared: a light over
 half an opaque face is wider."""
 _MIN_SHINE = 7.0
-"""Mean Lab distance of the far pips from the face, above which they are seen. Of 389 flat opaque
+"""Mean Lab distance of the far pips from what is around them, above which they are seen. Measured
+against the whole face: of 389 flat opaque
 dice of the rig none had more than 4.0. Of 343 flat clear ones that show no five one had less (seeds
 27101, 27103)."""
 

@@ -191,7 +191,7 @@ def train(
         return peak_rate * 0.5 * (1 + math.cos(math.pi * far))
 
     def parts(pictures: Tensor, *wanted: Tensor) -> dict[str, Tensor]:
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast(pictures.device.type, torch.bfloat16):
             found = net(pictures.float().to(memory_format=torch.channels_last))
         return losses(found, *wanted)
 

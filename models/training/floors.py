@@ -18,6 +18,9 @@ KINDS = (
 BRUSHED = "brushed"
 """Streaks of any width and colour, as linen or brushed metal has: for compartments only."""
 
+FLECKED, CREASED = "flecked", "creased"
+"""What rubber, cork and cast floors have, and what leather has: for compartments only."""
+
 HELD_OUT_KINDS = ("checks", "marble")
 """Never drawn for training."""
 
@@ -58,6 +61,13 @@ def random_floor(
             share = share + (axis % width < max(1, 0.03 * edge))[None, :, None] * 0.9
     elif kind == BRUSHED:
         share = _brushed(rng, size, edge)
+    elif kind in (FLECKED, CREASED):
+        cells = size / (edge * float(rng.uniform(0.04, 0.4)))
+        wave = smooth_noise(rng, size, size, cells)
+        share = np.clip(wave - rng.uniform(0.5, 2.2), 0, 0.3) * rng.uniform(1, 3.3)
+        if kind == CREASED:
+            share = rng.uniform(0.1, 0.9) * np.exp(-rng.uniform(3, 12) * wave**2)
+        share = share + rng.uniform(0, 0.2) * smooth_noise(rng, size, size, cells)
     elif kind == "stone":
         share = smooth_noise(rng, size, size, size / rng.uniform(2, 0.3 * edge + 3)) > 0.5
         share = share.astype(np.float32) * rng.uniform(0.3, 1)

@@ -6,7 +6,7 @@ lights, which renderer uses them. Colours are linear, blue-green-red, 0..1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -236,6 +236,11 @@ def random_look(rng: np.random.Generator, style: str | None = None) -> DieLook:
         tint=np.asarray(body / max(float(body.max()), 1e-3), np.float32),
         style=style,
     )
+
+
+def sharpened(rng: np.random.Generator, look: DieLook) -> DieLook:
+    """The die with the edges of precision dice, whose rounding is a hundredth of an edge."""
+    return replace(look, rounding=float(rng.uniform(0.004, 0.02)), ball=0.9)
 
 
 def random_glow(rng: np.random.Generator) -> Glow:

@@ -8,6 +8,7 @@ where they are.
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -175,7 +176,11 @@ def train(
     stopped goes on where it last saved; a new one begins with the weights of the checkpoint `begin`
     or with none."""
     torch.manual_seed(seed)
-    cuts = [cut_windows(folder, work / "windows") for folder in sets]
+    cut = partial(cut_windows, store=work / "windows")
+    if workers:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            pool.map(cut, sets, chunksize=1)
+    cuts = [cut(folder) for folder in sets]
     net = NearNet()
     if begin is not None:
         net.load_state_dict(averaged(begin))

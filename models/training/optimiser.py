@@ -22,6 +22,9 @@ from rich.progress import track
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+"""Where networks learn: on a graphics card where there is one."""
+
 _REPORTED = 200
 """Steps between two lines of progress, and two saved states."""
 
@@ -74,12 +77,13 @@ def fit(
     `data(start, end)` gives samples by their numbers, each a tuple of tensors; `losses` takes a
     batch of them, one argument each. Its parts are added up.
     """
+    net.to(DEVICE)
     average = copy.deepcopy(net)
     state: dict[str, Any] = {"net": net, "average": average, "optimiser": optimiser}
     run.saved.parent.mkdir(parents=True, exist_ok=True)
     begun, steps = 0, run.samples // run.batch
     if run.saved.exists():
-        kept = torch.load(run.saved, weights_only=True)
+        kept = torch.load(run.saved, DEVICE, weights_only=True)
         begun = int(kept["step"])
         for name, part in state.items():
             part.load_state_dict(kept[name])
@@ -92,8 +96,9 @@ def fit(
     loader = DataLoader(
         data(begun * run.batch, max(begun, steps) * run.batch), run.batch,
         num_workers=run.workers, prefetch_factor=4 if run.workers else None,
+        pin_memory=DEVICE.type == "cuda",
     )  # fmt: skip
-    began, sums = time.monotonic(), dict[str, float]()
+    began, sums = time.monotonic(), dict[str, Tensor]()
     net.train()
     with run.saved.with_name("curve.csv").open("a", newline="") as log:
         write = csv.writer(log)
@@ -101,17 +106,17 @@ def fit(
         for step, batch in enumerate(batches, begun + 1):
             for group in optimiser.param_groups:
                 group["lr"] = run.rate(step, steps)
-            parts = losses(*batch)
+            parts = losses(*(part.to(DEVICE, non_blocking=True) for part in batch))
             optimiser.zero_grad(set_to_none=True)
             torch.stack(list(parts.values())).sum().backward()
             nn.utils.clip_grad_norm_(net.parameters(), 5.0)
             optimiser.step()
             _follow(average, net, run.keep(step))
             for name, part in parts.items():
-                sums[name] = sums.get(name, 0.0) + float(part.detach())
+                sums[name] = part.detach() + sums.get(name, 0.0)
             if step % _REPORTED == 0:
                 seconds = time.monotonic() - began
-                means = {name: f"{total / _REPORTED:.4f}" for name, total in sums.items()}
+                means = {name: f"{float(total) / _REPORTED:.4f}" for name, total in sums.items()}
                 write.writerow([step, f"{seconds:.0f}", *means.values()])
                 log.flush()
                 line = "  ".join(map(" ".join, means.items()))
@@ -120,12 +125,12 @@ def fit(
                 save(step)
     if begun < steps or not run.saved.exists():
         save(steps)
-    return average.eval()
+    return average.cpu().eval()
 
 
 def averaged(checkpoint: Path) -> dict[str, Tensor]:
     """The averaged weights of a saved state."""
-    return dict(torch.load(checkpoint, weights_only=True)["average"])
+    return dict(torch.load(checkpoint, "cpu", weights_only=True)["average"])
 
 
 @torch.no_grad()

@@ -26,7 +26,7 @@ import drjit as dr  # noqa: E402
 import mitsuba as mi  # noqa: E402 - reads the environment when it is imported
 import pyoidn  # noqa: E402
 
-mi.set_variant("llvm_ad_rgb")
+mi.set_variant("cuda_ad_rgb", "llvm_ad_rgb")  # the first that this machine has
 dr.set_thread_count(1)
 
 _SAMPLES = 8
@@ -161,13 +161,14 @@ class Studio:
     def light(
         self, rng: np.random.Generator, scene: dict[str, Any], camera: Pinhole, radius: float
     ) -> None:
-        """Add a sky, three lamps and a ring of eight to a scene."""
+        """Add a sky, three lamps and a ring of eight to a scene; a ring may have a gap, or lamps of
+        two colours in turn."""
         sky = looks.random_colour(rng, (0, 0.2), (0.5, 1.0)) * rng.uniform(0.05, 0.8)
         scene["sky"] = {"type": "constant", "radiance": rgb(sky)}
         lit = int(rng.integers(1, 4))
         for i in range(3):
             heading, reach = rng.uniform(0, 2 * np.pi), rng.uniform(0.2, 2.2) * 12
-            at = [reach * np.cos(heading), reach * np.sin(heading), rng.uniform(9, 22)]
+            at = [reach * np.cos(heading), reach * np.sin(heading), rng.uniform(4.5, 22)]
             wide = float(rng.uniform(0.4, 5))
             while _is_in_the_way(at, wide, camera):
                 at[0], at[1] = at[0] + 2 * np.cos(heading), at[1] + 2 * np.sin(heading)
@@ -175,11 +176,14 @@ class Studio:
             scene[f"lamp{i}"] = panel(at, wide, looks.random_colour(rng, (0, 0.2), (1, 1)) * power)
         reach = rng.uniform(0.6, 1.6)
         power = rng.uniform(20, 120) * (rng.random() < 0.5)
-        high = max(min(float(camera.position[2]) - 0.3, 14), 3.0)
+        high = max(min(float(camera.position[2]) - 0.3, float(rng.uniform(4, 14))), 3.0)
+        dark = int(rng.integers(1, 5)) * (rng.random() < 0.3)
+        tones = [looks.random_colour(rng, (0, 0.3), (1, 1)) for _ in range(2)]
+        is_mixed = rng.random() < 0.3
         for i in range(8):
             angle = 2 * np.pi * i / 8
             at = [radius * reach * np.cos(angle), radius * reach * np.sin(angle), high]
-            scene[f"ring{i}"] = panel(at, 0.18, np.full(3, power))
+            scene[f"ring{i}"] = panel(at, 0.18, tones[i % 2 * is_mixed] * power * (i >= dark))
 
 
 def _is_in_the_way(at: list[float], wide: float, camera: Pinhole) -> bool:

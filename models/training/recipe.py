@@ -24,7 +24,7 @@ from models.training import evaluate, export, finder, near_look, photo_look
 from models.training.optimiser import averaged
 from models.training.quantise import DICE
 from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
-from models.training.scenes import CHUNK, SceneSet, make
+from models.training.scenes import CHUNK, SceneSet, draw_missing
 from models.training.small_net import BATCH
 from vision.networks.model_card import digest_of
 
@@ -68,8 +68,6 @@ class TrainingPlan:
     """Sets that thresholds are chosen on."""
     size: int = 256
     """Pixels of a side of the finder's samples."""
-    workers: int = 1
-    """Processes that draw samples."""
 
     @classmethod
     def read(cls, file: Path) -> TrainingPlan:
@@ -95,7 +93,7 @@ class TrainingPlan:
             if not one.is_traced
         }
         return replace(
-            self, sets=sets, size=96, workers=0,
+            self, sets=sets, size=96,
             finder=[stage.shortened(sets, 2 * finder.BATCH) for stage in self.finder],
             looks={name: stage.shortened(sets, 2 * BATCH) for name, stage in self.looks.items()},
         )  # fmt: skip
@@ -108,17 +106,22 @@ class RecipeRecord:
         self._file = file
         self._steps = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
 
+    def spent(self, name: str, seconds: float) -> None:
+        """Add to the time of a step."""
+        row = self._steps.setdefault(name, {"seconds": 0.0})
+        row["seconds"] = round(row["seconds"] + seconds, 1)
+        self._file.write_text(tomlkit.dumps(self._steps), "utf-8")
+
     @contextmanager
     def step(self, name: str, **numbers: Any) -> Iterator[dict[str, Any]]:
         """Count the time of a step, also of one that is stopped; add what the caller puts in."""
         row = self._steps.setdefault(name, {"seconds": 0.0})
         row |= numbers
-        began, before = time.monotonic(), row["seconds"]
+        began = time.monotonic()
         try:
             yield row
         finally:
-            row["seconds"] = round(before + time.monotonic() - began, 1)
-            self._file.write_text(tomlkit.dumps(self._steps), "utf-8")
+            self.spent(name, time.monotonic() - began)
 
 
 def follow(
@@ -133,10 +136,14 @@ def follow(
     work.mkdir(parents=True, exist_ok=True)
     record = RecipeRecord(work / "record.toml")
 
-    folders: dict[str, Path] = {}
+    names = list(plan.sets)
+    for number, seconds in draw_missing(
+        list(plan.sets.values()), work / "scenes", processes, limit_s=7200.0
+    ):
+        record.spent(names[number], seconds)
+    folders = {name: one.folder(work / "scenes") for name, one in plan.sets.items()}
     for name, one in plan.sets.items():
         with record.step(name, seed=one.seed, pictures=one.count) as row:
-            folders[name] = make(one, work / "scenes", processes, limit_s=7200.0)
             files = sorted(folders[name].iterdir())
             row["sha256"] = _sha256(path.read_bytes() for path in files)
 
@@ -156,7 +163,7 @@ def follow(
                 finder.export_exact(weights, model)
                 export.register(model, {})
             folder.mkdir(parents=True, exist_ok=True)
-            guesses.write_text(json.dumps(guess_corners(model, photos)))
+            guesses.write_text(json.dumps(guess_corners(model, photos, processes)))
         share = stage.photos / len(photos)
         return sources + [photo_source(folder, guesses, share) for folder in photos]
 
@@ -168,7 +175,7 @@ def follow(
             sources = shown(stage, folder, begin)
             taught = finder.train(
                 sources, folder, stage.samples, plan.size, stage.seed, stage.rate, begin,
-                plan.workers,
+                processes - 1,
             )  # fmt: skip
             row["sha256"] = _sha256(part.numpy().tobytes() for part in averaged(taught).values())
     used = {name for stage in plan.finder for name in stage.shares}
@@ -184,7 +191,7 @@ def follow(
         if path.exists():
             continue
         with record.step(name, seed=stage.seed, samples=stage.samples) as row:
-            numbers = (folder, stage.samples, stage.seed, plan.workers)
+            numbers = (folder, stage.samples, stage.seed, processes - 1)
             begin = Path(stage.begin) if stage.begin else None
             if name == "near":
                 shots = [folders[each] for each in stage.shares]

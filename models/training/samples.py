@@ -7,11 +7,13 @@ next, and how pictures are combined. Must not know: the optimiser.
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import cv2
 import numpy as np
 import torch
 from rich.progress import track
@@ -115,25 +117,43 @@ def _photo_mark(die: dict, guess: dict | None) -> Mark:
     return Mark(square, value, -1.0, np.zeros(2), visible, exact=False)
 
 
-def guess_corners(model: Path, folders: Sequence[Path]) -> dict[str, list[dict | None]]:
+_finder: PhotoFinder | None = None
+"""Of a process that guesses corners."""
+
+
+def guess_corners(
+    model: Path, folders: Sequence[Path], processes: int
+) -> dict[str, list[dict | None]]:
     """Corners for photographs that come with boxes only: per picture, in the order of its labels,
     corners and down vector as a model sees them, or None. Prints how many dice have corners then.
 
     The model looks as it does at any photograph, in several sizes and again at each die: some sets'
     dice are too small for one look.
     """
-    finder = PhotoFinder(DieFinder(model))
     guesses: dict[str, list[dict | None]] = {}
-    for folder in folders:
-        here = {}
-        for path, labels in track(list(read_labels(folder)), folder.name):
-            found, _ = finder.find(load(path), _MIN_WORTH)
-            name = f"{folder.name}/{path.relative_to(folder)}"
-            here[name] = [_guess(label, found) for label in labels]
-        kept = sum(one is not None for row in here.values() for one in row)
-        print(f"{folder.name}: corners for {kept} of {sum(map(len, here.values()))} dice")
-        guesses |= here
+    with multiprocessing.get_context("spawn").Pool(processes, _open_finder, (model,)) as pool:
+        for folder in folders:
+            told = list(read_labels(folder))
+            made = track(pool.imap(_guess_picture, told), folder.name, len(told))
+            names = (f"{folder.name}/{path.relative_to(folder)}" for path, _ in told)
+            here = dict(zip(names, made, strict=True))
+            kept = sum(one is not None for row in here.values() for one in row)
+            print(f"{folder.name}: corners for {kept} of {sum(map(len, here.values()))} dice")
+            guesses |= here
     return guesses
+
+
+def _open_finder(model: Path) -> None:
+    global _finder
+    cv2.setNumThreads(1)
+    _finder = PhotoFinder(DieFinder(model))
+
+
+def _guess_picture(told: tuple[Path, list[Label]]) -> list[dict | None]:
+    assert _finder is not None
+    path, labels = told
+    found, _ = _finder.find(load(path), _MIN_WORTH)
+    return [_guess(label, found) for label in labels]
 
 
 def _guess(label: Label, found: list[FoundDie]) -> dict | None:

@@ -18,7 +18,7 @@ import json
 import multiprocessing
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -75,7 +75,7 @@ class SceneSet:
 
 QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 
-_RECIPES = {"loose": 2, "table": 1, "snapshot": 2, "lean": 2, "house": 2, "surface": 2, SHOTS: 4}
+_RECIPES = {"loose": 3, "table": 1, "snapshot": 2, "lean": 2, "house": 2, "surface": 2, SHOTS: 5}
 """Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
 
 _HOLDING_OUT = ("loose", "table")
@@ -83,10 +83,11 @@ _HOLDING_OUT = ("loose", "table")
 
 _OPTIONS = {
     QUICK: ("taught", "leaning", "clear", "patterned"),
-    TRACED: ("taught", "leaning", "patterned"),
+    TRACED: ("taught", "leaning", "patterned", "varied"),
 }
 """Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
-by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern."""
+by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern; `varied`:
+any floor, every second set of dice with sharp edges."""
 
 
 def require_kind(kind: str, held_out: bool = False) -> None:
@@ -120,26 +121,47 @@ def painter(scenes: SceneSet) -> Painter:
 
 
 def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
-    """Draw what is missing of the set; returns its folder.
+    """Draw what is missing of one set; returns its folder. Raises as `draw_missing`."""
+    for _ in draw_missing([scenes], root, processes, limit_s):
+        pass
+    return scenes.folder(root)
+
+
+def draw_missing(
+    sets: Sequence[SceneSet], root: Path, processes: int, limit_s: float
+) -> Iterator[tuple[int, float]]:
+    """Draw what is missing of all sets, the first set first: of each finished chunk the number of
+    its set, and its seconds of one process.
 
     Raises ScenesUnfinishedError when the limit came first.
     """
-    folder = scenes.folder(root)
-    folder.mkdir(parents=True, exist_ok=True)
-    chunks = range(-(-scenes.count // CHUNK))
-    missing = [chunk for chunk in chunks if not _is_whole(folder, chunk)]
     end = time.monotonic() + limit_s
-    draw = partial(_draw_chunk, scenes, folder, end)
+    folders = [scenes.folder(root) for scenes in sets]
+    missing, whole = [], 0
+    for number, (scenes, folder) in enumerate(zip(sets, folders, strict=True)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for chunk in range(-(-scenes.count // CHUNK)):
+            if _is_whole(folder, chunk):
+                whole += 1
+            else:
+                missing.append(_Chunk(number, scenes, folder, chunk, end))
+    if not missing:
+        return
+    undrawn = [0] * len(sets)
     with multiprocessing.get_context("spawn").Pool(processes, _quiet) as pool:
-        made = pool.imap_unordered(draw, missing)
-        drawn = sum(track(made, folder.name, len(chunks), len(chunks) - len(missing)))
-    if drawn < len(missing):
-        finished = (len(chunks) - len(missing) + drawn) * CHUNK
-        raise ScenesUnfinishedError(
-            f"{folder}: {finished} of {len(chunks) * CHUNK} pictures after {limit_s:g} s. "
-            "The same command again goes on from there; --limit-s gives it longer."
-        )
-    return folder
+        made = pool.imap_unordered(_draw_chunk, missing)
+        name = folders[0].name if len(sets) == 1 else "pictures"
+        for number, seconds in track(made, name, whole + len(missing), whole):
+            undrawn[number] += seconds is None
+            if seconds is not None:
+                yield number, seconds
+    for scenes, folder, lacking in zip(sets, folders, undrawn, strict=True):
+        if lacking:
+            of = -(-scenes.count // CHUNK) * CHUNK
+            raise ScenesUnfinishedError(
+                f"{folder}: {of - lacking * CHUNK} of {of} pictures after {limit_s:g} s. "
+                "The same command again goes on from there; --limit-s gives it longer."
+            )
 
 
 def _is_whole(folder: Path, chunk: int) -> bool:
@@ -168,10 +190,25 @@ def _quiet() -> None:
 _painter = cache(painter)
 
 
-def _draw_chunk(scenes: SceneSet, folder: Path, end: float, chunk: int) -> bool:
-    """False: the time was over before."""
-    if time.monotonic() > end:
-        return False
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Chunk:
+    """What one process draws in one go."""
+
+    number: int
+    """Of its set."""
+    scenes: SceneSet
+    folder: Path
+    chunk: int
+    end: float
+    """Monotonic time after which it is not begun."""
+
+
+def _draw_chunk(task: _Chunk) -> tuple[int, float | None]:
+    """The number of its set, and its seconds; None: the time was over before."""
+    began = time.monotonic()
+    if began > task.end:
+        return task.number, None
+    scenes, folder, chunk = task.scenes, task.folder, task.chunk
     draw = _painter(scenes)
     lines = []
     for index in range(chunk * CHUNK, (chunk + 1) * CHUNK):
@@ -192,4 +229,4 @@ def _draw_chunk(scenes: SceneSet, folder: Path, end: float, chunk: int) -> bool:
     part = folder / f"{chunk:05d}.part"
     part.write_text("\n".join(lines) + "\n")
     part.rename(part.with_suffix(".jsonl"))
-    return True
+    return task.number, time.monotonic() - began

@@ -40,7 +40,11 @@ PATTERNED_FLOORS = ("grid", "stripes", "photo", "print", "stone")
 CLEAR_FLOORS = (*PATTERNED_FLOORS, floors.BRUSHED, floors.BRUSHED, floors.BRUSHED, "felt", "black")
 """Of `clear patterned` shots: what shows through clear dice, most of all fine streaks."""
 
-_PATTERNED_SHOTS = 5
+VARIED_FLOORS = (*floors.KINDS, floors.BRUSHED, floors.FLECKED, floors.CREASED)
+"""Of `varied` shots: anything that a compartment may be lined with."""
+
+_FEW_SHOTS = 5
+"""Of a `patterned` or `varied` setting: more settings instead."""
 _PATTERNED_PRINT = 0.25
 
 _TAUGHT_SHARES = (0.2, 0.15, 0.22, 0.15, 0.14, 0.07, 0.07, 0.0)
@@ -50,7 +54,7 @@ _MIN_PX = 41.0
 _SAMPLES = 3
 """Rays a pixel of a path-traced shot: the denoiser leaves nothing of their noise, and a picture
 then costs a quarter of a second instead of one and a half."""
-_DOMED = 0.15
+_DOMED, _VARIED_DOMED = 0.15, 0.4
 _BRIGHTEST_FACE = 0.9
 """Of what a sensor's pixel holds: 243 of 255 once it is encoded."""
 _COCKED = 0.35
@@ -167,8 +171,8 @@ class _Shots:
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         self.size = size
         self._is_taught, self._is_leaning = "taught" in options, "leaning" in options
-        self._is_patterned = "patterned" in options
-        self._shots = _PATTERNED_SHOTS if self._is_patterned else SHOTS
+        self._is_patterned, self._is_varied = "patterned" in options, "varied" in options
+        self._shots = _FEW_SHOTS if self._is_patterned or self._is_varied else SHOTS
         self._drawn = 0
 
     def _is_new(self) -> bool:
@@ -211,8 +215,8 @@ class RasterShots(_Shots):
 
 
 class TracedShots(_Shots):
-    """Shots by the path tracer: light from die to die, glass, domes. `patterned` ones are tossed
-    and laid by rule in turn; `taught` ones show more cocked dice."""
+    """Shots by the path tracer: light from die to die, glass, domes. `patterned` and `varied` ones
+    are tossed and laid by rule in turn; `taught` ones show more cocked dice."""
 
     def __init__(self, size: int, options: frozenset[str] = frozenset()) -> None:
         super().__init__(size, options)
@@ -222,8 +226,10 @@ class TracedShots(_Shots):
         self._tracer = pathtrace
         self._studio = pathtrace.Studio(size)
         self._studio.printed = _PATTERNED_PRINT if self._is_patterned else 0.0
-        self._studio.domed = _DOMED
+        self._studio.domed = _VARIED_DOMED if self._is_varied else _DOMED
         self._floor_kinds = PATTERNED_FLOORS if self._is_patterned else ()
+        if self._is_varied:
+            self._floor_kinds = VARIED_FLOORS
         self._cocked = _TAUGHT_COCKED if self._is_taught else _COCKED
 
     def picture(self, rng: np.random.Generator) -> RenderedPicture:
@@ -234,8 +240,11 @@ class TracedShots(_Shots):
                 rng, self.size, is_taught=self._is_taught, floor_kinds=self._floor_kinds
             )
             # A die laid by rule would go through a ridge.
-            if self._is_leaning or self._is_patterned:
+            if self._is_leaning or self._is_patterned or self._is_varied:
                 self._setting = replace(self._setting, ridges=[])
+            if self._is_varied and rng.random() < 0.5:
+                dice = [looks.sharpened(rng, die) for die in self._setting.dice]
+                self._setting = replace(self._setting, dice=dice)
             rest = self._lay(rng)
             self._values = [die.values for die in rest.dice]
             self._studio.floor_kinds = (self._setting.floor_kind,)
@@ -256,7 +265,8 @@ class TracedShots(_Shots):
         return _finish(rng, linear, self._setting, picture, spares_dice=not self._is_taught)
 
     def _lay(self, rng: np.random.Generator) -> tosses.RestingDice:
-        if self._is_leaning or (self._is_patterned and rng.random() < 0.5):
+        is_mixed = self._is_patterned or self._is_varied
+        if self._is_leaning or (is_mixed and rng.random() < 0.5):
             return lean_rest(rng, self._setting)
         return toss_for(rng, self._setting, self._cocked)
 

@@ -40,7 +40,7 @@ def shots(tmp_path_factory):
 
 def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots, tmp_path):
     cut = training.cut_windows(shots, tmp_path)
-    assert cut.shown.shape[1:] == (training.WIDE, training.WIDE, 3)
+    assert np.load(cut.shown).shape[1:] == (training.WIDE, training.WIDE, 3)
     flat, leaning = cut.truth[cut.truth[:, 2] == 1], cut.truth[cut.truth[:, 2] == 0]
     assert len(flat) > 30
     assert len(leaning) > 20

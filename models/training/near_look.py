@@ -11,7 +11,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import cv2
@@ -57,8 +57,8 @@ class NearNet(SmallNet):
 class Cut:
     """The windows of one set."""
 
-    shown: np.ndarray
-    """(N, WIDE, WIDE, 3) uint8"""
+    shown: Path
+    """File of the windows, (N, WIDE, WIDE, 3) uint8"""
     faces: np.ndarray
     """(N, 8, 2) float32, window pixels: top and bottom face of an upright die there."""
     truth: np.ndarray
@@ -96,7 +96,13 @@ def cut_windows(folder: Path, store: Path) -> Cut:
             at, (shown, faces, truths), (np.uint8, np.float32, np.float32), strict=True
         ):
             np.save(path, np.array(what, kind))
-    return Cut(np.load(at[0], mmap_mode="r"), np.load(at[1]), np.load(at[2]))
+    return Cut(at[0], np.load(at[1]), np.load(at[2]))
+
+
+@cache
+def _mapped(shown: Path) -> np.ndarray:
+    """The windows of a set, which may be larger than the memory."""
+    return np.asarray(np.load(shown, mmap_mode="r"))
 
 
 class NearWindows(Drawn):
@@ -120,7 +126,7 @@ class NearWindows(Drawn):
         shift = rng.normal(0, _SHIFT * FACE, 2)
         matrix[:, 2] = (SIDE - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (WIDE - 1) / 2)
         seen = cv2.warpAffine(
-            lit(rng, np.asarray(cut.shown[pick])), matrix, (SIDE, SIDE),
+            lit(rng, _mapped(cut.shown)[pick]), matrix, (SIDE, SIDE),
             borderMode=cv2.BORDER_REPLICATE,
         )  # fmt: skip
         ring = cut.faces[pick].astype(np.float64)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import copy
 import csv
+import multiprocessing
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,6 +98,7 @@ def fit(
     loader = DataLoader(
         data(begun * run.batch, max(begun, steps) * run.batch), run.batch,
         num_workers=run.workers, prefetch_factor=4 if run.workers else None,
+        multiprocessing_context=_workers() if run.workers else None,
         pin_memory=DEVICE.type == "cuda",
     )  # fmt: skip
     began, sums = time.monotonic(), dict[str, Tensor]()
@@ -126,6 +129,13 @@ def fit(
     if begun < steps or not run.saved.exists():
         save(steps)
     return average.cpu().eval()
+
+
+def _workers() -> BaseContext:
+    """Processes that have no thread of this one: a fork with OpenCV's threads never ends."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["cv2", "torch"])
+    return context
 
 
 def averaged(checkpoint: Path) -> dict[str, Tensor]:

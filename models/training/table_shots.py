@@ -227,7 +227,7 @@ class TracedShots(_Shots):
         self._studio = pathtrace.Studio(size)
         self._studio.printed = _PATTERNED_PRINT if self._is_patterned else 0.0
         self._studio.domed = _VARIED_DOMED if self._is_varied else _DOMED
-        self._floor_kinds = PATTERNED_FLOORS if self._is_patterned else ()
+        self._floor_kinds: tuple[str, ...] = PATTERNED_FLOORS if self._is_patterned else ()
         if self._is_varied:
             self._floor_kinds = VARIED_FLOORS
         self._cocked = _TAUGHT_COCKED if self._is_taught else _COCKED

@@ -12,10 +12,12 @@ from typing import Any
 
 import cv2
 import numpy as np
+import torch
 
 from models.training import floors, looks, tosses
 from models.training.layout import FACE_AXES, FACE_FRAMES, Die, DieLabel, Pinhole, label, look_down
 from models.training.looks import TEXELS, DieLook
+from models.training.optimiser import DEVICE
 from models.training.raster import RenderedPicture
 
 _LLVM = Path("/usr/lib/x86_64-linux-gnu/libLLVM.so.19.1")
@@ -253,8 +255,8 @@ def _place(parameters: Any, name: str, die: Die, vertices: np.ndarray, normals: 
 def trace(scene: Any, samples: int, seed: int) -> np.ndarray:
     """Render with so many rays a pixel and denoise: (H, W, 3) float32, linear, red first."""
     colour = np.array(mi.render(scene, spp=samples, seed=mi.UInt32(seed)), np.float32)[..., :3]
-    noisy = np.ascontiguousarray(np.nan_to_num(colour).clip(0, 40))
-    return np.asarray(pyoidn.denoise(noisy, hdr=True))
+    noisy = torch.from_numpy(np.nan_to_num(colour).clip(0, 40)).to(DEVICE)
+    return np.asarray(pyoidn.denoise(noisy, hdr=True).cpu())
 
 
 def _develop(rng: np.random.Generator, scene: Any, seed: int) -> np.ndarray:

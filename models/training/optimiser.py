@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from rich.progress import track
 from torch import Tensor, nn
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -146,8 +147,9 @@ def averaged(checkpoint: Path) -> dict[str, Tensor]:
 @torch.no_grad()
 def _follow(average: nn.Module, net: nn.Module, keep: float) -> None:
     """Move the averaged weights, which are the ones that ship, towards the trained ones."""
-    for kept, new in zip(average.state_dict().values(), net.state_dict().values(), strict=True):
-        if kept.dtype.is_floating_point:
-            kept.lerp_(new, 1 - keep)
-        else:
+    pairs = list(zip(average.state_dict().values(), net.state_dict().values(), strict=True))
+    real = [pair for pair in pairs if pair[0].dtype.is_floating_point]
+    get_ema_multi_avg_fn(keep)([kept for kept, _ in real], [new for _, new in real], None)
+    for kept, new in pairs:
+        if not kept.dtype.is_floating_point:
             kept.copy_(new)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import MIN_STEP
+from vision.cube_outlines.floor import MIN_STEP
 from vision.cube_outlines.outline import Pose
 from vision.faces_by_pips.faces import read_sized
 from vision.faces_by_pips.pips import Face

@@ -15,7 +15,8 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import NEAR, FloorView, Foreground, fill, shows_the_same
+from vision.cube_outlines.floor import NEAR
+from vision.cube_outlines.foreground import FloorView, Foreground, fill, shows_the_same
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides

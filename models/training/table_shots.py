@@ -2,10 +2,11 @@
 
 Owns table settings (compartment, dice, light, a camera that stays where it is) and the tosses shown
 in each. Shots without an option are for verification and never for training; `taught` ones are for
-training and leave out the styles and floors that are kept for verification. Must not know the
-reader. What makes them table conditions: three dice of at least 40 pixels in a round compartment
-that is wholly in sight, a floor of one material, an exposure at which nothing clips. Grain is left
-to whoever reads the pictures, so that three frames of one toss differ as a camera's do.
+training and leave out the styles and floors that are kept for verification, but `varied` ones have
+any floor. Must not know the reader. What makes them table conditions: three dice of at least 40
+pixels in a round compartment that is wholly in sight, a floor of one material, an exposure at which
+nothing clips. Grain is left to whoever reads the pictures, so that three frames of one toss differ
+as a camera's do.
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ neither reader's side says the contrary.
 
 A no roll is stated only if each reader's side by itself says that one die is not flat. An outline
 contains no height, so the looks of a die and its measured top face may together prove a no roll,
-too, unless the second reader's side outweighs them: a window beside the die misleads both. Fewer
-dice in sight than there are, with one top face higher than the other, also prove a no roll.
-Everything else is unreadable. The reason names the witness that refused.
+too, unless the second reader's side outweighs them, or the model doubts the value: a window beside
+the die misleads both, and so do wrong corners. Fewer dice in sight than there are, with one top
+face higher than the other, also prove a no roll. Everything else is unreadable. The reason names
+the witness that refused.
 """
 
 from __future__ import annotations
@@ -153,6 +154,8 @@ class _Judgement:
         is_askew = side_of(die, (TOP,)) < limits.askew_top
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
             is_askew = False  # an upright cube stands there: only its height may be another
+        if die.model.value_p < limits.value_p:
+            is_askew = False  # a face whose value is doubted may be found at a wrong place
         if die.beside and not self._is_seen_through(die):
             # A hidden seam spoils both sides, but never the networks' so much.
             is_doubted = second < limits.no_roll_second or is_askew

@@ -177,6 +177,15 @@ def test_looks_and_top_face_prove_a_stack_of_which_an_outline_knows_nothing():
     ]  # fmt: skip
 
 
+def test_the_height_of_a_face_whose_value_the_model_doubts_proves_nothing():
+    """Its corners may be wrong, and with them its looks and its height alike."""
+    doubted = replace(ASKEW, value_p=0.54)
+    die = replace(evidence(10.0, above=1.0), model=doubted)
+    verdict = judged(*OTHERS, die)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.NOT_FLAT_DOUBTFUL
+
+
 @pytest.mark.parametrize(("through", "value"), [(-9.0, 3), (0.0, 3), (-9.0, 4)])
 def test_a_neighbour_spoils_no_far_face(through, value):
     beside = evidence(-25.0 + 1.05 * EDGE, near_p=0.05, sides=-8.0)

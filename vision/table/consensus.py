@@ -28,7 +28,7 @@ from vision.reading import (
     Verified,
     Witness,
 )
-from vision.table.judgement import is_flat, judge, lies_askew
+from vision.table.judgement import is_flat, judge
 from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
 
 FRAMES = 3
@@ -112,8 +112,8 @@ def _is_borne_out(
 ) -> bool:
     """True if each of the last frames has the values of the verdict and none is against it, or if
     the die of a no roll lies flat in none. A frame is against values if it is a no roll by itself,
-    or if both sides of a die's witnesses say not flat in it: a die that topples late fails one
-    frame only, and the mean over all hides it."""
+    or if a die's odds in it are those of a no roll, whichever witness says so: a die that topples
+    late fails one frame only, and the mean over all hides it."""
     if isinstance(verdict, NoRoll):
         lying = [(frame, order[verdict.die]) for frame, order in last]
         return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
@@ -121,7 +121,7 @@ def _is_borne_out(
         reading = _if_flat(observation, limits)
         if isinstance(observation.opinion, NoRoll) or not isinstance(reading, Verified):
             return False
-        if any(lies_askew(observation.dice[at], limits) for at in order if at is not None):
+        if any(observation.dice[at].odds < limits.no_roll for at in order if at is not None):
             return False
         if tuple(reading.values[at] for at in order if at is not None) != verdict.values:
             return False

@@ -88,11 +88,6 @@ def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
     return die.measured.above < limits.above_dice and passes(networks, second, contact, limits)
 
 
-def lies_askew(die: DieEvidence, limits: Limits = LIMITS) -> bool:
-    """True if both sides of the witnesses say, each by itself, that a die is not flat."""
-    return fails(side_of(die, NETWORKS), side_of(die, SECOND), limits)
-
-
 class _Judgement:
     """The rules on one frame."""
 
@@ -177,7 +172,7 @@ class _Judgement:
             if (
                 die.model is not None
                 and die.measured is not None
-                and die.measured.above > limits.on_another_dice
+                and limits.on_another_dice < die.measured.above < limits.max_height_dice
                 and not is_flat(die, limits)
                 and all(
                     math.hypot(die.x_mm - other.x_mm, die.y_mm - other.y_mm) < nearest

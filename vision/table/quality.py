@@ -160,9 +160,10 @@ class QualityGate:
         if (inside & (step.max(axis=1) > _MIN_RIM_STEP)).mean() < _MIN_RIM_RAYS:
             return None, 1.0
         # Of a camera that has moved far, a few rays show steps near the old place; most agree
-        # on where the rim is.
+        # on where the rim is. Where most agree on both, a wall has a stronger ring farther out.
         near, far = self._fitted(step * self._nearer, inside), self._fitted(step, inside)
-        shift, _ = near if near[1] >= far[1] else far
+        is_near = near[1] >= min(far[1], 2 * _MIN_RIM_RAYS * _RAYS)
+        shift, _ = near if is_near else far
         if shift is not None:
             profile = self._along_rays(grey, self._base @ shift)
         profile = profile[inside]

@@ -120,6 +120,23 @@ def test_a_die_that_topples_in_the_last_frame_is_not_hidden_by_the_frames_before
     assert agree([*frames[:2], frame(odds=sure, sequence=2)]) is not None
 
 
+def test_a_frame_in_which_one_side_alone_is_strongly_against_bears_out_no_values():
+    """A pip painted beside the others, or a die that topples: the networks notice neither."""
+    before = [frame(odds=(25.0, FLAT, FLAT), sequence=i) for i in range(2)]
+
+    def last(outline: float) -> Observation:
+        newest = frame(sequence=2)
+        die = newest.dice[0]
+        witnesses = tuple(
+            replace(each, odds=outline) if each.name == OUTLINE else each for each in die.witnesses
+        )
+        dice = (replace(die, witnesses=witnesses), *newest.dice[1:])
+        return replace(newest, dice=dice, opinion=judge(dice, SCENE))
+
+    assert agree([*before, last(-7.5)]) is None
+    assert agree([*before, last(-6.5)]) is not None
+
+
 def test_one_frame_at_least_states_the_verdict_by_itself():
     """So that the picture which is kept of a toss shows what was read."""
     much = 9.0

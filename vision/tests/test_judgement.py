@@ -74,6 +74,12 @@ def test_two_dice_on_the_floor_are_a_wrong_count(other):
     assert verdict.reason is Reason.COUNT
 
 
+def test_a_height_that_no_stack_has_hides_no_die():
+    verdict = judged(FLOOR, evidence(10.0, above=2.5))
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.COUNT
+
+
 def test_as_many_dice_as_were_asked_for_hide_none():
     assert not isinstance(judged(FLOOR, RAISED, wanted=2), NoRoll)
     assert not isinstance(judged(FLOOR, RAISED, wanted=None), NoRoll)

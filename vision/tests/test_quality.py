@@ -115,7 +115,15 @@ def test_a_brighter_ring_farther_out_is_not_taken_for_the_rim(gate, shift_px):
     assert gate.judge(moved).rim_px == pytest.approx(shift_px, abs=1.0)
 
 
+ALONG = [Die(41 * np.cos(t), 41 * np.sin(t), np.degrees(t), 4) for t in (0.0, 0.42, 0.84)]
+
+
+def test_a_ring_that_dice_hide_less_than_the_rim_does_not_outvote_it(gate):
+    image = draw(ALONG, seed=4)
+    cv2.circle(image, (320, 240), 226, (230, 230, 230), 4, cv2.LINE_AA)
+    assert gate.judge(image).fault is None
+
+
 def test_three_dice_along_the_wall_leave_the_rim_in_sight(gate):
-    along = [Die(41 * np.cos(t), 41 * np.sin(t), np.degrees(t), 4) for t in (0.0, 0.42, 0.84)]
-    quality = gate.judge(draw(along, seed=4))
+    quality = gate.judge(draw(ALONG, seed=4))
     assert quality.fault is None

@@ -30,6 +30,7 @@ from vision.reading import (
 )
 from vision.table.judgement import is_flat, judge
 from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
+from vision.table.witnesses import NETWORKS, SECOND, side_of
 
 FRAMES = 3
 """Frames in a row that must state the same values. More: each frame costs a thirtieth of a
@@ -112,8 +113,8 @@ def _is_borne_out(
 ) -> bool:
     """True if each of the last frames has the values of the verdict and none is against it, or if
     the die of a no roll lies flat in none. A frame is against values if it is a no roll by itself,
-    or if a die's odds in it are those of a no roll, whichever witness says so: a die that topples
-    late fails one frame only, and the mean over all hides it."""
+    or if a die in it `_is_against`: one that topples late fails one frame only, and the mean over
+    all hides it."""
     if isinstance(verdict, NoRoll):
         lying = [(frame, order[verdict.die]) for frame, order in last]
         return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
@@ -121,11 +122,17 @@ def _is_borne_out(
         reading = _if_flat(observation, limits)
         if isinstance(observation.opinion, NoRoll) or not isinstance(reading, Verified):
             return False
-        if any(observation.dice[at].odds < limits.no_roll for at in order if at is not None):
+        if any(_is_against(observation.dice[at], limits) for at in order if at is not None):
             return False
         if tuple(reading.values[at] for at in order if at is not None) != verdict.values:
             return False
     return True
+
+
+def _is_against(die: DieEvidence, limits: Limits) -> bool:
+    """True if one side of the witnesses, or both together, have the odds of a no roll."""
+    sides = side_of(die, NETWORKS), side_of(die, SECOND)
+    return min(*sides, sum(sides)) < limits.no_roll
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

@@ -130,9 +130,10 @@ def _is_borne_out(
 
 
 def _is_against(die: DieEvidence, limits: Limits) -> bool:
-    """True if one side of the witnesses, or both together, have the odds of a no roll."""
-    sides = side_of(die, NETWORKS), side_of(die, SECOND)
-    return min(*sides, sum(sides)) < limits.no_roll
+    """True if the second side of the witnesses, or both together, have the odds of a no roll. The
+    first side alone is not enough: of a flat die, one of two turned looks may be that far off."""
+    second = side_of(die, SECOND)
+    return min(second, side_of(die, NETWORKS) + second) < limits.no_roll
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

@@ -200,7 +200,7 @@ def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
 def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr("cv2.imwrite", lambda *args: False)
     with pytest.raises(OSError, match="Is the disk full"):
-        scenes._draw_chunk(scenes._Chunk(0, FEW, tmp_path, 0, float("inf")))
+        scenes._draw_chunk(float("inf"), (0, FEW, tmp_path, 0))
     assert not list(tmp_path.glob("*.jsonl"))
 
 

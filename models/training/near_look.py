@@ -182,11 +182,8 @@ def train(
     stopped goes on where it last saved; a new one begins with the weights of the checkpoint `begin`
     or with none."""
     torch.manual_seed(seed)
-    cut = partial(cut_windows, store=work / "windows")
-    if workers:
-        with multiprocessing.get_context("spawn").Pool(workers) as pool:
-            pool.map(cut, sets, chunksize=1)
-    cuts = [cut(folder) for folder in sets]
+    with multiprocessing.get_context("spawn").Pool(workers + 1) as pool:
+        cuts = pool.map(partial(cut_windows, store=work / "windows"), sets, chunksize=1)
     net = NearNet()
     if begin is not None:
         net.load_state_dict(averaged(begin))

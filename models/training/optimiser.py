@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import copy
 import csv
-import multiprocessing
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,7 +97,8 @@ def fit(
     loader = DataLoader(
         data(begun * run.batch, max(begun, steps) * run.batch), run.batch,
         num_workers=run.workers, prefetch_factor=4 if run.workers else None,
-        multiprocessing_context=_workers() if run.workers else None,
+        # A fork of this process, with OpenCV's threads, never ends.
+        multiprocessing_context="forkserver" if run.workers else None,
         pin_memory=DEVICE.type == "cuda",
     )  # fmt: skip
     began, sums = time.monotonic(), dict[str, Tensor]()
@@ -132,13 +131,6 @@ def fit(
     return average.cpu().eval()
 
 
-def _workers() -> BaseContext:
-    """Processes that have no thread of this one: a fork with OpenCV's threads never ends."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["cv2", "torch"])
-    return context
-
-
 def averaged(checkpoint: Path) -> dict[str, Tensor]:
     """The averaged weights of a saved state."""
     return dict(torch.load(checkpoint, "cpu", weights_only=True)["average"])
@@ -147,9 +139,6 @@ def averaged(checkpoint: Path) -> dict[str, Tensor]:
 @torch.no_grad()
 def _follow(average: nn.Module, net: nn.Module, keep: float) -> None:
     """Move the averaged weights, which are the ones that ship, towards the trained ones."""
-    pairs = list(zip(average.state_dict().values(), net.state_dict().values(), strict=True))
-    real = [pair for pair in pairs if pair[0].dtype.is_floating_point]
-    get_ema_multi_avg_fn(keep)([kept for kept, _ in real], [new for _, new in real], None)
-    for kept, new in pairs:
-        if not kept.dtype.is_floating_point:
-            kept.copy_(new)
+    both = (average.state_dict().values(), net.state_dict().values())
+    kept, new = ([part for part in parts if part.is_floating_point()] for parts in both)
+    get_ema_multi_avg_fn(keep)(kept, new, None)

@@ -163,8 +163,7 @@ class Studio:
     def light(
         self, rng: np.random.Generator, scene: dict[str, Any], camera: Pinhole, radius: float
     ) -> None:
-        """Add a sky, three lamps and a ring of eight to a scene; a ring may have a gap, or lamps of
-        two colours in turn."""
+        """Add a sky, three lamps and a ring of eight, some dark or of two colours in turn."""
         sky = looks.random_colour(rng, (0, 0.2), (0.5, 1.0)) * rng.uniform(0.05, 0.8)
         scene["sky"] = {"type": "constant", "radiance": rgb(sky)}
         lit = int(rng.integers(1, 4))

@@ -144,8 +144,7 @@ def follow(
     folders = {name: one.folder(work / "scenes") for name, one in plan.sets.items()}
     for name, one in plan.sets.items():
         with record.step(name, seed=one.seed, pictures=one.count) as row:
-            files = sorted(folders[name].iterdir())
-            row["sha256"] = _sha256(path.read_bytes() for path in files)
+            row["sha256"] = _sha256(each.read_bytes() for each in sorted(folders[name].iterdir()))
 
     def shown(
         stage: TrainingStage, folder: Path, weights: Path | None = None

@@ -10,7 +10,7 @@ import json
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import cv2
@@ -117,10 +117,6 @@ def _photo_mark(die: dict, guess: dict | None) -> Mark:
     return Mark(square, value, -1.0, np.zeros(2), visible, exact=False)
 
 
-_finder: PhotoFinder | None = None
-"""Of a process that guesses corners."""
-
-
 def guess_corners(
     model: Path, folders: Sequence[Path], processes: int
 ) -> dict[str, list[dict | None]]:
@@ -131,10 +127,10 @@ def guess_corners(
     dice are too small for one look.
     """
     guesses: dict[str, list[dict | None]] = {}
-    with multiprocessing.get_context("spawn").Pool(processes, _open_finder, (model,)) as pool:
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
         for folder in folders:
             told = list(read_labels(folder))
-            made = track(pool.imap(_guess_picture, told), folder.name, len(told))
+            made = track(pool.imap(partial(_guess_picture, model), told), folder.name, len(told))
             names = (f"{folder.name}/{path.relative_to(folder)}" for path, _ in told)
             here = dict(zip(names, made, strict=True))
             kept = sum(one is not None for row in here.values() for one in row)
@@ -143,16 +139,15 @@ def guess_corners(
     return guesses
 
 
-def _open_finder(model: Path) -> None:
-    global _finder
+@cache
+def _finder(model: Path) -> PhotoFinder:
     cv2.setNumThreads(1)
-    _finder = PhotoFinder(DieFinder(model))
+    return PhotoFinder(DieFinder(model))
 
 
-def _guess_picture(told: tuple[Path, list[Label]]) -> list[dict | None]:
-    assert _finder is not None
+def _guess_picture(model: Path, told: tuple[Path, list[Label]]) -> list[dict | None]:
     path, labels = told
-    found, _ = _finder.find(load(path), _MIN_WORTH)
+    found, _ = _finder(model).find(load(path), _MIN_WORTH)
     return [_guess(label, found) for label in labels]
 
 

@@ -1,13 +1,11 @@
 """Sets of rendered scenes on disk: made once, found again by digest, resumed after a stop.
 
-    python -m models.training scenes quick loose --seed 1 --count 3700
     python -m models.training scenes traced shots taught leaning --seed 19 --count 1600 --size 288
 
 Owns: the folder layout and its resumption. Must not know: what is in a picture. A kind of picture
 is a renderer, a scene, and options of the scene. A set is `<folder>/<kind>-<seed>-<digest>/`, where
 the digest covers the scene's recipe and every parameter. Chunks of pictures are finished by their
-`NNNNN.jsonl`; a chunk without it is drawn again, and comes out the same, because each picture has
-its own generator.
+`NNNNN.jsonl`; one without it is drawn again, the same, since each picture has its own generator.
 """
 
 from __future__ import annotations
@@ -122,46 +120,39 @@ def painter(scenes: SceneSet) -> Painter:
 
 def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
     """Draw what is missing of one set; returns its folder. Raises as `draw_missing`."""
-    for _ in draw_missing([scenes], root, processes, limit_s):
-        pass
+    list(draw_missing([scenes], root, processes, limit_s))
     return scenes.folder(root)
 
 
 def draw_missing(
     sets: Sequence[SceneSet], root: Path, processes: int, limit_s: float
 ) -> Iterator[tuple[int, float]]:
-    """Draw what is missing of all sets, the first set first: of each finished chunk the number of
-    its set, and its seconds of one process.
-
-    Raises ScenesUnfinishedError when the limit came first.
-    """
-    end = time.monotonic() + limit_s
-    folders = [scenes.folder(root) for scenes in sets]
-    missing, whole = [], 0
-    for number, (scenes, folder) in enumerate(zip(sets, folders, strict=True)):
-        folder.mkdir(parents=True, exist_ok=True)
-        for chunk in range(-(-scenes.count // CHUNK)):
-            if _is_whole(folder, chunk):
-                whole += 1
-            else:
-                missing.append(_Chunk(number, scenes, folder, chunk, end))
+    """Draw what is missing, the first set first: of each finished chunk the number of its set, and
+    its seconds of one process. Raises ScenesUnfinishedError when the limit came first."""
+    chunks = [
+        (number, scenes, scenes.folder(root), chunk)
+        for number, scenes in enumerate(sets)
+        for chunk in range(-(-scenes.count // CHUNK))
+    ]
+    missing = [each for each in chunks if not _is_whole(*each[2:])]
     if not missing:
         return
-    undrawn = [0] * len(sets)
+    draw = partial(_draw_chunk, time.monotonic() + limit_s)
+    late: list[Path] = []
     with multiprocessing.get_context("spawn").Pool(processes, _quiet) as pool:
-        made = pool.imap_unordered(_draw_chunk, missing)
-        name = folders[0].name if len(sets) == 1 else "pictures"
-        for number, seconds in track(made, name, whole + len(missing), whole):
-            undrawn[number] += seconds is None
-            if seconds is not None:
+        done = pool.imap(draw, missing)
+        made = track(done, "pictures", len(chunks), len(chunks) - len(missing))
+        for (number, _, folder, _), seconds in zip(missing, made, strict=True):
+            if seconds is None:
+                late.append(folder)
+            else:
                 yield number, seconds
-    for scenes, folder, lacking in zip(sets, folders, undrawn, strict=True):
-        if lacking:
-            of = -(-scenes.count // CHUNK) * CHUNK
-            raise ScenesUnfinishedError(
-                f"{folder}: {of - lacking * CHUNK} of {of} pictures after {limit_s:g} s. "
-                "The same command again goes on from there; --limit-s gives it longer."
-            )
+    if late:
+        of = CHUNK * sum(folder == late[0] for _, _, folder, _ in chunks)
+        raise ScenesUnfinishedError(
+            f"{late[0]}: {of - CHUNK * late.count(late[0])} of {of} pictures after {limit_s:g} s. "
+            "The same command again goes on from there; --limit-s gives it longer."
+        )
 
 
 def _is_whole(folder: Path, chunk: int) -> bool:
@@ -190,25 +181,13 @@ def _quiet() -> None:
 _painter = cache(painter)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Chunk:
-    """What one process draws in one go."""
-
-    number: int
-    """Of its set."""
-    scenes: SceneSet
-    folder: Path
-    chunk: int
-    end: float
-    """Monotonic time after which it is not begun."""
-
-
-def _draw_chunk(task: _Chunk) -> tuple[int, float | None]:
-    """The number of its set, and its seconds; None: the time was over before."""
+def _draw_chunk(end: float, task: tuple[int, SceneSet, Path, int]) -> float | None:
+    """Its seconds; None: the monotonic time `end` was over before."""
     began = time.monotonic()
-    if began > task.end:
-        return task.number, None
-    scenes, folder, chunk = task.scenes, task.folder, task.chunk
+    if began > end:
+        return None
+    _, scenes, folder, chunk = task
+    folder.mkdir(parents=True, exist_ok=True)
     draw = _painter(scenes)
     lines = []
     for index in range(chunk * CHUNK, (chunk + 1) * CHUNK):
@@ -229,4 +208,4 @@ def _draw_chunk(task: _Chunk) -> tuple[int, float | None]:
     part = folder / f"{chunk:05d}.part"
     part.write_text("\n".join(lines) + "\n")
     part.rename(part.with_suffix(".jsonl"))
-    return task.number, time.monotonic() - began
+    return time.monotonic() - began

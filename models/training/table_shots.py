@@ -173,7 +173,8 @@ class _Shots:
         self.size = size
         self._is_taught, self._is_leaning = "taught" in options, "leaning" in options
         self._is_patterned, self._is_varied = "patterned" in options, "varied" in options
-        self._shots = _FEW_SHOTS if self._is_patterned or self._is_varied else SHOTS
+        self._is_mixed = self._is_patterned or self._is_varied
+        self._shots = _FEW_SHOTS if self._is_mixed else SHOTS
         self._drawn = 0
 
     def _is_new(self) -> bool:
@@ -241,7 +242,7 @@ class TracedShots(_Shots):
                 rng, self.size, is_taught=self._is_taught, floor_kinds=self._floor_kinds
             )
             # A die laid by rule would go through a ridge.
-            if self._is_leaning or self._is_patterned or self._is_varied:
+            if self._is_leaning or self._is_mixed:
                 self._setting = replace(self._setting, ridges=[])
             if self._is_varied and rng.random() < 0.5:
                 dice = [looks.sharpened(rng, die) for die in self._setting.dice]
@@ -266,8 +267,7 @@ class TracedShots(_Shots):
         return _finish(rng, linear, self._setting, picture, spares_dice=not self._is_taught)
 
     def _lay(self, rng: np.random.Generator) -> tosses.RestingDice:
-        is_mixed = self._is_patterned or self._is_varied
-        if self._is_leaning or (is_mixed and rng.random() < 0.5):
+        if self._is_leaning or (self._is_mixed and rng.random() < 0.5):
             return lean_rest(rng, self._setting)
         return toss_for(rng, self._setting, self._cocked)
 

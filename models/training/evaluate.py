@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from models.training import scenes
-from models.training.export import libraries, read_manifest, write_manifest
+from models.training.export import read_manifest, write_manifest
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
+from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.photo.labels import read_labels
 from vision.pictures import load

@@ -1,27 +1,23 @@
 """The manifest that vouches for the files that ship.
 
-Owns: the files' entries with the SHA-256, and with which libraries the model is measured.
-Thresholds and figures are kept from the manifest that is there, and are written by `evaluate.py`.
+Owns: the files' entries with the SHA-256. Thresholds and figures are kept from the
+manifest that is there, and are written by `evaluate.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 import tomllib
 from pathlib import Path
 
 import tomlkit
 
 from models.training.finder import MULTIPLE, DieNet
+from models.training.libraries import libraries
 from models.training.quantise import DICE, NEAR, PHOTO
-from shaker_ctl.libraries import LOCK
 from vision.networks.model_card import CLASSES, digest_of
 
 _HEAD = "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.\n\n"
 DEFAULT_THRESHOLDS = {"score": 0.3}
-MEASURED_WITH = ("numpy", "onnxruntime", "opencv-python")
-"""What turns a picture into a reading; their versions stand beside the figures."""
 
 
 def read_manifest(out: Path) -> dict:
@@ -77,16 +73,3 @@ def _looks(out: Path, name: str, file: str) -> dict[str, dict]:
             "inputs": ["windows"], "outputs": ["looks"],
         }
     }  # fmt: skip
-
-
-def libraries(lock: Path = LOCK) -> dict[str, str]:
-    """Version of each such library, and SHA-256 over its wheels' digests in the lock."""
-    entries = re.split(r"\n(?=\S)", lock.read_text("utf-8"))
-    found = {}
-    for entry in entries:
-        name, _, rest = entry.partition("==")
-        if name in MEASURED_WITH:
-            digests = "\n".join(sorted(re.findall(r"sha256:([0-9a-f]{64})", rest)))
-            digest = hashlib.sha256(digests.encode()).hexdigest()
-            found[name] = f"{rest.split()[0]} sha256:{digest}"
-    return found

@@ -50,7 +50,7 @@ def recipe(
     work: Work = Path("var"),
     out: Out = _MODELS,
     plan: Annotated[Path | None, typer.Option(help="Other numbers than recipe.toml's.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Of PyTorch, and processes that render.")] = 2,
+    threads: Annotated[int, typer.Option(min=1, help="Of PyTorch; processes that draw.")] = 2,
     rehearse: Annotated[
         bool, typer.Option("--rehearse", help="A few pictures a step: does each still run?")
     ] = False,

@@ -136,10 +136,9 @@ def follow(
     work.mkdir(parents=True, exist_ok=True)
     record = RecipeRecord(work / "record.toml")
 
-    names = list(plan.sets)
-    for number, seconds in draw_missing(
-        list(plan.sets.values()), work / "scenes", processes, limit_s=7200.0
-    ):
+    names, sets_of = list(plan.sets), list(plan.sets.values())
+    limit_s = 7200.0 * len(names)
+    for number, seconds in draw_missing(sets_of, work / "scenes", processes, limit_s):
         record.spent(names[number], seconds)
     folders = {name: one.folder(work / "scenes") for name, one in plan.sets.items()}
     for name, one in plan.sets.items():

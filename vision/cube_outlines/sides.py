@@ -11,12 +11,13 @@ floor nearby, lit or in shadow. A shadow darkens all colours by one factor; a si
 colour.
 
 Six adjacent rays give one median profile, and each side has five such blocks. A ridge or a glint
-beside the die reaches a few blocks, but a lean reaches all, so the second smallest block counts.
-Then all sides together are compared with a rigid cube at every lean, and so are the pips of the far
-face if they shine through (`far_face`). A side that is hidden by a neighbour or the wall does not
-count. But the gap beside a side limits its lean: the foot of a raised side would reach past its top
-edge, into the upright neighbour or the wall. This limit adds to the cost of a lean. It is not
-applied if the side faces and the far face already speak for a lean.
+beside the die reaches a few blocks, but a lean reaches all, so the median block counts. The foot of
+a side face is straight: the more the blocks differ, the less their side counts. Then all sides
+together are compared with a rigid cube at every lean, and so are the pips of the far face if they
+shine through (`far_face`). A side that is hidden by a neighbour or the wall does not count. But the
+gap beside a side limits its lean: the foot of a raised side would reach past its top edge, into the
+upright neighbour or the wall. This limit adds to the cost of a lean. It is not applied if the side
+faces and the far face already speak for a lean.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _MIN_SIDE_LIGHT = 0.05
 """Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
 _HALOS_MM = np.linspace(-0.6, 1.6, 12)
-_USUAL_HALO_MM = 0.2
+_USUAL_HALO_MM = 0.3
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
 """How much farther than its foot a die may seem to end on all four sides together, and what that
 costs: by a contact shadow, its own colour on the floor, its reflection. It seems to end less far if
@@ -210,16 +211,18 @@ def _judged(
     """What the four sides and the far face of one die say; see `_Ends`, `_strips`, `rooms_mm` and
     `far_face.costs`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
-    noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
+    least_noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
-    shown = np.full(4, np.nan)
+    shown, noise = np.full(4, np.nan), np.full(4, least_noise)
     contrasts = []
     for side in range(4):
         known = ~np.isnan(ends.at_mm[side])
         told = ends.is_told[side][known]
-        ends_mm = _shown(ends.at_mm[side][known], float(strips[side]), told)
+        found = ends.at_mm[side][known]
+        ends_mm = _shown(found, float(strips[side]), told)
         if ends_mm is not None:
             shown[side] = ends_mm
+            noise[side] = np.hypot(least_noise, median(np.abs(found - ends_mm)))
             contrasts.append(median(ends.contrast[side][known]))
     is_seen = ~np.isnan(shown)
     if not is_seen.any():
@@ -228,12 +231,12 @@ def _judged(
     raised = _SIGNS[:, None] * per_deg * _LEANS
     wanted = _wanted(strips[:, None] + raised, px_per_mm)
     gap = shown[:, None, None] - wanted[:, None] - _HALOS_MM[:, None]
-    cost = np.minimum(0.5 * (gap / noise) ** 2, _MAX_ODD)
+    cost = np.minimum(0.5 * (gap / noise[:, None, None]) ** 2, _MAX_ODD)
     costs = np.where(is_seen[:, None, None], cost, 0.0).reshape(2, 2, *cost.shape[1:]).sum(axis=0)
     beyond = np.where(is_seen, shown - _wanted(strips, px_per_mm), 0.0).max(initial=0.0)
     along_x, along_y = costs[0][:, :, None], costs[1][:, None, :]
     cost = (_HALO_COST[:, None, None] + along_x + along_y).min(axis=0)
-    gap = (shown[is_seen, None] - _BLEED_PX / px_per_mm - _HALOS_MM) / noise
+    gap = (shown[is_seen, None] - _BLEED_PX / px_per_mm - _HALOS_MM) / noise[is_seen, None]
     hidden = _HIDDEN + (_HALO_COST + np.minimum(0.5 * gap**2, _MAX_ODD).sum(axis=0)).min()
     cost = np.minimum(cost, hidden)
     through = np.minimum(through, _MAX_ODD)
@@ -417,7 +420,7 @@ def _shown(found: np.ndarray, strip: float, is_told: np.ndarray) -> float | None
     None: it cannot be told."""
     if len(found) < _MIN_BLOCKS:
         return None
-    shown = float(np.sort(found)[1])
+    shown = median(found)
     if strip > 0.6 and shown < strip + 0.25 and not np.median(is_told):
         return None
     return shown

@@ -9,9 +9,9 @@ neither reader's side says the contrary.
 A no roll is stated only if each reader's side by itself says that one die is not flat. An outline
 contains no height, so the looks of a die and its measured top face may together prove a no roll,
 too, unless the second reader's side outweighs them, or the model doubts the value: a window beside
-the die misleads both, and so do wrong corners. Fewer dice in sight than there are, with one top
-face higher than the other, also prove a no roll. Everything else is unreadable. The reason names
-the witness that refused.
+the die misleads both, and so do wrong corners. Looks that say flat leave nothing proved. Fewer dice
+in sight than there are, with one top face at the floor's height and one higher, also prove a no
+roll. Everything else is unreadable. The reason names the witness that refused.
 """
 
 from __future__ import annotations
@@ -139,12 +139,10 @@ class _Judgement:
         limits = self._limits
         if die.model is None or die.measured is None or self._scene.die_px < limits.die_px:
             return False
-        if die.model.near_p is not None and die.model.near_p > limits.seems_flat_p:
-            return False
         if die.measured.above > limits.max_height_dice:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
-        if networks + second > limits.no_roll:
+        if looks > 0 or networks + second > limits.no_roll:
             return False
         is_askew = side_of(die, (TOP,)) < limits.askew_top
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
@@ -173,6 +171,7 @@ class _Judgement:
                 die.model is not None
                 and die.measured is not None
                 and limits.on_another_dice < die.measured.above < limits.max_height_dice
+                and abs(die.measured.layer - die.measured.above - 1) < limits.above_dice
                 and not is_flat(die, limits)
                 and all(
                     math.hypot(die.x_mm - other.x_mm, die.y_mm - other.y_mm) < nearest

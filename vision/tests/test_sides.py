@@ -102,7 +102,7 @@ def test_a_neighbour_is_no_side_face(reader, gap_mm):
 
 def test_a_side_against_an_upright_neighbour_cannot_be_raised(reader):
     neighbour = Die(-24.2, 0, 0, 5)
-    assert seen(reader, draw([neighbour, Die(-8, 0, 0, 4)]), (-8, 0)).evidence > 3.0
+    assert seen(reader, draw([neighbour, Die(-8, 0, 0, 4)]), (-8, 0)).evidence > 2.5
     leaning = Die(-8, 0, 0, 4, tilt_deg=8, tilt_axis_deg=90)
     away = dataclasses.replace(neighbour, x=-26.2)
     assert seen(reader, draw([away, leaning]), (-8, 0)).evidence < 1.0

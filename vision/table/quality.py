@@ -36,7 +36,7 @@ flat grey, or it repeats the last good row."""
 RIM_TOLERANCE_MM = 0.9
 """Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
 geometry that proves it is not."""
-MIN_RIM_SEEN = 0.48
+MIN_RIM_SEEN = 0.42
 """Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
 compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over the dome: 0.36 and
 less."""

@@ -70,8 +70,9 @@ _USUAL_HALO_MM = 0.3
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
 """How much farther than its foot a die may seem to end on all four sides together, and what that
 costs: by a contact shadow, its own colour on the floor, its reflection. It seems to end less far if
-its edges are rounded. A lean moves each side differently. Path-traced dice at 6° and more were told
-from flat ones in 72 % of pairs without this and in 83 % with it, the rig's in 95.6 and 96.3 %."""
+its edges are rounded. A lean moves each side differently. Of pairs of a flat die and one at 6° to
+14° the evidence has 91 % of path-traced ones in the right order, and 99.3 % of the rig's. With
+0.2 mm and the second smallest block instead of the median these are 89 and 99.2 %."""
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
 _MAX_LEAN_DEG = 16.0

@@ -39,7 +39,7 @@ geometry that proves it is not."""
 MIN_RIM_SEEN = 0.42
 """Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
 compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over the dome: 0.36 and
-less."""
+less. Of 1,118 flat path-traced tosses, with light from one side, seven have 0.42 to 0.48."""
 _SAME_RIM = 0.4
 """Correlation of a ray's steps with the usual ones."""
 _EVERY = 2

@@ -257,3 +257,14 @@ def test_the_marks_of_a_chip_in_the_floors_own_colour_are_unexplained_together(r
     assert before.unexplained < 0.1
     assert after.unexplained > 0.25
     assert [die.face.value for die in after.dice] == [6, 3, 1]
+
+
+@pytest.mark.parametrize("seed", [2, 5, 11])
+def test_flecks_that_crowd_by_chance_are_no_chip(reader, seed):
+    picture = draw([Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)])
+    rng = np.random.default_rng(seed)
+    mark = round(0.12 * TABLE.die_px)
+    for turn, away in zip(rng.uniform(0, 2 * np.pi, 40), np.sqrt(rng.random(40)), strict=True):
+        at = 320 + 190 * away * np.cos(turn), 240 + 190 * away * np.sin(turn)
+        cv2.circle(picture, tuple(map(round, at)), mark, (200, 40, 220), -1, cv2.LINE_AA)
+    assert reader.read(picture).unexplained < LIMITS.foreign_dice

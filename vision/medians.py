@@ -18,3 +18,11 @@ def medians(rows: np.ndarray) -> np.ndarray:
     low, high = (rows.shape[1] - 1) // 2, rows.shape[1] // 2
     ordered = np.partition(rows, (low, high), axis=1)
     return np.asarray((ordered[:, low] + ordered[:, high]) / 2)
+
+
+def known_medians(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """(N,) medians of the `known` of (N, K) values; infinite where none is."""
+    ordered, count = np.sort(np.where(known, values, np.inf), axis=1), known.sum(axis=1)
+    rows = np.arange(len(values))
+    low, high = (np.minimum(each // 2, values.shape[1] - 1) for each in (count - 1, count))
+    return np.asarray((ordered[rows, np.maximum(low, 0)] + ordered[rows, high]) / 2)

@@ -90,7 +90,7 @@ class Limits:
     """The same limit if both readers miss a die; that die is then under this one. Source: of 4,900
     pairs of flat dice of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23
     differ by more. The other die must itself measure on the floor, within `above_dice`: a lamp
-    mirrored in the floor spoils both heights. Of 58 path-traced stacks it does beside 51."""
+    mirrored in the floor spoils both heights. In 51 of 58 path-traced stacks it does."""
     max_height_dice: float = 2.3
     """Height of a top face, in dice, above which the measurement is wrong, because three dice stand
     two high at most. A shadow or a reflection then passed for an edge. Of 24 path-traced stacks

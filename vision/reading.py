@@ -23,7 +23,7 @@ class Reason(StrEnum):
     """Why a frame, or a toss, could not be read. Stable: consoles and journals match on it."""
 
     COUNT = "count"
-    """There are not exactly three dice, and all dice in sight lie on the floor."""
+    """There are not exactly three dice, and nothing proves that one lies on another."""
     FOREIGN_OBJECT = "foreign-object"
     """Something that is no die lies in the compartment."""
     BLOCKED = "blocked"
@@ -83,7 +83,7 @@ class NoRoll:
 
     kind: Kind
     angle_deg: float
-    """Its angle from flat, 0..45; 0 for a die that lies flat on another."""
+    """Its angle from flat, 0..90; 0 for a die that lies flat on another."""
 
     cues: tuple[str, ...] = ()
     """What each witness says, in words."""
@@ -108,9 +108,10 @@ class Quality:
     median: float
     """Median grey level inside the compartment, 0..255."""
     sharpness: float
-    """Variance of the Laplacian over its noise share; see `quality`."""
+    """Steepest steps as a share of the contrast, per pixel; see `quality.sharpness`."""
     rim_px: float
-    """Largest distance of the compartment's rim from where the calibration has it, pixels."""
+    """Largest distance of the compartment's rim from where the calibration has it, pixels; -1 where
+    none is found."""
     fault: Reason | None
     detail: str = ""
 

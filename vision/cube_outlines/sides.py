@@ -33,7 +33,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
 from vision.faces_by_pips import far_face
 from vision.faces_by_pips.pips import Face
-from vision.medians import median
+from vision.medians import known_medians, median
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
@@ -54,7 +54,8 @@ _MIN_BLOCKS = 3
 _MIN_SEEN_MM = 1.2
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
-_NOISE_MM, _NOISE_PX = 0.10, 0.50
+_LEAST_NOISE_MM, _LEAST_NOISE_PX = 0.10, 0.50
+"""Error of the place where a side face ends, if its blocks agree."""
 _ROOM_NOISE_MM = 0.25
 """Error of the gap between two top faces as their pips say it, or of one and the wall."""
 _MAX_ODD = 12.5
@@ -71,12 +72,12 @@ _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
 """How much farther than its foot a die may seem to end on all four sides together, and what that
 costs: by a contact shadow, its own colour on the floor, its reflection. It seems to end less far if
 its edges are rounded. A lean moves each side differently. Of pairs of a flat die and one at 6° to
-14° the evidence has 91 % of path-traced ones in the right order, and 99.3 % of the rig's. With
-0.2 mm and the second smallest block instead of the median these are 89 and 99.2 %."""
+14° the evidence has 91 % of path-traced ones in the right order, and 99.3 % of the rig's."""
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
-_MAX_LEAN_DEG = 16.0
-_LEANS = np.arange(-_MAX_LEAN_DEG, _MAX_LEAN_DEG + 1.0)
+MAX_LEAN_DEG = 16.0
+"""The largest lean about either axis that the side faces are compared with."""
+_LEANS = np.arange(-MAX_LEAN_DEG, MAX_LEAN_DEG + 1.0)
 _LEAN = np.hypot(_LEANS[:, None], _LEANS)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
@@ -212,20 +213,9 @@ def _judged(
     """What the four sides and the far face of one die say; see `_Ends`, `_strips`, `rooms_mm` and
     `far_face.costs`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
-    least_noise = float(np.hypot(_NOISE_MM, _NOISE_PX / px_per_mm))
     per_deg = calibration.die_mm * np.pi / 180
-    shown, noise = np.full(4, np.nan), np.full(4, least_noise)
-    contrasts = []
-    for side in range(4):
-        known = ~np.isnan(ends.at_mm[side])
-        told = ends.is_told[side][known]
-        found = ends.at_mm[side][known]
-        ends_mm = _shown(found, float(strips[side]), told)
-        if ends_mm is not None:
-            shown[side] = ends_mm
-            noise[side] = np.hypot(least_noise, median(np.abs(found - ends_mm)))
-            contrasts.append(median(ends.contrast[side][known]))
-    is_seen = ~np.isnan(shown)
+    shown, spread, is_seen = _shown(ends, strips)
+    noise = np.sqrt(_LEAST_NOISE_MM**2 + (_LEAST_NOISE_PX / px_per_mm) ** 2 + spread**2)
     if not is_seen.any():
         return NOTHING_SEEN
     # A side faces one of the two directions of a lean: the costs of both only add up.
@@ -253,7 +243,7 @@ def _judged(
         through=_evidence(through),
         axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
         beyond_mm=float(beyond),
-        contrast=median(np.array(contrasts)),
+        contrast=median(known_medians(ends.contrast, ~np.isnan(ends.at_mm))[is_seen]),
     )
 
 
@@ -416,15 +406,17 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
 
 
-def _shown(found: np.ndarray, strip: float, is_told: np.ndarray) -> float | None:
-    """How far outward of the top edge one side's strip ends, mm, from what its blocks found;
-    None: it cannot be told."""
-    if len(found) < _MIN_BLOCKS:
-        return None
-    shown = median(found)
-    if strip > 0.6 and shown < strip + 0.25 and not np.median(is_told):
-        return None
-    return shown
+def _shown(ends: _Ends, strips: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the four sides of one die how far outward of the top edge each strip ends, mm; how much
+    its blocks differ, mm; and whether it can be told. (4,) each."""
+    known = ~np.isnan(ends.at_mm)
+    count = known.sum(axis=1)
+    shown = known_medians(ends.at_mm, known)
+    spread = known_medians(np.abs(ends.at_mm - shown[:, None]), known)
+    is_told = 2 * (ends.is_told & known).sum(axis=1) >= count
+    is_hidden = (strips > 0.6) & (shown < strips + 0.25) & ~is_told
+    is_seen = (count >= _MIN_BLOCKS) & ~is_hidden
+    return np.where(is_seen, shown, np.nan), np.where(is_seen, spread, np.nan), is_seen
 
 
 def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:

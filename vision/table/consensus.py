@@ -116,6 +116,8 @@ def _is_borne_out(
     or if a die in it `_is_against`: one that topples late fails one frame only, and the mean over
     all hides it."""
     if isinstance(verdict, NoRoll):
+        if not verdict.angle_deg and not all(isinstance(f.opinion, NoRoll) for f, _ in last):
+            return False  # by heights alone, of which each frame has its own
         lying = [(frame, order[verdict.die]) for frame, order in last]
         return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
     for observation, order in last:

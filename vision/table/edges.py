@@ -10,6 +10,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from vision.medians import known_medians
 from vision.quads import sides_of
 
 _SAMPLES = 17
@@ -77,22 +78,14 @@ def refine(image: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _lines(found: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of N sides, (N, samples) `found` at these offsets: (N,) the offset at the start of a line
     through most of them, its slope, and whether there is one; both are 0 where there is none."""
-    away = np.abs(at - _medians(at, found)[:, None])
-    keep = found & (away < np.maximum(1.5, 2.0 * _medians(away, found))[:, None])
+    away = np.abs(at - known_medians(at, found)[:, None])
+    keep = found & (away < np.maximum(1.5, 2.0 * known_medians(away, found))[:, None])
     count = np.maximum(keep.sum(axis=1), 1)
     x, y = ((keep * each).sum(axis=1) / count for each in (_ALONG[:, 0], at))
     along = np.where(keep, _ALONG[:, 0] - x[:, None], 0.0)
     slope = (along * (at - y[:, None])).sum(axis=1) / np.maximum((along * along).sum(axis=1), 1e-9)
     is_line = count >= _MIN_SHARE * _SAMPLES
     return np.where(is_line, y - slope * x, 0.0), np.where(is_line, slope, 0.0), is_line
-
-
-def _medians(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """(N,) medians of the `known` of (N, K) values; infinite where none is."""
-    ordered, count = np.sort(np.where(known, values, np.inf), axis=1), known.sum(axis=1)
-    rows = np.arange(len(values))
-    low, high = (np.minimum(each // 2, values.shape[1] - 1) for each in (count - 1, count))
-    return np.asarray((ordered[rows, np.maximum(low, 0)] + ordered[rows, high]) / 2)
 
 
 def _crossings(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -6,12 +6,12 @@ Values are stated only if the model and the second reader each see the same dice
 values, and if every die lies flat. A die lies flat if all witnesses together clearly say so and
 neither reader's side says the contrary.
 
-A no roll is stated only if each reader's side by itself says that one die is not flat. An outline
-contains no height, so the looks of a die and its measured top face may together prove a no roll,
-too, unless the second reader's side outweighs them, or the model doubts the value: a window beside
-the die misleads both, and so do wrong corners. Looks that say flat leave nothing proved. Fewer dice
-in sight than there are, with one top face at the floor's height and one higher, also prove a no
-roll. Everything else is unreadable. The reason names the witness that refused.
+A no roll has three proofs. Each reader's side by itself says that one die is not flat. Or the looks
+of a die and its measured top face say so together, because an outline contains no height; but not
+if the second reader's side outweighs them, or if the model doubts the value: a window beside the
+die misleads both, and so do wrong corners. Or fewer dice are in sight than there are, with one top
+face at the floor's height and one higher. Looks that say flat leave the first two unproved.
+Everything else is unreadable. The reason names the witness that refused.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from vision.cube_outlines.sides import MAX_LEAN_DEG
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
@@ -135,7 +136,7 @@ class _Judgement:
         return NoRoll(index, kind, self._lean_deg(die), tuple(map(str, die.witnesses)))
 
     def _is_proved_not_flat(self, die: DieEvidence) -> bool:
-        """True if two independent witnesses prove that a die does not lie flat."""
+        """True if both sides, or the looks and the top face, prove that a die does not lie flat."""
         limits = self._limits
         if die.model is None or die.measured is None or self._scene.die_px < limits.die_px:
             return False
@@ -159,7 +160,8 @@ class _Judgement:
         """No roll by a stack seen from straight above: fewer dice than there are, and the top face
         of one higher than the other's. How it looks says nothing: it lies flat.
 
-        A die that only the second reader sees must be that hidden one, and lie under the other.
+        The other die must measure on the floor. A die that only the second reader sees must be the
+        hidden one, and lie under the higher one.
         """
         wanted, limits = self._scene.wanted, self._limits
         if wanted is None or not 2 <= self._seen < wanted or len(self._dice) > wanted:
@@ -172,7 +174,6 @@ class _Judgement:
                 and die.measured is not None
                 and limits.on_another_dice < die.measured.above < limits.max_height_dice
                 and abs(die.measured.layer - die.measured.above - 1) < limits.above_dice
-                and not is_flat(die, limits)
                 and all(
                     math.hypot(die.x_mm - other.x_mm, die.y_mm - other.y_mm) < nearest
                     for other in missed
@@ -211,7 +212,7 @@ class _Judgement:
             if vote is not None and vote.value is None and self._fits(vote):
                 return _no_face(vote)  # why the model takes this upright cube for no die
         if wanted is not None and seen != wanted:
-            return Unreadable(Reason.COUNT, f"{seen} dice, all at floor height")
+            return Unreadable(Reason.COUNT, f"{seen} dice, and no proof of a stack")
         return None if seen else Unreadable(Reason.COUNT, "no dice")
 
     def _foreign(self) -> Unreadable | None:
@@ -256,7 +257,7 @@ class _Judgement:
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         is_flat_by_all = self._is_lie_granted or is_flat(die, limits)
-        if not is_flat_by_all and fails(die.odds, die.odds, limits):
+        if not is_flat_by_all and die.odds < limits.no_roll_networks:
             return _not_flat_doubtful(die, limits)
         if die.second is None:
             return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
@@ -283,15 +284,18 @@ class _Judgement:
         return None
 
     def _lean_deg(self, die: DieEvidence) -> float:
-        """By the side faces if they show a lean: they err by half a degree, the network by 3°."""
+        """By the side faces if they show a lean within their reach: they err by half a degree, the
+        network by 3°."""
         vote, limits = die.second, self._limits
+        by_network = die.measured.lean_deg if die.measured is not None else 0.0
         if (
             vote is not None
             and vote.sides < limits.sides_lean
+            and by_network < MAX_LEAN_DEG
             and (vote.sides_beyond_mm > limits.sides_beyond_mm or self._is_seen_through(die))
         ):
             return vote.sides_lean_deg
-        return die.measured.lean_deg if die.measured is not None else 0.0
+        return by_network
 
     def _is_seen_through(self, die: DieEvidence) -> bool:
         """True if the far face of a clear die shows that it leans; no neighbour spoils that."""

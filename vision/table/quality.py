@@ -36,10 +36,10 @@ flat grey, or it repeats the last good row."""
 RIM_TOLERANCE_MM = 0.9
 """Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
 geometry that proves it is not."""
-MIN_RIM_SEEN = 0.42
+MIN_RIM_SEEN = 0.48
 """Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
-compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over the dome: 0.36 and
-less. Of 1,118 flat path-traced tosses, with light from one side, seven have 0.42 to 0.48."""
+compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over half the dome: 0.38
+and less. With less, no rim is known to be near either, in `place` and `dice_calibration`."""
 _SAME_RIM = 0.4
 """Correlation of a ray's steps with the usual ones."""
 _EVERY = 2

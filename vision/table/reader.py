@@ -40,12 +40,12 @@ _SIZES = (0.66, 1.5)
 of the ring light measures 0.3-0.6, a die on its edge 0.85, a die three dice high at the rim 1.2."""
 _MIN_BETWEEN_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
-_SAME_DIE = 0.2
-"""Largest distance of a die from where it was in an earlier frame of the same scene, in dice."""
-_HALF_A_DIE = 0.5
-"""The same for a die and where the smaller picture showed it. A pip near a corner passes there for
-an ace: 2 of 526 flat tosses of the rig (seed 28301) were refused for it. No other die is so near.
-"""
+_IN_PLACE = 0.2
+"""Largest distance, in dice, of a die from the middle of its window, which is where it was in an
+earlier frame of the same scene, or where the first window showed it."""
+_MISPLACED = 0.5
+"""The same where only the smaller picture has shown it. A pip near a corner passes there for an
+ace: 2 of 526 flat tosses of the rig (seed 28301) were refused for it. No other die is so near."""
 
 
 Find = Callable[[], tuple[FoundDie, ...]]
@@ -192,11 +192,12 @@ class TableReader:
         """The die as the model sees it in a window around it. Whether it lies flat, the smaller
         picture, which shows what lies around it, says as well. A die that is found beside the
         middle of its window is shown once more, in a window of its own."""
-        now = self._seen_close(image, die, _HALF_A_DIE)
+        now = self._seen_close(image, die, _MISPLACED)
         if now is not None and self._are_apart(now, die):
             now = self._seen_close(image, now)
         if now is None:
             return die
+        # The window alone says flat too often, and the mean with a misplaced finding too seldom.
         return replace(now, flat_p=probability.mean_of(now.flat_p, die.flat_p))
 
     def _find_again(
@@ -213,7 +214,7 @@ class TableReader:
         return self._look_near(image, dice, is_turned)
 
     def _seen_close(
-        self, image: np.ndarray, die: FoundDie, within: float = _SAME_DIE
+        self, image: np.ndarray, die: FoundDie, within: float = _IN_PLACE
     ) -> FoundDie | None:
         """What the model sees in a window around a die that it saw, in frame pixels; None where it
         sees no die `within` so many edges of the middle. A value that it doubts it sees again in
@@ -223,7 +224,7 @@ class TableReader:
         if found is None:
             return None
         if found.value_p.max() < LIMITS.value_p:
-            turned = self._in_the_middle(np.rot90(window), within)
+            turned = self._in_the_middle(np.rot90(window), _IN_PLACE)
             if turned is not None:
                 value_p = np.sqrt(found.value_p * turned.value_p)  # the mean of their logits
                 value = int(value_p.argmax()) + 1
@@ -255,7 +256,7 @@ class TableReader:
         )
 
     def _are_apart(self, die: FoundDie, other: FoundDie) -> bool:
-        return bool(np.hypot(*(die.centre - other.centre)) > _SAME_DIE * self.calibration.die_px)
+        return bool(np.hypot(*(die.centre - other.centre)) > _IN_PLACE * self.calibration.die_px)
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

@@ -3,6 +3,7 @@
 import dataclasses
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ from vision.reading import (
 )
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.judgement import judge
-from vision.table.witnesses import CONTACT, LOOKS, OUTLINE, PIPS, SIDES, TOP
+from vision.table.witnesses import CONTACT, LOOKS, OUTLINE, PIPS, SIDES, TOP, heard
 
 PLACES = ((-20.0, 0.0), (0.0, 10.0), (22.0, -8.0))
 
@@ -165,6 +166,26 @@ def test_a_die_that_falls_flat_where_it_leant_is_not_called_no_roll():
 
 def test_a_no_roll_and_a_value_never_make_a_consensus():
     assert agree([frame(), frame(odds=(2 * LEANING, FLAT, FLAT)), frame()]) is None
+
+
+def of_two(*layers) -> Observation:
+    """Two flat dice in sight, whose top faces measure so many dice high."""
+    seen = frame(order=(0, 1)).dice
+    dice = tuple(
+        replace(each, measured=replace(each.measured, layer=layer))
+        for each, layer in zip(seen, layers, strict=True)
+    )
+    dice = heard(dice, SCENE)
+    return Observation(0, 0.0, None, dice, judge(dice, SCENE), scene=SCENE)
+
+
+@pytest.mark.parametrize("doubted", [(1.0, 1.65), (1.7, 2.7)])
+def test_heights_prove_a_hidden_die_only_if_every_frame_has_them(doubted):
+    stack, other = of_two(1.0, 2.0), of_two(*doubted)
+    assert isinstance(stack.opinion, NoRoll)
+    assert agree([stack] * 3) is not None
+    assert isinstance(other.opinion, Unreadable)
+    assert agree([other, other, stack]) is None
 
 
 def test_an_edge_that_only_the_second_reader_sees_now_and_then_hinders_no_no_roll():

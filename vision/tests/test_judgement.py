@@ -80,6 +80,13 @@ def test_a_height_that_no_stack_has_hides_no_die():
     assert verdict.reason is Reason.COUNT
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.8, 1.8), (-0.9, 0.1)])
+def test_a_hidden_die_needs_another_one_on_the_floor(low, high):
+    verdict = judged(evidence(-25.0, above=low), evidence(10.0, above=high))
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.COUNT
+
+
 def test_as_many_dice_as_were_asked_for_hide_none():
     assert not isinstance(judged(FLOOR, RAISED, wanted=2), NoRoll)
     assert not isinstance(judged(FLOOR, RAISED, wanted=None), NoRoll)
@@ -157,6 +164,13 @@ def test_a_no_roll_needs_both_sides():
         assert isinstance(verdict, Unreadable)
         assert verdict.reason is Reason.NOT_FLAT_DOUBTFUL
         assert f"by {witness};" in verdict.detail
+
+
+@pytest.mark.parametrize(("near_p", "verdict"), [(0.1, NoRoll), (0.9, Unreadable)])
+def test_looks_that_say_flat_leave_nothing_proved(near_p, verdict):
+    askew = Measured(EDGE, 0.3, 2.0, 1.2)
+    looks = ModelVote(3, 0.99, 0.5, 0.9, near_p=near_p, near_lean_deg=4.0)
+    assert isinstance(judged(*OTHERS, leaning(model=looks, measured=askew)), verdict)
 
 
 def test_a_strange_face_on_an_upright_cube_is_no_proof_of_a_lean():

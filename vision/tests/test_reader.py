@@ -1,6 +1,7 @@
 """A frame states a value only where both readers and the geometry agree, and no roll only by two
 witnesses."""
 
+import dataclasses
 import threading
 
 import cv2
@@ -12,6 +13,7 @@ from vision.frame import Frame
 from vision.overlay import draw_reading
 from vision.quads import match, turn_deg
 from vision.reading import NoRoll, Reason, Unreadable, Verified
+from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE
 from vision.table.reader import TableReader
 from vision.tests.drawing import TABLE, Die, draw, toss
 from vision.tests.truth import TruthFinder, found_die
@@ -108,19 +110,55 @@ def test_another_number_of_flat_dice_is_a_wrong_count(count):
     assert opinion.reason is Reason.COUNT
 
 
+@pytest.mark.parametrize(
+    ("edges", "windows", "is_read"), [(0.0, 3, True), (0.37, 4, True), (0.6, 3, False)]
+)
+def test_a_die_found_beside_its_place_is_shown_once_more(monkeypatch, edges, windows, is_read):
+    """The smaller picture shows an ace beside a die; the window shows the die."""
+    reader = TableReader(TruthFinder([]), TABLE)
+    true = [found_die(die, TABLE, die.value, 0.99, np.zeros(2, np.float32)) for die in DICE]
+    off = np.array((edges * TABLE.die_px, 0.0), np.float32)
+    ace = found_die(DICE[1], TABLE, 1, 0.99, off)
+    show_one, shown = reader.view.show_one, []
+
+    def recorded(image, die):
+        shown.append(die.centre)
+        return show_one(image, die)
+
+    class Nearby:
+        def find(self, image):
+            if image.shape[:2] != (CLOSE_SIDE, CLOSE_SIDE):
+                return [reader.view.from_frame(die) for die in (true[0], ace, true[2])]
+            larger = CLOSE_DIE_PX / TABLE.die_px
+            moved = ((die.corners - shown[-1]) * larger + CLOSE_SIDE / 2 for die in true)
+            return [
+                dataclasses.replace(die, corners=corners, down=die.down * larger)
+                for die, corners in zip(true, moved, strict=True)
+                if (np.abs(corners.mean(axis=0) - CLOSE_SIDE / 2) < CLOSE_SIDE / 2).all()
+            ]
+
+    monkeypatch.setattr(reader.view, "show_one", recorded)
+    reader._finder = Nearby()
+    opinion = reader.read(Frame(draw(DICE))).opinion
+    assert len(shown) == windows
+    assert isinstance(opinion, Verified) == is_read
+
+
 def test_any_number_may_be_read_when_asked_for():
     opinion = read(DICE[:2], wanted=None).opinion
     assert isinstance(opinion, Verified)
     assert opinion.values == (6, 3)
 
 
+@pytest.mark.parametrize("tilt_deg", [14, 22, 30])
 @pytest.mark.parametrize("axis", range(0, 360, 45))
-def test_one_tilted_die_makes_a_no_roll_whatever_the_others_show(axis):
-    dice = [DICE[0], Die(8, 20, 50, 3, tilt_deg=14, tilt_axis_deg=axis), DICE[2]]
-    opinion = read(dice).opinion
+def test_one_tilted_die_makes_a_no_roll_whatever_the_others_show(axis, tilt_deg):
+    dice = [DICE[0], Die(8, 20, 50, 3, tilt_deg=tilt_deg, tilt_axis_deg=axis), DICE[2]]
+    seen = read(dice)
+    opinion = seen.opinion
     assert isinstance(opinion, NoRoll)
-    assert opinion.die == 1
-    assert opinion.angle_deg == pytest.approx(14, abs=4)
+    assert seen.dice[opinion.die].x_mm == pytest.approx(8, abs=10)
+    assert opinion.angle_deg == pytest.approx(tilt_deg, abs=4)
     assert len(opinion.cues) >= 2
 
 

@@ -21,6 +21,7 @@ FULL_CONTRAST = 100.0
 """Grey levels; a die of the floor's colour has 60 to 100."""
 SIDES_FLAT = -0.5
 """Of 1,259 flat dice of the rig one had less, of 231 that leaned by 6° to 14° seven more."""
+FLOOR = (60, 105, 45)
 NO_FACE = Face(None, 0.0, 0.0)
 LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}
 
@@ -36,6 +37,12 @@ def seen(reader: SecondReader, picture: np.ndarray, place: tuple[float, float]) 
     assert gaps, "the second reader sees no die"
     assert min(gaps) < 5.0
     return dice[int(np.argmin(gaps))].sides
+
+
+def paint(picture: np.ndarray, corners_mm: list[tuple[float, float, float]], colour) -> None:
+    """Fill a polygon whose corners are places of the table."""
+    ring = np.round(TABLE.to_px(np.array(corners_mm))).astype(np.int32)
+    cv2.fillPoly(picture, [ring], colour)
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -91,6 +98,20 @@ def test_a_thing_beside_part_of_a_die_is_no_side_face(reader):
     cv2.rectangle(picture, (361, 215), (384, 235), (40, 90, 120), cv2.FILLED)
     sides = seen(reader, picture, (0, 0))
     assert not (sides.evidence < LIMITS.sides_lean and sides.beyond_mm > LIMITS.sides_beyond_mm)
+
+
+def test_two_blocks_that_are_hidden_hide_no_lean(reader):
+    """The floor's colour on two of five blocks: the median block still shows the side face."""
+    picture = draw([Die(0, 0, 0, 3, tilt_deg=8, tilt_axis_deg=90)])
+    paint(picture, [(-14, -8, 14), (-8.3, -8, 14), (-8.3, -1.9, 14), (-14, -1.9, 14)], FLOOR)
+    assert seen(reader, picture, (0, 0)).evidence < -8.0
+
+
+def test_a_side_whose_blocks_differ_proves_no_lean(reader):
+    """The foot of a side face is straight: a wedge beside the die is none."""
+    picture = draw([Die(0, 0, 0, 3)])
+    paint(picture, [(8, -8, 16), (8, 8, 16), (8 + 10 / 3, 8, 16)], (40, 90, 120))
+    assert seen(reader, picture, (0, 0)).evidence > LIMITS.sides_lean
 
 
 @pytest.mark.parametrize("gap_mm", [1.0, 2.0, 4.0])

@@ -154,12 +154,10 @@ def measure_sides(
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
     rooms = rooms_mm(at[:, :2], turned, calibration)
     through = _through(faces, at[:, None, :2], turned, calibration)
+    each = zip(_shown(ends, strips), strips, rooms, through, floor_mm, strict=True)
     return [
-        replace(
-            _judged(ends.of(i), strips[i], rooms[i], through[i], calibration),
-            floor_mm=tuple(floor_mm[i]),
-        )
-        for i in range(len(at))
+        replace(_judged(shown, strip, room, cost, calibration), floor_mm=tuple(bare))
+        for shown, strip, room, cost, bare in each
     ]
 
 
@@ -204,20 +202,21 @@ def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) 
 
 
 def _judged(
-    ends: _Ends,
+    sides: np.ndarray,
     strips: np.ndarray,
     rooms: np.ndarray,
     through: np.ndarray,
     calibration: Calibration,
 ) -> Sides:
-    """What the four sides and the far face of one die say; see `_Ends`, `_strips`, `rooms_mm` and
+    """What the four sides and the far face of one die say; see `_shown`, `_strips`, `rooms_mm` and
     `far_face.costs`."""
     px_per_mm = calibration.px_per_mm(calibration.die_mm)
     per_deg = calibration.die_mm * np.pi / 180
-    shown, spread, is_seen = _shown(ends, strips)
-    noise = np.sqrt(_LEAST_NOISE_MM**2 + (_LEAST_NOISE_PX / px_per_mm) ** 2 + spread**2)
+    shown, spread, contrast = sides
+    is_seen = ~np.isnan(shown)
     if not is_seen.any():
         return NOTHING_SEEN
+    noise = np.sqrt(_LEAST_NOISE_MM**2 + (_LEAST_NOISE_PX / px_per_mm) ** 2 + spread**2)
     # A side faces one of the two directions of a lean: the costs of both only add up.
     raised = _SIGNS[:, None] * per_deg * _LEANS
     wanted = _wanted(strips[:, None] + raised, px_per_mm)
@@ -243,7 +242,7 @@ def _judged(
         through=_evidence(through),
         axes=int(is_seen.reshape(2, 2).any(axis=0).sum()),
         beyond_mm=float(beyond),
-        contrast=median(known_medians(ends.contrast, ~np.isnan(ends.at_mm))[is_seen]),
+        contrast=median(contrast[is_seen]),
     )
 
 
@@ -326,10 +325,6 @@ class _Ends:
     """(D, 4, _BLOCKS) bool: an upright die's side face, of its top's colour and as dark as what is
     seen in its place, would differ from the floor."""
 
-    def of(self, die: int) -> _Ends:
-        """Those of one die."""
-        return _Ends(self.at_mm[die], self.contrast[die], self.is_told[die])
-
 
 def _ends(
     profiles: np.ndarray, lengths: np.ndarray, is_floor: np.ndarray, strips: np.ndarray
@@ -406,17 +401,21 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
 
 
-def _shown(ends: _Ends, strips: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the four sides of one die how far outward of the top edge each strip ends, mm; how much
-    its blocks differ, mm; and whether it can be told. (4,) each."""
-    known = ~np.isnan(ends.at_mm)
+def _shown(ends: _Ends, strips: np.ndarray) -> np.ndarray:
+    """(D, 3, 4) of each side how far outward of the top edge its strip ends, mm; how much its
+    blocks differ, mm; and its contrast. NaN where it cannot be told."""
+    at, contrast, is_told = (
+        values.reshape(-1, _BLOCKS) for values in (ends.at_mm, ends.contrast, ends.is_told)
+    )
+    known = ~np.isnan(at)
     count = known.sum(axis=1)
-    shown = known_medians(ends.at_mm, known)
-    spread = known_medians(np.abs(ends.at_mm - shown[:, None]), known)
-    is_told = 2 * (ends.is_told & known).sum(axis=1) >= count
-    is_hidden = (strips > 0.6) & (shown < strips + 0.25) & ~is_told
+    shown = known_medians(at, known)
+    spread = known_medians(np.abs(at - shown[:, None]), known)
+    strip = strips.reshape(-1)
+    is_hidden = (strip > 0.6) & (shown < strip + 0.25) & (2 * (is_told & known).sum(axis=1) < count)
     is_seen = (count >= _MIN_BLOCKS) & ~is_hidden
-    return np.where(is_seen, shown, np.nan), np.where(is_seen, spread, np.nan), is_seen
+    each = np.where(is_seen, (shown, spread, known_medians(contrast, known)), np.nan)
+    return np.asarray(each.reshape(3, *strips.shape).swapaxes(0, 1))
 
 
 def _wanted(strip: np.ndarray, px_per_mm: float) -> np.ndarray:

@@ -32,9 +32,6 @@ class Limits:
     """Spread of an outline's sides, mm, above which no upright cube fits it. Above: the second
     reader says at most `no_fit`, whatever its other measurements say."""
     no_fit: float = -0.5
-    no_cube: float = -3.0
-    """Odds of an outline if something stands out from the floor and no upright cube fits it.
-    Estimate: the second reader's odds for dice at 8° to 12°."""
     contact_gap_mm: float = 1.2
     """Gap between two top faces, mm, below which dice touch. A network's corners have an error of
     half this gap."""

@@ -32,7 +32,7 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, farthest_below, side_of
+from vision.table.witnesses import LOOKS, NETWORKS, SECOND, SIDES, TOP, farthest_below, side_of
 
 _DOUBTS_OF_CONTACT = (
     Reason.READERS_DISAGREE,
@@ -140,6 +140,8 @@ class _Judgement:
         limits = self._limits
         if die.model is None or die.measured is None or self._scene.die_px < limits.die_px:
             return False
+        if die.second is None:
+            return False  # what covers a flat die hides its cube, too
         if die.measured.above > limits.max_height_dice:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
@@ -153,7 +155,9 @@ class _Judgement:
         if die.beside and not self._is_seen_through(die):
             # A hidden seam spoils both sides, but never the networks' so much.
             is_doubted = second < limits.no_roll_second or is_askew
-            return networks < limits.seam_networks and is_doubted
+            # Between two neighbours the outline goes with the looks, the side faces do not.
+            is_denied = side_of(die, (SIDES,)) > 0
+            return networks < limits.seam_networks and is_doubted and not is_denied
         return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
 
     def _on_a_hidden_die(self) -> NoRoll | None:

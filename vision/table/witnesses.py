@@ -136,8 +136,6 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
         _add(odds, _OUTLINE_SAYS, limits.outline, outline_features(vote))
         if vote.spread_mm > limits.no_fit_mm and vote.through < -limits.sides_lean:
             odds[OUTLINE] = min(odds[OUTLINE], limits.no_fit - odds[PIPS] - odds[SIDES])
-    elif vote is None and die.is_there:
-        odds[OUTLINE] = limits.no_cube
     # Without a value, there is no die whose lie the second reader could judge.
     witnesses = [Witness(name, value) for name, value in odds.items()]
     return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))

@@ -221,6 +221,23 @@ def test_a_neighbour_spoils_no_far_face(through, value):
         assert isinstance(verdict, Unreadable)
 
 
+def test_a_die_that_the_second_reader_does_not_see_proves_nothing():
+    """What covers a flat die hides its cube, too."""
+    askew = Measured(EDGE, 0.3, 2.0, 1.2)
+    assert isinstance(judged(*OTHERS, leaning(measured=askew)), NoRoll)
+    assert isinstance(judged(*OTHERS, leaning(measured=askew, second=None)), Unreadable)
+
+
+@pytest.mark.parametrize(("sides", "verdict"), [(-3.0, NoRoll), (3.0, Unreadable)])
+def test_between_neighbours_side_faces_of_an_upright_cube_deny_a_lean(sides, verdict):
+    between = evidence(10.0, near_p=0.05, sides=sides)
+    assert between.second is not None
+    second = replace(between.second, spread_mm=3.0, offset=0.1)
+    leans = replace(between, model=replace(ASKEW, near_lean_deg=12.0), second=second)
+    beside = evidence(10.0 + 1.03 * EDGE)
+    assert isinstance(judged(FLOOR, leans, beside), verdict)
+
+
 @pytest.mark.parametrize(("sides", "proves"), [(2.0, True), (9.0, False)])
 def test_a_window_beside_the_die_proves_no_lean_that_the_second_reader_denies(sides, proves):
     seen = evidence(5.0, near_p=0.05, sides=sides)

@@ -156,7 +156,7 @@ class _Judgement:
             # A hidden seam spoils both sides, but never the networks' so much.
             is_doubted = second < limits.no_roll_second or is_askew
             # Between two neighbours the outline goes with the looks, the side faces do not.
-            is_denied = side_of(die, (SIDES,)) > 0
+            is_denied = len(die.beside) > 1 and side_of(die, (SIDES,)) > 0
             return networks < limits.seam_networks and is_doubted and not is_denied
         return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
 

@@ -234,8 +234,8 @@ def test_between_neighbours_side_faces_of_an_upright_cube_deny_a_lean(sides, ver
     assert between.second is not None
     second = replace(between.second, spread_mm=3.0, offset=0.1)
     leans = replace(between, model=replace(ASKEW, near_lean_deg=12.0), second=second)
-    beside = evidence(10.0 + 1.03 * EDGE)
-    assert isinstance(judged(FLOOR, leans, beside), verdict)
+    beside = evidence(10.0 - 1.03 * EDGE), evidence(10.0 + 1.03 * EDGE)
+    assert isinstance(judged(*beside, leans), verdict)
 
 
 @pytest.mark.parametrize(("sides", "proves"), [(2.0, True), (9.0, False)])

@@ -140,6 +140,10 @@ class Limits:
 
 LIMITS = Limits()
 
+MAX_LEAN_DEG = 16.0
+"""The largest lean, degrees about either axis, that the side faces are compared with. They measure
+none that is steeper."""
+
 
 ALIKE = 1.7
 """Largest ratio between the edges, as they look, of two dice of one photograph, or of two faces of

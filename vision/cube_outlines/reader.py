@@ -375,7 +375,7 @@ class SecondReader:
         under, elsewhere = areas[is_under[most]].sum(), areas[~is_under[most]]
         chip, floor = math.pi * reach**2, np.count_nonzero(ground.inside) / self._one
         share = chip / max(floor - chip, chip)
-        # Flecks that fall by chance crowd somewhere: by their compound Poisson deviation.
+        # Chance crowds flecks somewhere. The sum of their areas is a compound Poisson sum.
         chance = _CROWD * math.sqrt(share * (elsewhere**2).sum())
         return float(under - share * elsewhere.sum() - chance)
 

@@ -34,6 +34,7 @@ from vision.cube_outlines.foreground import Foreground
 from vision.faces_by_pips import far_face
 from vision.faces_by_pips.pips import Face
 from vision.medians import known_medians, median
+from vision.parameters import MAX_LEAN_DEG
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
@@ -75,8 +76,6 @@ its edges are rounded. A lean moves each side differently. Of pairs of a flat di
 14° the evidence has 91 % of path-traced ones in the right order, and 99.3 % of the rig's."""
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
-MAX_LEAN_DEG = 16.0
-"""The largest lean about either axis that the side faces are compared with."""
 _LEANS = np.arange(-MAX_LEAN_DEG, MAX_LEAN_DEG + 1.0)
 _LEAN = np.hypot(_LEANS[:, None], _LEANS)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG

@@ -19,8 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from vision.cube_outlines.sides import MAX_LEAN_DEG
-from vision.parameters import LIMITS, Limits
+from vision.parameters import LIMITS, MAX_LEAN_DEG, Limits
 from vision.reading import (
     DieEvidence,
     Kind,

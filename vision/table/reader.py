@@ -44,8 +44,9 @@ _IN_PLACE = 0.2
 """Largest distance, in dice, of a die from the middle of its window, which is where it was in an
 earlier frame of the same scene, or where the first window showed it."""
 _MISPLACED = 0.5
-"""The same where only the smaller picture has shown it. A pip near a corner passes there for an
-ace: 2 of 526 flat tosses of the rig (seed 28301) were refused for it. No other die is so near."""
+"""Largest distance, in dice, of a die from its place in the smaller picture. In that picture a pip
+near a corner may look like an ace, which refused 2 of 526 flat tosses of the rig (seed 28301). No
+other die is so near."""
 
 
 Find = Callable[[], tuple[FoundDie, ...]]
@@ -197,7 +198,7 @@ class TableReader:
             now = self._seen_close(image, now)
         if now is None:
             return die
-        # The window alone says flat too often, and the mean with a misplaced finding too seldom.
+        # A die looks flatter without its surroundings. The mean errs to the safe side.
         return replace(now, flat_p=probability.mean_of(now.flat_p, die.flat_p))
 
     def _find_again(

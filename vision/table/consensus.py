@@ -132,10 +132,11 @@ def _is_borne_out(
 
 
 def _is_against(die: DieEvidence, limits: Limits) -> bool:
-    """True if the second side of the witnesses, or both together, have the odds of a no roll. The
-    first side alone is not enough: of a flat die, one of two turned looks may be that far off."""
+    """True if the second side of the witnesses is below what each side must give a flat die, or if
+    both together have the odds of a no roll. The first side alone is not enough: of a flat die, one
+    of two turned looks may be that far off."""
     second = side_of(die, SECOND)
-    return min(second, side_of(die, NETWORKS) + second) < limits.no_roll
+    return second < limits.flat_each or side_of(die, NETWORKS) + second < limits.no_roll
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

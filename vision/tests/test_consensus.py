@@ -134,8 +134,8 @@ def test_a_frame_in_which_one_side_alone_is_strongly_against_bears_out_no_values
         dice = (replace(die, witnesses=witnesses), *newest.dice[1:])
         return replace(newest, dice=dice, opinion=judge(dice, SCENE))
 
-    assert agree([*before, last(-4.5)]) is None
-    assert agree([*before, last(-3.5)]) is not None
+    assert agree([*before, last(-2.1)]) is None
+    assert agree([*before, last(-1.9)]) is not None
 
 
 def test_one_frame_at_least_states_the_verdict_by_itself():

@@ -11,6 +11,9 @@ f = floor_px_per_mm · height_mm.
 
 Tilt turns the camera about its lens: first about the picture's y axis, so that it looks to the
 right by tilt_deg[0], then about its x axis, so that it looks down the picture by tilt_deg[1].
+
+A camera with two lenses side by side has a calibration for each, in the coordinates of the first:
+before its tilt, the second one is turned about the plumb line, clockwise by turn_deg.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
+from vision.frame import Frame
 
 MAX_PIXELS = 65_535
 """Longest side of a picture; no camera makes a longer one, and JPEG has no room for it."""
@@ -38,6 +42,9 @@ _MIN_TO_WALL = 0.3
 """Smallest distance of a die's middle from the wall, in dice. A flat die keeps half an edge."""
 _TOPS_HIGH = 1.3
 """Height, in dice, up to which the compartment holds the tops of flat dice and what is around."""
+
+_SHARED = ("image_size", "compartment_radius_mm", "die_mm")
+"""What a second lens has of the first's table."""
 
 _UNDISTORT_STEPS = 4
 """Fixed-point steps; with |k1| ≤ 0.3 the error is below 0.01 pixel at the picture's corners."""
@@ -67,11 +74,17 @@ class Calibration:
     """Centre of the compartment, from the point plumb below the lens (with no tilt: the axis)."""
     tilt_deg: tuple[float, float] = (0.0, 0.0)
     """How far the optical axis leans to the picture's right and down, from plumb."""
+    turn_deg: float = 0.0
+    """Of a second lens: how far it is turned clockwise against the first."""
+    right: Calibration | None = None
+    """The second lens of a stereo camera, whose picture is the right half."""
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Calibration:
         """Read the settings table. Raises CalibrationError, naming the key."""
-        known = set(cls.__dataclass_fields__)
+        table = dict(table)
+        beside = _right_of(table) if "second" in table else None
+        known = set(cls.__dataclass_fields__) - {"right"}
         if unknown := set(table) - known:
             raise CalibrationError(f"calibration: unknown key {sorted(unknown)[0]!r}")
         try:
@@ -89,6 +102,8 @@ class Calibration:
                 k1=float(table.get("k1", 0.0)),
                 compartment_mm=(x, y),
                 tilt_deg=(right, down),
+                turn_deg=float(table.get("turn_deg", 0.0)),
+                right=beside,
             )
         except KeyError as error:
             raise CalibrationError(f"calibration: {error.args[0]!r} is missing") from error
@@ -98,7 +113,7 @@ class Calibration:
         return calibration
 
     def to_table(self) -> dict[str, Any]:
-        """The table that `from_table` reads."""
+        """The table that `from_table` reads, without a second lens."""
         return {
             "image_size": list(self.image_size),
             "floor_px_per_mm": self.floor_px_per_mm,
@@ -111,12 +126,18 @@ class Calibration:
             "die_mm": self.die_mm,
         }
 
+    def to_right_table(self) -> dict[str, Any]:
+        """The table of a second lens: what it does not share with the first."""
+        own = {key: value for key, value in self.to_table().items() if key not in _SHARED}
+        return own | {"turn_deg": self.turn_deg}
+
     def _check(self) -> None:
         if not all(1 <= side <= MAX_PIXELS for side in self.image_size):
             raise CalibrationError(
                 f"calibration: image_size must be 1 to {MAX_PIXELS} pixels a side"
             )
-        numbers = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        names = {f.name for f in dataclasses.fields(self)} - {"right"}
+        numbers = {name: getattr(self, name) for name in sorted(names)}
         for name, value in numbers.items():
             if not np.isfinite(value).all():
                 raise CalibrationError(f"calibration: {name} must be a number, not {value}")
@@ -129,6 +150,26 @@ class Calibration:
             raise CalibrationError("calibration: k1 must lie within ±0.3")
         if max(map(abs, self.tilt_deg)) > MAX_TILT_DEG:
             raise CalibrationError(f"calibration: tilt_deg must lie within ±{MAX_TILT_DEG:g}")
+
+    @property
+    def frame_size(self) -> tuple[int, int]:
+        """Width and height of what the camera sends: the pictures of both lenses side by side."""
+        width, height = self.image_size
+        return (width, height) if self.right is None else (2 * width, height)
+
+    def misfit(self, frame: Frame) -> str:
+        """Why a frame does not show what this camera must send; empty where it does."""
+        height, width = frame.image.shape[:2]
+        if frame.right is not None:
+            width += frame.right.shape[1]
+        if (width, height) == self.frame_size and (frame.right is None) == (self.right is None):
+            return ""
+        wanted = "{} x {}".format(*self.frame_size)
+        if self.right is not None:
+            wanted += ", both lenses' pictures side by side: is it a stereo camera?"
+        elif (width, height) == (2 * self.image_size[0], self.image_size[1]):
+            wanted += "; a stereo camera needs fitted = true under [camera.second]"
+        return f"the picture has {width} x {height} px; the camera must send {wanted}"
 
     @property
     def middle_px(self) -> np.ndarray:
@@ -150,7 +191,7 @@ class Calibration:
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
-        turn, lens = _from_lens(self.tilt_deg, self.compartment_mm, self.height_mm)
+        turn, lens = self._from_lens
         return self._seen(np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens)
 
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
@@ -165,7 +206,7 @@ class Calibration:
 
     def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
-        turn, lens = _from_lens(self.tilt_deg, self.compartment_mm, self.height_mm)
+        turn, lens = self._from_lens
         level = np.asarray(xy_mm, np.float64).reshape(-1, 2) @ turn[:2] + (z_mm * turn[2] + lens)
         return self._seen(level).reshape(xy_mm.shape)
 
@@ -208,30 +249,54 @@ class Calibration:
 
     def _turn(self) -> np.ndarray:
         """(3, 3) from plumb directions (x, y, down) to the camera's."""
-        return _turn(self.tilt_deg)
+        return _turn(self.tilt_deg, self.turn_deg)
+
+    @property
+    def _from_lens(self) -> tuple[np.ndarray, np.ndarray]:
+        return _from_lens(self.tilt_deg, self.turn_deg, self.compartment_mm, self.height_mm)
+
+
+def _right_of(table: dict[str, Any]) -> Calibration:
+    """The second lens, taken out of the table of the first. Raises CalibrationError."""
+    own = table.pop("second")
+    if not isinstance(own, Mapping) or set(own) & {*_SHARED, "second"}:
+        raise CalibrationError(f"calibration: second: {', '.join(_SHARED)} are the first lens's")
+    try:
+        return Calibration.from_table(
+            {key: table[key] for key in _SHARED if key in table} | dict(own)
+        )
+    except CalibrationError as error:
+        raise CalibrationError(f"second lens: {error}") from None
 
 
 @functools.lru_cache
-def _turn(tilt_deg: tuple[float, float]) -> np.ndarray:
+def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
     right, down = np.radians(tilt_deg)
+    around = np.radians(turn_deg)
     about_y = np.array(
         [[np.cos(right), 0, -np.sin(right)], [0, 1, 0], [np.sin(right), 0, np.cos(right)]]
     )
     about_x = np.array(
         [[1, 0, 0], [0, np.cos(down), -np.sin(down)], [0, np.sin(down), np.cos(down)]]
     )
-    turn = np.asarray(about_x @ about_y)
+    about_z = np.array(
+        [[np.cos(around), np.sin(around), 0], [-np.sin(around), np.cos(around), 0], [0, 0, 1]]
+    )
+    turn = np.asarray(about_x @ about_y @ about_z)
     turn.setflags(write=False)  # it is shared
     return turn
 
 
 @functools.lru_cache
 def _from_lens(
-    tilt_deg: tuple[float, float], compartment_mm: tuple[float, float], height_mm: float
+    tilt_deg: tuple[float, float],
+    turn_deg: float,
+    compartment_mm: tuple[float, float],
+    height_mm: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(3, 3) and (3,): compartment coordinates times the first, plus the second, are millimetres
     right, down and away from the lens. In the compartment z grows towards the lens."""
-    turn = _turn(tilt_deg).T
+    turn = _turn(tilt_deg, turn_deg).T
     both = np.diag((1.0, 1.0, -1.0)) @ turn, np.array((*compartment_mm, height_mm)) @ turn
     for each in both:
         each.setflags(write=False)  # they are shared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,16 @@ class Frame:
 
     jpeg: bytes = b""
     """The file that `image` was decoded from; empty where the camera gives none."""
+
+    right: np.ndarray | None = None
+    """What the right lens of a stereo camera shows, as large as `image`, the left one's."""
+
+    def parted(self, width: int) -> Frame:
+        """The frame with the right lens's picture apart, if `image` is as wide as two pictures of
+        `width` pixels side by side."""
+        if self.image.shape[1] != 2 * width:
+            return self
+        return replace(self, image=self.image[:, :width], right=self.image[:, width:])
 
 
 def digest(image: np.ndarray) -> int:

@@ -11,6 +11,9 @@ from enum import StrEnum
 
 from shaker_ctl.frozen import frozen
 
+DICE = 3
+"""Dice of a toss."""
+
 
 class Kind(StrEnum):
     """How a die can lie so that it shows no value."""
@@ -190,6 +193,26 @@ class Measured:
 
 
 @frozen
+class Height:
+    """How high the pips of a die lie, by the second lens of a camera that has two."""
+
+    above: float
+    """Of the median pip, above the top of a flat die, in dice."""
+    likeness: float
+    """How alike both lenses show the pips, -1..1; a quarter of them is shown less alike."""
+    least: float
+    """The same of the pip that they show least alike."""
+    slope: float = 0.0
+    """By how much a plane through the pips rises along it, in dice for a die; 0 for an ace, and
+    along the diagonal alone for a two or a three."""
+
+
+NO_HEIGHT = Height(0.0, 0.0, 1.0)
+"""Nothing is known, and no pip is doubted: the second reader reads no value on the die, or the
+right lens shows none of the dice."""
+
+
+@frozen
 class Witness:
     """One measurement, or a few that share their errors, on how a die lies."""
 
@@ -217,6 +240,7 @@ class DieEvidence:
     measured: Measured | None
     is_there: bool = True
     """Something stands out from the floor where it is."""
+    height: Height | None = None
     may_rest_on: str = ""
     """`a neighbour` or `the wall`, if it stands where it would hold up one side of a die that leans
     a little, and would hide that side; empty: nothing does."""

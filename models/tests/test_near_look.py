@@ -21,6 +21,7 @@ from vision.calibration import Calibration
 from vision.networks import near_look
 from vision.networks.model_card import MODELS, ModelFile, digest_of
 from vision.networks.session import open_session
+from vision.networks.windows import SIDE
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.
@@ -59,7 +60,7 @@ def test_a_window_moved_and_mirrored_keeps_its_lean(shots, tmp_path):
         window, truth = data[index]
         on = training.NearWindows([cut], 3, index, 40)
         assert np.array_equal(window, on[0][0]), "a run that was stopped goes on with the same"
-        assert window.shape == (near_look.CHANNELS, near_look.SIDE, near_look.SIDE)
+        assert window.shape == (near_look.CHANNELS, SIDE, SIDE)
         # float() keeps both from being rounded twice: the truths are float32.
         assert np.abs(leans - float(np.hypot(*truth[:2].numpy()))).min() < 1e-5
         seen.add(float(truth[2]) == 1)

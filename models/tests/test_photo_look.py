@@ -17,7 +17,8 @@ from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
 from models.training.targets import Mark
 from vision.networks.model_card import ModelFile, digest_of
-from vision.networks.photo_look import CHANNELS, EDGE, SIDE, PhotoLooker
+from vision.networks.photo_look import CHANNELS, EDGE, PhotoLooker
+from vision.networks.windows import SIDE
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.

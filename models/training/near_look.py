@@ -27,7 +27,8 @@ from models.training.optimiser import Drawn, averaged
 from models.training.quantise import NEAR
 from models.training.small_net import RANGES, SmallNet, teach
 from vision.calibration import Calibration
-from vision.networks.near_look import CHANNELS, FACE, SIDE, drawings, window
+from vision.networks.near_look import CHANNELS, FACE, drawings, window
+from vision.networks.windows import SIDE
 from vision.pictures import load
 
 MARGIN = 12

@@ -26,8 +26,8 @@ from models.training.quantise import PHOTO
 from models.training.samples import SampleSource, read
 from models.training.small_net import RANGES, SmallNet, teach
 from models.training.targets import SHOWN, Mark
-from vision.networks.photo_look import CHANNELS, EDGE, SIDE
-from vision.networks.windows import cut
+from vision.networks.photo_look import CHANNELS, EDGE
+from vision.networks.windows import SIDE, cut
 
 _DICE_SHARE = 0.6
 _ON_FRONT = 0.3

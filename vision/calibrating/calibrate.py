@@ -164,11 +164,14 @@ class Lying:
         return Lying(self.places[keep], self.px[keep], self.height_mm[keep], self.thing[keep])
 
 
-def calibrate(views: Sequence[View], target: Target, start: Calibration) -> Fit:
+def calibrate(
+    views: Sequence[View], target: Target, start: Calibration, beside_mm: float = BESIDE_MM
+) -> Fit:
     """Measure the camera by the card in `views`; the first must show it on the floor.
 
     `start` gives the picture's size, the compartment's and the dice's sizes, and the height that a
-    person measured. Raises CalibrationError with what to do.
+    person measured; `beside_mm`, one sigma, how far beside the middle of its compartment the lens
+    may be. Raises CalibrationError with what to do.
     """
     _require_possible(views, start)
     height, width = views[0].image.shape[:2]
@@ -186,7 +189,7 @@ def calibrate(views: Sequence[View], target: Target, start: Calibration) -> Fit:
 
     def residuals(x: np.ndarray) -> np.ndarray:
         left = misses(x, base, lying).ravel() / CORNER_PX
-        return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / BESIDE_MM])
+        return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / beside_mm])
 
     x, covariance = least_squares(residuals, _first_guess(base, lying))
     # Corners far from all others' opinion: a glint, a shadow's edge.
@@ -238,11 +241,11 @@ def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[st
     }
 
 
-# ── The unknowns: log of the scale, height, centre (2), k1, tilt (2); then of each thing its
-#    place (2) and turn. The place of the first card is the compartment's.
+# ── The unknowns: of the camera, then of each thing. The place of the first card is the
+#    compartment's.
 
-CAMERA = 7
-_POSE = 3
+CAMERA = len(("log of the scale", "height", "u", "v", "k1", "tilt right", "tilt down"))
+_POSE = len(("x", "y", "turn"))
 
 
 def camera_of(x: np.ndarray, base: Calibration) -> Calibration:

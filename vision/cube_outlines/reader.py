@@ -22,6 +22,7 @@ from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 from vision.quads import SAME_FACE
+from vision.reading import DICE
 
 _MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
@@ -52,9 +53,6 @@ _MAX_FLECKS = 18
 """Most small marks of a floor among which the pips alone tell a two. Of 190 path-traced pictures of
 plain floors 4 show more, of 90 of crumb rubber 78: there two flecks may lie as a die's two pips do.
 The rig's floors show at most 18."""
-_DICE = 3
-"""Dice of a toss. If the outline shows so many readable dice, the search by pips alone does not
-run."""
 _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
 _LOOKS_PX = 4
@@ -157,7 +155,8 @@ class SecondReader:
                 pieces.append(contour)
         fits = self._settle(ground, self._explain(ground, pieces))
         dice = [self._centred(image, ground, die) for die in self._faces_at(image, fits)]
-        if by_pips and (len(dice) != _DICE or any(die.face.value is None for die in dice)):
+        # The search by pips alone takes long.
+        if by_pips and (len(dice) != DICE or any(die.face.value is None for die in dice)):
             read = [die for die in dice if die.face.value and die.fit.spread_mm < _GOOD_FIT_MM]
             known = [die.corners for die in read]
             faces = find_by_pips(image, self.calibration, known)

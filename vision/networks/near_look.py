@@ -23,10 +23,9 @@ from vision.calibration import Calibration
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
 from vision.networks.session import WindowNetwork
+from vision.networks.windows import SIDE
 from vision.quads import FINE, edge_of, finely, turn_deg
 
-SIDE = 96
-"""Side of the window, pixels."""
 FACE = 40.0
 """Edge of an upright die's top face in it: what is left beside it is 0.7 of an edge on each side,
 which shows neighbours, the wall, and what a die may lean on."""

@@ -20,10 +20,8 @@ from shaker_ctl.frozen import frozen
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
 from vision.networks.session import WindowNetwork
-from vision.networks.windows import cut
+from vision.networks.windows import SIDE, cut
 
-SIDE = 96
-"""Side of the window, pixels."""
 EDGE = 34.0
 """Edge of the top face in it: a die's own sides are in sight, and most of its neighbours."""
 CHANNELS = 3

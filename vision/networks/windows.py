@@ -8,6 +8,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+SIDE = 96
+"""Side of the window that a look has, pixels."""
 PADDING = (114,) * 3
 """What lies beyond the picture's border, BGR."""
 _MIN_WARPED = 0.6

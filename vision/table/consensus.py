@@ -28,9 +28,9 @@ from vision.reading import (
     Verified,
     Witness,
 )
-from vision.table.judgement import is_flat, judge
+from vision.table.judgement import is_flat, judge, least_of_each
 from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
-from vision.table.witnesses import NETWORKS, SECOND, side_of
+from vision.table.witnesses import HEIGHT, NETWORKS, SECOND, side_of
 
 FRAMES = 3
 """Frames in a row that must state the same values. More: each frame costs a thirtieth of a
@@ -132,11 +132,13 @@ def _is_borne_out(
 
 
 def _is_against(die: DieEvidence, limits: Limits) -> bool:
-    """True if the second side of the witnesses is below what each side must give a flat die, or if
-    both together have the odds of a no roll. The first side alone is not enough: of a flat die, one
-    of two turned looks may be that far off."""
-    second = side_of(die, SECOND)
-    return second < limits.flat_each or side_of(die, NETWORKS) + second < limits.no_roll
+    """True if the second side of the witnesses is below what each side must give a flat die, if the
+    pips lie too high, or if both sides together have the odds of a no roll. The first side alone is
+    not enough: of a flat die, one of two turned looks may be that far off."""
+    second, height = side_of(die, SECOND), side_of(die, (HEIGHT,))
+    if height < limits.against or second < least_of_each(height, limits):
+        return True
+    return side_of(die, NETWORKS) + second + max(height, 0.0) < limits.no_roll
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

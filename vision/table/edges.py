@@ -10,7 +10,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.medians import known_medians
+from vision.medians import known_medians, usual_reach
 from vision.quads import sides_of
 
 _SAMPLES = 17
@@ -79,7 +79,7 @@ def _lines(found: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
     """Of N sides, (N, samples) `found` at these offsets: (N,) the offset at the start of a line
     through most of them, its slope, and whether there is one; both are 0 where there is none."""
     away = np.abs(at - known_medians(at, found)[:, None])
-    keep = found & (away < np.maximum(1.5, 2.0 * known_medians(away, found))[:, None])
+    keep = found & (away < usual_reach(known_medians(away, found))[:, None])
     count = np.maximum(keep.sum(axis=1), 1)
     x, y = ((keep * each).sum(axis=1) / count for each in (_ALONG[:, 0], at))
     along = np.where(keep, _ALONG[:, 0] - x[:, None], 0.0)

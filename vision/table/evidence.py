@@ -15,7 +15,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
 from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import DieEvidence, ModelVote, Scene, SecondVote
+from vision.reading import NO_HEIGHT, DieEvidence, Height, ModelVote, Scene, SecondVote
 from vision.table import tilt
 
 
@@ -29,18 +29,22 @@ def scene_of(second: SecondReading, calibration: Calibration, wanted: int | None
 
 
 def gather(
-    found: Sequence[FoundDie], second: SecondReading, calibration: Calibration
+    found: Sequence[FoundDie],
+    second: SecondReading,
+    calibration: Calibration,
+    heights: Sequence[Height] | None = None,
 ) -> tuple[DieEvidence, ...]:
-    """Evidence per die, left to right: those both see, and those that only one sees."""
+    """Evidence per die, left to right: those both see, and those that only one sees. `heights`: of
+    the dice of `second`, if there are two lenses."""
     pairs = match(
         np.array([die.centre for die in found]).reshape(-1, 2),
         np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
         SAME_FACE * calibration.die_px,
     )
-    alone = [die for j, die in enumerate(second.dice) if j not in pairs.values()]
+    alone = [j for j in range(len(second.dice)) if j not in pairs.values()]
     if not found and not alone:
         return ()
-    tops = [*(die.corners for die in found), *(die.corners for die in alone)]
+    tops = [*(die.corners for die in found), *(second.dice[j].corners for j in alone)]
     corners = np.array(tops, np.float64)
     places = calibration.to_mm(corners.mean(axis=1), calibration.die_mm)
     measured = tilt.measure(
@@ -50,10 +54,10 @@ def gather(
         places[: len(found)],
         calibration,
     )
-    both: list[tuple[FoundDie | None, SecondDie | None]] = [
-        (die, second.dice[pairs[i]] if i in pairs else None) for i, die in enumerate(found)
+    both: list[tuple[FoundDie | None, SecondDie | None, Height | None]] = [
+        (die, *_seen_second(pairs.get(i), second, heights)) for i, die in enumerate(found)
     ]
-    both += [(None, die) for die in alone]
+    both += [(None, *_seen_second(j, second, heights)) for j in alone]
     dice = [
         DieEvidence(
             corners=tuple((x, y) for x, y in top),
@@ -63,13 +67,23 @@ def gather(
             model=None if die is None else _model_vote(die),
             second=None if other is None else _second_vote(other, calibration.die_mm),
             measured=None if die is None else measured[i],
+            height=height,
             is_there=die is None or other is not None or _is_foreground(die, second),
         )
-        for i, ((die, other), top, (x_mm, y_mm)) in enumerate(
+        for i, ((die, other, height), top, (x_mm, y_mm)) in enumerate(
             zip(both, corners.tolist(), places.tolist(), strict=True)
         )
     ]
     return tuple(sorted(dice, key=lambda die: die.x_mm))
+
+
+def _seen_second(
+    j: int | None, second: SecondReading, heights: Sequence[Height] | None
+) -> tuple[SecondDie | None, Height | None]:
+    """The second reader's die of this number and its height, None where there is none."""
+    if j is None:
+        return None, None if heights is None else NO_HEIGHT
+    return second.dice[j], None if heights is None else heights[j]
 
 
 def _model_vote(die: FoundDie) -> ModelVote:

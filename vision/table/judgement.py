@@ -4,13 +4,16 @@ Owns: the rules of a verdict and their order. Must not know pictures, nor how ev
 
 Values are stated only if the model and the second reader each see the same dice with the same
 values, and if every die lies flat. A die lies flat if all witnesses together clearly say so and
-neither reader's side says the contrary.
+neither reader's side says the contrary. With a stereo camera, the height of its pips must not say
+the contrary either; if it surely says flat, each side may be more in doubt.
 
-A no roll has three proofs. Each reader's side by itself says that one die is not flat. Or the looks
+A no roll has four proofs. Each reader's side by itself says that one die is not flat. Or the looks
 of a die and its measured top face say so together, because an outline contains no height; but not
 if the second reader's side outweighs them, or if the model doubts the value: a window beside the
 die misleads both, and so do wrong corners. Or fewer dice are in sight than there are, with one top
-face at the floor's height and one higher. Looks that say flat leave the first two unproved.
+face at the floor's height and one higher. Or the pips of a die lie higher than a flat die's, and
+one side bears that out. Looks that say flat leave the first two unproved, and a height that surely
+says flat leaves all but a hidden die's unproved.
 Everything else is unreadable. The reason names the witness that refused.
 """
 
@@ -31,7 +34,17 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.table.witnesses import LOOKS, NETWORKS, SECOND, SIDES, TOP, farthest_below, side_of
+from vision.table.witnesses import (
+    HEIGHT,
+    LOOKS,
+    NETWORKS,
+    SECOND,
+    SIDES,
+    TOP,
+    farthest_below,
+    is_as_high_as_flat,
+    side_of,
+)
 
 _DOUBTS_OF_CONTACT = (
     Reason.READERS_DISAGREE,
@@ -64,17 +77,29 @@ def blocked(scene: Scene) -> Unreadable:
     )
 
 
-def passes(networks: float, second: float, contact: float = 0.0, limits: Limits = LIMITS) -> bool:
-    """True if these odds of both sides make a flat die."""
-    least = limits.flat_each
-    return networks >= least and second >= least and networks + second + contact > limits.flat
+def passes(
+    networks: float,
+    second: float,
+    contact: float = 0.0,
+    height: float = 0.0,
+    limits: Limits = LIMITS,
+) -> bool:
+    """True if these odds of both sides, of contact and of the height make a flat die."""
+    least = least_of_each(height, limits)
+    is_doubted = min(networks, second) < least or height < limits.against
+    return not is_doubted and networks + second + contact + height > limits.flat
+
+
+def least_of_each(height: float, limits: Limits = LIMITS) -> float:
+    """What each side must give a flat die whose height has these odds."""
+    return -limits.height if height > limits.height_sure else limits.against
 
 
 def fails(networks: float, second: float, limits: Limits = LIMITS) -> bool:
     """True if both sides say not flat, each by itself."""
     return (
         networks + second < limits.no_roll
-        and networks < limits.no_roll_networks
+        and networks < limits.against
         and second < limits.no_roll_second
     )
 
@@ -84,8 +109,10 @@ def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
     if die.second is None or die.second.value is None or die.measured is None:
         return False
     networks, second = side_of(die, NETWORKS), side_of(die, SECOND)
-    contact = die.odds - networks - second
-    return die.measured.above < limits.above_dice and passes(networks, second, contact, limits)
+    height = side_of(die, (HEIGHT,))
+    contact = die.odds - networks - second - height
+    is_low = die.measured.above < limits.above_dice or height > limits.height_sure
+    return is_low and passes(networks, second, contact, height, limits)
 
 
 class _Judgement:
@@ -97,6 +124,8 @@ class _Judgement:
         self._dice, self._scene, self._limits = dice, scene, limits
         self._is_lie_granted = is_lie_granted
         self._seen = sum(die.model is not None for die in dice)
+        heights = [die.height for die in dice if die.height is not None]
+        self._is_seen_by_right = any(h.likeness >= limits.height_likeness for h in heights)
 
     def verdict(self) -> Verdict:
         return (
@@ -144,9 +173,14 @@ class _Judgement:
         if die.measured.above > limits.max_height_dice:
             return False
         looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
+        height = side_of(die, (HEIGHT,))
+        if height > limits.height_sure:
+            return False
+        if height < -limits.height_sure:
+            return self._is_high_by_both(die, networks, second)
         if looks > 0 or networks + second > limits.no_roll:
             return False
-        is_askew = side_of(die, (TOP,)) < limits.askew_top
+        is_askew = side_of(die, (TOP,)) < limits.against
         if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
             is_askew = False  # an upright cube stands there: only its height may be another
         if die.model.value_p < limits.value_p:
@@ -158,6 +192,18 @@ class _Judgement:
             is_denied = len(die.beside) > 1 and side_of(die, (SIDES,)) > 0
             return networks < limits.seam_networks and is_doubted and not is_denied
         return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
+
+    def _is_high_by_both(self, die: DieEvidence, networks: float, second: float) -> bool:
+        """True if a side bears out the height of a die's pips. The pips must be the face's, and
+        another die must be as high as a flat one: else the right lens has moved."""
+        limits, vote = self._limits, die.second
+        assert die.model is not None
+        is_read = vote is not None and vote.value == die.model.value
+        if not is_read or die.model.value_p < limits.value_p:
+            return False
+        if not any(is_as_high_as_flat(other.height, limits) for other in self._dice):
+            return False
+        return networks < limits.against or second < limits.no_roll_second
 
     def _on_a_hidden_die(self) -> NoRoll | None:
         """No roll by a stack seen from straight above: fewer dice than there are, and the top face
@@ -175,6 +221,7 @@ class _Judgement:
             if (
                 die.model is not None
                 and die.measured is not None
+                and side_of(die, (HEIGHT,)) < limits.height_sure
                 and limits.on_another_dice < die.measured.above < limits.max_height_dice
                 and abs(die.measured.layer - die.measured.above - 1) < limits.above_dice
                 and all(
@@ -260,7 +307,7 @@ class _Judgement:
                 return Unreadable(Reason.FOREIGN_OBJECT, "a thing of a die's size that is no die")
             return Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         is_flat_by_all = self._is_lie_granted or is_flat(die, limits)
-        if not is_flat_by_all and die.odds < limits.no_roll_networks:
+        if not is_flat_by_all and die.odds < limits.against:
             return _not_flat_doubtful(die, limits)
         if die.second is None:
             return Unreadable(Reason.READERS_DISAGREE, "only the model sees a die")
@@ -275,6 +322,8 @@ class _Judgement:
             return _not_flat_doubtful(die, limits)
         if die.second.oddity:
             return Unreadable(Reason.DOUBTFUL, f"a speck or a highlight: {die.second.oddity}")
+        if self._is_seen_by_right and die.height and die.height.least < limits.pip_alike:
+            return Unreadable(Reason.DOUBTFUL, "a pip that the other lens does not show")
         if die.model.value_p < limits.value_p or die.model.score < limits.score:
             return Unreadable(
                 Reason.DOUBTFUL,

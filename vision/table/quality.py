@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.medians import median
+from vision.medians import median, usual_reach
 from vision.reading import Quality, Reason
 
 BLACK_MEDIAN = 14.0
@@ -181,7 +181,7 @@ class QualityGate:
         # So the shift that most rays agree with comes first.
         fits = np.abs(self._moved - at) < _RIM_SHIFT_PX
         keep = seen & fits[(fits & seen).sum(axis=1).argmax()]
-        shift = np.zeros(3)
+        shift = np.zeros(self._base.shape[1])
         for _ in range(4):
             if keep.sum() < 8:
                 break
@@ -189,7 +189,7 @@ class QualityGate:
             shift = np.linalg.solve(base.T @ base, base.T @ at[keep])
             off = np.abs(at - self._base @ shift)
             before = keep
-            keep = seen & (off < max(1.5, median(off[keep]) * 2.0))
+            keep = seen & (off < usual_reach(median(off[keep])))
             if np.array_equal(keep, before):
                 break
         agree = int(keep.sum())

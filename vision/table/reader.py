@@ -27,11 +27,12 @@ from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
-from vision.reading import Observation, Reason, Unreadable, Verdict, Verified
+from vision.reading import DICE, Height, Observation, Reason, Unreadable, Verdict, Verified
 from vision.table.edges import refine
 from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
+from vision.table.pip_heights import measure_heights
 from vision.table.quality import QualityGate
 from vision.table.witnesses import heard
 
@@ -89,14 +90,14 @@ class TableReader:
         self._gate.judge(grey)
         self._second.read(grey, by_pips=False)
 
-    def read(self, frame: Frame, dice: int | None = 3) -> Observation:
+    def read(self, frame: Frame, dice: int | None = DICE) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
         return self.look(frame, dice).observation
 
     def look(
         self,
         frame: Frame,
-        dice: int | None = 3,
+        dice: int | None = DICE,
         after: Findings | None = None,
         *,
         is_turned: bool = False,
@@ -107,15 +108,17 @@ class TableReader:
         scene. `is_turned`: the near look, one of two when a frame is read in full, is the second.
         """
         clock = Stopwatch()
-        again = None if after is None else self._read_again(frame.image, after, is_turned, clock)
+        if self.calibration.right is not None:  # a frame of the journal is whole yet
+            frame = frame.parted(self.calibration.image_size[0])
+        again = None if after is None else self._read_again(frame, after, is_turned, clock)
         before = None if after is None else after.observation.quality
         if again is not None and before is not None:
             quality = before  # what shows the same is as bright and whole, and its rim is there
             found, second = again
-        elif frame.image.shape[1::-1] != self.calibration.image_size:
+        elif misfit := self.calibration.misfit(frame):
             quality = self._gate.judge(frame.image)
             clock.lap("quality")
-            unfit = Unreadable(Reason.WRONG_SIZE, quality.detail)
+            unfit = Unreadable(Reason.WRONG_SIZE, misfit)
             laps = tuple(clock.laps)
             seen = Observation(frame.sequence, frame.t_capture, quality, (), unfit, laps)
             return Findings(seen, (), None)
@@ -128,7 +131,11 @@ class TableReader:
                 model, lambda: self._second.read(frame.image, quality.fault is None), clock
             )
         scene = scene_of(second, self.calibration, dice)
-        evidence = heard(gather(found, second, self.calibration), scene)
+        heights: Sequence[Height] | None = None
+        if frame.right is not None:
+            heights = measure_heights(frame.image, frame.right, second.dice, self.calibration)
+            clock.lap("heights")
+        evidence = heard(gather(found, second, self.calibration, heights), scene)
         if quality.fault is None:
             opinion: Verdict = judge(evidence, scene)
         elif quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:
@@ -144,14 +151,14 @@ class TableReader:
         return Findings(seen, found, second)
 
     def _read_again(
-        self, image: np.ndarray, after: Findings, is_turned: bool, clock: Stopwatch
+        self, frame: Frame, after: Findings, is_turned: bool, clock: Stopwatch
     ) -> tuple[tuple[FoundDie, ...], SecondReading] | None:
         """What either reader finds where `after` has verified dice; None where it has none, where
         anything in the compartment is new, or where the model misses a die."""
-        before = after.second
+        image, before = frame.image, after.second
         if before is None or not isinstance(after.observation.opinion, Verified):
             return None
-        if image.shape[1::-1] != self.calibration.image_size:
+        if self.calibration.misfit(frame):
             return None
         model = self._begin(lambda: self._find_again(image, after.model, is_turned))
         ground = self._second.same_ground(image, before)

@@ -3,7 +3,7 @@
 Owns: the measurements that count, and how they become odds. Must not know frames, rules of a
 verdict, or how anything was measured. The weights stand in `vision.parameters`.
 
-There are six witnesses:
+There are six witnesses, and a seventh where the camera has two lenses:
 
 - `looks`: how the die looks to both networks
 - `top face`: squareness and height of the top face, from edges in the picture
@@ -12,6 +12,7 @@ There are six witnesses:
 - `side faces`: whether they are as visible as an upright cube's, and whether the far face of a
   clear die shines through where an upright cube's does
 - `contact`: whether anything in sight could hold the die up (`supports`); only against flat
+- `height`: whether the pips are as high as on a flat die, by the second lens (`pip_heights`)
 
 `looks` and `top face` are the networks' side. `outline`, `pips` and `side faces` are the second
 reader's side. The two sides share only the picture. Each side has its own logistic regression
@@ -31,11 +32,19 @@ import numpy as np
 
 from vision.parameters import LIMITS, Limits
 from vision.quads import gap_px
-from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote, Witness
+from vision.reading import (
+    DieEvidence,
+    Height,
+    Measured,
+    ModelVote,
+    Scene,
+    SecondVote,
+    Witness,
+)
 from vision.table.supports import may_rest_on
 
-LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT = (
-    "looks", "top face", "outline", "pips", "side faces", "contact",
+LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT, HEIGHT = (
+    "looks", "top face", "outline", "pips", "side faces", "contact", "height",
 )  # fmt: skip
 NETWORKS, SECOND = (LOOKS, TOP), (OUTLINE, PIPS, SIDES)
 NETWORK_FEATURES = (
@@ -100,7 +109,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
 def heard(
     dice: Sequence[DieEvidence], scene: Scene, limits: Limits = LIMITS
 ) -> tuple[DieEvidence, ...]:
-    """The dice of a picture with their neighbours, their heights beside each other's, and all six
+    """The dice of a picture with their neighbours, their heights beside each other's, and all
     witnesses on each."""
     heights = sorted(die.measured.layer for die in dice if die.measured is not None)
     usual = heights[(len(heights) - 1) // 2] if heights else 0.0
@@ -111,7 +120,7 @@ def heard(
         if gap_px(dice[i].corners, dice[j].corners) < nearest
     }
     full = []
-    for number, die in enumerate(dice):
+    for number, (die, by_height) in enumerate(zip(dice, _by_height(dice, limits), strict=True)):
         pairs = (pair for pair in touching if number in pair)
         beside = tuple(sorted(sum(pair) - number for pair in pairs))
         measured = die.measured
@@ -123,7 +132,7 @@ def heard(
             beside=beside,
             may_rest_on=may_rest_on(die, dice, scene, limits),
         )
-        full.append(replace(placed, witnesses=_hear(placed, limits)))
+        full.append(replace(placed, witnesses=_hear(placed, limits) + by_height))
     return tuple(full)
 
 
@@ -141,6 +150,39 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
     return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))
 
 
+def is_as_high_as_flat(height: Height | None, limits: Limits = LIMITS) -> bool:
+    """True if both lenses show the pips of a die alike, and as high as a flat die's."""
+    return (
+        height is not None
+        and height.likeness >= limits.height_likeness
+        and abs(height.above) <= limits.height_above / 2
+    )
+
+
+def _by_height(dice: Sequence[DieEvidence], limits: Limits) -> list[tuple[Witness, ...]]:
+    """The witness `height` of each die; empty if there is one lens. Heights speak for flat only if
+    all dice of the picture are as high as flat ones. Else the right lens may not be where it was: a
+    tenth of a millimetre there is half a one of height, and a turn raises one die and not another.
+    """
+    are_flat = all(is_as_high_as_flat(die.height, limits) for die in dice)
+    said: list[tuple[Witness, ...]] = []
+    for die in dice:
+        odds = 0.0 if die.height is None else _height_odds(die.height, limits)
+        witness = Witness(HEIGHT, odds if are_flat else min(odds, 0.0))
+        said.append(() if die.height is None else (witness,))
+    return said
+
+
+def _height_odds(height: Height, limits: Limits) -> float:
+    """From all for flat to all against it, the higher the pips lie. Nothing by pips that the two
+    lenses show differently, and nothing for flat by pips that rise along the face."""
+    if height.likeness < limits.height_likeness:
+        return 0.0
+    odds = limits.height * (1 - abs(height.above) / limits.height_above)
+    most = 0.0 if height.slope > 2 * limits.height_above else limits.height
+    return min(max(odds, -limits.height), most)
+
+
 def _add(
     odds: dict[str, float], says: Sequence[str], weights: Sequence[float], features: np.ndarray
 ) -> None:
@@ -155,5 +197,6 @@ def side_of(die: DieEvidence, names: Sequence[str]) -> float:
 
 def farthest_below(die: DieEvidence, limits: Limits = LIMITS) -> Witness:
     """The witness that is farthest below what it says of a usual flat die."""
-    pairs = list(zip(die.witnesses, (*limits.usual, 0.0), strict=True))
+    usual = (*limits.usual, 0.0, limits.height)[: len(die.witnesses)]
+    pairs = list(zip(die.witnesses, usual, strict=True))
     return min(pairs, key=lambda pair: pair[0].odds - pair[1])[0]

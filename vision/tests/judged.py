@@ -14,6 +14,7 @@ from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
+    Height,
     Measured,
     ModelVote,
     NoRoll,
@@ -70,6 +71,7 @@ def _die(row: dict) -> DieEvidence:
         second=None if row["second"] is None else SecondVote(*row["second"]),
         measured=None if row["measured"] is None else Measured(*row["measured"]),
         is_there=row["is_there"],
+        height=Height(*row["height"]) if "height" in row else None,
     )
 
 
@@ -93,7 +95,7 @@ def _row(die: DieEvidence) -> dict:
             return None
         return [round(v, 4) if isinstance(v, float) else v for v in astuple(record)]  # type: ignore[call-overload]
 
-    return {
+    row = {
         "corners": [[round(x, 2), round(y, 2)] for x, y in die.corners],
         "at": [round(v, 3) for v in (die.x_mm, die.y_mm, die.turn_deg)],
         "model": rounded(die.model),
@@ -101,3 +103,4 @@ def _row(die: DieEvidence) -> dict:
         "measured": rounded(die.measured),
         "is_there": die.is_there,
     }
+    return row if die.height is None else row | {"height": rounded(die.height)}

@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks.near_look import CHANNELS, FACE, SIDE, NearReader, Window, cut, window
+from vision.networks.near_look import CHANNELS, FACE, NearReader, Window, cut, window
+from vision.networks.windows import SIDE
 from vision.tests.drawing import TABLE
 
 DIE = TABLE.die_mm

@@ -87,10 +87,10 @@ def test_side_faces_weigh_less_where_they_look_like_the_floor():
 
 def test_neither_side_decides_alone():
     sure = 20.0
-    assert not passes(LIMITS.flat_each - 0.1, sure)
-    assert not passes(sure, LIMITS.flat_each - 0.1)
+    assert not passes(LIMITS.against - 0.1, sure)
+    assert not passes(sure, LIMITS.against - 0.1)
     assert not fails(-sure, LIMITS.no_roll_second + 0.1)
-    assert not fails(LIMITS.no_roll_networks + 0.1, -sure)
+    assert not fails(LIMITS.against + 0.1, -sure)
 
 
 def held(

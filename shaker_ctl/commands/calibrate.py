@@ -21,9 +21,11 @@ from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, Settings
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from vision.calibrating.calibrate import Fit, View
 from vision.calibrating.calibrate import calibrate as measure
+from vision.calibrating.second_lens import calibrate_both
 from vision.calibrating.target import PRINT_SCALES, Target
 from vision.calibrating.target_paper import RULE_MM, pdf, png
 from vision.calibration import MIN_DICE_HIGH, Calibration, CalibrationError
+from vision.frame import Frame
 from vision.pictures import PictureError, load_whole
 
 app = typer.Typer(
@@ -34,6 +36,9 @@ CARD_MM = (0.0, 20.0)
 """A sheet of paper to a card glued onto a board."""
 
 RAISED_MM = (1.0, 200.0)
+RAISED_BESIDE_MM = 2.0
+"""By so much the card before a stereo camera may be beside the height of the dice, at which both
+lenses must agree."""
 MAX_RAISED = 0.5
 """Share of the lens's height up to which a card may be raised: nearer, it is out of focus."""
 
@@ -101,14 +106,22 @@ def camera(
     ] = None,
     yes: Yes = False,
 ) -> None:
-    """Measure the camera by the printed target and write the table camera.calibration.
+    """Measure the camera by the printed target and write the table camera.calibration, and
+    camera.second for a stereo camera.
 
     Stop the service and open the lid. Take the dice out, lay the card flat onto the floor; the ring
     light is switched on. With --raised, a second picture is taken of the card on something of that
-    height; it replaces the ruler. The table is then due an inspection.
+    height; it replaces the ruler. Before a stereo camera, whose second lens is measured as well,
+    lay it on three dice. The table is then due an inspection.
     """
     found = settings.load(config)
     start = _start(found.camera, height)
+    if start.right is not None and abs((raised or 0.0) - start.die_mm) > RAISED_BESIDE_MM:
+        raise RefusedError(
+            "both lenses of a stereo camera are measured at the height of the dice",
+            remedy=f"Give --raised {start.die_mm:g}, and lay the card on three dice for the second "
+            "picture; nothing was done",
+        )
     _require_within("--card", card, *CARD_MM)
     _require_within("--rule", rule, *(RULE_MM * scale for scale in PRINT_SCALES))
     if raised is not None:
@@ -121,11 +134,18 @@ def camera(
         _require_size([view.image for view in views], start, yes)
     else:
         words = ["Lay the card flat on the floor", f"Lay it level, raised by {raised or 0:g} mm"]
+        if start.right is not None:
+            words[1] += ": on three dice"
         taken = _take(found, words[: len(heights)], yes)
         views = [View(image, z) for image, z in zip(taken, heights, strict=True)]
+    _require_lenses(views[0].image, start)
+    target, lenses = Target(start.compartment_radius_mm, rule / RULE_MM), _by_lens(views, start)
     with _to_be_mended():
-        fit = measure(views, Target(start.compartment_radius_mm, rule / RULE_MM), start)
-    _keep(fit, start, views, config, kept, yes)
+        if len(lenses) == 1:
+            fits = [measure(views, target, start)]
+        else:
+            fits = list(calibrate_both(lenses, target, replace(start, right=None)))
+    _keep(fits, start, lenses, config, kept, yes)
 
 
 @app.command()
@@ -155,6 +175,12 @@ def dice(
 
     found = settings.load(config)
     start = _start(found.camera, height)
+    if start.right is not None:
+        raise RefusedError(
+            "the dice do not show how the lenses of a stereo camera stand to each other",
+            remedy=f"Measure by the card: shaker-ctl calibrate camera --raised {start.die_mm:g}; "
+            "nothing was done",
+        )
     kept = _picture_file(config, picture)
     if photo:
         images = [_read(file) for file in photo]
@@ -167,7 +193,7 @@ def dice(
         images = _take(found, words, yes)
     with _to_be_mended():
         fit = calibrate_by_dice(images, DieFinder(), start)
-    _keep(fit, start, [View(images[0])], config, kept, yes)
+    _keep([fit], start, [[View(images[0])]], config, kept, yes)
 
 
 @contextlib.contextmanager
@@ -229,6 +255,27 @@ def _picture_file(config: Path, picture: Path | None) -> Path:
     return file
 
 
+def _require_lenses(image: np.ndarray, start: Calibration) -> None:
+    """Refuse a stereo camera's picture where the settings have one lens, and the reverse. Another
+    size is no reason: it is what a calibration may find. Raises CameraError."""
+    width, height = start.image_size
+    other = width if start.right is not None else 2 * width
+    if image.shape[1::-1] == (other, height):
+        raise CameraError(
+            start.misfit(Frame(image)),
+            remedy="Set camera.second.fitted as the camera is; nothing was done",
+        )
+
+
+def _by_lens(views: list[View], start: Calibration) -> list[list[View]]:
+    """The pictures of each lens: those of the second are the right halves."""
+    if start.right is None:
+        return [views]
+    width = views[0].image.shape[1] // 2
+    halves = (np.s_[:, :width], np.s_[:, width:])
+    return [[replace(v, image=v.image[half].copy()) for v in views] for half in halves]
+
+
 def _photos(files: list[Path], heights: list[float]) -> list[View]:
     if len(files) != len(heights):
         raise RefusedError(
@@ -247,7 +294,7 @@ def _read(file: Path) -> np.ndarray:
 
 def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -> None:
     """Ask whether a picture of another size is the table's. Raises RefusedError where it is not."""
-    width, height = start.image_size
+    width, height = start.frame_size
     for image in images:
         if image.shape[1::-1] == (width, height):
             continue
@@ -257,7 +304,7 @@ def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -
             "Does its camera now send pictures of this size?"
         ):
             raise RefusedError(
-                f"the picture has {size}, and the settings' image_size is {width} x {height} px",
+                f"the picture has {size}, by the settings the camera's have {width} x {height} px",
                 remedy="Take a picture with the table's camera, or leave out --yes and say that "
                 "its size has changed; nothing was done",
             )
@@ -317,25 +364,36 @@ def _compare(fit: Fit, before: Calibration) -> None:
 
 
 def _keep(
-    fit: Fit, before: Calibration, views: list[View], config: Path, picture: Path, yes: bool
+    fits: list[Fit],
+    before: Calibration,
+    lenses: list[list[View]],
+    config: Path,
+    picture: Path,
+    yes: bool,
 ) -> None:
-    """Show what was measured beside what stood there `before`, ask, and write both files."""
+    """Show what was measured of each lens beside what stood there `before`, ask, and write both
+    files."""
     from shaker_ctl.adapters.camera import calibration as kept
 
-    typer.echo(fit.line)
-    _compare(fit, before)
+    for fit in fits:
+        typer.echo(fit.line)
+    _compare(fits[0], before)
 
     def check(text: str) -> settings.Settings:
         return settings.parse_text(text, source=str(config))
 
-    table, note = kept.table_of(fit, date.today(), picture), kept.note_of(fit)
-    typer.echo(kept.table_text(table, note))
-    kept.with_calibration(config, table, note, check)  # before anybody is asked, or a picture kept
+    tables = kept.tables_of(fits, date.today(), picture)
+    typer.echo("\n".join(map(kept.table_text, tables)))
+    kept.with_calibration(config, tables, check)  # before anybody is asked, or a picture kept
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)
-    drawn = [kept.draw_fit(v, f) for v, f in zip(views, fit.found, strict=True)]
-    _write_picture(picture, np.concatenate(drawn, axis=1))
-    kept.write_table(config, table, note, check)
+    shown = [
+        kept.draw_fit(view, corners)
+        for views, fit in zip(lenses, fits, strict=True)
+        for view, corners in zip(views, fit.found, strict=True)
+    ]
+    _write_picture(picture, np.concatenate(shown, axis=1))
+    kept.write_tables(config, tables, check)
     typer.echo(f"written: {config}; picture: {picture}. Start the service, and inspect the table")
 
 

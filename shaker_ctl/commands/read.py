@@ -168,6 +168,7 @@ def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
             "near_flat_p": _rounded(die.model.near_p if die.model else None),
             "near_lean_deg": _rounded(die.model.near_lean_deg if die.model else None),
             "score": round(die.model.score, 4) if die.model else None,
+            "height": _rounded(die.height.above if die.height else None),
             "second": die.second.value if die.second else None,
             "second_confidence": round(die.second.confidence, 4) if die.second else None,
             "corners": [[round(x, 1), round(y, 1)] for x, y in die.corners],

@@ -78,15 +78,17 @@ class _Faults:
 
 
 def calibration(parameters: CameraParameters, source: Path) -> Finding:
-    """Whether this camera has been measured, or is only supposed to hang as most do."""
-    measured = parameters.calibration.measured
-    if not measured:
+    """Whether each lens of this camera was measured, or is only supposed to hang as most do."""
+    second = parameters.second
+    lenses = [parameters.calibration, second] if second.fitted else [parameters.calibration]
+    if not all(lens.measured for lens in lenses):
+        raised = f" --raised {parameters.calibration.die_mm:g}" if second.fitted else ""
         return warn(
             "calibration",
             "not measured yet: the figures written in the settings are used",
-            f"sudo shaker-ctl calibrate camera --config {source}",
+            f"sudo shaker-ctl calibrate camera --config {source}{raised}",
         )
-    return ok("calibration", f"measured on {measured}")
+    return ok("calibration", f"measured on {min(lens.measured for lens in lenses)}")
 
 
 def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iterator[Finding]:

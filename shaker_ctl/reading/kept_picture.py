@@ -26,9 +26,12 @@ def encoded(image: cv2.typing.MatLike) -> bytes:
 
 
 def kept(frame: Frame) -> Frame:
-    """The frame with its JPEG file, and the (H, W, 3) uint8 BGR picture that this file shows."""
+    """The frame with its JPEG file, and the (H, W, 3) uint8 BGR picture that this file shows; of a
+    stereo camera one file shows the pictures of both lenses."""
     if frame.jpeg:
         return frame
-    jpeg = encoded(frame.image)
+    whole = frame.image if frame.right is None else np.hstack((frame.image, frame.right))
+    jpeg = encoded(whole)
     image = np.asarray(cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR))
-    return replace(frame, image=image, jpeg=jpeg)
+    again = replace(frame, image=image, jpeg=jpeg)
+    return again if frame.right is None else again.parted(frame.image.shape[1])

@@ -1,8 +1,8 @@
 """Settings of the camera: where it is, what it sees, and how long it may take.
 
-Owns: the section `[camera]` with its table `[camera.calibration]`. Must not know OpenCV.
-Thresholds of the reading itself are no settings. They were chosen on data; `vision.parameters` and
-the model's manifest hold them with their reasons.
+Owns: the section `[camera]` with its tables, above all `[camera.calibration]`. Must not know
+OpenCV. Thresholds of the reading itself are no settings. They were chosen on data;
+`vision.parameters` and the model's manifest hold them with their reasons.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _MAX_DEVICE = 255
 MAX_TILT_DEG, MIN_HEIGHT_DICE = 10.0, 3.0
 """Largest lean of a camera, and smallest height in dice. `vision.calibration` has the same limits;
 the service cannot import it, because it loads numpy."""
+MIN_STEREO_DIE_MM = 12.0
 HEIGHT_MM = (60.0, 2000.0)
 """Height of the lens over the floor, mm: above the first, at most the second."""
 RADIUS_MM = (15.0, 300.0)
@@ -38,12 +39,8 @@ Gain = Annotated[float, Field(gt=0.0, le=32.0, allow_inf_nan=False)]
 """A colour's gain, as libcamera bounds it."""
 
 
-class CalibrationParameters(Parameters):
-    """The camera over the compartment, as `shaker-ctl calibrate camera` measures it."""
-
-    image_size: tuple[Pixels, Pixels] = (640, 480)
-    """Width and height of the pictures, pixels, each 32 to 16384. A stream of another size is a
-    fault."""
+class LensParameters(Parameters):
+    """One lens over the compartment."""
 
     floor_px_per_mm: float = bounded(4.4, above=0.5, at_most=40.0)
     """Pixels per millimetre on the floor of the compartment, at the optical axis.
@@ -61,9 +58,6 @@ class CalibrationParameters(Parameters):
     k1: float = bounded(0.0, at_least=-0.3, at_most=0.3)
     """Radial distortion of the lens, in units of focal lengths; negative for a barrel."""
 
-    compartment_radius_mm: float = bounded(50.0, at_least=RADIUS_MM[0], at_most=RADIUS_MM[1])
-    """Radius of the compartment at its floor, millimetres."""
-
     compartment_mm: tuple[Place, Place] = (0.0, 0.0)
     """Centre of the compartment from the point plumb below the lens, millimetres, x right and y
     down, each within ±1000. Without tilt that is where the optical axis meets the floor."""
@@ -75,6 +69,31 @@ class CalibrationParameters(Parameters):
     measured: str = ""
     """Date of the calibration, as `shaker-ctl calibrate camera` writes it."""
 
+    def require_possible(self, image_size: tuple[int, int], die_mm: float) -> None:
+        """Raise ValueError where no lens with pictures of this size looks at dice of this edge."""
+        for at, size in zip(self.centre_px, image_size, strict=True):
+            if not 0.0 <= at <= size:  # false for nan, too
+                raise ValueError(
+                    f"centre_px {list(self.centre_px)} must lie in the picture of "
+                    f"{image_size[0]} x {image_size[1]} pixels"
+                )
+        if not self.height_mm > MIN_HEIGHT_DICE * die_mm:
+            raise ValueError(
+                f"height_mm ({self.height_mm:g}) must exceed {MIN_HEIGHT_DICE:g} dice of "
+                f"die_mm ({die_mm:g})"
+            )
+
+
+class CalibrationParameters(LensParameters):
+    """The camera over the compartment, as `shaker-ctl calibrate camera` measures it."""
+
+    image_size: tuple[Pixels, Pixels] = (640, 480)
+    """Width and height of the pictures, of each lens, pixels, each 32 to 16384. A stream of another
+    size is a fault."""
+
+    compartment_radius_mm: float = bounded(50.0, at_least=RADIUS_MM[0], at_most=RADIUS_MM[1])
+    """Radius of the compartment at its floor, millimetres."""
+
     picture: str = ""
     """File of the picture that it was measured in, with the corners drawn."""
 
@@ -83,18 +102,19 @@ class CalibrationParameters(Parameters):
 
     @model_validator(mode="after")
     def _can_be_true(self) -> Self:
-        for at, size in zip(self.centre_px, self.image_size, strict=True):
-            if not 0.0 <= at <= size:  # false for nan, too
-                raise ValueError(
-                    f"centre_px {list(self.centre_px)} must lie in the picture of "
-                    f"{self.image_size[0]} x {self.image_size[1]} pixels"
-                )
-        if not self.height_mm > MIN_HEIGHT_DICE * self.die_mm:
-            raise ValueError(
-                f"height_mm ({self.height_mm:g}) must exceed {MIN_HEIGHT_DICE:g} dice of "
-                f"die_mm ({self.die_mm:g})"
-            )
+        self.require_possible(self.image_size, self.die_mm)
         return self
+
+
+class SecondLensParameters(LensParameters):
+    """The right lens of a stereo camera: one device that sends both pictures side by side."""
+
+    fitted: bool = False
+    """True: the camera has two lenses. `shaker-ctl calibrate camera --raised` then measures both.
+    For dice of 12 mm or more: of smaller ones a lean of 6° raises the pips by half a millimetre."""
+
+    turn_deg: float = bounded(0.0, at_least=-MAX_TILT_DEG, at_most=MAX_TILT_DEG)
+    """How far its picture is turned clockwise against that of the first lens, degrees."""
 
 
 class ControlParameters(Parameters):
@@ -138,6 +158,9 @@ class CameraParameters(Parameters):
 
     calibration: CalibrationParameters = Field(default_factory=CalibrationParameters)
     """Where a millimetre lies in the picture."""
+
+    second: SecondLensParameters = Field(default_factory=SecondLensParameters)
+    """The right lens of a stereo camera."""
 
     controls: ControlParameters = Field(default_factory=ControlParameters)
     """What the camera must not adjust by itself."""
@@ -204,6 +227,24 @@ class CameraParameters(Parameters):
             )
         return self
 
+    @model_validator(mode="after")
+    def _second_can_be_true(self) -> Self:
+        if not self.second.fitted:
+            return self
+        try:
+            self.second.require_possible(self.calibration.image_size, self.calibration.die_mm)
+        except ValueError as error:
+            raise ValueError(f"second: {error}") from None
+        if self.calibration.die_mm < MIN_STEREO_DIE_MM:
+            raise ValueError(
+                f"second.fitted: dice of {self.calibration.die_mm:g} mm are too small for a stereo "
+                f"camera, {MIN_STEREO_DIE_MM:g} mm is the least: set it to false"
+            )
+        return self
+
     def calibration_table(self) -> dict[str, Any]:
         """The table as `vision.calibration.Calibration.from_table` reads it."""
-        return self.calibration.model_dump(exclude={"measured", "picture"})
+        table = self.calibration.model_dump(exclude={"measured", "picture"})
+        if self.second.fitted:
+            table["second"] = self.second.model_dump(exclude={"measured", "fitted"})
+        return table

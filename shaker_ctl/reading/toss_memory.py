@@ -17,9 +17,9 @@ from itertools import permutations
 import numpy as np
 
 from shaker_ctl.reading.messages import DiePose
+from vision.reading import DICE
 from vision.table.motion import is_same_pose
 
-_DICE = 3
 _SCATTER_MM, _SCATTER_DEG = 0.35, 1.2
 """Scatter of a distance and of a turn, between a toss and its picture turned by any angle. The
 network's corners move with the turn. In 480 turned and shifted pictures the largest differences
@@ -31,7 +31,7 @@ verified lie nearer than 3.9."""
 _KEPT = 20_000
 """Tosses kept: a week or more of play, 2 MB. With so many, about one new toss of 13,000 is taken
 for an earlier one, and refused."""
-_ORDERS = tuple(permutations(range(_DICE)))
+_ORDERS = tuple(permutations(range(DICE)))
 
 
 class TossMemory:
@@ -83,7 +83,7 @@ class TossMemory:
 
 
 def _are_known(poses: Sequence[DiePose]) -> bool:
-    return len(poses) == _DICE and all(pose.value is not None for pose in poses)
+    return len(poses) == DICE and all(pose.value is not None for pose in poses)
 
 
 def _are_same(poses: Sequence[DiePose], others: Sequence[DiePose]) -> bool:

@@ -44,7 +44,7 @@ from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.toss_memory import TossMemory
 from vision.findings import Findings
 from vision.frame import Frame, digest
-from vision.reading import DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
+from vision.reading import DICE, DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.motion import StillnessDetector, is_same_pose, poses_changed
 from vision.table.reader import TableReader
@@ -84,7 +84,6 @@ hardly moves for a tenth of a second, and may yet fall flat; a flat die has nowh
 _LEVEL_TOLERANCE = 0.35
 """How far the depth of a dip may be from what earlier dips of this camera let expect."""
 
-_DICE = 3
 _KEPT = 8
 """Observations kept for the report."""
 
@@ -543,14 +542,14 @@ def _is_proved(before: int, after: int, changed: int) -> bool | None:
     """See `Rested.is_proved`; how many were seen before and after, and how many of these lie
     elsewhere. A die out of sight may have moved or not, and what is seen beyond three is none: a
     camera that sees too few or too many says nothing of the shaker."""
-    if after - changed > max(0, after - _DICE):
+    if after - changed > max(0, after - DICE):
         return False
-    return True if before == after == _DICE else None
+    return True if before == after == DICE else None
 
 
 def is_unchanged(before: Sequence[messages.DiePose], after: Sequence[messages.DiePose]) -> bool:
     """All three dice lie as before and show what they showed: the toss did not happen (O-21)."""
-    return len(before) == len(after) == _DICE and all(
+    return len(before) == len(after) == DICE and all(
         any(
             new.value == old.value
             and is_same_pose((old.x_mm, old.y_mm, old.turn_deg), (new.x_mm, new.y_mm, new.turn_deg))

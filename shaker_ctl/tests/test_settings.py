@@ -14,6 +14,7 @@ import pytest
 import shaker_ctl
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.parameters import Parameters, reasons
+from shaker_ctl.reading.parameters import LensParameters
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.settings import Settings, load, parse
 from shaker_ctl.settings_page import FOR_RIG, fresh, reference
@@ -101,6 +102,13 @@ NAN, INF = float("nan"), float("inf")
         ({"calibration": {"tilt_deg": [NAN, 0]}}, "tilt_deg"),
         ({"calibration": {"centre_px": [NAN, INF]}}, "centre_px"),
         ({"calibration": {"centre_px": [900.0, 240.0]}}, "centre_px"),
+        ({"second": {"fitted": True, "centre_px": [900.0, 240.0]}}, "second: .*centre_px"),
+        (
+            {"second": {"fitted": True, "height_mm": 61.0}, "calibration": {"die_mm": 25.0}},
+            "second: .*height_mm",
+        ),
+        ({"second": {"fitted": True}, "calibration": {"die_mm": 10.0}}, "too small for a stereo"),
+        ({"second": {"turn_deg": 11.0}}, "second.turn_deg"),
         ({"calibration": {"compartment_mm": [NAN, 0]}}, "compartment_mm"),
         ({"calibration": {"compartment_mm": [0, 1e9]}}, "compartment_mm"),
         ({"calibration": {"height_mm": 70.0, "die_mm": 25.0}}, "height_mm"),
@@ -171,12 +179,12 @@ READ_BY_NAME = {f"{timer.value}_s" for timer in Timer}
 
 
 def keys_of(section: type[pydantic.BaseModel]) -> Iterator[str]:
-    """Yield every key, without those of the calibration: `vision` is handed that table whole."""
+    """Yield every key, without those of the lenses: `vision` is handed these tables whole."""
     for key, field in section.model_fields.items():
         inner = field.annotation
         if not (isinstance(inner, type) and issubclass(inner, pydantic.BaseModel)):
             yield key
-        elif key != "calibration":
+        elif not issubclass(inner, LensParameters):
             yield from keys_of(inner)
 
 

@@ -1,7 +1,8 @@
 """The technician's calibration of the camera: pictures taken, the camera measured, the result kept.
 
-Owns taking a quiet picture from the camera of the settings, and writing the table
-`[camera.calibration]` into a settings file without touching anything else in it. The measuring is
+Owns taking a quiet picture from the camera of the settings, and writing the tables
+`[camera.calibration]` and `[camera.second]` into a settings file, without touching anything else in
+it. The measuring is
 vision's. It must not know people: what to do between two pictures is asked by its caller; nor the
 whole of the settings: whether a changed file can still be read is asked of its caller, too.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,12 @@ from shaker_ctl.adapters.camera.dice_camera import setup_of
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.settings_text import with_table
 from shaker_ctl.whole_file import put
 from vision.calibrating.calibrate import Fit, View
+from vision.calibration import Calibration
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +39,7 @@ FRAMES = 10
 SETTLE_FRAMES = 15
 """Left out first: a camera that has just been opened is still setting itself up."""
 
-PATH = ("camera", "calibration")
-HEADER = f"[{'.'.join(PATH)}]"
+PATH, SECOND = ("camera", "calibration"), ("camera", "second")
 
 MARKER = "# Measured by `shaker-ctl calibrate`"
 """Begins the comment that a calibration leaves, and the next one replaces."""
@@ -47,7 +49,8 @@ Check = Callable[[str], object]
 
 
 def take_picture(p: CameraParameters) -> np.ndarray:
-    """Return one picture, (H, W, 3) uint8 BGR, averaged over `FRAMES`.
+    """Return one picture, (H, W, 3) uint8 BGR, averaged over `FRAMES`; of a stereo camera it shows
+    both lenses' pictures side by side.
 
     Raises CameraError where the camera does not open or gives no frames: the service may hold it.
     """
@@ -55,7 +58,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     wrong: list[str] = []
     grabber = Grabber(
         p.device,
-        make_opener(setup_of(p), p.calibration.image_size, wrong.extend),
+        make_opener(setup_of(p), size_of(p), wrong.extend),
         frames_per_s=p.frames_per_s,
         on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )
@@ -83,6 +86,11 @@ def take_picture(p: CameraParameters) -> np.ndarray:
         grabber.stop()
 
 
+def size_of(p: CameraParameters) -> tuple[int, int]:
+    """Width and height of what the camera sends."""
+    return Calibration.from_table(p.calibration_table()).frame_size
+
+
 def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Return the picture with every corner as seen (green) and as expected (red, ten times off)."""
     image = view.image if view.image.ndim == 3 else cv2.cvtColor(view.image, cv2.COLOR_GRAY2BGR)
@@ -95,48 +103,72 @@ def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     return np.asarray(large)
 
 
-def table_of(fit: Fit, today: date, picture: Path | None) -> dict[str, Any]:
-    """The table's keys with their values, as they stand in a settings file."""
-    table: dict[str, Any] = {
-        key: [_short(v) for v in value] if isinstance(value, list) else _short(value)
-        for key, value in fit.calibration.to_table().items()
-    }
-    table["measured"] = today.isoformat()
-    if picture is not None:
-        table["picture"] = str(picture)
-    return table
+@frozen
+class MeasuredTable:
+    """One table of a settings file, as it was measured."""
 
-
-def note_of(fit: Fit) -> str:
+    path: tuple[str, ...]
+    values: dict[str, Any]
+    note: str
     """The comment over the keys: how well they are known."""
-    return f"{MARKER}: {fit.line}"
+
+    @property
+    def header(self) -> str:
+        return f"[{'.'.join(self.path)}]"
+
+    def put(self, text: str) -> str:
+        """The text of a settings file with this table in it. Raises as `with_table`."""
+        return with_table(text, self.path, self.values, self.note, MARKER)
 
 
-def table_text(table: dict[str, Any], note: str) -> str:
+def tables_of(fits: Sequence[Fit], today: date, picture: Path | None) -> list[MeasuredTable]:
+    """What was measured of the camera, and of its second lens if there are two fits; the first has
+    both in its calibration."""
+    calibration = fits[0].calibration
+    values = _rounded(calibration.to_table()) | {"measured": today.isoformat()}
+    if picture is not None:
+        values["picture"] = str(picture)
+    tables = [MeasuredTable(PATH, values, f"{MARKER}: {fits[0].line}")]
+    if calibration.right is not None:
+        values = _rounded(calibration.right.to_right_table())
+        values = {"fitted": True, **values, "measured": today.isoformat()}
+        tables.append(MeasuredTable(SECOND, values, f"{MARKER}: {fits[1].line}"))
+    return tables
+
+
+def table_text(table: MeasuredTable) -> str:
     """The table as it stands in a file without one."""
-    return with_table("", PATH, table, note, MARKER)
+    return table.put("")
+
+
+def _rounded(table: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: [_short(v) for v in value] if isinstance(value, list) else _short(value)
+        for key, value in table.items()
+    }
 
 
 def _short(value: float) -> float | int:
     return value if isinstance(value, int) else round(value, 5)
 
 
-def with_calibration(file: Path, table: dict[str, Any], note: str, check: Check) -> str:
-    """Return the text of the settings file with the table in it, which `check` has read.
+def with_calibration(file: Path, tables: Sequence[MeasuredTable], check: Check) -> str:
+    """Return the text of the settings file with the tables in it, which `check` has read.
 
     Raises SettingsError, saying what to do, where the file cannot be read, has its calibration in
     another form, or would be refused by every later command.
     """
     try:
         with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
-            before = opened.read()
-        after = with_table(before, PATH, table, note, MARKER)
+            after = opened.read()
+        for table in tables:
+            after = table.put(after)
     except (OSError, UnicodeError) as error:
         raise _not_written(file, error) from error
     except KeyError as error:
         raise SettingsError(
-            f"{file} has its calibration not under {HEADER}",
-            remedy=f"Take it out, write the header {HEADER} there, and try again",
+            f"{file} has its calibration not under {table.header}",
+            remedy=f"Take it out, write the header {table.header} there, and try again",
         ) from error
     except TOMLKitError as error:
         raise SettingsError(
@@ -152,13 +184,13 @@ def with_calibration(file: Path, table: dict[str, Any], note: str, check: Check)
     return after
 
 
-def write_table(file: Path, table: dict[str, Any], note: str, check: Check) -> None:
-    """Put the table into the settings file, in place of the one there; whole or not at all.
+def write_tables(file: Path, tables: Sequence[MeasuredTable], check: Check) -> None:
+    """Put the tables into the settings file, in place of those there; whole or not at all.
 
     Where `file` is a link, what it leads to is changed. Raises SettingsError as `with_calibration`
     does, and where the file cannot be written.
     """
-    after = with_calibration(file, table, note, check)
+    after = with_calibration(file, tables, check)
     try:
         real = file.resolve(strict=True)
         old = real.stat()

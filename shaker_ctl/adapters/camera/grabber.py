@@ -35,12 +35,16 @@ class Shot:
     """What one grab brought: a picture, or the camera's own JPEG file of it. A file is decoded when
     somebody asks for its picture, and then once: most are only compared."""
 
-    def __init__(self, taken: np.ndarray, t_capture: float, sequence: int) -> None:
-        """`taken`: (H, W, 3) uint8 BGR, or the bytes of a JPEG file as (1, N) uint8."""
+    def __init__(
+        self, taken: np.ndarray, t_capture: float, sequence: int, part_px: int | None = None
+    ) -> None:
+        """`taken`: (H, W, 3) uint8 BGR, or the bytes of a JPEG file as (1, N) uint8. `part_px`: as
+        in `Grabber`."""
+        self._part_px = part_px
         self.t_capture = t_capture
         self.sequence = sequence
         self._coded = taken.tobytes() if taken.ndim == 2 and taken.shape[0] == 1 else b""
-        self._frame = None if self._coded else Frame(taken, t_capture, sequence)
+        self._frame = None if self._coded else self._parted(Frame(taken, t_capture, sequence))
         self._is_spoiled = False
 
     @property
@@ -60,8 +64,12 @@ class Shot:
             image = cv2.imdecode(np.frombuffer(self._coded, np.uint8), cv2.IMREAD_COLOR)
             self._is_spoiled = image is None
             if image is not None:
-                self._frame = Frame(image, self.t_capture, self.sequence, self._coded)
+                whole = Frame(image, self.t_capture, self.sequence, self._coded)
+                self._frame = self._parted(whole)
         return self._frame
+
+    def _parted(self, frame: Frame) -> Frame:
+        return frame if self._part_px is None else frame.parted(self._part_px)
 
 
 class Capture(Protocol):
@@ -103,14 +111,17 @@ class Grabber:
         *,
         frames_per_s: float,
         on_trouble: Callable[[str | None], None],
+        part_px: int | None = None,
     ) -> None:
         """`device` is for messages; `source.make_opener` gives what opens it. `on_trouble` is
         called from the grabber's thread: with what is wrong when the stream is lost, with None
-        when it is back. The grabber opens a lost stream again by itself."""
+        when it is back. The grabber opens a lost stream again by itself. `part_px`: width of one
+        picture, where two lenses show theirs side by side."""
         self._device = device
         self._open = open_device
         self._period_s = 1.0 / frames_per_s
         self._on_trouble = on_trouble
+        self._part_px = part_px
         self._is_stopping = threading.Event()
         self._is_blind = threading.Event()
         self._fresh = threading.Condition()
@@ -207,7 +218,9 @@ class Grabber:
             self._newest = now
             self._times.append(now)
             self._shot = (
-                None if taken is None or self._is_blind.is_set() else Shot(taken, now, self._frames)
+                None
+                if taken is None or self._is_blind.is_set()
+                else Shot(taken, now, self._frames, self._part_px)
             )
             self._fresh.notify_all()
         return True

@@ -59,6 +59,10 @@ _MAX_TOSS_S = 10.0
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
 
+_OF_THE_RIGHT_LENS = (Reason.BLACK, Reason.OVER_EXPOSED, Reason.DEFOCUSED, Reason.TORN)
+"""What the right picture of a stereo camera is watched for. If the camera was moved, the left one
+shows it; the right lens is placed at the height of the dice, not of the rim."""
+
 _REMEDIES = {
     Reason.BLACK: "check the ring light and the lens cap",
     Reason.OVER_EXPOSED: "lower the camera's exposure, or shade the table",
@@ -82,15 +86,18 @@ class CameraWorker:
         self._requests: queue.SimpleQueue[messages.Request | None] = queue.SimpleQueue()
         self._started = time.monotonic()
         calibration = Calibration.from_table(setup.calibration)
+        self._calibration = calibration
         self._gate = QualityGate(calibration)
+        self._right_gate = None if calibration.right is None else QualityGate(calibration.right)
         self._finder = DieFinder()
         self._reader = TableReader(self._finder, calibration, threads=2)
         self._session = TossSession(self._reader, self._send, setup)
         self._grabber = Grabber(
             setup.device,
-            make_opener(setup, calibration.image_size, self._controls_set),
+            make_opener(setup, calibration.frame_size, self._controls_set),
             frames_per_s=setup.frames_per_s,
             on_trouble=self._stream_changed,
+            part_px=None if calibration.right is None else calibration.image_size[0],
         )
         self._faults: set[str] = set()
         self._fault_lock = threading.Lock()
@@ -317,6 +324,12 @@ class CameraWorker:
     def _check_quality(self, frame: Frame) -> None:
         quality = self._gate.judge(frame.image)
         self._quality = quality
+        if misfit := self._calibration.misfit(frame):
+            quality = replace(quality, fault=Reason.WRONG_SIZE, detail=misfit)
+        elif quality.fault is None and self._right_gate is not None and frame.right is not None:
+            right = self._right_gate.judge(frame.right)
+            if right.fault in _OF_THE_RIGHT_LENS:
+                quality = replace(quality, fault=right.fault, detail=f"right lens: {right.detail}")
         if not _shows_no_rim(quality):
             self._elsewhere = None
             self._search.restart()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +11,13 @@ import numpy as np
 import pytest
 
 from shaker_ctl import settings
-from shaker_ctl.adapters.camera.calibration import note_of, table_of, table_text, write_table
+from shaker_ctl.adapters.camera.calibration import (
+    PATH,
+    MeasuredTable,
+    table_text,
+    tables_of,
+    write_tables,
+)
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.reading.parameters import CameraParameters
 from vision.calibrating.calibrate import Fit
@@ -23,8 +30,9 @@ FIT = Fit(
     sigma={"floor_px_per_mm": 0.05, "height_mm": 3.0, "tilt_deg": 0.3, "k1": 0.05},
     found=((np.zeros((1, 2)), np.zeros((1, 2))),),
 )
-TABLE = table_of(FIT, date(2026, 11, 21), Path("/var/lib/shaker-ctl/calibration.jpg"))
-NOTE = note_of(FIT)
+TODAY = date(2026, 11, 21)
+TABLES = tables_of([FIT], TODAY, Path("/var/lib/shaker-ctl/calibration.jpg"))
+NOTE = TABLES[0].note
 
 
 def check(text: str) -> settings.Settings:
@@ -32,12 +40,12 @@ def check(text: str) -> settings.Settings:
 
 
 def write(file: Path) -> str:
-    write_table(file, TABLE, NOTE, check)
+    write_tables(file, TABLES, check)
     return file.read_text()
 
 
 def test_the_table_is_what_the_settings_read_back() -> None:
-    read = tomllib.loads(table_text(TABLE, NOTE))["camera"]["calibration"]
+    read = tomllib.loads(table_text(TABLES[0]))["camera"]["calibration"]
     p = CameraParameters.model_validate({"calibration": read})
     calibration = Calibration.from_table(p.calibration_table())
     assert calibration.floor_px_per_mm == pytest.approx(4.3987)
@@ -130,7 +138,7 @@ def test_brackets_inside_of_a_value_begin_no_table(tmp_path: Path) -> None:
     after = write(file)
     assert "[lamp]" not in after
     assert after.endswith("\n[service]\n")
-    assert settings.load(file).camera.calibration.picture == TABLE["picture"]
+    assert settings.load(file).camera.calibration.picture == TABLES[0].values["picture"]
 
 
 def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
@@ -159,14 +167,31 @@ def test_a_link_stays_a_link_and_what_it_leads_to_keeps_its_mode(tmp_path: Path)
 def test_any_name_of_the_picture_can_be_written(tmp_path: Path, name: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("")
-    write_table(file, table_of(FIT, date(2026, 11, 21), Path(name)), NOTE, check)
+    write_tables(file, tables_of([FIT], TODAY, Path(name)), check)
     assert settings.load(file).camera.calibration.picture == name
 
 
 def test_a_table_that_the_settings_refuse_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(BY_HAND)
+    wrong = MeasuredTable(PATH, TABLES[0].values | {"height_mm": 4999.0}, NOTE)
     with pytest.raises(SettingsError, match=r"stays as it was.*height_mm = 4999"):
-        write_table(file, TABLE | {"height_mm": 4999.0}, NOTE, check)
+        write_tables(file, [wrong], check)
     assert file.read_text() == BY_HAND
     assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]
+
+
+def test_both_lenses_of_a_stereo_camera_have_a_table(tmp_path: Path) -> None:
+    second = replace(FIT.calibration, compartment_mm=(-29.0, 0.4), turn_deg=-0.21)
+    both = replace(FIT, calibration=replace(FIT.calibration, right=second))
+    file = tmp_path / "settings.toml"
+    file.write_text("[camera]\ndevice = 2\n[camera.second]\nfitted = true\nk1 = 0.2\n")
+    write_tables(file, tables_of([both, replace(FIT, corners=47)], TODAY, None), check)
+    p = settings.load(file).camera
+    assert p.second.fitted
+    assert p.second.measured == "2026-11-21"
+    assert "47 corners" in file.read_text()
+    read = Calibration.from_table(p.calibration_table())
+    assert read.right is not None
+    assert (read.right.compartment_mm, read.right.turn_deg) == ((-29.0, 0.4), -0.21)
+    assert read.frame_size == (1280, 480)

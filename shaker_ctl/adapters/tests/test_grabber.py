@@ -70,6 +70,19 @@ def test_a_file_that_is_no_picture_has_no_frame() -> None:
     assert shot.frame() is None
 
 
+@pytest.mark.parametrize("is_coded", [True, False])
+def test_the_pictures_of_two_lenses_are_parted(is_coded: bool) -> None:
+    taken = coded(PICTURE) if is_coded else PICTURE
+    width = PICTURE.shape[1] // 2
+    frame = Shot(taken, 0.0, 1, width).frame()
+    whole = Shot(taken, 0.0, 1).frame()
+    assert frame is not None
+    assert whole is not None
+    assert frame.right is not None
+    assert np.array_equal(np.hstack((frame.image, frame.right)), whole.image)
+    assert whole.right is None
+
+
 class Capture:
     """A camera that sends files for ever."""
 

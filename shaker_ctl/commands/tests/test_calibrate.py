@@ -26,18 +26,34 @@ TRUE = Calibration(
 )
 
 
+RIGHT = Calibration(
+    (640, 480), 3.3, 303.0, (318.0, 241.0), 50.0, 16.0, compartment_mm=(-36.0, 0.0), turn_deg=1.5
+)
+"""A lens 36 mm beside the other: both show the whole card."""
+
+
 def shoot(file: Path, raised_mm: float = 0.0) -> Path:
     """A picture of the card under `TRUE`, as a camera would take it."""
+    cv2.imwrite(str(file), seen_by(TRUE, raised_mm))
+    return file
+
+
+def shoot_both(file: Path, raised_mm: float) -> Path:
+    """The same by a stereo camera."""
+    cv2.imwrite(str(file), np.hstack([seen_by(lens, raised_mm) for lens in (TRUE, RIGHT)]))
+    return file
+
+
+def seen_by(lens: Calibration, raised_mm: float) -> np.ndarray:
     card = Target(50.0).picture(10.0)
-    width, height = TRUE.image_size
+    width, height = lens.image_size
     u, v = np.meshgrid(*[(np.arange(2 * n) + 0.5) / 2 - 0.5 for n in (width, height)])
-    at = TRUE.to_mm(np.c_[u.ravel(), v.ravel()], raised_mm) * 10.0 + card.shape[0] / 2 - 0.5
+    at = lens.to_mm(np.c_[u.ravel(), v.ravel()], raised_mm) * 10.0 + card.shape[0] / 2 - 0.5
     grid = at.astype(np.float32).reshape(2 * height, 2 * width, 2)
     seen = cv2.remap(card, grid[..., 0], grid[..., 1], cv2.INTER_LINEAR, borderValue=50)
     small = cv2.resize(seen, (width, height), interpolation=cv2.INTER_AREA) * 0.7 + 25.0
     noise = np.random.default_rng(3).normal(0.0, 2.0, small.shape)
-    cv2.imwrite(str(file), np.clip(small + noise, 0, 255).astype(np.uint8))
-    return file
+    return np.clip(small + noise, 0, 255).astype(np.uint8)
 
 
 @pytest.fixture
@@ -88,7 +104,7 @@ def test_a_picture_of_another_size_is_asked_about_and_never_taken_unasked(
     assert seen is not None
     cv2.imwrite(str(large), cv2.resize(seen, (2363, 2363)))
     before = config.read_text()
-    with pytest.raises(RefusedError, match="2363 x 2363 px, and the settings' image_size is 640"):
+    with pytest.raises(RefusedError, match="2363 x 2363 px, by the settings the camera's have 640"):
         invoke(how, "--config", config, "--photo", large, "--yes")
     asked = CliRunner().invoke(app, [how, "--config", str(config), "--photo", str(large)], "n\n")
     assert "The picture has 2363 x 2363 px, the table's have 640 x 480 px" in asked.output
@@ -275,3 +291,42 @@ def test_a_driven_cover_is_open_for_the_picture(
     with calibrate._lit_and_uncovered(settings.load(config)):
         assert pins.asked == [1.0, *opens]
     assert pins.asked == [1.0, *opens, 0.0, "cover closes", "link closed"]
+
+
+STEREO = "[camera.second]\nfitted = true\n"
+
+
+def test_both_lenses_of_a_stereo_camera_are_measured(config: Path, tmp_path: Path) -> None:
+    config.write_text(config.read_text() + STEREO)
+    files = [shoot_both(tmp_path / f"{mm}.png", mm + 0.3) for mm in (0, 16)]
+    photos = [word for file in files for word in ("--photo", file)]
+    invoke("camera", "--config", config, *photos, "--raised", 16, "--yes")
+    found = settings.load(config).camera
+    both = Calibration.from_table(found.calibration_table())
+    assert both.right is not None
+    assert both.right.turn_deg == pytest.approx(RIGHT.turn_deg, abs=0.1)
+    # At the height of the dice both lenses have everything at one place.
+    places = np.array([(x, y, 16.0) for x in (-30.0, 0.0, 30.0) for y in (-30.0, 0.0, 30.0)])
+    for lens, true in ((both, TRUE), (both.right, RIGHT)):
+        off = np.hypot(*(lens.to_px(places) - true.to_px(places)).T)
+        assert off.max() < 0.4
+    assert "second" in config.read_text()
+
+
+def test_a_stereo_camera_is_not_measured_by_one_picture_nor_by_dice(
+    config: Path, tmp_path: Path
+) -> None:
+    config.write_text(config.read_text() + STEREO)
+    before = config.read_bytes()
+    photo = shoot_both(tmp_path / "floor.png", 0.3)
+    with pytest.raises(RefusedError, match="height of the dice"):
+        invoke("camera", "--config", config, "--photo", photo, "--yes")
+    with pytest.raises(RefusedError, match="stand to each other"):
+        invoke("dice", "--config", config, "--photo", photo, "--yes")
+    narrow = shoot(tmp_path / "narrow.png", 0.3)
+    with pytest.raises(RefusedError, match="1280 x 480"):
+        invoke(
+            *("camera", "--config", config, "--photo", narrow, "--photo", narrow),
+            *("--raised", 16, "--yes"),
+        )
+    assert config.read_bytes() == before

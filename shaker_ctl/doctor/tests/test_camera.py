@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
-from shaker_ctl.doctor.camera import CONTROLS, Dimming, _exposure
+from shaker_ctl.doctor.camera import CONTROLS, Dimming, _exposure, calibration
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.reading.messages import CameraFault
+from shaker_ctl.reading.parameters import CameraParameters
 
 FRAME_S = 1 / 25
 DIMMED = 0.35
@@ -59,3 +61,16 @@ def test_nothing_is_said_where_the_light_does_not_answer():
     dark = Dimming([90.0] * 7, [90.0] * 30, [90.0] * 30)
     assert not dark.answers
     assert grades(dark) == []
+
+
+def test_both_lenses_of_a_stereo_camera_must_have_been_measured():
+    measured = {"calibration": {"measured": "2026-11-21"}}
+    one = CameraParameters.model_validate(measured)
+    half = CameraParameters.model_validate(measured | {"second": {"fitted": True}})
+    second = {"fitted": True, "measured": "2026-11-20"}
+    both = CameraParameters.model_validate(measured | {"second": second})
+    source = Path("/etc/shaker-ctl/settings.toml")
+    found = [calibration(each, source) for each in (one, half, both)]
+    assert [each.verdict for each in found] == [Grade.OK, Grade.WARN, Grade.OK]
+    assert found[1].remedy.endswith("--raised 16")
+    assert "2026-11-20" in found[2].text

@@ -24,3 +24,17 @@ def test_the_file_shows_exactly_what_is_read() -> None:
 def test_the_cameras_own_file_is_kept_as_it_is() -> None:
     frame = Frame(IMAGE, 1.5, 7, jpeg=b"as it came")
     assert kept(frame) is frame
+
+
+def test_one_file_shows_what_both_lenses_of_a_stereo_camera_show() -> None:
+    right = np.ascontiguousarray(IMAGE[:, ::-1])
+    seen = kept(Frame(np.hstack((IMAGE, right))).parted(IMAGE.shape[1]))
+    again = cv2.imdecode(np.frombuffer(seen.jpeg, np.uint8), cv2.IMREAD_COLOR)
+    assert again is not None
+    assert seen.right is not None
+    assert np.array_equal(again, np.hstack((seen.image, seen.right)))
+    assert float(np.abs(seen.right.astype(int) - right).mean()) < 6.0
+
+
+def test_a_picture_of_another_width_is_not_parted() -> None:
+    assert Frame(IMAGE).parted(IMAGE.shape[1]).right is None

@@ -97,7 +97,7 @@ def rig_cases(
     streams = {name: tosses(shape, seed + i) for i, (name, shape) in enumerate(shapes.items())}
     chance, tilts = np.random.default_rng(seed), np.random.default_rng(seed)
     for number in range(0, count, 2):
-        name = list(shapes)[(0, 1, 2, 1)[number // 2 % 4]]
+        name = list(shapes)[(0, 1, 2, 1)[number // 2 % 4] % len(shapes)]
         toss = next(streams[name])
         looks = [int(chance.integers(len(styles))) for _ in range(2)]
         lenses = [int(chance.integers(len(sample.lenses))) for _ in range(2)]

@@ -22,7 +22,7 @@ import typer
 from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, readers, said
-from hil_tests.reader.samples import RIG
+from hil_tests.reader.samples import RIG, STEREO
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
 from vision.frame import Frame
@@ -118,29 +118,33 @@ def main(
     model: Model = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/leaning"),
     support: Annotated[list[str] | None, typer.Option(help="Only these supports.")] = None,
+    stereo: Annotated[bool, typer.Option(help="Before a stereo camera.")] = False,
+    left: Annotated[bool, typer.Option(help="Before its left lens alone.")] = False,
     band: Annotated[list[int] | None, typer.Option(help="Only these bands, from 0.")] = None,
 ) -> None:
     """Count what is said of dice that something holds up; status 1 where a goal is missed."""
     reader_of = readers(DieFinder(model))
     supports, bands = tuple(support or SUPPORTS), tuple(band or range(len(BANDS_DEG)))
-    names = list(RIG.compartments)
-    tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
-    camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
+    sample = replace(STEREO, is_left_only=left) if stereo or left else RIG
+    names = list(sample.compartments)
+    tosses = cache(lambda name: flat_tosses(sample.compartments[name], seed, _POOL))
+    camera_of = cache(lambda name, lens: sample.camera(name, lens, 0, seed))
 
     def case(number: int) -> dict[str, Any]:
         random = np.random.default_rng((seed, number))
         name = names[int(random.integers(len(names)))]
-        lens = int(random.integers(len(RIG.lenses)))
+        lens = int(random.integers(len(sample.lenses)))
         camera = camera_of(name, lens)
         kind = supports[number % len(supports)]
         low, high = BANDS_DEG[bands[number // len(supports) % len(bands)]]
         toss = _set_up(tosses(name), kind, (low, high), camera, random)
-        style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
+        style = list(sample.styles)[int(random.integers(len(sample.styles)))]
         row = _case(camera, reader_of(camera.calibration), toss, style, is_coin=kind == "coin")
         row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
         return row | {"lens": lens}
 
-    raise typer.Exit(1 if _report(results(out / f"leaning-{seed}.jsonl", count, case)) else 0)
+    name = f"leaning-{seed}{'-left' if left else '-stereo' if stereo else ''}.jsonl"
+    raise typer.Exit(1 if _report(results(out / name, count, case)) else 0)
 
 
 def _set_up(

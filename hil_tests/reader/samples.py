@@ -37,13 +37,16 @@ class Sample:
     lights: Sequence[LightRig]
     faults: Sequence[str] = ()
     """Of the camera, as a rig file has them."""
+    is_left_only: bool = False
+    """Of a stereo camera only the left lens is shown."""
 
     def camera(self, compartment: str, lens: int, light: int, seed: int) -> RigCamera:
         """One camera over one compartment, with the first of the dice. Takes a second."""
-        return RigCamera(
+        camera = RigCamera(
             self.compartments[compartment], next(iter(self.styles)), seed, self.lenses[lens],
             lights=self.lights[light], styles=self.styles, faults=self.faults,
         )  # fmt: skip
+        return camera.left() if self.is_left_only else camera
 
 
 RIG = Sample(
@@ -58,6 +61,21 @@ RIG = Sample(
     lights=(LightRig(),),
 )
 """The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
+
+
+STEREO = replace(
+    RIG,
+    compartments={name: GEOMETRIES[name] for name in ("standard", "rough")},
+    lenses=(
+        Lens(width=800, height=600, centre_px=(401.5, 297.0), floor_px_per_mm=4.0,
+             offset_mm=(-30.0, 0.0), second_mm=60.0),
+        Lens(width=800, height=600, centre_px=(396.0, 301.0), floor_px_per_mm=4.2,
+             height_mm=340.0, tilt_deg=(0.6, -0.4), offset_mm=(-27.5, 2.0), second_mm=55.0),
+    ),
+)  # fmt: skip
+"""The same dice before stereo cameras with 55 and 60 mm between their lenses, as most such boards
+have. Not in the narrow tube of 32 mm radius: from 30 mm beside its middle half of its rim is out of
+sight."""
 
 
 def seen_by(file: Path) -> Sample:

@@ -24,7 +24,7 @@ from hil_tests.reader.kept import results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
-from hil_tests.reader.samples import RIG
+from hil_tests.reader.samples import RIG, STEREO
 from hil_tests.reader.tosses import Toss, flat_tosses
 from hil_tests.rig.plant.looks import pip_places
 from vision.calibration import Calibration
@@ -34,6 +34,8 @@ from vision.table.reader import TableReader
 
 RADII_MM = (0.3, 2.0)
 PLACES = ("centre", "empty place", "pip", "random", "dome")
+_DOME_MM = 60.0
+"""Height of the dome over the floor, where two lenses see it at different places."""
 _POOL = 12
 """Tosses of each compartment that the cases show in turn."""
 
@@ -96,7 +98,7 @@ class Shown:
     values: tuple[int, ...]
     look: str
     at_px: np.ndarray
-    """(2,) the middle of the disc."""
+    """(N, 2) the middle of the disc, as each lens shows it."""
     disc: Disc
 
 
@@ -124,7 +126,7 @@ def shown_in_shot(
         scatter = random.normal(0, 0.1, 2) / calibration.die_mm
         x, y = np.array([u, v]) + scatter + 0.5
         at = (1 - y) * ((1 - x) * a + x * b) + y * ((1 - x) * d + x * c)
-    return Shown(calibration, case.shoot, case.values, case.look, at, some_disc(random))
+    return Shown(calibration, case.shoot, case.values, case.look, at[None], some_disc(random))
 
 
 def main(
@@ -136,23 +138,28 @@ def main(
     ] = None,
     count: Annotated[int, typer.Option(min=1, help="Cases.")] = 200,
     seed: Seed = 1,
+    stereo: Annotated[bool, typer.Option(help="The rig's tosses before a stereo camera.")] = False,
     model: Model = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/specks"),
 ) -> None:
     """Count what specks and highlights make wrong; status 1 if more than 0.2 % is."""
     reader_of = readers(DieFinder(model))
-    names = list(RIG.compartments)
-    tosses = cache(lambda name: flat_tosses(RIG.compartments[name], seed, _POOL))
-    camera_of = cache(lambda name, lens: RIG.camera(name, lens, 0, seed))
+    sample = STEREO if stereo else RIG
+    names = list(sample.compartments)
+    tosses = cache(lambda name: flat_tosses(sample.compartments[name], seed, _POOL))
+    camera_of = cache(lambda name, lens: sample.camera(name, lens, 0, seed))
     flat_shots = shots(folders or [])
 
     def of_rig(number: int, kind: str, random: np.random.Generator) -> Shown:
         name = names[number % len(names)]
         toss = tosses(name)[int(random.integers(_POOL))]
-        camera = camera_of(name, int(random.integers(len(RIG.lenses))))
-        at = camera.to_px(place_mm(kind, toss, camera.die_mm, random)[None])[0]
+        camera = camera_of(name, int(random.integers(len(sample.lenses))))
+        place = place_mm(kind, toss, camera.die_mm, random)
+        if stereo and kind == "dome":
+            place[2] = _DOME_MM
+        at = camera.seen_at(place)
         looks_like = some_disc(random)
-        style = list(RIG.styles)[int(random.integers(len(RIG.styles)))]
+        style = list(sample.styles)[int(random.integers(len(sample.styles)))]
         shoot = partial(camera.picture, toss, style=style)
         return Shown(camera.calibration, shoot, toss.values, style, at, looks_like)
 
@@ -167,7 +174,8 @@ def main(
 
     if folders and not flat_shots:
         raise typer.BadParameter("no flat toss is in these sets of shots")
-    name = "-".join([*(folder.name for folder in folders or []), str(seed)])
+    sets = [folder.name for folder in folders or []] + ["stereo"] * stereo
+    name = "-".join([*sets, str(seed)])
     raise typer.Exit(1 if _report(results(out / f"specks-{name}.jsonl", count, case)) else 0)
 
 
@@ -177,10 +185,10 @@ def _case(
     spot = shown.disc
     radius_px = spot.radius_mm * shown.calibration.px_per_mm(shown.calibration.die_mm)
     clean = [shown.shoot() for _ in range(MAX_FRAMES)]
-    specked = [
-        with_grain(disc(p, shown.at_px, radius_px, spot.grey, spot.soft_px), random, 1.0)
-        for p in clean
-    ]
+    specked = clean
+    for at in shown.at_px:
+        specked = [disc(p, at, radius_px, spot.grey, spot.soft_px) for p in specked]
+    specked = [with_grain(picture, random, 1.0) for picture in specked]
     return {
         "kind": f"{'dark' if spot.is_dark else 'bright'}, {kind}",
         "style": shown.look,

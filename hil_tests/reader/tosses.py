@@ -15,11 +15,11 @@ from typing import Any
 import cv2
 import numpy as np
 
-from hil_tests.reader.by_card import measured
+from hil_tests.reader.by_card import calibration_of
 from hil_tests.rig.camera.faults import CameraFaults
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
-from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.camera.scene import scene_of
 from hil_tests.rig.camera.stream import FPS
 from hil_tests.rig.faults import CameraPart, parse
 from hil_tests.rig.plant.dice import Dice, DieAtRest, Lie, top_face
@@ -140,9 +140,9 @@ class RigCamera:
     ) -> None:
         """Paint the compartment; measure the camera by a printed card unless `calibration` says
         what it is. `faults` of the camera, as a rig file has them, are in force from then on."""
-        self._scene = Scene(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
+        self._scene = scene_of(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._view = SceneryView(1.0, 0.0, False, False, style)
-        self.calibration = calibration or measured(self._scene, geometry).calibration
+        self.calibration = calibration or calibration_of(self._scene, geometry)
         self._faults = _in_force(faults) if faults else None
         self._at_s = 0.0
         self._shown: Toss | None = None
@@ -161,9 +161,23 @@ class RigCamera:
         other._view = replace(self._view, style=style)
         return other
 
+    def left(self) -> RigCamera:
+        """The left lens of this stereo camera alone."""
+        other = copy.copy(self)
+        other.calibration = replace(self.calibration, right=None)
+        return other
+
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """Points (..., 3) in the rig's millimetres to pixels (..., 2), by the rig's own lens."""
         return np.asarray(self._scene.lens.project(points_mm))
+
+    def seen_at(self, point_mm: np.ndarray) -> np.ndarray:
+        """(N, 2) pixels: where each of the lenses shows a point (3,), in the rig's millimetres."""
+        lens = self._scene.lens
+        places = [lens.project(point_mm)]
+        if self.calibration.right is not None and lens.second is not None:
+            places.append(lens.second.project(point_mm) + np.array((lens.width, 0)))
+        return np.array(places)
 
     def picture(self, toss: Toss, light: float = 1.0, **changes: Any) -> np.ndarray:
         """(480, 640, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the
@@ -174,6 +188,7 @@ class RigCamera:
         samples["position_mm"][0] = toss.position_mm
         samples["rotation"][0] = toss.rotation
         image = self._scene.render(0.0, samples, replace(self._view, **changes))
+        image = image[:, : self.calibration.frame_size[0]]
         if self._faults is not None:
             image = self._weathered(image, toss, self._faults)
         coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]

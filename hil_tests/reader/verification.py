@@ -14,7 +14,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, examine, readers
-from hil_tests.reader.samples import BLIND, RIG, seen_by
+from hil_tests.reader.samples import BLIND, RIG, STEREO, seen_by
 from vision.networks.classifier import DieFinder
 from vision.shares import bounds
 from vision.table.consensus import FRAMES
@@ -148,6 +148,9 @@ def main(
             help="Of --rig: as a rig file's camera shows them, see hil_tests/rigs.",
         ),
     ] = None,
+    stereo: Annotated[
+        int, typer.Option(min=0, help="Of a stereo camera, and of its left lens alone.")
+    ] = 0,
     blind: Annotated[int, typer.Option(min=0, help="Pictures of the set kept blind.")] = 0,
     seed: Seed = 31,
     frames: Annotated[int, typer.Option(min=1, max=FRAMES, help="Frames that must agree.")] = 1,
@@ -161,12 +164,18 @@ def main(
         (folder.name, partial(scene_cases, folder)) for folder in folders or []
     ]
     shown = (RIG, "rig") if camera is None else (seen_by(camera), camera.stem)
-    for (sample, which), count, leaning in ((shown, rig, False), ((BLIND, "blind"), blind, True)):
+    left = replace(STEREO, is_left_only=True)
+    for (sample, which), count, leaning in (
+        (shown, rig, False),
+        ((STEREO, "both-lenses"), stereo, False),
+        ((left, "left-lens"), stereo, False),
+        ((BLIND, "blind"), blind, True),
+    ):
         if count:
             made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
             sets.append((f"{which}-{seed}", made))
     if not sets:
-        raise typer.BadParameter("name sets of shots, or give --rig or --blind a number")
+        raise typer.BadParameter("name sets of shots, or give --rig, --stereo or --blind a number")
     wrong = 0
     table = []
     for name, cases in sets:

@@ -59,7 +59,7 @@ ADDRESSES = "rig.json"
 LOCK = "lock"
 """File that a rig holds in its folder as long as it runs."""
 REPLACE = "replace dice"
-LAY = "lay card"
+LAY, RAISE = "lay card", "raise card"
 NEEDS = (
     "dice and coins need the lid open, the lid's flag needs it closed. Where the latch holds the "
     "lid, force compartment opens it"
@@ -276,6 +276,7 @@ class Rig:
 
     def _start_camera(self, scene: SceneBoard, started: contextlib.ExitStack) -> None:
         self.camera: Camera | None = None
+        self._card: str | None = None
         if self.plan.file.camera.is_ is PartKind.VIRTUAL:
             self.camera = Camera(
                 self.plant.geometry,
@@ -434,6 +435,8 @@ class Rig:
             acts[action] = lambda: self.plant.hands.replace_dice(style, values)
         elif action.startswith(LAY):
             acts[action] = lambda: self._lay(action.removeprefix(LAY))
+        elif action.startswith(RAISE):
+            acts[action] = lambda: self._raise(float(action.removeprefix(RAISE)))
         if action not in acts:
             raise ValueError(f"hands can: {', '.join(acts)}")
         if acts[action]() is False:
@@ -441,13 +444,21 @@ class Rig:
         self.machine.wake()
         return action
 
-    def _lay(self, file: str | None) -> None:
-        """Lay a printed card onto the floor in place of the dice, or take it out again."""
+    def _lay(self, file: str | None, raised_mm: float = 0.0) -> None:
+        """Lay a printed card onto the floor in place of the dice, or higher, or take it out."""
         if self.camera is None:
             raise ValueError("the camera is a real one: lay the card under it yourself")
         radius_mm = self.plant.geometry.radius_mm
-        card = Card.load(Path(file.strip()), radius_mm, CARD_MM) if file else None
+        height_mm = CARD_MM + raised_mm
+        card = Card.load(Path(file.strip()), radius_mm, height_mm) if file else None
         self.camera.lay_card(card)
+        self._card = file
+
+    def _raise(self, mm: float) -> None:
+        """Hold the card that lies there level, so much higher."""
+        if self._card is None:
+            raise ValueError("there is no card to raise: lay one first")
+        self._lay(self._card, mm)
 
     def _acts(self) -> dict[str, Callable[[], bool | None]]:
         hands = self.plant.hands
@@ -472,6 +483,7 @@ class Rig:
             "bump table": puts("bumped"),
             "take coin": lambda: hands.drop_coin(False),
             f"{LAY} FILE": lambda: False,
+            f"{RAISE} MM": lambda: False,
             "take card": lambda: self._lay(None),
             f"{REPLACE} [STYLE] [A B C]": lambda: False,
         }

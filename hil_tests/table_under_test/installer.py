@@ -13,11 +13,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import cv2
+
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
 MEASURE_S = 180.0
 """For the command, on a busy machine; it takes two seconds on a free one."""
+
+_TABLES = ("calibration", "second")
+_SHOWN_FRAMES = 20
+"""After so many frames what hands have changed is in the picture."""
 
 _measured: dict[str, dict[str, Any]] = {}
 """What came out for each camera set-up of this run."""
@@ -28,15 +34,19 @@ class InstallationError(Exception):
 
 
 def known_before(rig: dict[str, Any]) -> dict[str, Any]:
-    """The table `[camera.calibration]` before the camera is measured, or as it was measured before.
+    """The tables `calibration` and, of a stereo camera, `second` of `[camera]` before the camera is
+    measured, or as it was measured before.
 
-    A real camera brings its own. `rig` is the content of `rig.json`.
+    A real camera brings its own calibration. `rig` is the content of `rig.json`.
     """
     camera = rig["camera"]
     if "calibration" in camera:
-        return dict(camera["calibration"])
+        return {"calibration": dict(camera["calibration"])}
     ruled = {"image_size": camera["image_size"], "height_mm": camera["ruler_mm"]}
-    return _measured.get(_set_up(rig)) or {**ruled, **rig["drawing"]}
+    unknown = {"calibration": {**ruled, **rig["drawing"]}}
+    if camera["lenses"] > 1:
+        unknown["second"] = {"fitted": True, "height_mm": camera["ruler_mm"]}
+    return _measured.get(_set_up(rig)) or unknown
 
 
 def install(
@@ -54,8 +64,9 @@ def install(
     hands("force compartment")  # the service is not there to release the latch
     hands(f"lay card {card}")
     try:
+        options = ["--yes"] if rig["camera"]["lenses"] == 1 else _two_pictures(settings, rig, hands)
         ran = subprocess.run(
-            [*program, "calibrate", "camera", "--config", str(settings), "--yes"],
+            [*program, "calibrate", "camera", "--config", str(settings), *options],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -70,7 +81,29 @@ def install(
     if ran.returncode:
         raise InstallationError((ran.stderr or ran.stdout).strip())
     written = tomllib.loads(settings.read_text("utf-8"))
-    _measured[_set_up(rig)] = written["camera"]["calibration"]
+    tables = written["camera"]
+    _measured[_set_up(rig)] = {name: tables[name] for name in _TABLES if name in tables}
+
+
+def _two_pictures(
+    settings: Path, rig: dict[str, Any], hands: Callable[[str], None]
+) -> Sequence[str]:
+    """Take a picture of the card on the floor and one of it as high as a die; the options that have
+    `calibrate camera` use them. Raises `InstallationError` where the camera gives none."""
+    die_mm = rig["drawing"]["die_mm"]
+    options = ["--yes", "--raised", f"{die_mm:g}"]
+    for number, raised_mm in enumerate((0, die_mm)):
+        hands(f"raise card {raised_mm:g}")
+        capture = cv2.VideoCapture(rig["camera"]["url"])
+        shots = [capture.read() for _ in range(_SHOWN_FRAMES)]
+        capture.release()
+        is_taken, image = shots[-1]
+        if not is_taken:
+            raise InstallationError(f"no picture from {rig['camera']['url']}")
+        file = settings.with_name(f"card-{number}.png")
+        cv2.imwrite(str(file), image)
+        options += ["--photo", str(file)]
+    return options
 
 
 def _set_up(rig: dict[str, Any]) -> str:

@@ -216,7 +216,7 @@ class Session:
                 "runtime_dir": str(self.folder / "run"),
             },
             "gpio": _pins(rig),
-            "camera": {"device": rig["camera"]["url"], "calibration": known_before(rig)},
+            "camera": {"device": rig["camera"]["url"], **known_before(rig)},
             "lamp": dict(rig["lamp"]),
             "console": {
                 "users_file": str(self.folder / "users.toml"),

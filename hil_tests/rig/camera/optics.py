@@ -9,7 +9,7 @@ noise has the same strength everywhere, and eight bits suffice. The tone curve c
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import cv2
@@ -54,6 +54,9 @@ class Lens:
     """A camera mounted askew: turned about its lens, towards the picture's right and top."""
     offset_mm: tuple[Offset, Offset] = (0.0, 0.0)
     """Lens beside the compartment's axis: to the picture's right and top."""
+    second_mm: Annotated[float, Field(ge=0.0, le=120.0)] = 0.0
+    """Of a stereo camera: how far to the right a second lens stands, alike and parallel to this
+    one, whose picture is right of this one's. 0: there is none."""
 
     @property
     def focal_px(self) -> float:
@@ -63,6 +66,14 @@ class Lens:
     def eye_mm(self) -> FloatArray:
         """Where the lens is, (3,)."""
         return np.array([*self.offset_mm, self.height_mm])
+
+    @property
+    def second(self) -> Lens | None:
+        """The second lens of a stereo camera."""
+        if not self.second_mm:
+            return None
+        x, y = self.offset_mm
+        return replace(self, offset_mm=(x + self.second_mm, y), second_mm=0.0)
 
     @property
     def size_share(self) -> float:

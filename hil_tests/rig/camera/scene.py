@@ -54,6 +54,7 @@ class Scene:
         shutter: Shutter | None = None,
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
+        grain_seed: int | None = None,
     ) -> None:
         self.lens = lens or Lens()
         self.shutter = shutter or Shutter()
@@ -62,7 +63,7 @@ class Scene:
         self._lights = lights or LightRig()
         self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
-        self._sensor = Sensor(self.lens, seed=seed)
+        self._sensor = Sensor(self.lens, seed=seed if grain_seed is None else grain_seed)
         self._painters: dict[tuple[str, tuple[int, int], tuple[int, float]], DiePainter] = {}
         self._still: _Still | None = None
         self._card: Patch | None = None
@@ -207,6 +208,35 @@ class Scene:
         full = cv2.resize(left, (self.lens.width, self.lens.height))
         shade = cv2.cvtColor(full, cv2.COLOR_GRAY2BGR)
         return cv2.multiply(self._backdrop.at(plate_mm), shade, scale=1.0 / 255.0)
+
+
+class StereoScene:
+    """What the two lenses of a stereo camera show, side by side. Used as a `Scene`."""
+
+    def __init__(self, first: Scene, second: Scene) -> None:
+        self.scenes = (first, second)
+        self.lens, self.shutter = first.lens, first.shutter
+
+    def lay_card(self, card: Card | None) -> None:
+        """As `Scene.lay_card`."""
+        for scene in self.scenes:
+            scene.lay_card(card)
+
+    def render(self, end_s: float, samples: NDArray[np.void], view: SceneryView) -> Image:
+        """As `Scene.render`, twice as wide."""
+        return np.hstack([scene.render(end_s, samples, view) for scene in self.scenes])
+
+
+def scene_of(
+    geometry: Geometry, *, seed: int, lens: Lens | None = None, **looks: Any
+) -> Scene | StereoScene:
+    """The scene that a camera shows, with one lens or with two. `looks`: as of `Scene`."""
+    first = Scene(geometry, seed=seed, lens=lens, **looks)
+    second = first.lens.second
+    if second is None:
+        return first
+    right = Scene(geometry, seed=seed, lens=second, grain_seed=seed + 1, **looks)
+    return StereoScene(first, right)
 
 
 def _is_still(position_mm: Float, rotation: Float, now: np.void) -> bool:

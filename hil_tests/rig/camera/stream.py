@@ -31,7 +31,7 @@ from hil_tests.rig.camera.card import Card
 from hil_tests.rig.camera.faults import CameraFaults
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
-from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.camera.scene import Scene, StereoScene, scene_of
 from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.snapshot import SceneBoard
@@ -100,7 +100,7 @@ class Camera:
         self.lens = lens or Lens()
         self.address = "127.0.0.1"
         """By which the stream's readers reach this computer."""
-        make_scene = partial(Scene, geometry, seed=seed, lens=self.lens, lights=lights)
+        make_scene = partial(scene_of, geometry, seed=seed, lens=self.lens, lights=lights)
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
@@ -148,6 +148,7 @@ class Camera:
             "serial": hashlib.sha256(repr(self.lens).encode()).hexdigest()[:12],
             "image_size": [self.lens.width, self.lens.height],
             "ruler_mm": self.lens.ruler_mm,
+            "lenses": 1 if self.lens.second is None else 2,
         }
 
     def inject(self, name: str, **parameters: float) -> None:
@@ -193,7 +194,10 @@ class Camera:
 
 
 def camera_process(
-    make_scene: Callable[[], Scene], board_name: str, address: tuple[str, int], pipe: Connection
+    make_scene: Callable[[], Scene | StereoScene],
+    board_name: str,
+    address: tuple[str, int],
+    pipe: Connection,
 ) -> None:
     """Serve until told to stop or until the owner is gone. The entry of the camera's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -251,7 +255,7 @@ def _answer(film: _Film, what: str, name: Any, parameters: dict[str, float]) -> 
 class _Film:
     """Makes frames at an even pace while anybody looks, and hands each to all who wait."""
 
-    def __init__(self, scene: Scene, board: SceneBoard) -> None:
+    def __init__(self, scene: Scene | StereoScene, board: SceneBoard) -> None:
         self._scene = scene
         self._board = board
         self._faults = CameraFaults(FPS)

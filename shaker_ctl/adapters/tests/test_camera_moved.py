@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from multiprocessing import Pipe
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +25,13 @@ HALF_A_SECOND = 15
 class Bench:
     """A worker without its camera: frames are handed to its judgement."""
 
-    def __init__(self) -> None:
+    def __init__(self, second: dict[str, Any] | None = None) -> None:
         self.link, theirs = Pipe()
+        table = TABLE.to_table()
         setup = CameraSetup(
             device="nowhere",
             frames_per_s=30.0,
-            calibration=TABLE.to_table(),
+            calibration=table if second is None else table | {"second": second},
             open_timeout_s=1.0,
             silent_after_s=0.5,
             rest_timeout_s=3.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -330,3 +331,14 @@ def test_a_stereo_camera_is_not_measured_by_one_picture_nor_by_dice(
             *("--raised", 16, "--yes"),
         )
     assert config.read_bytes() == before
+
+
+@pytest.mark.parametrize(("right", "width"), [(None, 1280), (RIGHT, 640)])
+def test_a_camera_with_another_number_of_lenses_is_named(
+    right: Calibration | None, width: int
+) -> None:
+    start = replace(TRUE, right=right)
+    with pytest.raises(CameraError, match="stereo camera") as caught:
+        calibrate._require_lenses(np.zeros((480, width, 3), np.uint8), start)
+    assert "camera.second.fitted" in caught.value.remedy
+    calibrate._require_lenses(np.zeros((600, 800, 3), np.uint8), start)  # a size to be found

@@ -38,6 +38,7 @@ FIRST: Mapping[str, str] = {
     "gpio.monostable": "`false` where none is fitted in front of EN",
     "camera.device": "`/dev/shaker-camera`, or `csi:0`",
     "camera.calibration": "`shaker-ctl calibrate camera` writes it; or measure it with a ruler",
+    "camera.second.fitted": "`true` for a stereo camera; `calibrate camera --raised` adds the rest",
     "lamp.device": "`/dev/shaker-lamps`, or the adapter's own name",
     "console.technician.device": "the device file; empty: no such console",
     "console.technician.roles": "who may log in there",

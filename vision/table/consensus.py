@@ -138,7 +138,7 @@ def _is_against(die: DieEvidence, limits: Limits) -> bool:
     second, height = side_of(die, SECOND), side_of(die, (HEIGHT,))
     if height < limits.against or second < least_of_each(height, limits):
         return True
-    return side_of(die, NETWORKS) + second + max(height, 0.0) < limits.no_roll
+    return side_of(die, NETWORKS) + second < limits.no_roll
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

@@ -77,7 +77,8 @@ class Calibration:
     turn_deg: float = 0.0
     """Of a second lens: how far it is turned clockwise against the first."""
     right: Calibration | None = None
-    """The second lens of a stereo camera, whose picture is the right half."""
+    """The second lens of a stereo camera, whose picture is the right half. The settings call it
+    `second`, which in this package is the second reader."""
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Calibration:

@@ -244,8 +244,9 @@ def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[st
 # ── The unknowns: of the camera, then of each thing. The place of the first card is the
 #    compartment's.
 
-CAMERA = len(("log of the scale", "height", "u", "v", "k1", "tilt right", "tilt down"))
-_POSE = len(("x", "y", "turn"))
+_OF_CAMERA = ("log of the scale", "height", "u", "v", "k1", "tilt right", "tilt down")
+_OF_THING = ("x", "y", "turn")
+CAMERA, _POSE = len(_OF_CAMERA), len(_OF_THING)
 
 
 def camera_of(x: np.ndarray, base: Calibration) -> Calibration:

@@ -58,7 +58,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     wrong: list[str] = []
     grabber = Grabber(
         p.device,
-        make_opener(setup_of(p), size_of(p), wrong.extend),
+        make_opener(setup_of(p), _sent_size(p), wrong.extend),
         frames_per_s=p.frames_per_s,
         on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )
@@ -86,7 +86,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
         grabber.stop()
 
 
-def size_of(p: CameraParameters) -> tuple[int, int]:
+def _sent_size(p: CameraParameters) -> tuple[int, int]:
     """Width and height of what the camera sends."""
     return Calibration.from_table(p.calibration_table()).frame_size
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from models.training import scenes
 from models.training.export import read_manifest, write_manifest
-from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.photo.labels import read_labels
@@ -24,7 +23,6 @@ from vision.pictures import load
 
 MIN_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75
-_TILT_STEPS = (0.0, FLAT_DEG, 3.0, NOT_FLAT_DEG, 8.0, 10.0, 14.0, 20.0, 28.0, 36.0, 55.0)
 
 
 @dataclass(slots=True)
@@ -49,9 +47,6 @@ class SetTally:
     """By the names of the manifest."""
     corner_gaps: list[float] = field(default_factory=list)
     """Mean corner distance of each found die, in edges."""
-
-    tilts: list[tuple[float, float, float]] = field(default_factory=list)
-    """Per found die that lies on no other: tilt, flat_p, error of `down` in edges."""
 
     hits: list[tuple[float, bool]] = field(default_factory=list)
     """Per found thing: score, and whether it is a die."""
@@ -124,9 +119,6 @@ def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], sco
         if die.rendered is not None:
             gap = _corner_gap(one.corners, np.array(die.rendered["corners"]))
             tally.corner_gaps.append(gap / die.side)
-            if not die.rendered["stacked"]:
-                lean = float(np.linalg.norm(one.down - die.rendered["down"])) / die.side
-                tally.tilts.append((die.rendered["tilt_deg"], one.flat_p, lean))
     is_exact = not spurious and len(both) == len(required) and all(rights)
     is_of_three = len(required) == 3 == len(wanted)
     tally.counts.update(
@@ -183,17 +175,4 @@ def measure_all(
     for name, tally in tallies.items():
         manifest.setdefault("figures", {})[name] = tally.figures()
         print(name, tally.figures())
-        for low, high, here in _by_tilt(tally):
-            flat_p, lean = np.median(here, axis=0)
-            print(f"  tilt {low}–{high}°: {len(here)} dice, flat_p {flat_p:.3f}, down ±{lean:.3f}")
     write_manifest(out, manifest)
-
-
-def _by_tilt(tally: SetTally) -> list[tuple[float, float, np.ndarray]]:
-    """From tilt, to tilt, and (n, 2) flat_p and error of `down` of the dice between, if any."""
-    tilts = np.array(tally.tilts).reshape(-1, 3)
-    steps = [
-        (low, high, tilts[(tilts[:, 0] >= low) & (tilts[:, 0] < high), 1:])
-        for low, high in pairwise(_TILT_STEPS)
-    ]
-    return [step for step in steps if len(step[2])]

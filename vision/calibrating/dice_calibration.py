@@ -34,8 +34,8 @@ from vision.networks.classifier import FoundDie
 from vision.quads import SQUARE, edge_of, sides_of
 from vision.table.edges import refine
 from vision.table.place import OFFSETS_PX, rim_near
-from vision.table.quality import QualityGate
 from vision.table.reader import Finder
+from vision.table.rim import Rim
 
 MIN_FACES = 18
 """With fewer the tilt is known no better than a spirit level on the bracket tells it."""
@@ -231,8 +231,8 @@ def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibr
         if rim_near(placed, greys[0]) is None:
             continue
         for _ in range(_RIM_ROUNDS):
-            gate = QualityGate(placed)
-            shifts = [found for grey in greys if (found := gate.rim_shift(grey)[0]) is not None]
+            rim = Rim(placed)
+            shifts = [found for grey in greys if (found := rim.shift(grey)[0]) is not None]
             right, down, outward = np.median(shifts, axis=0) / scale if shifts else np.zeros(3)
             x, y = placed.compartment_mm
             placed = replace(placed, compartment_mm=(float(x + right), float(y + down)))

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.table.quality import MIN_RIM_SEEN, RIM_TOLERANCE_MM, QualityGate
+from vision.table.rim import MIN_SEEN, TOLERANCE_MM, Rim
 
 REACH_PX = 96
 """Largest shift of a moved camera that is searched, pixels, in each direction. A larger shift takes
@@ -33,10 +33,10 @@ OFFSETS_PX = sorted(
 
 
 def rim_near(camera: Calibration, grey: np.ndarray) -> np.ndarray | None:
-    """Where the rim is beside its place by `camera`, (3,) as of `QualityGate.rim_shift`; None if no
+    """Where the rim is beside its place by `camera`, (3,) as of `Rim.shift`; None if no
     whole rim is so near."""
-    shift, seen = QualityGate(camera).rim_shift(grey)
-    if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_RIM_SEEN:
+    shift, seen = Rim(camera).shift(grey)
+    if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_SEEN:
         return None
     return shift
 
@@ -61,7 +61,7 @@ class RimSearch:
         if shift is None:
             return None
         away = float(np.hypot(x + shift[0], y + shift[1]))
-        return away if away > RIM_TOLERANCE_MM * self._calibration.floor_px_per_mm else None
+        return away if away > TOLERANCE_MM * self._calibration.floor_px_per_mm else None
 
     def restart(self) -> None:
         """Begin again with the nearest place."""

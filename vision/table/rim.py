@@ -1,0 +1,130 @@
+"""Where the rim of the compartment's floor is in a picture, and how much of it is in sight.
+
+Owns how the rim is found: by the strongest steps of grey along rays from the middle. Must not know
+what follows from a rim that is elsewhere (`quality`, `place`), nor how a camera is measured.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.medians import median, usual_reach
+
+TOLERANCE_MM = 0.9
+"""Shift of the rim from the calibration: 4 pixels. Then a value may still be right, but the
+geometry that proves it is not."""
+MIN_SEEN = 0.48
+"""Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
+compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over half the dome: 0.38
+and less. With less, no rim is known to be near either, in `place` and `dice_calibration`."""
+
+_RAYS = 90
+_REACH_PX = 22
+_NEAR_PX = 9.0
+"""Distance from its calibrated place at which a step counts three fifths."""
+_AGREE_PX = 3.5
+_RINGS_PX = 4
+_SHIFTS = np.array(
+    [(0.0, 0.0)]
+    + [
+        (r * np.cos(turn), r * np.sin(turn))
+        for r in range(_RINGS_PX, _REACH_PX, _RINGS_PX)
+        for turn in np.linspace(0, 2 * np.pi, round(np.pi * r), endpoint=False)
+    ]
+)
+"""Places that a bumped camera's rim may have, pixels to the right and down: 2 pixels apart on
+rings."""
+_MIN_STEP = 4.0
+_MIN_RAYS = 0.35
+_SAME_STEPS = 0.4
+"""Correlation of a ray's steps with the usual ones."""
+
+
+class Rim:
+    """The rim before one calibrated camera."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
+        self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        at = calibration.level_px(self._direction * calibration.compartment_radius_mm)
+        steps = np.arange(-_REACH_PX, _REACH_PX + 1, dtype=np.float32)
+        self._steps = steps
+        self._ray_x = (at[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
+        self._ray_y = (at[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        self._moved = (_SHIFTS @ self._direction.T).astype(np.float32)
+        self._base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
+        self._nearer = np.exp(-0.5 * (steps[2:-2] / _NEAR_PX) ** 2)
+        ends = np.stack([self._ray_x[:, -1], self._ray_y[:, -1]], axis=1)
+        size = np.array(calibration.image_size)
+        self._inside = ((ends > 0) & (ends < size - 1)).all(axis=1)
+
+    def away(self, grey: np.ndarray) -> tuple[float | None, float]:
+        """How far the rim is from where it must be, pixels (None: none is found), and the share of
+        it that is in sight, 0..1 (1 where this camera shows no rim at all)."""
+        shift, in_sight = self.shift(grey)
+        if shift is None:
+            return None, in_sight
+        return float(np.hypot(shift[0], shift[1]) + abs(shift[2])), in_sight
+
+    def shift(self, grey: np.ndarray) -> tuple[np.ndarray | None, float]:
+        """As `away`, with where the rim is instead of how far: (3,) right, down, and larger, px.
+
+        Along each ray from the centre the strongest step within reach is taken. A nearer step
+        counts more, because a wall may have a brighter ring farther out. The shift is fitted to all
+        rays together, so that dice and glints on some of them do not matter. What the rim looks
+        like is what most rays show at that place.
+        """
+        profile = self._along_rays(grey, np.zeros(_RAYS))
+        step = np.abs(profile)
+        if (self._inside & (step.max(axis=1) > _MIN_STEP)).mean() < _MIN_RAYS:
+            return None, 1.0
+        # Of a camera that has moved far, a few rays show steps near the old place; most agree
+        # on where the rim is. Where most agree on both, a wall has a stronger ring farther out.
+        near, far = self._fitted(step * self._nearer), self._fitted(step)
+        is_near = near[1] >= min(far[1], 2 * _MIN_RAYS * _RAYS)
+        shift, _ = near if is_near else far
+        if shift is not None:
+            profile = self._along_rays(grey, self._base @ shift)
+        profile = profile[self._inside]
+        usual = np.median(profile, axis=0)
+        size = np.linalg.norm(profile, axis=1) * np.linalg.norm(usual)
+        in_sight = float(((profile @ usual) > _SAME_STEPS * np.maximum(size, 1e-6)).mean())
+        return shift, in_sight
+
+    def _fitted(self, step: np.ndarray) -> tuple[np.ndarray | None, int]:
+        """The shift that the strongest steps of the rays agree on, as `shift`, and how many rays
+        do; None and 0 where too few agree."""
+        at = self._steps[2:-2][step.argmax(axis=1)]
+        seen = self._inside & (step.max(axis=1) > _MIN_STEP)
+        # Where the strongest steps are partly another ring's, a fit to all ends between the two.
+        # So the shift that most rays agree with comes first.
+        fits = np.abs(self._moved - at) < _AGREE_PX
+        keep = seen & fits[(fits & seen).sum(axis=1).argmax()]
+        shift = np.zeros(self._base.shape[1])
+        for _ in range(4):
+            if keep.sum() < 8:
+                break
+            base = self._base[keep]
+            shift = np.linalg.solve(base.T @ base, base.T @ at[keep])
+            off = np.abs(at - self._base @ shift)
+            before = keep
+            keep = seen & (off < usual_reach(median(off[keep])))
+            if np.array_equal(keep, before):
+                break
+        agree = int(keep.sum())
+        return (shift, agree) if agree > 0.5 * seen.sum() else (None, 0)
+
+    def _along_rays(self, grey: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """(_RAYS, n) steps of grey along the rays, each ray moved outward by its shift, pixels."""
+        moved = (self._direction * shift[:, None]).astype(np.float32)
+        profile = cv2.remap(
+            grey,
+            self._ray_x + moved[:, :1],
+            self._ray_y + moved[:, 1:],
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        ).astype(np.float32)
+        smooth = np.asarray(cv2.blur(profile, (3, 1)))
+        return np.asarray(smooth[:, 4:] - smooth[:, :-4])

@@ -79,6 +79,8 @@ class FloorView:
         rows, columns = calibration.around()
         self.origin = x0, y0 = columns.start, rows.start
         self.scale = scale
+        self.die_area = (calibration.die_px / scale) ** 2
+        """Of a flat die's top face, pixels of the view."""
         width, height = (
             max(_MIN_SIDE, int((each.stop - each.start) / scale)) for each in (columns, rows)
         )

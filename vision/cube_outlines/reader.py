@@ -7,7 +7,7 @@ rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import cv2
@@ -15,40 +15,21 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
+from vision.cube_outlines.explanation import GOOD_FIT_MM, Explanation
 from vision.cube_outlines.floor import NEAR
 from vision.cube_outlines.foreground import FloorView, Foreground, fill, shows_the_same
-from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
+from vision.cube_outlines.left_over import MIN_AREA, LeftOver
+from vision.cube_outlines.outline import CubeOutline, Fit, Pose
 from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pips import FACE_PX, Face, read_face
 from vision.quads import SAME_FACE
 from vision.reading import DICE
 
-_MIN_AREA = 0.12
-"""Foreground smaller than this share of a die is dirt or grain."""
-_CHIP_MM = 20.0
-"""Radius of the largest chip: casinos' have 19.5 mm."""
-_CROWD = 2.0
-"""Standard deviations by which chance may crowd a floor's flecks under one chip. Of 29 flat tosses
-on path-traced crumb rubber (seeds 1558, 1561 to 1563) that were refused for their flecks 26 are
-not; 50 chips, screws and labels of the rig are all refused."""
 _MAX_AREA = 7.0
 """Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
-_HYPOTHESES = 9
-_SAME_POSE = (1.0, 0.1)
-"""Distance, mm, and turn, radians, of two poses below which they are one. A fit moves a guess by
-several times as much."""
-_MIN_COVER = 0.86
-"""Share of a top face that must be foreground, before and after its pose was refined."""
-_GOOD_FIT_MM = 0.45
 _WELL_SUPPORTED = 0.8
 _WELL_CENTRED = 0.045
-_FULL_STEPS = 2.2
-"""Steps of colour from the floor at which a piece of foreground counts with its full area. A coin,
-a ridge or a chip reaches 4 and more. A glint on the floor reaches 1.7 and counts with less."""
-_RIDGE_DICE = 0.75
-"""Largest distance, in dice, that a ridge or a rib stands out from the wall. A ridge of the rough
-compartment has 0.67 with its shadow."""
 _MAX_FLECKS = 18
 """Most small marks of a floor among which the pips alone tell a two. Of 190 path-traced pictures of
 plain floors 4 show more, of 90 of crumb rubber 78: there two flecks may lie as a die's two pips do.
@@ -99,22 +80,6 @@ class SecondReading:
     ground: Foreground
 
 
-@frozen(eq=False)
-class _Piece:
-    """One piece of foreground."""
-
-    area: float
-    """In dice."""
-    mask: np.ndarray
-    guesses: list[Pose]
-    """Where dice may lie in it, likely ones first."""
-
-    @property
-    def is_small(self) -> bool:
-        """Too small for two dice."""
-        return self.area < 2
-
-
 class SecondReader:
     """Reads frames of one calibrated camera. One instance per thread."""
 
@@ -122,21 +87,8 @@ class SecondReader:
         self.calibration = calibration
         self._floor = FloorView(calibration)
         self._outline = CubeOutline(calibration)
-        self._one = (calibration.die_px / self._floor.scale) ** 2
-        floor = self._floor.inside.astype(np.uint8)
-        self._rim = (floor - cv2.erode(floor, NEAR, iterations=2)) > 0
-        self._near_rim = cv2.dilate(self._rim.astype(np.uint8), NEAR) > 0
-        self._from_wall_mm = self._distances_from_wall()
-
-    def _distances_from_wall(self) -> np.ndarray:
-        """(h, w) of the view: millimetres from the wall, on the floor."""
-        shape = self._floor.inside.shape
-        y, x = np.mgrid[0 : shape[0], 0 : shape[1]]
-        view = np.stack([x.ravel(), y.ravel()], axis=1)
-        frame = (view + 0.5) * self._floor.scale + self._floor.origin - 0.5
-        places = self.calibration.to_mm(frame)
-        reach = np.hypot(places[:, 0], places[:, 1]).reshape(shape)
-        return np.asarray(self.calibration.compartment_radius_mm - reach)
+        self._explanation = Explanation(self._outline, self._floor.die_area)
+        self._left_over = LeftOver(calibration, self._floor)
 
     def read(self, image: np.ndarray, by_pips: bool = True) -> SecondReading:
         """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size. Without
@@ -146,24 +98,24 @@ class SecondReader:
         pieces: list[np.ndarray] = []
         total, flecks = 0.0, 0
         for contour in contours:
-            area = cv2.contourArea(contour) / self._one
-            if area < _MIN_AREA:
+            area = cv2.contourArea(contour) / self._floor.die_area
+            if area < MIN_AREA:
                 flecks += 1
                 continue
             total += area
             if area < _MAX_AREA:
                 pieces.append(contour)
-        fits = self._settle(ground, self._explain(ground, pieces))
+        fits = self._settle(ground, self._explanation.dice(ground, pieces))
         dice = [self._centred(image, ground, die) for die in self._faces_at(image, fits)]
         # The search by pips alone takes long.
         if by_pips and (len(dice) != DICE or any(die.face.value is None for die in dice)):
-            read = [die for die in dice if die.face.value and die.fit.spread_mm < _GOOD_FIT_MM]
+            read = [die for die in dice if die.face.value and die.fit.spread_mm < GOOD_FIT_MM]
             known = [die.corners for die in read]
             faces = find_by_pips(image, self.calibration, known)
             dice = self._with_pips(ground, dice, faces, is_flecked=flecks > _MAX_FLECKS)
         dice.sort(key=lambda die: die.fit.pose.x_mm)
         areas = [self._area(ground, die.fit) for die in dice]
-        free, at_wall = self._unexplained(ground, areas)
+        free, at_wall = self._left_over.sizes(ground, areas)
         measured = self._measured(image, ground, dice, _around(areas))
         return SecondReading(measured, free, at_wall, total, ground)
 
@@ -210,7 +162,7 @@ class SecondReader:
             there = None if at is None else kept[at]
             if there is None and is_flecked and face.value == 2:
                 continue
-            if there is not None and there.fit.spread_mm < _GOOD_FIT_MM:
+            if there is not None and there.fit.spread_mm < GOOD_FIT_MM:
                 # Of a die that leans, an upright cube may fit all that is seen, but not its top.
                 is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
                 if is_top or there.face.value is not None:
@@ -244,61 +196,6 @@ class SecondReader:
         face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)), away=None)
         return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
 
-    def _explain(self, ground: Foreground, contours: Sequence[np.ndarray]) -> list[Fit]:
-        """Upright dice that explain the pieces of foreground with these contours."""
-        pieces = [self._piece(ground, contour) for contour in contours]
-        # Of a single die the likeliest guess is nearly always right: the others cost more.
-        first = [piece.guesses[:1] if piece.is_small else piece.guesses for piece in pieces]
-        fitted = self._fit_each(ground, first)
-        found = [self._distinct(ground, *both) for both in zip(pieces, fitted, strict=True)]
-        rest = [
-            piece.guesses[1:] if piece.is_small and not _is_explained(fits) else []
-            for piece, fits in zip(pieces, found, strict=True)
-        ]
-        chosen: list[Fit] = []
-        for piece, before, more, fits in zip(
-            pieces, fitted, self._fit_each(ground, rest), found, strict=True
-        ):
-            if more:
-                fits = self._distinct(ground, piece, before + more)
-            if fits:
-                most = min(len(fits), max(1, round(piece.area * 1.15)), 4)
-                chosen += [fits[i] for i in choose(fits, piece.mask, most)]
-        return chosen
-
-    def _fit_each(self, ground: Foreground, poses: Sequence[list[Pose]]) -> list[list[Fit]]:
-        """Fits of several lists of poses, in one go."""
-        fits = iter(self._outline.fit(ground, [pose for some in poses for pose in some]))
-        return [[next(fits) for _ in some] for some in poses]
-
-    def _piece(self, ground: Foreground, contour: np.ndarray) -> _Piece:
-        mask = np.zeros_like(ground.mask)
-        cv2.drawContours(mask, [contour], -1, 255, cv2.FILLED)
-        poses = self._outline.propose(ground, contour)
-        covers = self._outline.cover(mask, ground, poses)
-        order = np.argsort(-covers, kind="stable")[: np.count_nonzero(covers >= _MIN_COVER)]
-        guesses: list[Pose] = []
-        for pose in (poses[i] for i in order.tolist()):
-            if not any(_is_same(pose, other) for other in guesses):
-                guesses.append(pose)
-        return _Piece(cv2.contourArea(contour) / self._one, mask, guesses)
-
-    def _distinct(self, ground: Foreground, piece: _Piece, fitted: Sequence[Fit]) -> list[Fit]:
-        """The fits that cover foreground and differ."""
-        covers = self._outline.cover(
-            piece.mask, ground, [fit.pose for fit in fitted], [fit.inset_mm for fit in fitted]
-        )
-        fits: list[Fit] = []
-        for fit, cover in zip(fitted, covers, strict=True):
-            if len(fits) >= _HYPOTHESES:
-                break
-            if cover < _MIN_COVER or any(_is_same(fit.pose, other.pose) for other in fits):
-                continue
-            fits.append(fit)
-            if piece.is_small and _is_explained(fits):
-                break
-        return fits
-
     def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
         """Fit once more, now that each die knows where its neighbours are."""
         if not _may_touch([fit.silhouette for fit in fits]):
@@ -316,67 +213,6 @@ class SecondReader:
         area = np.zeros(ground.mask.shape, np.uint8)
         fill(area, fit.silhouette)
         return np.asarray(cv2.dilate(area, NEAR)).view(bool)
-
-    def _unexplained(self, ground: Foreground, areas: list[np.ndarray]) -> tuple[float, float]:
-        """See `SecondReading.unexplained` and `unexplained_at_wall`. `areas`: see `_area`."""
-        left = ground.mask.copy()
-        for area in areas:
-            left[area] = 0
-        # The soft edges of dice leave a thin seam that is nothing.
-        whole = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR, iterations=2))
-        largest = [0.0, 0.0]
-        for size, box, piece in self._pieces(whole):
-            if size < _MIN_AREA:
-                continue
-            is_of_the_wall = (piece & self._rim[box]).any() and (
-                self._from_wall_mm[box][piece].max() < _RIDGE_DICE * self.calibration.die_mm
-            )
-            place = int(is_of_the_wall)
-            shown = size * min(1.0, _share_of_full(ground, box, piece)) ** 2
-            largest[place] = max(largest[place], shown)
-        return max(largest[0], self._scattered(ground, left)), largest[1]
-
-    def _pieces(self, mask: np.ndarray) -> Iterator[tuple[float, tuple[slice, slice], np.ndarray]]:
-        """Of each piece of a (h, w) uint8 mask its area, in dice; its box; and where it is in this
-        box, bool."""
-        left, top, width, height = cv2.boundingRect(mask)
-        if not width:
-            return  # as usual
-        shown = mask[top : top + height, left : left + width]
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(shown)
-        for i in range(1, count):
-            x, y, w, h, area = stats[i].tolist()
-            box = np.s_[top + y : top + y + h, left + x : left + x + w]
-            yield area / self._one, box, labels[y : y + h, x : x + w] == i
-
-    def _scattered(self, ground: Foreground, left: np.ndarray) -> float:
-        """How much more of the small pieces of `left` (h, w) that lie free and stand out clearly is
-        under one chip than chance puts there, in dice: the marks of a chip whose body has the
-        floor's own colour. A floor may have flecks everywhere."""
-        left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR))
-        marks: list[tuple[float, float, float]] = []
-        for area, (rows, columns), piece in self._pieces(left):
-            box = (rows, columns)
-            is_clear = area < _MIN_AREA and _share_of_full(ground, box, piece) > 1.0
-            if is_clear and not (piece & self._near_rim[box]).any():
-                marks.append(
-                    ((columns.start + columns.stop) / 2, (rows.start + rows.stop) / 2, area)
-                )
-        if not marks:
-            return 0.0
-        at, areas = np.array(marks)[:, :2], np.array(marks)[:, 2]
-        reach = _CHIP_MM / self.calibration.die_mm
-        gaps = np.linalg.norm(at[:, None] - at, axis=2) / math.sqrt(self._one)
-        pairs = np.argwhere(gaps <= 2 * reach)
-        away = np.linalg.norm(at[pairs].mean(axis=1)[:, None] - at, axis=2) / math.sqrt(self._one)
-        is_under = away <= reach
-        most = int((is_under @ areas).argmax())
-        under, elsewhere = areas[is_under[most]].sum(), areas[~is_under[most]]
-        chip, floor = math.pi * reach**2, np.count_nonzero(ground.inside) / self._one
-        share = chip / max(floor - chip, chip)
-        # Chance crowds flecks somewhere. The sum of their areas is a compound Poisson sum.
-        chance = _CROWD * math.sqrt(share * (elsewhere**2).sum())
-        return float(under - share * elsewhere.sum() - chance)
 
     def _centred(self, image: np.ndarray, ground: Foreground, die: SecondDie) -> SecondDie:
         """The die, or what stands where its pips are, along the axis in which they are farther off
@@ -423,11 +259,6 @@ class SecondReader:
         ]
 
 
-def _share_of_full(ground: Foreground, box: tuple[slice, slice], piece: np.ndarray) -> float:
-    """How far the clearest tenth of a piece stands out from the floor, in `_FULL_STEPS`."""
-    return float(np.quantile(ground.distance[box][piece], 0.9)) / _FULL_STEPS
-
-
 def _may_touch(silhouettes: Sequence[np.ndarray]) -> bool:
     """False if none of several (N, 2) outlines comes near another in the view, by their boxes."""
     low = np.array([outline.min(axis=0) for outline in silhouettes]).reshape(-1, 2)
@@ -448,23 +279,12 @@ def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.asarray(count > mask) for mask in masks]
 
 
-def _is_explained(fits: Sequence[Fit]) -> bool:
-    """Whether the newest of the fits is so good that a single die needs no other."""
-    return bool(fits) and fits[-1].rms_mm < _GOOD_FIT_MM
-
-
 def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """(FACE_PX, FACE_PX, 3): the quadrilateral (4, 2) as a square."""
     size = FACE_PX
     target = np.array([(0, 0), (size, 0), (size, size), (0, size)], np.float32) - 0.5
     matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
     return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
-
-
-def _is_same(a: Pose, b: Pose) -> bool:
-    is_near = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < _SAME_POSE[0]
-    most = math.pi / 4
-    return is_near and abs((a.turn - b.turn + most) % (2 * most) - most) < _SAME_POSE[1]
 
 
 def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:

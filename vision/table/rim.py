@@ -31,10 +31,10 @@ _SHIFTS = np.array(
     + [
         (r * np.cos(turn), r * np.sin(turn))
         for r in range(_RINGS_PX, _REACH_PX, _RINGS_PX)
-        for turn in np.linspace(0, 2 * np.pi, round(np.pi * r), endpoint=False)
+        for turn in np.linspace(0, 2 * np.pi, round(2 * np.pi * r), endpoint=False)
     ]
 )
-"""Places that a bumped camera's rim may have, pixels to the right and down: 2 pixels apart on
+"""Places that a bumped camera's rim may have, pixels to the right and down: a pixel apart on
 rings."""
 _MIN_STEP = 4.0
 _MIN_RAYS = 0.35

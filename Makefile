@@ -101,7 +101,7 @@ floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without netw
 prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants; in parts: PROVE="--mutants --shard 1/4 --out 1.json", then PROVE="merge *.json"
 	$(BIN)/python -m hil_tests.proofs $(or $(PROVE),--mutants)
 
-model: $(VENV)/.train  ## train the die finder from rendered scenes (hours); PHOTOS="DIR DIR" tunes on photographs
+model: $(VENV)/.train  ## train the three networks from rendered scenes (hours); PHOTOS="DIR DIR" adds photographs
 	$(BIN)/python -m models.training recipe $(addprefix --photos ,$(PHOTOS)) $(MODEL)
 
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500

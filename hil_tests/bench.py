@@ -40,9 +40,9 @@ STAGES = (
     *("first frame", "last frame", "its reading", "verdict"),
     *("synced", "staged", "driven", "measured"),
 )
-"""Of a round's result: the first and last frame that agree were taken, the reading of the last one
-began, the reader stated its verdict, the record of it was synced, the stage reached the box, the
-box drove the lamps, the table read them back lit."""
+"""Moments of a round's result, in order: the first and the last frame that agree are taken, the
+reading of the last one begins, the reader states its verdict, the record of it is synced, the stage
+reaches the box, the box drives the lamps, the table reads them back lit."""
 SIGNS = "▁▂▃▄▅▆▇░"
 BAR = 60
 """Characters of the longest bar."""

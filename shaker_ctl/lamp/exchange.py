@@ -1,10 +1,9 @@
 """What is said to the lamp box, in which order, and what counts as proof.
 
-Every act has one total deadline; inside it a step that suffered on the line is said again, because
-each of them may be repeated without effect: a stage replaces a stage, and a commit of the round
-that is lit already changes nothing. What the box *refuses*, and what it shows wrongly, is never
-retried into silence. This module owns that sequence. It must not know serial lines or the clock's
-source.
+Each act has one deadline. If a step is lost or damaged on the line, it is sent again. To send a
+step twice has no effect: a stage replaces a stage, and a commit of the round that is lit already
+changes nothing. A refusal by the box, or a wrong lamp, is always reported and never retried. This
+module owns that sequence. It must not know serial lines or the clock's source.
 """
 
 from __future__ import annotations
@@ -59,13 +58,12 @@ class Patience:
 
 
 class FreshReplies:
-    """Tells a reply of now from one that was late or is being repeated.
+    """Detects a stale reply, which came late or is being repeated.
 
-    RTU replies carry no number. The box's uptime does the same service: it was read somewhere
-    between the end of the request and the arrival of the reply, so that between two replies it must
-    have advanced by a time that these two intervals allow, however late this program came to look.
-    After a reply that was not fresh the next is compared with that one: two which agree with each
-    other are needed to go on.
+    RTU replies have no number, so the box's uptime serves as one. The box reads it at some time
+    between the end of the request and the arrival of the reply. So between two replies the uptime
+    must advance by a time that these two intervals allow, however late this program looks. After a
+    stale reply, two replies in a row must agree.
     """
 
     SLACK_S = 0.03
@@ -107,12 +105,11 @@ class LampExchange:
     """The acts of the lamp box over its registers. Not thread-safe: the lamp thread owns it."""
 
     MEASURE_PAUSE_S = 0.004
-    """Between two looks at lamps that are still warming up."""
+    """Seconds between two readings of lamps that are still warming up."""
     BOX_THINKS_S = 0.0005
-    """From the end of a command to the lamps being switched. A box that takes longer is asked
-    twice."""
+    """Seconds that a box needs to switch the lamps after a command; a slower one is asked twice."""
     RETRY_PAUSE_S = 0.005
-    """Before a step is said again, so that what is left of the damaged reply has passed."""
+    """Seconds before a step is sent again, so that the rest of a damaged reply has passed."""
 
     def __init__(
         self,

@@ -37,14 +37,14 @@ log = logging.getLogger(__name__)
 
 TURN_S = 0.1
 LOOK_S = 0.5
-"""Between two looks at the journal and at the view. A round comes in some ten batches."""
+"""Seconds between two reads of the journal and the view. A round comes in some ten batches."""
 STATE_S = 0.5
-"""Between two messages of state."""
+"""Seconds between two messages of state."""
 ALIVE_S = 10.0
 ANSWER_S = 0.25
-"""Between two parts of answers."""
+"""Seconds between two parts of an answer."""
 BUNDLE_S = 60.0
-"""Between two bundles: each reads and packs much of the journal, beside a table that plays."""
+"""Seconds between two bundles: each reads much of the journal, beside a table that plays."""
 MAX_AGAIN_S = 60.0
 BACK_FOR_RESULT = 2000
 """Records that a start looks back for the newest result."""

@@ -46,16 +46,17 @@ from vision.table.reader import TableReader
 
 _HEARTBEAT_S = 0.2
 _LOOK_AFTER_S = 0.5
-"""Between two checks of the picture's quality while nothing is read."""
+"""Seconds between two checks of the picture's quality while nothing is read."""
 _FAULT_CHECKS = 2
-"""Checks in a row that must agree before a fault is reported or taken back: a hand that passes
-under the camera is none."""
+"""Checks in a row that must agree before a fault is reported or withdrawn: a hand that passes under
+the camera is no fault."""
 _MOVED_CHECKS = 4
-"""Checks in a row that must find the camera moved, two seconds: the table then loses its reader."""
+"""Checks in a row, two seconds, that must find that the camera moved: then the table plays without
+its reader."""
 _SLOW_SHARE = 0.7
 _RECENT_S = 0.25
 _MAX_TOSS_S = 10.0
-"""For so long after its begin pictures of a toss are watched for dirt on the dome."""
+"""Seconds from the start of a toss in which its pictures are watched for dirt on the dome."""
 _MODEL_STATUS = 3
 _HUNG_STATUS = 4
 

@@ -33,17 +33,17 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
 
 PAUSE_S = 1.0
-"""Between two looks at what there is to do: so far may screens' figures be behind."""
+"""Seconds between two looks for work. The figures on screens may be as old as this."""
 
 LOOK_OVER_S = 1800.0
 """Seconds between two looks at every row of the tables. In between, a reader that meets damage
 answers nothing."""
 
 _AGAIN_AFTER_S = 10.0
-"""Between two tries where a file could not be used."""
+"""Seconds before a file that could not be used is tried again."""
 
 _REST_SHARE = 3.0
-"""Where the system grants no such priority: rests so many times as long as it worked."""
+"""If the system refuses idle priority: rest so many times as long as the last work took."""
 
 
 class Rest:

@@ -30,7 +30,7 @@ from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import mode, put, read_bounded
 
 _MAX_B = 16 << 20
-"""A larger file of proofs was not written here."""
+"""Max size, bytes, of a file of proofs. A larger file was not written by this program."""
 
 
 def place(journal: Path) -> Path:

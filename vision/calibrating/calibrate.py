@@ -42,7 +42,9 @@ AXIS_SHARE = 0.02
 """How far a lens's axis is from the middle of the picture, as a share of its width (one sigma)."""
 
 DISTORTION = 0.15
+"""How far k1 is from 0 (one sigma): half of what a calibration may have."""
 TILT_DEG = 3.0
+"""How far a bracket holds a lens from plumb, degrees (one sigma)."""
 BESIDE_MM = 5.0
 """How far a bracket holds a lens beside the middle of its compartment (one sigma). Without this the
 card in a small compartment, seen by a small camera, is explained as well by a lens 20 mm beside it
@@ -57,7 +59,9 @@ CROOKED = "the target's corners do not lie as printed: take a new picture"
 _FINER = 1.5
 """Times as large, the picture in which corners are found to a tenth of a pixel."""
 _UNTIL = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_MAX_ITER, 40, 1e-3)
+"""Where the search for a corner ends: after 40 steps, or one of a thousandth of a pixel."""
 _STEPS = 30
+"""Most steps of the least squares."""
 _TINY = 1e-6
 
 

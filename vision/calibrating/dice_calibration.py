@@ -45,6 +45,7 @@ MIN_SPREAD = 0.35
 dice all over a floor have 0.5 to 0.6."""
 
 MIN_SCORE, MIN_FLAT = 0.6, 0.5
+"""Least score, and least probability of lying flat, 0..1, of a face that measures the camera."""
 SIZE_TOLERANCE = 0.12
 """A face differs from the median edge by at most so much: perspective and tilt together make 8 %,
 a die that lies on another 6 % more."""
@@ -72,8 +73,8 @@ MAX_ERROR_PX = 1.5
 STRAY = 3.0
 """Faces that fit so many times worse than the median one are left out: a die that leans."""
 
-_RIM_ROUNDS = 6
-_SCALE_ROUNDS = 3
+_RIM_ROUNDS, _SCALE_ROUNDS = 6, 3
+"""Most times that the place of the rim, and the scale, are found anew from the last ones."""
 
 
 @frozen

@@ -28,6 +28,7 @@ MIN_MM = 6.6
 suits this table."""
 
 MAX_SQUARES = 11
+"""Most squares along the board: 60 of the dictionary's 100 markers."""
 MARKER_SHARE = 0.76
 """Edge of a marker as a share of its square's."""
 
@@ -42,6 +43,7 @@ _BITS = 6
 """Cells along a marker: four of code, and its black border."""
 
 _FINER = 4
+"""Times as fine as printed, the drawing whose mean is the picture."""
 _MAX_PX = 30_000
 """Of the picture that is averaged: 900 MB for the largest card at 600 dots per inch."""
 

@@ -17,7 +17,9 @@ from vision.cube_outlines.foreground import Foreground
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 
 GOOD_FIT_MM = 0.45
+"""Distance between outline and contour, mm, up to which an upright cube explains a piece alone."""
 _HYPOTHESES = 9
+"""Most fits of one piece that are kept."""
 _SAME_POSE = (1.0, 0.1)
 """Distance, mm, and turn, radians, of two poses below which they are one. A fit moves a guess by
 several times as much."""

@@ -19,6 +19,8 @@ _SHADOW_FLOOR = 0.42
 shadow."""
 
 _CHROMA_STEP = 7.0
+"""Difference of the two colour axes, Lab levels, up to which a darker pixel is a shadow of the
+floor."""
 _MIN_SIDE = 8
 """Smallest side of the view, pixels: a calibration that shows no more is refused elsewhere."""
 _SAME_STEP = 10

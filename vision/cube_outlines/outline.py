@@ -31,13 +31,17 @@ _SAMPLES = 11
 _REACH = 9.0
 """Search range along a normal, view pixels to each side: the width of a side face at the rim."""
 _STEPS = 25
+"""Samples along a normal, 0.75 view pixels apart."""
 _ROUNDS = 5
+"""Steps of the refinement."""
 _MIN_FOUND = 3
 """Samples of an outline, or of one of its sides, with which something can be said of it."""
 _DAMPING = 0.02
 """Number of samples that hold a pose where it is, for each unknown."""
 _NO_FIT_MM = 9.9
+"""What an outline is off, mm, if nothing of it is seen: more than any fit."""
 _WALL_SLACK_MM = 0.3
+"""How far a pose may reach into the wall, mm."""
 
 _SIDES = np.repeat(np.arange(4), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
@@ -47,7 +51,9 @@ _INSIDE = int(np.searchsorted(_ALONG, -2.0))
 """Samples of a ray that lie farther inside the present outline than a pip's edge can be out: 2 view
 pixels, about 1 mm."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
+"""Places along a normal where the dimmest end of a die is looked for, view pixels outward."""
 _GRID = np.stack(np.meshgrid(*2 * (np.linspace(0.06, 0.94, 8),)), axis=-1).reshape(-1, 2)
+"""(64, 2) places on a top face, in edges, where `cover` asks for foreground."""
 
 
 @frozen

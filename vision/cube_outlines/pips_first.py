@@ -25,6 +25,7 @@ from vision.faces_by_pips.pips import Face
 from vision.quads import turn_deg
 
 _MIN_SURE = 0.35
+"""Least confidence, 0..1, of a face that is found by its pips. The geometry must fit as well."""
 
 
 def find_by_pips(

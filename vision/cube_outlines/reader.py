@@ -28,8 +28,9 @@ from vision.reading import DICE
 
 _MAX_AREA = 7.0
 """Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
-_WELL_SUPPORTED = 0.8
-_WELL_CENTRED = 0.045
+_WELL_SUPPORTED, _WELL_CENTRED = 0.8, 0.045
+"""Share of an outline in sight, and offset of the pips from the middle, in edges: an outline with
+more, or pips with less, are where the die is."""
 _MAX_FLECKS = 18
 """Most small marks of a floor among which the pips alone tell a two. Of 190 path-traced pictures of
 plain floors 4 show more, of 90 of crumb rubber 78: there two flecks may lie as a die's two pips do.

@@ -38,8 +38,11 @@ from vision.parameters import MAX_LEAN_DEG
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
 _BLOCKS, _RAYS = 5, 6
+"""Blocks along a side, and rays in each: the median of six survives a pip or a glint."""
 _STEP_MM = 0.12
+"""Between two samples along a ray: half a pixel of a usual camera."""
 _FROM_MM, _TO_MM = -0.8, 5.6
+"""Where a ray begins, on the top face, and ends, mm outward from the top edge."""
 _S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
 _SHARE = np.linspace(0, 1, len(_S), dtype=np.float32)
 _ALONG = 0.86 * np.linspace(-1, 1, _BLOCKS * _RAYS)
@@ -51,8 +54,9 @@ _LEVELS = (8.0, 18.0)
 _LEVEL_SHARE = 0.14
 """Min and max, in grey levels, of the difference from lit or shaded floor at which the die ends.
 Between them it is this share of the difference between the top face and the floor."""
-_MIN_BLOCKS = 3
-_MIN_SEEN_MM = 1.2
+_MIN_BLOCKS, _MIN_SEEN_MM = 3, 1.2
+"""Fewest blocks with a known end with which a side counts; and how far beyond an upright die's foot
+a block's rays must be free of neighbours and wall, mm."""
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
 _LEAST_NOISE_MM, _LEAST_NOISE_PX = 0.10, 0.50
@@ -67,8 +71,7 @@ the lean. This is the cost of that case. Path-traced dark dice look so, lit by t
 _MIN_SIDE_LIGHT = 0.05
 """Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
-_HALOS_MM = np.linspace(-0.6, 1.6, 12)
-_USUAL_HALO_MM = 0.3
+_HALOS_MM, _USUAL_HALO_MM = np.linspace(-0.6, 1.6, 12), 0.3
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
 """How much farther than its foot a die may seem to end on all four sides together, and what that
 costs: by a contact shadow, its own colour on the floor, its reflection. It seems to end less far if
@@ -76,16 +79,19 @@ its edges are rounded. A lean moves each side differently. Of pairs of a flat di
 14° the evidence has 91 % of path-traced ones in the right order, and 99.3 % of the rig's."""
 
 _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
+"""Lean up to which a die is flat to this witness, and from which it is not, degrees."""
 _LEANS = np.arange(-MAX_LEAN_DEG, MAX_LEAN_DEG + 1.0)
 _LEAN = np.hypot(_LEANS[:, None], _LEANS)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
 _GAMMA = 2.2
+"""Of the camera's picture, as of sRGB."""
 _LINEAR = (np.arange(256) / 255.0) ** _GAMMA
 _COARSE = 3
 """Only every third sample of a ray is asked whether floor or a neighbour is there. The length of a
 ray is a multiple of three."""
 
 UNSEEN = 9.9
+"""Where the floor is seen nowhere along a ray, mm: beyond each ray's end."""
 _BARE_FROM_MM = 0.35
 """Distance from a top edge at which its own blur ends."""
 _BARE_RUN = 3

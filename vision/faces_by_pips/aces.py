@@ -34,11 +34,14 @@ _EDGES_OF_DISC = (1.0, 1.3)
 """Edge of a top face in diameters of the disc under its pips. The disc is a worn die's whole face,
 or a disc of another colour in the face."""
 _DISC_ANGLES = np.arange(4) * (np.pi / 8)
-_RAYS = 48
-_STEPS = 40
+"""Turns that are tried for the face around a disc, which shows none."""
+_RAYS, _STEPS = 48, 40
+"""Rays around a pip, and samples along each."""
 _ANGLES = np.arange(_RAYS) * (2 * np.pi / _RAYS)
 _HALVES = np.arange(1.05, 3.7, 0.1)
+"""Half edges that are tried, in diameters of the pip: an ace's pip is 0.14 to 0.48 of an edge."""
 _MIN_SQUARE = 0.45
+"""Least share of the rays that end at a square's edge, less 1.5 times those that end before."""
 _END_SHARES = (0.22, 0.06)
 """Of the pip's contrast: changes of colour that may be a face's end, faint ones as of white dice on
 pale wood."""

@@ -36,6 +36,7 @@ from vision.parameters import ALIKE, FINE_SIDE, MAX_ENLARGED
 from vision.quads import edge_of
 
 _LONG_SIDE = 1024
+"""Longer side, pixels, to which a picture is scaled."""
 _SMALL_EDGE = 30.0
 """Edge of a die, pixels, at `_LONG_SIDE`, below which the picture is also tried at `FINE_SIDE`, if
 it has more detail there."""
@@ -54,6 +55,7 @@ _PRINT_REACH = 1.3
 _REACH = 1.62
 """How far the grid reaches, in lattice spacings; the edge of the face is at about 1.96."""
 _CELLS = 27
+"""Of the grid along a side: eight from one place of the lattice to the next."""
 _FLAT = np.linspace(-_REACH, _REACH, _CELLS, dtype=np.float32)
 _GRID = np.stack(np.meshgrid(_FLAT, _FLAT), axis=-1)
 """(27, 27, 2): lattice coordinates x, y; pips lie at -1, 0 and 1."""
@@ -82,7 +84,7 @@ _FAR = np.hypot(*np.array(LATTICE, float).T)
 
 _RADII = (0.27, 0.68)
 _ACE_RADII = tuple(diameter / 2 / SPACING for diameter in PIP_DIAMETERS)
-"""Min and max radius of pips, in spacings of the lattice."""
+"""Min and max radius of pips, in spacings of the lattice: of several pips, and of an ace's."""
 _MAX_EMPTY = 0.6
 """Of any place of the lattice without a pip, beside the pips."""
 _MAX_ODD = (0.11, 0.23)
@@ -92,9 +94,9 @@ around its pip."""
 _LETTERS = 0.35
 """Edges of an ace; faces that letters make on it are smaller."""
 _FEW = 3
+"""So many pips, or fewer, also lie in their places by chance."""
 _UNPROVED = 0.6
-"""What a face of few pips counts if nothing shows that it ends where a die does."""
-"""Pips that occur by chance."""
+"""What a face of so few pips counts if nothing shows that it ends where a die does."""
 
 
 @frozen(eq=False)

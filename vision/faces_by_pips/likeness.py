@@ -23,6 +23,7 @@ from vision.faces_by_pips.spots import length
 from vision.medians import medians
 
 _TURNS = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+"""Of the rays from the middle of a pip."""
 _RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _DISTANCES = np.linspace(0.0, 1.0, 14)
 """Distances of the samples along a ray, in diameters of a pip. Half of them lie on the pip."""

@@ -33,12 +33,14 @@ PIP_DIAMETERS = (0.085, 0.50)
 _MAX_OF_SEVERAL = 0.31
 """Max diameter of a pip that is not alone, in edges."""
 _LARGE = 0.20
+"""Diameter of a spot, in edges, from which its shape tells a pip from a digit."""
 _ROUNDNESS = 0.88
 """Least area of a large spot, as a share of the ellipse with its second moments: pips have 0.98 and
 more, also out of focus, digits and letters 0.55-0.78."""
 _RING_SIDES = 1.25
 """Longest width beside its height of a ring taken for a pip: the digit 0 is narrower."""
 _RING_ROUNDNESS = 0.93
+"""The same least share for a ring with its hole filled."""
 _RING_OFF = 0.07
 """Farthest of the hole's middle from the ring's, in widths of the ring: a 6 or 9 has 0.1."""
 _PARTINGS = tuple(

@@ -19,6 +19,7 @@ SPACING = 0.255
 SIZE_RATIO = 1.5
 """Largest ratio between the diameters of two spots of one face."""
 _NEIGHBOURS = 10
+"""Most spots beside one that are tried with it, the nearest."""
 _GRAIN = 4
 """How much two equal colours differ by grain, in steps of Lab."""
 _MAX_AWAY = 5.4

@@ -20,21 +20,27 @@ from shaker_ctl.frozen import frozen
 
 _HALF_OCTAVE = 2.0**0.5
 _SIGMAS = (1.5, 2.7)
+"""Of the two Gaussians, pixels of a level: their difference peaks on spots of six pixels."""
 _MIN_RESPONSE = (1.6, 2.2, 2.2)
 """Smallest response of lightness, green-red and blue-yellow, Lab units."""
-_MAX_PER_LEVEL = 1600
-_MAX_SPOTS = 800
+_MAX_PER_LEVEL, _MAX_SPOTS = 1600, 800
+"""Most places that are measured on a level, and most spots that are kept: they bound the time."""
 _MIN_SIDE = 20
+"""Shorter side of the last level, pixels: two of its spots."""
 _RAYS = 16
+"""Around a spot: enough for its ellipse when five run into a neighbour."""
 _MIDDLE = slice(_RAYS // 2 - 1, _RAYS // 2 + 1)
 _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
+"""Samples along a ray, pixels of a level."""
 _RADII = (1.75, 4.9)
 """Min and max radius that a level measures, in pixels of the level."""
 MIN_CONTRAST = 6.0
+"""Least difference, Lab units, between a spot and what surrounds it."""
 _MAX_TOUCHED = 5
 """Most rays that may run into neighbours, if all other rays show a clear, round spot."""
-_MAX_UNROUND = 0.20
-_MAX_ELLIPTIC = 0.42
+_MAX_UNROUND, _MAX_ELLIPTIC = 0.20, 0.42
+"""Largest deviation of the radii from an ellipse, and of the ellipse from a circle, as shares of
+the radius. Seen 60° off the vertical a pip has 0.33."""
 
 _ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
 _WAVES = np.stack(

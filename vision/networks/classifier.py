@@ -36,14 +36,15 @@ from vision.networks.photo_look import PhotoLooker
 from vision.networks.session import open_session
 from vision.networks.windows import PADDING
 
-PEAK_STRIDE = 4
-FACE_STRIDE = 8
+PEAK_STRIDE, FACE_STRIDE = 4, 8
+"""Pixels of the picture for each cell of the network's two maps."""
 
 _SAME_DIE = 0.9
 """Two peaks nearer than this many radii (half diagonals) are one die: the centres of two
 touching faces are at least √2 radii apart."""
 
 _MAX_DICE = 100
+"""Most peaks of a picture that are looked at, the highest: they bound the time."""
 
 
 @frozen

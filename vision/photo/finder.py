@@ -31,6 +31,7 @@ _SIDES = (320, 640, 1280)
 _SMALL_EDGE = 40.0
 """Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
 _SLANTED_SIDE = 900
+"""Longer side, pixels, at which the stretched picture is shown."""
 _STRETCH = 1.5
 """Factor by which the picture is also stretched in height. From a low camera the top faces of dice
 look flatter than in the training pictures."""
@@ -41,13 +42,16 @@ _FAR, _USUAL, _NEAR = 56.0, 72.0, 92.0
 _LOOKS = ((0.0, _USUAL), (90.0, _USUAL), (180.0, _FAR), (225.0, _NEAR))
 """Of each closer look: how far the die is turned from upright, degrees, and its edge, pixels."""
 _SLIGHTLY = 12.0
+"""Degrees: another look, in which above stays above."""
 _UPRIGHT_LOOKS = ((-_SLIGHTLY, _USUAL), (0.0, _FAR), (_SLIGHTLY, _USUAL), (0.0, _NEAR))
 """The same where the view slants, but turned from how the picture stands: there a die shows three
 faces, and what tells the top from the others is that it is above."""
 _WINDOW = 224
+"""Side of a closer look, pixels: 2.4 of the largest edges that it shows."""
 _FIRST_SCORE = 0.15
 """What deserves a closer look."""
 _GOOD_EDGES = (30.0, 130.0)
+"""Min and max edge, pixels, at which a finding counts in full."""
 _CUBE = 0.25
 """How far two faces may be from one cube's, see `_is_one_cube`. Two dice side by side have 0.33,
 seen from straight above."""

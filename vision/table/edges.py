@@ -13,14 +13,15 @@ import numpy as np
 from vision.medians import known_medians, usual_reach
 from vision.quads import sides_of
 
-_SAMPLES = 17
+_SAMPLES, _STEPS = 17, 25
+"""Rays along each edge of a face, and samples along each ray."""
 _REACH = 0.10
 """Search range to each side, as a share of the edge. It exceeds a network's error and stops before
 the outer pips, which begin at an eighth."""
-_STEPS = 25
 _MIN_STEP = 5.0
 """Smallest change of grey per pixel that counts as an edge."""
 _MIN_SHARE = 0.5
+"""Least share of an edge's rays that must show one, so that the edge moves."""
 _ALONG = np.linspace(0.1, 0.9, _SAMPLES)[:, None]
 _SHARES = np.linspace(-1.0, 1.0, _STEPS)
 """Places along a ray, in reaches."""

@@ -17,10 +17,12 @@ from vision.table.rim import MIN_SEEN, TOLERANCE_MM, Rim
 BLACK_MEDIAN = 14.0
 """Median grey below which the light is off or the lens covered. A dip to 55 % stays above it."""
 BLACK_LEVEL = 10
+"""Grey level up to which a pixel is black."""
 WHITE_MEDIAN = 190.0
 """Median grey above which even a white floor loses its shades. Felt and wood have 60-120; an
 exposure that is six times too long has 196 and more (virtual rig)."""
 CLIPPED_LEVEL = 250
+"""Level of a colour channel from which on it clips."""
 CLIPPED_SHARE = 0.05
 """Share of the compartment that clips in one colour channel, above which a picture is over-exposed.
 One channel counts, because a green die loses its shades in green long before it looks white. Three

@@ -21,11 +21,15 @@ compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over h
 and less. With less, no rim is known to be near either, in `place` and `dice_calibration`."""
 
 _RAYS = 90
+"""From the middle of the compartment: one for each 4°."""
 _REACH_PX = 22
+"""How far inward and outward of its calibrated place the rim is looked for."""
 _NEAR_PX = 9.0
 """Distance from its calibrated place at which a step counts three fifths."""
 _AGREE_PX = 3.5
+"""Farthest of a ray's step from a shift that the ray agrees with."""
 _RINGS_PX = 4
+"""Between the rings of `_SHIFTS`, so that one of them agrees with any rim within reach."""
 _SHIFTS = np.array(
     [(0.0, 0.0)]
     + [
@@ -37,7 +41,9 @@ _SHIFTS = np.array(
 """Places that a bumped camera's rim may have, pixels to the right and down: a pixel apart on
 rings."""
 _MIN_STEP = 4.0
+"""Least step along a ray, grey levels over four pixels."""
 _MIN_RAYS = 0.35
+"""Least share of rays with a step: with fewer this camera shows no rim, and none is asked for."""
 _SAME_STEPS = 0.4
 """Correlation of a ray's steps with the usual ones."""
 

@@ -2,6 +2,7 @@
 
 Owns: numbers, not decisions. No settings file contains these numbers: a house must not be able to
 read more tosses at the price of wrong values. The model's own score threshold is in its manifest.
+The model card lists which sets of pictures these sources are.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ class Limits:
 
     network: tuple[float, ...] = _NETWORK_WEIGHTS
     """A constant and the weight of each of `witnesses.NETWORK_FEATURES`. Source: a logistic
-    regression on 4,091 flat dice and 580 others below 14°, from the rig (seed 7101) and path-traced
-    (seeds 9101, 9302, 1558 to 1561). The last weight is a lower estimate: so short a top face is
-    200 times likelier on a die that leans by 12° and more."""
+    regression on 4,091 flat dice and 580 others below 14°, from the rig and path-traced. The last
+    weight is a lower estimate: so short a top face is 200 times likelier on a die that leans by 12°
+    and more."""
     outline: tuple[float, ...] = _OUTLINE_WEIGHTS
     """A constant and the weight of each of `witnesses.OUTLINE_FEATURES`. Source: a logistic
     regression on 4,069 flat dice and 363 others below 14° of the rig, half of them held up by
-    something in sight (seeds 7101, 8101, 8103, 8104), without those of which contact speaks. The
-    weight of `beyond, seen well` is given; free, it is 0: what holds these dice up hides it."""
+    something in sight, without those of which contact speaks. The weight of `beyond, seen well` is
+    given; free, it is 0: what holds these dice up hides it."""
     no_fit_mm: float = 1.0
     """Spread of an outline's sides, mm, above which no upright cube fits it. Above: the second
     reader says at most `no_fit`, whatever its other measurements say."""
@@ -38,13 +39,13 @@ class Limits:
     lean_gap: float = -6.0
     """Odds of a die with a neighbour or the wall just where it would hold up one side at 6° to 12°:
     the side face that shows such a lean is then hidden in the gap. Source: of 168 dice of the rig
-    that lean on one of them (seed 8104) 123 are concerned; with -4 one of them passes, at 6.3°. Of
-    1,050 flat dice (seed 7101) one is concerned."""
+    that lean on one of them 123 are concerned; with -4 one of them passes, at 6.3°. Of 1,050 flat
+    dice one is concerned."""
     lean_gap_mm: tuple[float, float] = (1.55, 3.0)
     lean_wall_mm: tuple[float, float] = (1.2, 3.2)
     """Min and max gap, mm, between the top face and that neighbour's, in the middle of where they
     face each other, or the wall. By their pips, 189 dice of 16 mm that lean on a neighbour by 6° to
-    10° leave 1.65 to 2.76 (seed 8104)."""
+    10° leave 1.65 to 2.76."""
     lean_gap_deg: float = 1.5
     """Largest angle between the sides that face each other, degrees: a support along a whole edge.
     Source: of 240 dice that lean on a neighbour one has more than 1.2, a clear one that its far
@@ -63,9 +64,9 @@ class Limits:
     """Median odds of looks, top face, outline, pips and side faces on 1,712 flat dice of the rig.
     The witness that is farthest below its median names a refusal."""
     flat: float = 2.0
-    """Sum of all witnesses, odds, above which a die is flat. Source: 698 flat tosses of the rig
-    and 210 dice that something holds up at 6° to 8° (seeds 7101, 8101, 8103, 8104): 665 and 1
-    pass, with 1.2 680 and 3. A leaning die that passes weighs more than a flat one refused."""
+    """Sum of all witnesses, odds, above which a die is flat. Source: 698 flat tosses of the rig and
+    210 dice that something holds up at 6° to 8°: 665 and 1 pass, with 1.2 680 and 3. A leaning die
+    that passes weighs more than a flat one refused."""
     against: float = -2.0
     """Odds below which a witness is against flat. No value is stated if a side, or the height of
     the pips, is below. A no roll needs the networks' side below. The top face (its height and
@@ -75,9 +76,8 @@ class Limits:
     """Most odds for or against flat by the height of the pips, for cameras with two lenses."""
     height_above: float = 0.025
     """Height of the pips above a flat die's, in dice, that says neither flat nor not. A lean of 6°
-    raises the middle of a top by 0.047. Source: 270 flat dice of the rig (seed 28701) and 633
-    path-traced ones (seeds 1570, 1571), 99 % within 0.013, and 69 that lean by 6° or more, all
-    above 0.044."""
+    raises the middle of a top by 0.047. Source: 270 flat dice of the rig and 633 path-traced ones,
+    99 % within 0.013, and 69 that lean by 6° or more, all above 0.044."""
     height_likeness: float = 0.75
     """How alike both lenses must show the pips, -1..1. Below: their height says nothing."""
 
@@ -121,8 +121,7 @@ class Limits:
     second, mm, the side faces measure the lean that a no roll states. The far face of a clear die
     is heard by itself beyond the first limit: below, a neighbour spoils no proof of a lean; above
     its opposite, neither a spoilt outline nor a neighbour speaks against flat. Of 202 clear dice at
-    6° to 20° 188 are below and none is above; of 423 flat ones none is below (seeds 27202,
-    27306)."""
+    6° to 20° 188 are below and none is above; of 423 flat ones none is below."""
     plain_fit_mm: float = 0.3
     plain_support: float = 0.7
     """An outline is not spoilt by a neighbour if its spread, mm, is below the first limit and its
@@ -137,8 +136,8 @@ class Limits:
     """Smallest contrast between the weakest pip and the strongest empty place, both relative to the
     usual pip. Of 1,689 flat tosses of the rig that were read the smallest had 0.61. Below: dice
     with a smear over their seam were accepted, with 0.36 and 0.45. Path-traced dice have less: six
-    of 486 flat tosses are read that have less than 0.50 (seeds 1557 to 1560, 9101). With 0.42 and
-    0.46 none of 24 smears was accepted."""
+    of 486 flat tosses are read that have less than 0.50. With 0.42 and 0.46 none of 24 smears was
+    accepted."""
     foreign_dice: float = 0.25
     """Largest free piece of foreground that no die explains, in dice. Above: the picture is
     refused. Below: the piece is not noticed. Of 115 flat tosses of the rig 98 % are below 0.12."""

@@ -27,8 +27,8 @@ the share of a mirrored disc that is in sight. Half of it is enough for the midd
 ring around a disc, which dice may cover."""
 _DISC_OFF = 0.02
 """Largest distance of a mirrored disc's middle from the view's, in its widths. In path-traced
-pictures of nine domes (seeds 1559 to 1562, 9101) it is at most 0.01; the discs' radii are 0.22 to
-0.42. A round grey thing that lies so exactly in the middle is taken for one."""
+pictures of nine domes it is at most 0.01; the discs' radii are 0.22 to 0.42. A round grey thing
+that lies so exactly in the middle is taken for one."""
 
 NEAR = np.ones((3, 3), np.uint8)
 """A pixel and its eight neighbours, to widen or to narrow a mask by one pixel."""

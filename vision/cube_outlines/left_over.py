@@ -22,8 +22,8 @@ _CHIP_MM = 20.0
 """Radius of the largest chip: casinos' have 19.5 mm."""
 _CROWD = 2.0
 """Standard deviations by which chance may crowd a floor's flecks under one chip. Of 29 flat tosses
-on path-traced crumb rubber (seeds 1558, 1561 to 1563) that were refused for their flecks 26 are
-not; 50 chips, screws and labels of the rig are all refused."""
+on path-traced crumb rubber that were refused for their flecks 26 are not; 50 chips, screws and
+labels of the rig are all refused."""
 _FULL_STEPS = 2.2
 """Steps of colour from the floor at which a piece of foreground counts with its full area. A coin,
 a ridge or a chip reaches 4 and more. A glint on the floor reaches 1.7 and counts with less."""

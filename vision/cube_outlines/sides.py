@@ -170,8 +170,7 @@ def _through(
     faces: Sequence[Face], middles: np.ndarray, turned: np.ndarray, calibration: Calibration
 ) -> list[np.ndarray]:
     """How badly each of `_LEANS` explains what shines through each face; see `far_face.costs`. Far
-    pips that a five hides count a little: 8 of 9 leaning clear fives of the rig showed them (seeds
-    27101, 27103)."""
+    pips that a five hides count a little: 8 of 9 leaning clear fives of the rig showed them."""
     edge, far = calibration.die_mm, calibration.die_mm * (1 - 1 / far_face.REFRACTION)
     scale = calibration.px_per_mm(far) / calibration.px_per_mm(edge)
     sunk = calibration.level_px(middles, far) - calibration.level_px(middles, edge)

@@ -5,8 +5,8 @@ Owns: where these pips are for each lean, and how well the picture agrees. Must 
 The far face of a clear die is one edge below the near face. Seen through the material it seems to
 lie higher, at 1 / `REFRACTION` of an edge. If the die leans by 6°, the far face is 7 % of an edge
 beside its usual place. Of 200 flat clear dice of the rig that show 1 to 4 none has it more than 3 %
-beside (seed 27101). Floor, shadow and neighbours take no part in this. Nothing shines through an
-opaque die, and the far pips of a flat five are hidden: then nothing is concluded.
+beside. Floor, shadow and neighbours take no part in this. Nothing shines through an opaque die, and
+the far pips of a flat five are hidden: then nothing is concluded.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ _AROUND = 1.5
 half an opaque face is wider."""
 _MIN_SHINE = 7.0
 """Mean Lab distance of the far pips from what is around them, above which they are seen. Measured
-against the whole face: of 389 flat opaque
-dice of the rig none had more than 4.0. Of 343 flat clear ones that show no five one had less (seeds
-27101, 27103)."""
+against the whole face: of 389 flat opaque dice of the rig none had more than 4.0. Of 343 flat clear
+ones that show no five one had less."""
 
 
 def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) -> np.ndarray:

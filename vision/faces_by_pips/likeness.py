@@ -35,9 +35,8 @@ profile that is never too much, in the grain."""
 _AMONG = 1.5
 """How far the middle may differ from what is usual, in the largest difference that the rest of the
 face has. Source: of faces that are what they seem 1 of 421 on the rig are odd, 15 of 243
-path-traced, 22 of 556 on photographs; with limits from the rig alone 5, 66 and 141. Of faces
-that a disc turned into another legal one 1,178 of 1,231 are odd on the rig (1,156), 1,780 of 2,216
-elsewhere (1,899)."""
+path-traced, 22 of 556 on photographs. Of faces that a disc turned into another legal one 1,178 of
+1,231 are odd on the rig, 1,780 of 2,216 elsewhere."""
 _ON_FACE = 11
 """So many samples of a ray are on the face: beyond, rays from an outer pip meet the die's edge."""
 _ON_PIP = len(_DISTANCES) // 2

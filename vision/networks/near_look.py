@@ -33,14 +33,13 @@ CHANNELS = 5
 """Blue, green, red, top face drawn, outline drawn: each 0..255."""
 SURELY_FLAT = 1.5
 """Log-odds of flat from which one look is enough. Of 310 pictures of the rig, 147 of them not flat,
-and of 159 more dice that something holds up at 6° to 12° (seed 26101), none has another verdict in
-its first frame than with two looks at each die. Of flat tosses' dice 71 % are looked at once."""
+and of 159 more dice that something holds up at 6° to 12°, none has another verdict in its first
+frame than with two looks at each die. Of flat tosses' dice 71 % are looked at once."""
 _PLAIN = 7
 """Side, window pixels, of the median through which a second look is seen: a sixth of an edge.
 Streaks of light and the grain of a floor are narrower than half of it and vanish; the other edges
-stay. Source: of 351 flat dice and 80 at 6° to 10° (seeds 11001, 11002) the mean of both looks has
-97.6 % of pairs in the right order, without the median 96.7 %, with 5 and 9 pixels 97.4 and
-96.9 %."""
+stay. Source: of 351 flat dice and 80 at 6° to 10° the mean of both looks has 97.6 % of pairs in the
+right order, without the median 96.7 %."""
 
 
 @frozen(eq=False)

@@ -44,10 +44,9 @@ def open_session(
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # With AVX2 alone, pairs of byte products saturate in 16 bits: 214 instead of 236 pictures of
-    # `chase-crops` were read exactly. This option computes them in full, in a third more time. It
-    # also turns dot products of bytes off, which need no help: there it doubles the time. On arm64
-    # onnxruntime has no such option.
+    # With AVX2 alone, pairs of byte products saturate in 16 bits, which changes what is read. This
+    # option computes them in full, in a third more time. It also turns dot products of bytes off,
+    # which need no help: there it doubles the time. On arm64 onnxruntime has no such option.
     if not (adds_bytes_exactly() if adds_exactly is None else adds_exactly):
         options.add_session_config_entry("session.x64quantprecision", "1")
     # An arena keeps the peak of each network and saves no instruction: the maps are small.

@@ -63,9 +63,8 @@ _FACES_APART = 1.25
 """Max distance between the middles of two faces of one cube, in edges as they look."""
 _LOOK_SHARE, _VALUE_SHARE = 0.15, 0.1
 """What the photo look weighs beside the finder, in whether there is a die and in its value, as
-exponents of their probabilities. Taught without `aws-samples`, it brings from 189 to 193 of that
-set's 243 pictures exact so, and to 200 with 0.5 for both; but then only 472 instead of 492 of
-`n3v-round`'s 526, whose dice show signs as often as pips."""
+exponents of their probabilities. With 0.5 for both 472 instead of 492 of the 526 photographs of
+`n3v-round` are exact: their dice show signs as often as pips."""
 
 
 _SURE_SCORE = 0.35

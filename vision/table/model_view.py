@@ -19,9 +19,9 @@ from vision.networks.windows import cut
 
 DIE_PX = 28.0
 """Largest edge of a flat die's top in the picture in which the model finds dice, pixels. Above:
-slower, no gain. Source: 270 pictures of tosses by three cameras of the rig, seed 15001. With 28,
-and with 42.5 in one look without windows, 235 of 250 flat tosses are read in one frame; with 21 the
-model misses 2 of 75 dice."""
+slower, no gain. Source: 270 pictures of tosses by three cameras of the rig. With 28, and with 42.5
+in one look without windows, 235 of 250 flat tosses are read in one frame; with 21 the model misses
+2 of 75 dice."""
 _BLOCK_PX = 32
 """The network needs sides that are multiples of this. A crop is cut down to a multiple, because
 filling it up costs a sixth to a third of the network's time. To cut changes 14 of 542 verdicts, and

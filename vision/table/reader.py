@@ -46,8 +46,8 @@ _IN_PLACE = 0.2
 earlier frame of the same scene, or where the first window showed it."""
 _MISPLACED = 0.5
 """Largest distance, in dice, of a die from its place in the smaller picture. In that picture a pip
-near a corner may look like an ace, which refused 2 of 526 flat tosses of the rig (seed 28301). No
-other die is so near."""
+near a corner may look like an ace, which refused 2 of 526 flat tosses of the rig. No other die is
+so near."""
 
 
 Find = Callable[[], tuple[FoundDie, ...]]

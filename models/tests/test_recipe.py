@@ -93,6 +93,28 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     assert hashes[0] == hashes[1]
 
 
+@pytest.mark.filterwarnings("ignore:You are using the legacy:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The feature will be removed:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+@pytest.mark.timeout(300)
+def test_one_look_is_made_beside_the_shipped_networks(tmp_path, photos):
+    plan = TrainingPlan.read(SHIPPED).rehearsal().only("photo")
+    assert set(plan.sets) == {"snapshot-35", "house-20", "loose-11"}
+    sets = {"loose-11": plan.sets["loose-11"]}
+    photo = plan.looks["photo"].shortened(sets, plan.looks["photo"].samples)
+    out = tmp_path / "models"
+    shutil.copytree(MANIFEST.parent, out, ignore=lambda folder, names: {"training", "tests"})
+    follow(replace(plan, sets=sets, looks={"photo": photo}), tmp_path, out, [photos], [], 2)
+    is_shipped = {
+        path.name: path.read_bytes() == (MANIFEST.parent / path.name).read_bytes()
+        for path in out.glob("*.onnx")
+    }
+    assert is_shipped == {"dice.onnx": True, "near.onnx": True, "photo.onnx": False}
+    assert DieFinder(out).photo is not None, "its digest is in the manifest"
+    guesses = json.loads((tmp_path / "photo" / "guesses.json").read_text("utf-8"))
+    assert any(guesses.values()), "the shipped finder guesses corners"
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

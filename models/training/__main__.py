@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -25,6 +25,7 @@ _MAX_SOURCES = 2
 """Of photographs to train on: the others are for measuring."""
 
 
+Only = Annotated[Literal["near", "photo"] | None, typer.Option(help="One look alone.")]
 Sets = Annotated[list[Path] | None, typer.Argument(metavar="SET", help="Rendered sets.")]
 Photos = Annotated[list[Path] | None, typer.Option("--photos", help="A folder; repeatable.")]
 Work = Annotated[Path, typer.Option(help="Where sets, states and float32 files are kept.")]
@@ -50,6 +51,7 @@ def recipe(
     work: Work = Path("var"),
     out: Out = _MODELS,
     plan: Annotated[Path | None, typer.Option(help="Other numbers than recipe.toml's.")] = None,
+    only: Only = None,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch; processes that draw.")] = 2,
     rehearse: Annotated[
         bool, typer.Option("--rehearse", help="A few pictures a step: does each still run?")
@@ -76,6 +78,7 @@ def recipe(
     torch.set_num_threads(threads)
     try:
         numbers = TrainingPlan.read(plan or SHIPPED)
+        numbers = numbers.only(only) if only else numbers
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise typer.BadParameter(f"--plan {plan}: {error}") from error
     if rehearse:

@@ -26,7 +26,7 @@ from models.training.quantise import DICE
 from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, draw_missing
 from models.training.small_net import BATCH
-from vision.networks.model_card import digest_of
+from vision.networks.model_card import MODELS, digest_of
 
 SHIPPED = Path(__file__).with_name("recipe.toml")
 _LOOKS = ("near", "photo")
@@ -83,6 +83,11 @@ class TrainingPlan:
         if rest and rest[0].photos and not rest[0].begin:
             raise ValueError(f"{rest[0].name}: no network yet that guesses corners on photographs")
         return cls(sets, rest, looks, **table)
+
+    def only(self, look: str) -> TrainingPlan:
+        """This plan with one look and its sets. What it begins with is the shipped networks."""
+        sets = {name: self.sets[name] for name in self.looks[look].shares}
+        return replace(self, sets=sets, finder=(), looks={look: self.looks[look]}, held_out=())
 
     def rehearsal(self) -> TrainingPlan:
         """Return this plan with one chunk of small pictures a set, two batches a stage, and no path
@@ -153,7 +158,7 @@ def follow(
         sources = [scene_source(folders[name], share) for name, share in stage.shares.items()]
         if not photos or not stage.photos:
             return sources
-        guesses, model = folder / "guesses.json", work / "int8"
+        guesses, model = folder / "guesses.json", work / "int8" if plan.finder else MODELS
         if not guesses.exists():
             if weights is not None:
                 model = folder / "draft"
@@ -197,7 +202,8 @@ def follow(
                 near_look.export(near, shots, folder, path.parent)
             else:
                 sources = shown(stage, folder)
-                begin = begin or next((work / "near").glob("near.pt"), None)
+                before = (work / "near" / "near.pt", SHIPPED.with_name("near.pt"))
+                begin = begin or next(filter(Path.exists, before))
                 photo = photo_look.train(sources, *numbers, begin, stage.rate)
                 photo_look.export(photo, sources, folder, path.parent)
             row["sha256"] = digest_of(path)

@@ -134,20 +134,14 @@ def teach(
 def export(
     net: SmallNet, data: Drawn, exact: Path, path: Path, spared: Sequence[str] | None = None
 ) -> Path:
-    """Write the network in float32 to `exact`, and in int8 to `path`, its ranges from all windows
-    of `data`. Returns `path`. `spared`: see `quantise_windows`."""
-    export_exact(net, exact)
-    windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(len(data)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return quantise_windows(exact, windows, path, spared)
-
-
-def export_exact(net: SmallNet, path: Path) -> Path:
-    """Write the ONNX file in float32; any number of windows at once."""
+    """Write the network in float32 to `exact`, for any number of windows, and in int8 to `path`.
+    The ranges are those of all windows of `data`. `spared`: see `quantise_windows`."""
     example = torch.zeros((3, _SIDE, _SIDE, net.channels), dtype=torch.uint8)
     torch.onnx.export(
-        Exported(net.eval()).eval(), (example,), str(path), dynamo=False,
+        Exported(net.eval()).eval(), (example,), str(exact), dynamo=False,
         opset_version=OPSET, input_names=["windows"], output_names=["looks"],
         dynamic_axes={name: {0: net.things} for name in ("windows", "looks")},
     )  # fmt: skip
-    return path
+    windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(len(data)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return quantise_windows(exact, windows, path, spared)

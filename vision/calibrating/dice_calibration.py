@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
@@ -225,15 +224,14 @@ def _lying(faces: Sequence[Face], die_mm: float, edge_mm: float) -> Lying:
 def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibration, float]:
     """The camera with the compartment where its rim is seen, and how many times larger than that
     camera has it the rim looks. Raises CalibrationError."""
-    greys = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in pictures]
     scale = camera.px_per_mm()
     for right_px, down_px in OFFSETS_PX:
         placed = replace(camera, compartment_mm=(right_px / scale, down_px / scale))
-        if rim_near(placed, greys[0]) is None:
+        if rim_near(placed, pictures[0]) is None:
             continue
         for _ in range(_RIM_ROUNDS):
             rim = Rim(placed)
-            shifts = [found for grey in greys if (found := rim.shift(grey)[0]) is not None]
+            shifts = [found for image in pictures if (found := rim.shift(image)[0]) is not None]
             right, down, outward = np.median(shifts, axis=0) / scale if shifts else np.zeros(3)
             x, y = placed.compartment_mm
             placed = replace(placed, compartment_mm=(float(x + right), float(y + down)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from vision.calibration import Calibration
@@ -32,10 +31,10 @@ OFFSETS_PX = sorted(
 """Places around a calibrated one, to the right and down, nearest first; the first is that one."""
 
 
-def rim_near(camera: Calibration, grey: np.ndarray) -> np.ndarray | None:
+def rim_near(camera: Calibration, image: np.ndarray) -> np.ndarray | None:
     """Where the rim is beside its place by `camera`, (3,) as of `Rim.shift`; None if no
     whole rim is so near."""
-    shift, seen = Rim(camera).shift(grey)
+    shift, seen = Rim(camera).shift(image)
     if shift is None or float(np.abs(shift).max()) > STEP_PX or seen < MIN_SEEN:
         return None
     return shift
@@ -57,7 +56,7 @@ class RimSearch:
         self._next += 1
         u, v = self._calibration.centre_px
         tried = replace(self._calibration, centre_px=(u + x, v + y))
-        shift = rim_near(tried, cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+        shift = rim_near(tried, image)
         if shift is None:
             return None
         away = float(np.hypot(x + shift[0], y + shift[1]))

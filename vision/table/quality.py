@@ -67,7 +67,7 @@ class QualityGate:
         brightest = np.asarray(cv2.max(cv2.max(blue, green), red))
         clipped = float(np.count_nonzero(brightest >= CLIPPED_LEVEL) / max(brightest.size, 1))
         sharp = sharpness(core)
-        rim_px, rim_seen = self._rim.away(grey)
+        rim_px, rim_seen = self._rim.away(image)
         fault, detail = None, ""
         flat_rows = rows_without_grain(grey)
         # Nothing that hides the compartment is as wide as it and as straight as a row.

@@ -1,7 +1,8 @@
 """Where the rim of the compartment's floor is in a picture, and how much of it is in sight.
 
-Owns how the rim is found: by the strongest steps of grey along rays from the middle. Must not know
-what follows from a rim that is elsewhere (`quality`, `place`), nor how a camera is measured.
+Owns how the rim is found: by the strongest steps along rays from the middle, of grey or of colour.
+Must not know what follows from a rim that is elsewhere (`quality`, `place`), nor how a camera is
+measured.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _SHIFTS = np.array(
 """Places that a bumped camera's rim may have, pixels to the right and down: a pixel apart on
 rings."""
 _MIN_STEP = 4.0
-"""Least step along a ray, grey levels over four pixels."""
+"""Least step along a ray, levels over four pixels, as a mean of the colours."""
 _MIN_RAYS = 0.35
 """Least share of rays with a step: with fewer this camera shows no rim, and none is asked for."""
 _SAME_STEPS = 0.4
@@ -65,39 +66,50 @@ class Rim:
         ends = np.stack([self._ray_x[:, -1], self._ray_y[:, -1]], axis=1)
         size = np.array(calibration.image_size)
         self._inside = ((ends > 0) & (ends < size - 1)).all(axis=1)
+        self._tolerance_px = TOLERANCE_MM * calibration.floor_px_per_mm
 
-    def away(self, grey: np.ndarray) -> tuple[float | None, float]:
-        """How far the rim is from where it must be, pixels (None: none is found), and the share of
-        it that is in sight, 0..1 (1 where this camera shows no rim at all)."""
-        shift, in_sight = self.shift(grey)
-        if shift is None:
-            return None, in_sight
-        return float(np.hypot(shift[0], shift[1]) + abs(shift[2])), in_sight
+    def away(self, image: np.ndarray) -> tuple[float | None, float]:
+        """How far the rim in a (H, W, 3) uint8 BGR picture is from where it must be, pixels (None:
+        none is found), and the share of it that is in sight, 0..1 (1 where this camera shows no rim
+        at all)."""
+        shift, in_sight = self.shift(image)
+        return (None if shift is None else _size(shift)), in_sight
 
-    def shift(self, grey: np.ndarray) -> tuple[np.ndarray | None, float]:
+    def shift(self, image: np.ndarray) -> tuple[np.ndarray | None, float]:
         """As `away`, with where the rim is instead of how far: (3,) right, down, and larger, px.
 
         Along each ray from the centre the strongest step within reach is taken. A nearer step
         counts more, because a wall may have a brighter ring farther out. The shift is fitted to all
         rays together, so that dice and glints on some of them do not matter. What the rim looks
-        like is what most rays show at that place.
+        like is what most rays show at that place. Floor and wall may be equally bright: if the grey
+        rim is not at its place, the colours count if more rays agree on theirs.
         """
-        profile = self._along_rays(grey, np.zeros(_RAYS))
-        step = np.abs(profile)
+        shift, in_sight, agree = self._found(image, is_grey=True)
+        if shift is None or _size(shift) > self._tolerance_px or in_sight < MIN_SEEN:
+            by_colour = self._found(image, is_grey=False)
+            if by_colour[2] > agree:
+                shift, in_sight, _ = by_colour
+        return shift, in_sight
+
+    def _found(self, image: np.ndarray, *, is_grey: bool) -> tuple[np.ndarray | None, float, int]:
+        """`shift` by the picture's grey or by its colours, and how many rays agree on it."""
+        profile = self._along_rays(image, np.zeros(_RAYS), is_grey)
+        step = np.sqrt((profile * profile).mean(axis=2))
         if (self._inside & (step.max(axis=1) > _MIN_STEP)).mean() < _MIN_RAYS:
-            return None, 1.0
+            return None, 1.0, 0
         # Of a camera that has moved far, a few rays show steps near the old place; most agree
-        # on where the rim is. Where most agree on both, a wall has a stronger ring farther out.
+        # on where the rim is. Where most agree on both, or both have one middle, a wall has a
+        # stronger ring farther out.
         near, far = self._fitted(step * self._nearer), self._fitted(step)
         is_near = near[1] >= min(far[1], 2 * _MIN_RAYS * _RAYS)
-        shift, _ = near if is_near else far
+        shift, agree = near if is_near or _have_one_middle(near[0], far[0]) else far
         if shift is not None:
-            profile = self._along_rays(grey, self._base @ shift)
-        profile = profile[self._inside]
+            profile = self._along_rays(image, self._base @ shift, is_grey)
+        profile = profile[self._inside].reshape(int(self._inside.sum()), -1)
         usual = np.median(profile, axis=0)
         size = np.linalg.norm(profile, axis=1) * np.linalg.norm(usual)
         in_sight = float(((profile @ usual) > _SAME_STEPS * np.maximum(size, 1e-6)).mean())
-        return shift, in_sight
+        return shift, in_sight, agree
 
     def _fitted(self, step: np.ndarray) -> tuple[np.ndarray | None, int]:
         """The shift that the strongest steps of the rays agree on, as `shift`, and how many rays
@@ -122,15 +134,27 @@ class Rim:
         agree = int(keep.sum())
         return (shift, agree) if agree > 0.5 * seen.sum() else (None, 0)
 
-    def _along_rays(self, grey: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """(_RAYS, n) steps of grey along the rays, each ray moved outward by its shift, pixels."""
+    def _along_rays(self, image: np.ndarray, shift: np.ndarray, is_grey: bool) -> np.ndarray:
+        """(_RAYS, n, 1 or 3) steps of grey, or of the colours, along the rays, each ray moved
+        outward by its shift, pixels."""
         moved = (self._direction * shift[:, None]).astype(np.float32)
         profile = cv2.remap(
-            grey,
+            image,
             self._ray_x + moved[:, :1],
             self._ray_y + moved[:, 1:],
             cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_REPLICATE,
         ).astype(np.float32)
-        smooth = np.asarray(cv2.blur(profile, (3, 1)))
+        shown = cv2.cvtColor(profile, cv2.COLOR_BGR2GRAY) if is_grey else profile
+        smooth = np.asarray(cv2.blur(shown, (3, 1))).reshape(*profile.shape[:2], -1)
         return np.asarray(smooth[:, 4:] - smooth[:, :-4])
+
+
+def _have_one_middle(near: np.ndarray | None, far: np.ndarray | None) -> bool:
+    """True if two rings are of one wall."""
+    return near is not None and far is not None and _size((near - far) * (1, 1, 0)) < _AGREE_PX / 2
+
+
+def _size(shift: np.ndarray) -> float:
+    """How far a shift moves the rim at most, pixels."""
+    return float(np.hypot(shift[0], shift[1]) + abs(shift[2]))

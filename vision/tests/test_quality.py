@@ -8,6 +8,7 @@ from vision.frame import digest
 from vision.reading import Reason
 from vision.table.motion import StillnessDetector, poses_changed
 from vision.table.quality import QualityGate
+from vision.table.rim import Rim
 from vision.tests.drawing import TABLE, Die, draw
 
 DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
@@ -107,12 +108,27 @@ def test_a_cloth_over_most_of_the_rim_is_blocked(gate):
     assert gate.judge(image).fault is Reason.BLOCKED
 
 
-@pytest.mark.parametrize("shift_px", [0, 6, 10])
+@pytest.mark.parametrize("shift_px", [0, 3, 6, 10])
 def test_a_brighter_ring_farther_out_is_not_taken_for_the_rim(gate, shift_px):
     image = draw(DICE)
     cv2.circle(image, (320, 240), 238, (150, 150, 150), 4, cv2.LINE_AA)
     moved = np.roll(image, shift_px, axis=1)
     assert gate.judge(moved).rim_px == pytest.approx(shift_px, abs=1.0)
+
+
+@pytest.mark.parametrize("shift_px", [0, 3, 8, 12])
+def test_a_wall_as_bright_as_the_floor_shows_the_rim_by_its_colour(shift_px):
+    """In grey only a shadow shows, eight pixels outside of the rim on one side."""
+    y, x = np.mgrid[:480, :640]
+    radius = TABLE.circle_px(TABLE.compartment_radius_mm)[:, 0].max() - 320
+    away = np.hypot(x - 320, y - 240) - radius
+    image = np.full((480, 640, 3), (100, 110, 90), np.uint8)
+    image[away > 0] = (140, 84, 126)
+    assert np.ptp(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)) == 0
+    image[(np.abs(away - 8) < 2) & (y < 240)] = (110, 60, 100)
+    grain = np.random.default_rng(5).normal(0, 2, image.shape)
+    seen = np.roll(np.clip(image + grain, 0, 255).astype(np.uint8), shift_px, axis=1)
+    assert Rim(TABLE).away(seen)[0] == pytest.approx(shift_px, abs=1.0)
 
 
 ALONG = [Die(41 * np.cos(t), 41 * np.sin(t), np.degrees(t), 4) for t in (0.0, 0.42, 0.84)]

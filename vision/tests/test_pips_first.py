@@ -54,7 +54,7 @@ def test_two_answers_at_one_place_are_none_where_the_outline_fits_badly(reader, 
     said = find_by_pips(draw([Die(-20, -10, 15, 4), DICE[1]]), TABLE)
     monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_: said)
     assert _values(reader.read(image)) == [6, 3], "an outline that fits is believed"
-    monkeypatch.setattr("vision.cube_outlines.reader._GOOD_FIT_MM", 0.0)
+    monkeypatch.setattr("vision.cube_outlines.reader.GOOD_FIT_MM", 0.0)
     seen = reader.read(image)
     assert _values(seen) == [None, 3]
     assert "6 pips in the outline, 4 else" in seen.dice[0].face.note
@@ -104,7 +104,7 @@ def test_a_two_on_a_flecked_floor_still_speaks_against_an_outline_that_fits_badl
 ):
     said = find_by_pips(draw([Die(-20, -10, 15, 2), DICE[1]]), TABLE)
     monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_: said)
-    monkeypatch.setattr("vision.cube_outlines.reader._GOOD_FIT_MM", 0.0)
+    monkeypatch.setattr("vision.cube_outlines.reader.GOOD_FIT_MM", 0.0)
     monkeypatch.setattr("vision.cube_outlines.reader._MAX_FLECKS", -1)
     seen = reader.read(draw(DICE[:2]))
     assert "6 pips in the outline, 2 else" in seen.dice[0].face.note

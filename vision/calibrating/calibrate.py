@@ -195,7 +195,7 @@ def calibrate(
         left = misses(x, base, lying).ravel() / CORNER_PX
         return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / beside_mm])
 
-    x, covariance = least_squares(residuals, _first_guess(base, lying))
+    x, covariance = least_squares(residuals, first_guess(base, lying))
     # Corners far from all others' opinion: a glint, a shadow's edge.
     off = np.hypot(*misses(x, base, lying).T)
     is_good = off < max(4.0 * CORNER_PX, 3.0 * float(np.median(off)))
@@ -282,7 +282,7 @@ def unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
     return np.asarray((x[1:CAMERA] - usual) / sigma)
 
 
-def _first_guess(base: Calibration, lying: Lying) -> np.ndarray:
+def first_guess(base: Calibration, lying: Lying) -> np.ndarray:
     """Scale, place and turn of each card from a similarity; the rest as it should be."""
     middle = base.middle_px
     cards, scale = [], 1.0

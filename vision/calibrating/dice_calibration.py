@@ -23,6 +23,7 @@ from vision.calibrating.calibrate import (
     Fit,
     Lying,
     camera_of,
+    first_guess,
     least_squares,
     misses,
     sigmas,
@@ -186,7 +187,7 @@ def _fitted(
             left = misses(x, base, lying).ravel() / CORNER_PX
             return np.concatenate([left, unexpected(x, base)])
 
-        x, covariance = least_squares(residuals, _first_guess(faces, base))
+        x, covariance = least_squares(residuals, first_guess(base, lying))
         if is_last:
             break
         squared = (misses(x, base, lying) ** 2).sum(axis=1)
@@ -195,19 +196,6 @@ def _fitted(
         faces = [face for face, is_good in zip(faces, good, strict=True) if is_good]
         _require(faces, base)
     return x, covariance, faces
-
-
-def _first_guess(faces: Sequence[Face], base: Calibration) -> np.ndarray:
-    """Scale by the median edge, everything else as it should be."""
-    middle = base.middle_px
-    top = float(np.median([face.edge_px for face in faces])) / base.die_mm
-    places = []
-    for face in faces:
-        right, down = face.corners[1] - face.corners[0]
-        at = (face.corners.mean(axis=0) - middle) / top
-        places += [float(at[0]), float(at[1]), float(np.arctan2(down, right))]
-    scale = top * (base.height_mm - base.die_mm) / base.height_mm
-    return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *places])
 
 
 def _lying(faces: Sequence[Face], die_mm: float, edge_mm: float) -> Lying:

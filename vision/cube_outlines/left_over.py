@@ -41,17 +41,8 @@ class LeftOver:
         floor = view.inside.astype(np.uint8)
         self._rim = (floor - cv2.erode(floor, NEAR, iterations=2)) > 0
         self._near_rim = cv2.dilate(self._rim.astype(np.uint8), NEAR) > 0
-        self._from_wall_mm = self._distances_from_wall(view)
-
-    def _distances_from_wall(self, view: FloorView) -> np.ndarray:
-        """(h, w) of the view: millimetres from the wall, on the floor."""
-        shape = view.inside.shape
-        y, x = np.mgrid[0 : shape[0], 0 : shape[1]]
-        px = np.stack([x.ravel(), y.ravel()], axis=1)
-        frame = (px + 0.5) * view.scale + view.origin - 0.5
-        places = self._calibration.to_mm(frame)
-        reach = np.hypot(places[:, 0], places[:, 1]).reshape(shape)
-        return np.asarray(self._calibration.compartment_radius_mm - reach)
+        pixel_mm = view.scale / calibration.floor_px_per_mm
+        self._from_wall_mm = pixel_mm * cv2.distanceTransform(floor, cv2.DIST_L2, cv2.DIST_MASK_5)
 
     def sizes(self, ground: Foreground, areas: Sequence[np.ndarray]) -> tuple[float, float]:
         """The largest piece that lies free, and the largest at the wall, in dice: see

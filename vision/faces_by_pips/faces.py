@@ -108,10 +108,6 @@ class PhotoDie:
     face: Face
     aspect: float
     """Shorter over longer side of the pips' lattice; 1 seen from straight above."""
-    pip: np.ndarray
-    """(3,) CIE Lab: colour of the pips."""
-    body: np.ndarray
-    """(3,) CIE Lab: colour of the face."""
     members: frozenset[int]
     """Which of the picture's spots are its pips: no two faces share one."""
 
@@ -264,10 +260,7 @@ def _judge(
     )
     if face is None:
         return None
-    body, shown = face
-    return PhotoDie(
-        _corners(proposal), shown, min(lu, lv) / max(lu, lv), pip, body, frozenset(members)
-    )
+    return PhotoDie(_corners(proposal), face, min(lu, lv) / max(lu, lv), frozenset(members))
 
 
 def _face(
@@ -277,8 +270,8 @@ def _face(
     pip: np.ndarray,
     radius: float,
     reach: float = np.inf,
-) -> tuple[np.ndarray, Face] | None:
-    """Colour and face of a proposal, if its (3, 27, 27) patch shows its pips of that colour and
+) -> Face | None:
+    """The face of a proposal, if its (3, 27, 27) patch shows its pips of that colour and
     radius, and nothing else within that reach of the middle; both in spacings of the lattice."""
     has_pip = np.array([place in proposal.layout for place in LATTICE])
     gaps = _AWAY[has_pip].min(axis=0)
@@ -316,13 +309,12 @@ def _face(
         confidence *= _UNPROVED + (1 - _UNPROVED) * proposal.square
     if reach < np.inf:
         confidence *= _LESS_SURE
-    return body, Face(
+    return Face(
         value=proposal.value,
         confidence=confidence,
         contrast=contrast,
         spacing=SPACING,
         pip_diameter=2 * radius * SPACING,
-        grain=float(np.median(off[ground])),
     )
 
 

@@ -25,9 +25,7 @@ def found(x, edge, worth, value=3, turn_deg=20.0):
 
 
 def seen(die, value=3):
-    face = Face(value, 0.9, 60.0)
-    colour = np.zeros(3)
-    return PhotoDie(die.corners, face, 1.0, colour, colour + 60, frozenset({id(die)}))
+    return PhotoDie(die.corners, Face(value, 0.9, 60.0), 1.0, frozenset({id(die)}))
 
 
 def reading(second, spots=()):

@@ -35,8 +35,6 @@ _SLANTED_SIDE = 900
 _STRETCH = 1.5
 """Factor by which the picture is also stretched in height. From a low camera the top faces of dice
 look flatter than in the training pictures."""
-_MIN_SIDE = 160
-"""Smaller pictures are a die's own crop: they get a border, as the model wants to see around."""
 
 _FAR, _USUAL, _NEAR = 56.0, 72.0, 92.0
 _LOOKS = ((0.0, _USUAL), (90.0, _USUAL), (180.0, _FAR), (225.0, _NEAR))
@@ -100,12 +98,6 @@ class PhotoFinder:
     def find(self, image: np.ndarray, min_worth: float) -> tuple[list[FoundDie], list[FoundDie]]:
         """Dice in a (H, W, 3) uint8 BGR picture, left to right; and what may be dice but has less
         than `min_worth`, best first."""
-        border = 0
-        if min(image.shape[:2]) < _MIN_SIDE:
-            border = max(image.shape[:2]) // 3
-            image = cv2.copyMakeBorder(
-                image, border, border, border, border, cv2.BORDER_REFLECT_101
-            )
         candidates = _distinct(self._first_looks(image))
         slants = is_slanted([c.die for c in candidates])
         looked = (self._look_again(image, c, slants) for c in candidates)
@@ -114,8 +106,6 @@ class PhotoFinder:
             looks = self._looker.look(image, [(die.centre, die.edge_px) for die in things])
             things = [_by_both(die, look) for die, look in zip(things, looks, strict=True)]
         dice = _without_overlap(things)
-        if border:
-            dice = [replace(d, corners=np.asarray(d.corners - border, np.float32)) for d in dice]
         sure = [die for die in dice if worth(die) >= min_worth]
         faint = [die for die in dice if worth(die) < min_worth]
         return sorted(sure, key=lambda die: float(die.centre[0])), faint

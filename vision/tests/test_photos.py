@@ -82,6 +82,16 @@ def test_dice_of_any_size_are_read(scale):
     assert values_of(image) == [2, 5, 4]
 
 
+@pytest.mark.parametrize("value", SPOTS)
+def test_a_crop_of_one_die_shows_that_die_and_nothing_else(value):
+    image = draw([Die(0, 0, 5, value)])
+    height, width = image.shape[:2]
+    crop = image[height // 2 - 50 : height // 2 + 50, width // 2 - 50 : width // 2 + 50]
+    dice, faint = PhotoFinder(DieFinder()).find(crop.copy(), PHOTO.found)
+    assert [die.value for die in dice] == [value]
+    assert not faint
+
+
 def test_faces_lie_where_they_were_drawn():
     dice = three()
     for found, die in zip(read_photo(draw(dice)).dice, truth(dice), strict=True):

@@ -283,7 +283,7 @@ def unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
 
 
 def first_guess(base: Calibration, lying: Lying) -> np.ndarray:
-    """Scale, place and turn of each card from a similarity; the rest as it should be."""
+    """Scale, place and turn of each card, or die, by a similarity; the rest as it should be."""
     middle = base.middle_px
     cards, scale = [], 1.0
     for number in range(int(lying.thing.max()) + 1):

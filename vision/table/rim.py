@@ -152,7 +152,9 @@ class Rim:
 
 def _have_one_middle(near: np.ndarray | None, far: np.ndarray | None) -> bool:
     """True if two rings are of one wall."""
-    return near is not None and far is not None and _size((near - far) * (1, 1, 0)) < _AGREE_PX / 2
+    if near is None or far is None:
+        return False
+    return bool(np.hypot(*(near - far)[:2]) < _AGREE_PX / 2)
 
 
 def _size(shift: np.ndarray) -> float:

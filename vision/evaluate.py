@@ -102,12 +102,8 @@ def pair(labels: Sequence[Label], found: Sequence[tuple[float, float]]) -> dict[
     if not labels or not found:
         return {}
     centres = np.array([label.centre or (math.inf, math.inf) for label in labels])
-    pairs = match(centres, np.array(found), max(label.size for label in labels) * 0.6)
-    return {
-        i: j
-        for i, j in pairs.items()
-        if math.dist(centres[i], found[j]) <= max(0.6 * labels[i].size, 6.0)
-    }
+    reach = [max(0.6 * label.size, 6.0) for label in labels]
+    return match(centres, np.array(found), np.array(reach))
 
 
 def compare(

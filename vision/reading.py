@@ -88,9 +88,6 @@ class NoRoll:
     angle_deg: float
     """Its angle from flat, 0..90; 0 for a die that lies flat on another."""
 
-    cues: tuple[str, ...] = ()
-    """What each witness says, in words."""
-
 
 @frozen
 class Unreadable:

@@ -34,7 +34,7 @@ STEPS = {
     "finder": "vision.networks.classifier:DieFinder.maps",
     "edges": "vision.table.reader:refine",
     "near windows": "vision.networks.near_look:NearReader.look",
-    "near network": "vision.networks.session:WindowNetwork.__call__",
+    "near network": "vision.networks.near_look:NearReader._told",
     "comparison": "vision.cube_outlines.reader:SecondReader.same_ground",
     "second reader": "vision.cube_outlines.reader:SecondReader.read",
     "second reader again": "vision.cube_outlines.reader:SecondReader.read_again",

@@ -27,7 +27,7 @@ from models.training.optimiser import Drawn, averaged
 from models.training.quantise import NEAR
 from models.training.small_net import RANGES, SmallNet, teach
 from vision.calibration import Calibration
-from vision.networks.near_look import CHANNELS, FACE, drawings, window
+from vision.networks.near_look import CHANNELS, FACE, drawings, windows
 from vision.networks.windows import SIDE
 from vision.pictures import load
 
@@ -82,7 +82,7 @@ def cut_windows(folder: Path, store: Path) -> Cut:
                 if die["visible"] < _MIN_VISIBLE:
                     continue
                 # A pixel of a label has its middle at halves, one of a calibration at wholes.
-                seen = window(np.array(die["corners"], float) - 0.5, calibration)
+                (seen,) = windows([np.array(die["corners"], float) - 0.5], calibration)
                 wide = seen.matrix.copy()
                 wide[:, 2] += MARGIN
                 shown.append(

@@ -304,18 +304,6 @@ def least_squares(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Levenberg's and Marquardt's method with a numeric derivative; the estimate and its covariance
     for residuals in sigmas. Raises CalibrationError where they do not determine it."""
-    try:
-        x, covariance = _least_squares(residuals, start)
-    except np.linalg.LinAlgError as error:
-        raise CalibrationError(UNDETERMINED) from error
-    if not np.isfinite(covariance).all():
-        raise CalibrationError(UNDETERMINED)
-    return x, covariance
-
-
-def _least_squares(
-    residuals: Callable[[np.ndarray], np.ndarray], start: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
     x, damping = start, 1e-3
     left = residuals(x)
     step = np.maximum(np.abs(start), 1.0) * _TINY
@@ -325,7 +313,7 @@ def _least_squares(
         normal = slope.T @ slope
         gradient = slope.T @ left
         for _ in range(8):
-            change = np.linalg.solve(normal + damping * np.diag(np.diag(normal)), -gradient)
+            change = _solved(normal + damping * np.diag(np.diag(normal)), -gradient)
             tried = residuals(x + change)
             if tried @ tried < left @ left:
                 break
@@ -336,4 +324,14 @@ def _least_squares(
         x, left, damping = x + change, tried, damping / 5.0
         if gained < 1e-6:
             break
-    return x, np.linalg.inv(normal)
+    return x, _solved(normal, np.eye(len(x)))
+
+
+def _solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    try:
+        solved = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError as error:
+        raise CalibrationError(UNDETERMINED) from error
+    if not np.isfinite(solved).all():
+        raise CalibrationError(UNDETERMINED)
+    return solved

@@ -223,8 +223,6 @@ def _placed(camera: Calibration, pictures: Sequence[np.ndarray]) -> tuple[Calibr
             right, down, outward = np.median(shifts, axis=0) / scale if shifts else np.zeros(3)
             x, y = placed.compartment_mm
             placed = replace(placed, compartment_mm=(float(x + right), float(y + down)))
-            if np.hypot(right, down) * scale < 0.02:
-                break
         return placed, float(1.0 + outward / camera.compartment_radius_mm)
     raise CalibrationError(
         "the compartment's rim is not seen where it would be by these dice: correct die_mm or "

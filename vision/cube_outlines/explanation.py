@@ -15,13 +15,15 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.cube_outlines.foreground import Foreground
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
+from vision.quads import apart_deg
+from vision.reading import DICE
 
 GOOD_FIT_MM = 0.45
 """Distance between outline and contour, mm, up to which an upright cube explains a piece alone."""
 _HYPOTHESES = 9
 """Most fits of one piece that are kept."""
-_SAME_POSE = (1.0, 0.1)
-"""Distance, mm, and turn, radians, of two poses below which they are one. A fit moves a guess by
+_SAME_POSE = (1.0, 6.0)
+"""Distance, mm, and turn, degrees, of two poses below which they are one. A fit moves a guess by
 several times as much."""
 _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
@@ -67,7 +69,7 @@ class Explanation:
             if more:
                 fits = self._distinct(ground, piece, before + more)
             if fits:
-                most = min(len(fits), max(1, round(piece.area * 1.15)), 4)
+                most = min(len(fits), max(1, round(piece.area * 1.15)), DICE)
                 chosen += [fits[i] for i in choose(fits, piece.mask, most)]
         return chosen
 
@@ -112,5 +114,4 @@ def _is_explained(fits: Sequence[Fit]) -> bool:
 
 def _is_same(a: Pose, b: Pose) -> bool:
     is_near = math.hypot(a.x_mm - b.x_mm, a.y_mm - b.y_mm) < _SAME_POSE[0]
-    most = math.pi / 4
-    return is_near and abs((a.turn - b.turn + most) % (2 * most) - most) < _SAME_POSE[1]
+    return is_near and apart_deg(math.degrees(a.turn), math.degrees(b.turn)) < _SAME_POSE[1]

@@ -8,6 +8,8 @@ floor has its own fit.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -42,15 +44,6 @@ class Floor:
     """(3, h, w) float32, 8-bit Lab."""
     spread: float
     """How far the floor's own pixels usually are from it."""
-
-
-@frozen(eq=False)
-class _Surface:
-    """A colour that changes smoothly over the view."""
-
-    lab: np.ndarray
-    spread: float
-    """As in `Floor`."""
     is_near: np.ndarray
     """(N,) bool: which samples of the picture it explains."""
 
@@ -83,7 +76,8 @@ class FloorFit:
         fitted = self._fit_surface(samples, np.ones(len(samples), bool))
         if fitted is None:
             colour = _mode(samples)[:, None, None]
-            return Floor(np.ones_like(self._inside, np.float32) * colour, _MIN_SPREAD)
+            nothing = np.zeros(len(samples), bool)
+            return Floor(np.ones_like(self._inside, np.float32) * colour, _MIN_SPREAD, nothing)
         if fitted.is_near.mean() < _MIN_FLOOR:
             # Dice, or a mirrored disc, may have fewer shades than the floor.
             other = self._fit_surface(samples, ~fitted.is_near)
@@ -98,17 +92,17 @@ class FloorFit:
                 disc = self._mirrored(lab, outer.lab, inner.lab)
                 if disc is not None:
                     colour = np.where(disc, inner.lab, outer.lab)
-        return Floor(colour, fitted.spread)
+        return replace(fitted, lab=colour)
 
     @staticmethod
-    def _covers(surface: _Surface, part: np.ndarray) -> bool:
+    def _covers(surface: Floor, part: np.ndarray) -> bool:
         """True if a surface explains more than a quarter of the samples in `part`, (N,) bool: dice
         may cover the rest."""
         return bool(surface.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
 
     def _fit_surface(
         self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray | None = None
-    ) -> _Surface | None:
+    ) -> Floor | None:
         """A surface through the samples near the most common colour; None if they are fewer than
         30. `among`: (N,) bool, which samples to use. `terms`: `_plane`, or by default those of the
         second degree."""
@@ -133,7 +127,7 @@ class FloorFit:
         # A surface of the second degree is, in each row, a parabola of the columns.
         parts = np.array([(one, x, xx), (y, xy, zero), (yy, zero, zero)]).reshape(3, 9)
         rows = (self._down @ parts).reshape(-1, 3, 3).transpose(2, 0, 1).reshape(-1, 3)
-        return _Surface((rows @ self._along).reshape(3, *self._inside.shape), spread, near)
+        return Floor((rows @ self._along).reshape(3, *self._inside.shape), spread, near)
 
     def _mirrored(self, lab: np.ndarray, floor: np.ndarray, lit: np.ndarray) -> np.ndarray | None:
         """(h, w) bool: the lighter disc in the middle of the picture that the dome's reflection

@@ -24,7 +24,7 @@ from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground, fill
 from vision.medians import medians
-from vision.quads import NORMALS, SQUARE, TANGENTS, turn_matrices
+from vision.quads import NORMALS, SQUARE, TANGENTS, sides_of, turn_matrices
 
 _SAMPLES = 11
 """Samples along each edge of the outline."""
@@ -38,12 +38,12 @@ _MIN_FOUND = 3
 """Samples of an outline, or of one of its sides, with which something can be said of it."""
 _DAMPING = 0.02
 """Number of samples that hold a pose where it is, for each unknown."""
-_NO_FIT_MM = 9.9
+_NO_FIT_MM = np.inf
 """What an outline is off, mm, if nothing of it is seen: more than any fit."""
 _WALL_SLACK_MM = 0.3
 """How far a pose may reach into the wall, mm."""
 
-_SIDES = np.repeat(np.arange(4), _SAMPLES)
+_SIDES = np.repeat(np.arange(len(NORMALS)), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
 _HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
 """Distance from the present outline to the middle between two samples along a ray."""
@@ -267,19 +267,18 @@ class CubeOutline:
         """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
         edge = self.calibration.die_px / ground.scale
         polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
-        following = np.concatenate([polygon[1:], polygon[:1]])
-        # Shoelace: on which side of its edges the polygon has its inside.
-        area = (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum()
-        sides = following - polygon
+        sides = sides_of(polygon)
+        following = polygon + sides
         lengths = np.hypot(sides[:, 0], sides[:, 1])
         is_long = lengths >= edge / 2
         starts, ends, lengths = polygon[is_long], following[is_long], lengths[is_long]
         along = sides[is_long] / lengths[:, None]
         half = edge / 2
-        inward = np.stack([-along[:, 1], along[:, 0]], axis=1) * (np.sign(area) * half)
+        # OpenCV goes around what a contour holds with its inside on the same side always.
+        inward = np.stack([along[:, 1], -along[:, 0]], axis=1) * half
         # In the middle of a side as long as a die's, and at both ends of any.
         places = np.stack([(starts + ends) / 2, starts + along * half, ends - along * half], axis=1)
-        counts = np.ones((len(along), 3), bool)
+        counts = np.ones(places.shape[:2], bool)
         counts[:, 0] = np.abs(lengths - edge) < 0.2 * edge
         centres = (places + inward[:, None])[counts].tolist()
         turns = np.repeat(np.arctan2(along[:, 1], along[:, 0]), counts.sum(axis=1)).tolist()

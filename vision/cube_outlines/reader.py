@@ -39,8 +39,6 @@ _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
 _LOOKS_PX = 4
 """How far beside a die `_has_neighbour` looks, view pixels."""
-_FAR_PX = 2 * (_LOOKS_PX + 2)
-"""Distance between two outlines from which it is never true: drawn areas are wider by 2 each."""
 
 
 @frozen(eq=False)
@@ -199,8 +197,6 @@ class SecondReader:
 
     def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:
         """Fit once more, now that each die knows where its neighbours are."""
-        if not _may_touch([fit.silhouette for fit in fits]):
-            return fits
         areas = [self._area(ground, fit) for fit in fits]
         around = _around(areas)
         near = [i for i, others in enumerate(around) if _has_neighbour(others, areas[i])]
@@ -258,15 +254,6 @@ class SecondReader:
             SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
             for fit, corners in zip(fits, tops, strict=True)
         ]
-
-
-def _may_touch(silhouettes: Sequence[np.ndarray]) -> bool:
-    """False if none of several (N, 2) outlines comes near another in the view, by their boxes."""
-    low = np.array([outline.min(axis=0) for outline in silhouettes]).reshape(-1, 2)
-    high = np.array([outline.max(axis=0) for outline in silhouettes]).reshape(-1, 2)
-    is_near = (low[:, None] - high < _FAR_PX).all(axis=2)
-    # Each is near itself, and of others both ways.
-    return bool((is_near & is_near.T).sum() > len(silhouettes))
 
 
 def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:

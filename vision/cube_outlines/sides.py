@@ -90,8 +90,8 @@ _COARSE = 3
 """Only every third sample of a ray is asked whether floor or a neighbour is there. The length of a
 ray is a multiple of three."""
 
-UNSEEN = 9.9
-"""Where the floor is seen nowhere along a ray, mm: beyond each ray's end."""
+UNSEEN = np.inf
+"""Where the floor is seen nowhere along a ray."""
 _BARE_FROM_MM = 0.35
 """Distance from a top edge at which its own blur ends."""
 _BARE_RUN = 3
@@ -159,7 +159,7 @@ def measure_sides(
     floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
     rooms = rooms_mm(at[:, :2], turned, calibration)
     through = _through(faces, at[:, None, :2], turned, calibration)
-    each = zip(_shown(ends, strips), strips, rooms, through, floor_mm, strict=True)
+    each = zip(_shown(*ends, strips), strips, rooms, through, floor_mm, strict=True)
     return [
         replace(_judged(shown, strip, room, cost, calibration), floor_mm=tuple(bare))
         for shown, strip, room, cost, bare in each
@@ -317,25 +317,16 @@ def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarr
     return ground.whole((x + (0.5 - left)) / scale - 0.5, (y + (0.5 - top)) / scale - 0.5)
 
 
-@frozen(eq=False)
-class _Ends:
-    """Where each block's profile becomes floor."""
-
-    at_mm: np.ndarray
-    """(D, 4, _BLOCKS); NaN where it cannot be told."""
-    contrast: np.ndarray
-    """(D, 4, _BLOCKS) grey levels between the top face and the floor in any light."""
-    is_told: np.ndarray
-    """(D, 4, _BLOCKS) bool: an upright die's side face, of its top's colour and as dark as what is
-    seen in its place, would differ from the floor."""
-
-
 def _ends(
     profiles: np.ndarray, lengths: np.ndarray, is_floor: np.ndarray, strips: np.ndarray
-) -> _Ends:
-    """Find where the die ends, for all blocks at once. The far end of a profile gives the colour of
-    the floor. A profile counts only if the foreground, too, finds nothing standing at that far end:
-    beside a neighbour the whole profile may lie on one wide side face."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each block, (4 D, _BLOCKS): where the die ends, mm, NaN where it cannot be told; grey
+    levels between its top and the floor in any light; and bool, whether an upright die's side face,
+    of its top's colour and as dark as what is seen in its place, would differ from the floor.
+
+    The far end of a profile gives the colour of the floor. A profile counts only if the foreground,
+    too, finds nothing standing at that far end: beside a neighbour the whole profile may lie on one
+    wide side face."""
     foot = np.maximum(strips.reshape(-1), 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
     least = np.searchsorted(_S, foot + _MIN_SEEN_MM)
@@ -365,7 +356,7 @@ def _ends(
     is_told = (shade < _MIN_SIDE_LIGHT) | (
         _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
     )
-    return _Ends(*(each.reshape(lengths.shape) for each in (at, contrast, is_told)))
+    return at.reshape(-1, _BLOCKS), contrast.reshape(-1, _BLOCKS), is_told.reshape(-1, _BLOCKS)
 
 
 def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
@@ -405,12 +396,11 @@ def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
     return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
 
 
-def _shown(ends: _Ends, strips: np.ndarray) -> np.ndarray:
+def _shown(
+    at: np.ndarray, contrast: np.ndarray, is_told: np.ndarray, strips: np.ndarray
+) -> np.ndarray:
     """(D, 3, 4) of each side how far outward of the top edge its strip ends, mm; how much its
     blocks differ, mm; and its contrast. NaN where it cannot be told."""
-    at, contrast, is_told = (
-        values.reshape(-1, _BLOCKS) for values in (ends.at_mm, ends.contrast, ends.is_told)
-    )
     known = ~np.isnan(at)
     count = known.sum(axis=1)
     shown = known_medians(at, known)

@@ -19,10 +19,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.faces_by_pips.spots import length
+from vision.faces_by_pips.spots import RAYS, length
 from vision.medians import medians
 
-_TURNS = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+_TURNS = np.linspace(0, 2 * np.pi, RAYS, endpoint=False)
 """Of the rays from the middle of a pip."""
 _RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
 _DISTANCES = np.linspace(0.0, 1.0, 14)

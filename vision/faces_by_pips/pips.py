@@ -97,8 +97,7 @@ SPOTS: dict[int, tuple[tuple[tuple[int, int], ...], ...]] = {
     ),
 }
 """Legal faces in all their orientations, on a lattice of -1, 0, 1."""
-_PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)])
-"""(9, 2): the lattice."""
+_PLACES = np.array(LATTICE)
 
 _RAMPS = np.stack(
     [np.ones((FACE_PX, FACE_PX)), *(np.mgrid[0:FACE_PX, 0:FACE_PX] / FACE_PX - 0.5)]

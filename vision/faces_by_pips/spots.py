@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
+from vision.medians import known_medians
 
 _HALF_OCTAVE = 2.0**0.5
 _SIGMAS = (1.5, 2.7)
@@ -27,9 +28,9 @@ _MAX_PER_LEVEL, _MAX_SPOTS = 1600, 800
 """Most places that are measured on a level, and most spots that are kept: they bound the time."""
 _MIN_SIDE = 20
 """Shorter side of the last level, pixels: two of its spots."""
-_RAYS = 16
+RAYS = 16
 """Around a spot: enough for its ellipse when five run into a neighbour."""
-_MIDDLE = slice(_RAYS // 2 - 1, _RAYS // 2 + 1)
+_MIDDLE = slice(RAYS // 2 - 1, RAYS // 2 + 1)
 _STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
 """Samples along a ray, pixels of a level."""
 _RADII = (1.75, 4.9)
@@ -42,12 +43,12 @@ _MAX_UNROUND, _MAX_ELLIPTIC = 0.20, 0.42
 """Largest deviation of the radii from an ellipse, and of the ellipse from a circle, as shares of
 the radius. Seen 60° off the vertical a pip has 0.33."""
 
-_ANGLES = np.arange(_RAYS, dtype=np.float32) * (2 * np.pi / _RAYS)
+_ANGLES = np.arange(RAYS, dtype=np.float32) * (2 * np.pi / RAYS)
 _WAVES = np.stack(
-    [np.ones(_RAYS), np.cos(_ANGLES), np.sin(_ANGLES), np.cos(2 * _ANGLES), np.sin(2 * _ANGLES)]
+    [np.ones(RAYS), np.cos(_ANGLES), np.sin(_ANGLES), np.cos(2 * _ANGLES), np.sin(2 * _ANGLES)]
 )
 """(5, rays): the mean and the first two harmonics of a spot's radii."""
-_FOURIER = _WAVES * np.array((1, 2, 2, 2, 2))[:, None] / _RAYS
+_FOURIER = _WAVES * np.array((1, 2, 2, 2, 2))[:, None] / RAYS
 """What gives the share of each wave in (rays,) radii."""
 _RAYS_X, _RAYS_Y = (np.outer(_STEPS, turn).ravel().astype(np.float32) for turn in _WAVES[1:3])
 """(steps · rays,): places of the samples around a spot, the innermost first."""
@@ -179,14 +180,14 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     if not len(centres):
         return _none()
     colours = sample(level, centres[:, :1] + _RAYS_X, centres[:, 1:] + _RAYS_Y)
-    inner = colours[..., : 3 * _RAYS].mean(axis=2)
-    away = length(colours - inner[..., None]).reshape(-1, len(_STEPS), _RAYS)
+    inner = colours[..., : 3 * RAYS].mean(axis=2)
+    away = length(colours - inner[..., None]).reshape(-1, len(_STEPS), RAYS)
     away.sort(axis=2)
     profile = away[..., _MIDDLE].mean(axis=2)
     most = profile[:, : 1 + int(6.0 / 0.5)].max(axis=1)
     first = (profile > 0.5 * most[:, None]).argmax(axis=1) * 0.5
     around = np.clip(np.round(first * 1.45 / 0.5).astype(int) + 1, 3, len(_STEPS) - 1)
-    rings = colours.reshape(3, -1, len(_STEPS), _RAYS)[:, np.arange(len(centres)), around]
+    rings = colours.reshape(3, -1, len(_STEPS), RAYS)[:, np.arange(len(centres)), around]
     outer = np.sort(rings, axis=2)[..., _MIDDLE].mean(axis=2)
     axis = inner - outer
     contrast = length(axis)
@@ -197,12 +198,9 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     inner, outer, axis, colours = (each[:, keep] for each in (inner, outer, axis, colours))
     along = axis / contrast**2
     share = ((colours - outer[..., None]) * along[..., None]).sum(axis=0)
-    radii = _crossings(share.reshape(-1, len(_STEPS), _RAYS))
+    radii = _crossings(share.reshape(-1, len(_STEPS), RAYS))
     seen = np.isfinite(radii)
-    ordered, count = np.sort(radii, axis=1), seen.sum(axis=1)  # what is not finite comes last
-    rows = np.arange(len(radii))
-    middle = (ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2]) / 2
-    middle[count == 0] = 1.0
+    middle = np.where(seen.any(axis=1), known_medians(radii, seen), 1.0)
     # Where a neighbour touches, a ray runs on into it.
     is_lost = ~seen | (np.abs(radii - middle[:, None]) > 0.6 * middle[:, None])
     filled = np.where(is_lost, middle[:, None], radii)

@@ -28,15 +28,17 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.errors import ModelError, VisionError
+from vision.errors import VisionError
 from vision.networks import probability
 from vision.networks.model_card import MANIFEST, ModelCard, read_model_card
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.photo_look import PhotoLooker
-from vision.networks.session import open_session
+from vision.networks.session import Network
 from vision.networks.windows import PADDING
+from vision.quads import edge_of
 
-PEAK_STRIDE, FACE_STRIDE = 4, 8
+PEAK_STRIDE = 4
+FACE_STRIDE = 2 * PEAK_STRIDE
 """Pixels of the picture for each cell of the network's two maps."""
 
 _SAME_DIE = 0.9
@@ -90,8 +92,7 @@ class FoundDie:
     @property
     def edge_px(self) -> float:
         """Mean edge of the top face, pixels."""
-        a, b, c, d = self.corners.tolist()  # numpy takes ten times as long for four numbers
-        return (math.dist(a, b) + math.dist(b, c) + math.dist(c, d) + math.dist(d, a)) / 4
+        return edge_of(self.corners)
 
 
 class DieFinder:
@@ -107,15 +108,8 @@ class DieFinder:
         self.card: ModelCard = read_model_card(
             manifest / "manifest.toml" if manifest.is_dir() else manifest
         )
-        try:
-            self._session = open_session(self.card.path, threads)
-            self._input = self._session.get_inputs()[0].name
-            # The first run picks kernels: several times slower than the others, however small.
-            self.find(np.full((64, 64, 3), PADDING, np.uint8))
-        except ModelError:
-            raise
-        except Exception as error:  # onnxruntime raises undocumented types of its own
-            raise ModelError(f"{self.card.path} does not load or run: {error}") from error
+        side = self.card.multiple
+        self._network = Network(self.card.path, threads, (side, side, len(PADDING)))
         self.near: NearReader | None = (
             None if self.card.near is None else NearReader(self.card.near, threads)
         )
@@ -151,7 +145,7 @@ class DieFinder:
                 image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=PADDING
             )
         batch = np.ascontiguousarray(image)[None]
-        peaks, faces = self._session.run(["peaks", "faces"], {self._input: batch})
+        peaks, faces = self._network(batch)
         return peaks[0], faces[0]
 
 
@@ -169,16 +163,16 @@ def decode(peaks: np.ndarray, faces: np.ndarray, min_score: float) -> list[Found
         if any(math.hypot(x - u, y - v) < _SAME_DIE * min(radius, q) for u, v, q in taken):
             continue
         taken.append((x, y, radius))
-        face = _at(faces, x / FACE_STRIDE, y / FACE_STRIDE)
-        value_p = probability.of_logits(face[:6])
+        *values, flat, right, down = _at(faces, x / FACE_STRIDE, y / FACE_STRIDE).tolist()
+        value_p = probability.of_logits(np.array(values))
         dice.append(
             FoundDie(
                 corners=_corners(x, y, radius, complex(p_re, p_im), complex(s_re, s_im)),
                 value=int(value_p.argmax()) + 1,
                 value_p=value_p,
-                flat_p=probability.of_logit(float(face[6])),
+                flat_p=probability.of_logit(flat),
                 score=score,
-                down=(face[7:9] * radius).astype(np.float32),
+                down=np.array((right * radius, down * radius), np.float32),
             )
         )
     return dice
@@ -187,8 +181,9 @@ def decode(peaks: np.ndarray, faces: np.ndarray, min_score: float) -> list[Found
 def _corners(x: float, y: float, radius: float, p: complex, s: complex) -> np.ndarray:
     """Corners of the parallelogram with that centre, radius and symmetric shape numbers."""
     p /= max(abs(p), 1e-6)
-    root = cmath.sqrt(s * s - 4.0 * p)
-    halves = [radius * cmath.sqrt(w) for w in ((s + root) / 2.0, (s - root) / 2.0)]
+    mean = s / 2
+    root = cmath.sqrt(mean * mean - p)
+    halves = [radius * cmath.sqrt(w) for w in (mean + root, mean - root)]
     turns = sorted((h for half in halves for h in (half, -half)), key=cmath.phase)
     # The image's y axis points down, so growing angles run clockwise.
     return np.array([(x + h.real, y + h.imag) for h in turns], np.float32)

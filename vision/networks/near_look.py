@@ -22,9 +22,9 @@ from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
-from vision.networks.session import WindowNetwork
+from vision.networks.session import Network
 from vision.networks.windows import SIDE
-from vision.quads import FINE, edge_of, finely, turn_deg
+from vision.quads import FINE, SQUARE, edge_of, finely, turn_deg, turn_matrices
 
 FACE = 40.0
 """Edge of an upright die's top face in it: what is left beside it is 0.7 of an edge on each side,
@@ -65,26 +65,19 @@ class Window:
     """(4, 2) float64, window pixels: top and bottom face of the upright die."""
     edge_px: float
     """Edge of that top face in the frame."""
-
-    def to_frame(self, points: np.ndarray) -> np.ndarray:
-        """(N, 2) window pixels to pixels of the frame."""
-        return np.asarray((points - self.matrix[:, 2]) @ np.linalg.inv(self.matrix[:, :2]).T)
-
-
-def window(corners: np.ndarray, calibration: Calibration) -> Window:
-    """The window for a top face with these corners (4, 2), clockwise, in frame pixels. Only their
-    middle and their turn count: how large an upright die is, the calibration knows."""
-    return windows([corners], calibration)[0]
+    upright: np.ndarray
+    """(8, 2) float64, frame pixels: both faces."""
 
 
 def windows(faces: Sequence[np.ndarray], calibration: Calibration) -> list[Window]:
-    """The windows for several top faces. All at once: one takes hardly less time than three."""
+    """The windows for several top faces, (4, 2) corners each, clockwise, in frame pixels. Only
+    their middle and turn count: how large an upright die is, the calibration knows. All at once:
+    one takes hardly less time than three."""
     corners = np.asarray(faces, float)
     die = calibration.die_mm
     on_top = calibration.to_mm(corners, die).reshape(-1, 4, 2)
-    first = np.radians([turn_deg(each) for each in on_top]) + np.pi / 4
-    turn = first[:, None] + np.arange(4) * np.pi / 2
-    ring = die / np.sqrt(2) * np.stack([np.cos(turn), np.sin(turn)], axis=2)
+    turn = np.radians([turn_deg(each) for each in on_top])
+    ring = -die / 2 * SQUARE @ turn_matrices(turn)
     drawn = calibration.upright_px(on_top.mean(axis=1, keepdims=True) + ring)
     return [_window(*each) for each in zip(corners.mean(axis=1), *drawn, strict=True)]
 
@@ -92,12 +85,10 @@ def windows(faces: Sequence[np.ndarray], calibration: Calibration) -> list[Windo
 def _window(middle: np.ndarray, top: np.ndarray, bottom: np.ndarray) -> Window:
     """The window around a place of the frame for an upright die with such faces there."""
     edge, (x, y) = edge_of(top), top[1] - top[0]
-    along = math.atan2(y, x)
-    c, s = FACE / edge * math.cos(along), FACE / edge * math.sin(along)
-    matrix = np.array([[c, s, 0.0], [-s, c, 0.0]])
+    matrix = cv2.getRotationMatrix2D((0.0, 0.0), math.degrees(math.atan2(y, x)), FACE / edge)
     matrix[:, 2] = (SIDE - 1) / 2 - matrix[:, :2] @ middle
-    both = np.concatenate([top, bottom]) @ matrix[:, :2].T + matrix[:, 2]
-    return Window(matrix, both[:4], both[4:], edge)
+    shown = [face @ matrix[:, :2].T + matrix[:, 2] for face in (top, bottom)]
+    return Window(matrix, shown[0], shown[1], edge, np.concatenate([top, bottom]))
 
 
 def drawings(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
@@ -131,7 +122,7 @@ class NearReader:
         """Raises ModelError when the file does not load or run."""
         # (N, 3): the logit of flat, and how far the bottom face is from where that of an upright
         # die would be, in edges.
-        self._tell = WindowNetwork(file.path, threads, (SIDE, SIDE, CHANNELS))
+        self._tell = Network(file.path, threads, (SIDE, SIDE, CHANNELS))
 
     def look(
         self,
@@ -164,7 +155,7 @@ class NearReader:
                 lean_deg=float(
                     np.degrees(np.arcsin(min(1.0, float(np.hypot(x, y)) * each.edge_px / reach)))
                 ),
-                upright=each.to_frame(np.concatenate([each.top, each.bottom])),
+                upright=each.upright,
             )
             for each, (flat, x, y) in zip(places, answers.tolist(), strict=True)
         ]
@@ -173,5 +164,5 @@ class NearReader:
         """(N, 3) what the network says of (N, SIDE, SIDE, CHANNELS) windows."""
         if is_turned:
             turned = np.stack([_plain_turned(each) for each in shown])
-            return self._tell(turned)[:, (0, 2, 1)]
-        return self._tell(shown)
+            return self._tell(turned)[0][:, (0, 2, 1)]
+        return self._tell(shown)[0]

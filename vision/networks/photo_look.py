@@ -18,13 +18,13 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.networks import probability
-from vision.networks.model_card import ModelFile
-from vision.networks.session import WindowNetwork
-from vision.networks.windows import SIDE, cut
+from vision.networks.model_card import CLASSES, ModelFile
+from vision.networks.session import Network
+from vision.networks.windows import PADDING, SIDE, cut
 
 EDGE = 34.0
 """Edge of the top face in it: a die's own sides are in sight, and most of its neighbours."""
-CHANNELS = 3
+CHANNELS = len(PADDING)
 _SCALES = (1.0, 0.82)
 """Each thing is seen at these sizes, and mirrored at both."""
 
@@ -46,7 +46,7 @@ class PhotoLooker:
         """Raises ModelError when the file does not load or run."""
         # (N, 9): the logit of a die, the logits of six values, and where its top face is, in edges
         # from the window's middle.
-        self._tell = WindowNetwork(file.path, threads, (SIDE, SIDE, CHANNELS))
+        self._tell = Network(file.path, threads, (SIDE, SIDE, CHANNELS))
 
     def look(
         self, image: np.ndarray, things: Sequence[tuple[np.ndarray, float]]
@@ -61,12 +61,12 @@ class PhotoLooker:
                 at = (float(centre[0]), float(centre[1]))
                 window, _ = cut(image, at, scale * EDGE / edge, 0.0, SIDE)
                 shown += [window, window[:, ::-1]]
-        told = self._tell(np.stack(shown))
+        told = self._tell(np.stack(shown))[0]
         answers = told.reshape(len(things), -1, told.shape[1]).mean(axis=1)
         return [
             PhotoLook(
                 die_p=probability.of_logit(float(answer[0])),
-                value_p=probability.of_logits(answer[1:7]),
+                value_p=probability.of_logits(answer[1 : 1 + len(CLASSES)]),
             )
             for answer in answers
         ]

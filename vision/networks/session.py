@@ -56,18 +56,19 @@ def open_session(
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-class WindowNetwork:
-    """A network from windows (N, S, S, C) uint8 to a row of numbers each, loaded and warm. One
-    instance per thread."""
+class Network:
+    """A network from pictures (N, H, W, C) uint8, loaded and warm. One instance per thread."""
 
-    def __init__(self, path: Path, threads: int, window: tuple[int, int, int]) -> None:
-        """`window`: (S, S, C). Raises ModelError when the file does not load or run."""
+    def __init__(self, path: Path, threads: int, picture: tuple[int, int, int]) -> None:
+        """`picture`: the size of one. Raises ModelError when the file does not load or run."""
         try:
             self._session = open_session(path, threads)
-            self(np.zeros((1, *window), np.uint8))
+            # The first run picks kernels: several times slower than the others, however small.
+            self(np.zeros((1, *picture), np.uint8))
         except Exception as error:  # onnxruntime raises undocumented types of its own
             raise ModelError(f"{path} does not load or run: {error}") from error
 
-    def __call__(self, windows: np.ndarray) -> np.ndarray:
-        """(N, numbers) float64."""
-        return np.asarray(self._session.run(["looks"], {"windows": windows})[0], np.float64)
+    def __call__(self, pictures: np.ndarray) -> list[np.ndarray]:
+        """What it says of them, in the order of its outputs."""
+        (name,) = (each.name for each in self._session.get_inputs())
+        return list(self._session.run(None, {name: pictures}))

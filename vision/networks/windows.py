@@ -42,9 +42,8 @@ def cut(
         shift = np.array((left, top), float)
         shrunk = size[0] / part.shape[1]
         part = np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), np.uint8)
-    turned = cv2.getRotationMatrix2D((0.0, 0.0), turn_deg, scale / shrunk)
-    matrix = np.zeros((2, 3))
-    matrix[:, :2] = turned[:, :2] * np.array((1.0, stretch))
+    matrix = np.asarray(cv2.getRotationMatrix2D((0.0, 0.0), turn_deg, scale / shrunk), np.float64)
+    matrix[:, 1] *= stretch
     matrix[:, 2] = (side - 1) / 2 - matrix[:, :2] @ (
         (np.array((x, y)) - shift + 0.5) * shrunk - 0.5
     )

@@ -342,9 +342,14 @@ def _gap_at_edge(faces: tuple[np.ndarray, np.ndarray]) -> float:
 
 def _is_side_of(die: FoundDie, other: FoundDie) -> bool:
     """True if a finding lies within the body, top to bottom face, of the other die."""
-    body = cv2.convexHull(np.concatenate([other.corners, other.corners + other.down]))
     x, y = (float(v) for v in die.centre)
-    return cv2.pointPolygonTest(body, (x, y), False) > 0
+    return depth_in(other, x, y) > 0
+
+
+def depth_in(die: FoundDie, x: float, y: float) -> float:
+    """How far inside of a die's body, top to bottom face, a place is, pixels."""
+    body = cv2.convexHull(np.concatenate([die.corners, die.corners + die.down]))
+    return float(cv2.pointPolygonTest(body, (x, y), True))
 
 
 def gap_of(a: FoundDie, b: FoundDie) -> float:

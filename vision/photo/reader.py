@@ -24,7 +24,7 @@ from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie
 from vision.parameters import ALIKE, PHOTO
-from vision.photo.finder import PhotoFinder, ScoredFinder, is_slanted, worth
+from vision.photo.finder import PhotoFinder, ScoredFinder, depth_in, is_slanted, worth
 from vision.quads import SAME_FACE, apart_deg, match, sides_of, turn_deg
 from vision.reading import (
     DieEvidence,
@@ -130,12 +130,7 @@ def compare(
     """Both readers' findings in a picture of `size` (width, height), matched by place."""
     centres = np.array([die.centre for die in found]).reshape(-1, 2)
     others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
-    reach = SAME_FACE * max((die.edge_px for die in found), default=0.0)
-    pairs = {
-        i: j
-        for i, j in match(centres, others, reach).items()
-        if np.hypot(*(centres[i] - others[j])) < SAME_FACE * found[i].edge_px
-    }
+    pairs = match(centres, others, SAME_FACE * np.array([die.edge_px for die in found]))
     dice = []
     for i, die in enumerate(found):
         other = second.dice[pairs[i]] if i in pairs else None
@@ -362,9 +357,7 @@ def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
 
 def _is_in_body(x: float, y: float, die: FoundDie) -> bool:
     """True if a place of the picture is on a die's body, or nearly so."""
-    bottom = die.corners + die.down
-    body = cv2.convexHull(np.concatenate([die.corners, bottom]).astype(np.float32))
-    return cv2.pointPolygonTest(body, (x, y), True) > -die.edge_px / 2
+    return depth_in(die, x, y) > -die.edge_px / 2
 
 
 def _is_another_top(face: PhotoDie, die: FoundDie) -> bool:

@@ -39,7 +39,7 @@ def gather(
     pairs = match(
         np.array([die.centre for die in found]).reshape(-1, 2),
         np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
-        SAME_FACE * calibration.die_px,
+        np.full(len(found), SAME_FACE * calibration.die_px),
     )
     alone = [j for j in range(len(second.dice)) if j not in pairs.values()]
     if not found and not alone:

@@ -161,7 +161,7 @@ class _Judgement:
         assert die.measured is not None
         is_stacked = die.measured.layer > self._limits.stacked_layer_dice
         kind = Kind.STACKED if is_stacked else Kind.TILTED
-        return NoRoll(index, kind, self._lean_deg(die), tuple(map(str, die.witnesses)))
+        return NoRoll(index, kind, self._lean_deg(die))
 
     def _is_proved_not_flat(self, die: DieEvidence) -> bool:
         """True if both sides, or the looks and the top face, prove that a die does not lie flat."""
@@ -229,11 +229,7 @@ class _Judgement:
                     for other in missed
                 )
             ):
-                cues = (
-                    f"{self._seen} of {wanted} dice are in sight",
-                    f"its top face is {die.measured.above:.1f} dice above the other's",
-                )
-                return NoRoll(index, Kind.STACKED, 0.0, cues)
+                return NoRoll(index, Kind.STACKED, 0.0)
         return None
 
     def _of_another_style(self) -> Unreadable | None:

@@ -86,7 +86,7 @@ class TableReader:
         """Have OpenCV build the tables that it builds at first use, which takes longer than a
         reading. May run on another thread: it changes nothing here."""
         width, height = self.calibration.image_size
-        grey = np.full((height, width, 3), PADDING, np.uint8)
+        grey = np.full((height, width, len(PADDING)), PADDING, np.uint8)
         self._gate.judge(grey)
         self._second.read(grey, by_pips=False)
 
@@ -178,16 +178,10 @@ class TableReader:
         self, model: Find, read: Callable[[], SecondReading], clock: Stopwatch
     ) -> tuple[tuple[FoundDie, ...], SecondReading]:
         """What either reader finds, neither knowing of the other. `model`: what `_begin` began."""
-        if self._beside is None:
-            found = model()
-            clock.lap("model")
-            second = read()
-            clock.lap("second reader")
-        else:
-            second = read()
-            clock.lap("second reader")
-            found = model()
-            clock.lap("model, after the second reader")
+        second = read()
+        clock.lap("second reader")
+        found = model()
+        clock.lap("model")
         return found, second
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:

@@ -76,5 +76,5 @@ def _rests_on_wall(vote: SecondVote, own: np.ndarray, scene: Scene, limits: Limi
     low, high = limits.lean_wall_mm
     if not low < scene.wall_mm - float(np.hypot(*own.T).max()) < high:
         return False
-    far = (round((heading_deg - vote.turn_deg) / 90.0) + 2) % 4
-    return vote.floor_mm[far] < min(vote.floor_mm) + limits.bare_far_mm
+    far = (round((heading_deg - vote.turn_deg) / 90.0) + 2) % len(own)
+    return vote.floor_mm[far] <= min(vote.floor_mm) + limits.bare_far_mm

@@ -28,8 +28,8 @@ def measure(
     """
     die = calibration.die_mm
     corners = calibration.to_mm(edges_px, die).reshape(-1, 4, 2)
-    edges = _lengths(sides_of(corners))
-    diagonals = _lengths(corners[:, 2:] - corners[:, :2])
+    edges = np.linalg.norm(sides_of(corners), axis=2)
+    diagonals = np.linalg.norm(corners[:, 2:] - corners[:, :2], axis=2)
     edge = edges.mean(axis=1)
     opposite = (edges[:, :2] + edges[:, 2:]) / 2
     skew = np.maximum(
@@ -59,11 +59,6 @@ def _leans_deg(
     """
     die = calibration.die_mm
     below = calibration.level_px(places_mm)
-    off_px = _lengths(downs_px - (below - tops_px.mean(axis=1)))
+    off_px = np.linalg.norm(downs_px - (below - tops_px.mean(axis=1)), axis=1)
     reach_px = die * calibration.px_per_mm(die / 2)
     return np.asarray(np.degrees(np.arcsin(np.minimum(1.0, off_px / reach_px))))
-
-
-def _lengths(steps: np.ndarray) -> np.ndarray:
-    """(...) of (..., 2)."""
-    return np.asarray(np.sqrt((steps * steps).sum(axis=-1)))

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.networks.near_look import CHANNELS, FACE, NearReader, Window, cut, window
+from vision.networks.near_look import CHANNELS, FACE, NearReader, Window, cut, windows
 from vision.networks.windows import SIDE
 from vision.tests.drawing import TABLE
 
@@ -30,7 +30,7 @@ def sorted_by_place(points: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("first", range(4))
 def test_the_top_face_stands_upright_in_the_middle_whatever_its_first_corner(turn, first):
     top, _ = faces((12.0, -8.0), turn)
-    seen = window(np.roll(top, first, axis=0), TABLE)
+    (seen,) = windows([np.roll(top, first, axis=0)], TABLE)
     found = inside(top, seen)
     middle = (SIDE - 1) / 2
     assert np.allclose(found.mean(axis=0), middle, atol=1e-6)
@@ -42,18 +42,18 @@ def test_the_top_face_stands_upright_in_the_middle_whatever_its_first_corner(tur
 def test_the_die_that_is_drawn_is_an_upright_one_at_that_place(place, size):
     top, bottom = faces(place, 0.4)
     middle = top.mean(axis=0)
-    seen = window((top - middle) * size + middle, TABLE)
+    (seen,) = windows([(top - middle) * size + middle], TABLE)
     assert np.allclose(sorted_by_place(seen.top), sorted_by_place(inside(top, seen)), atol=0.1)
     assert np.allclose(
         sorted_by_place(seen.bottom), sorted_by_place(inside(bottom, seen)), atol=0.2
     )
-    assert np.allclose(sorted_by_place(seen.to_frame(seen.top)), sorted_by_place(top), atol=0.2)
+    assert np.allclose(sorted_by_place(seen.upright[:4]), sorted_by_place(top), atol=0.2)
 
 
 def test_what_is_shown_is_the_picture_and_both_drawings():
     top, _ = faces((20.0, 10.0), 0.2)
     image = np.random.default_rng(1).integers(0, 255, (*TABLE.image_size[::-1], 3)).astype(np.uint8)
-    seen = window(top, TABLE)
+    (seen,) = windows([top], TABLE)
     shown = cut(image, seen)
     assert shown.shape == (SIDE, SIDE, CHANNELS)
     assert shown.dtype == np.uint8
@@ -76,7 +76,7 @@ def test_a_second_look_sees_the_same_without_streaks():
 
     def tell(windows):
         shown.append(windows)
-        return np.zeros((len(windows), 3), np.float32)
+        return [np.zeros((len(windows), 3), np.float32)]
 
     reader = NearReader.__new__(NearReader)
     reader._tell = tell  # type: ignore[assignment]  # shows what it is asked

@@ -29,10 +29,6 @@ class Limits:
     regression on 4,069 flat dice and 363 others below 14° of the rig, half of them held up by
     something in sight, without those of which contact speaks. The weight of `beyond, seen well` is
     given; free, it is 0: what holds these dice up hides it."""
-    no_fit_mm: float = 1.0
-    """Spread of an outline's sides, mm, above which no upright cube fits it. Above: the second
-    reader says at most `no_fit`, whatever its other measurements say."""
-    no_fit: float = -0.5
     contact_gap_mm: float = 1.2
     """Gap between two top faces, mm, below which dice touch. A network's corners have an error of
     half this gap."""
@@ -41,8 +37,7 @@ class Limits:
     the side face that shows such a lean is then hidden in the gap. Source: of 168 dice of the rig
     that lean on one of them 123 are concerned; with -4 one of them passes, at 6.3°. Of 1,050 flat
     dice one is concerned."""
-    lean_gap_mm: tuple[float, float] = (1.55, 3.0)
-    lean_wall_mm: tuple[float, float] = (1.2, 3.2)
+    lean_gap_mm: tuple[float, float] = (1.2, 3.2)
     """Min and max gap, mm, between the top face and that neighbour's, in the middle of where they
     face each other, or the wall. By their pips, 189 dice of 16 mm that lean on a neighbour by 6° to
     10° leave 1.65 to 2.76."""
@@ -176,12 +171,12 @@ class PhotoLimits:
     model is worth its score times the certainty of its value, as means over the closer looks."""
 
     found: float = 0.18
-    """Worth above which a finding may be a die, and is one if the second reader sees its face. A
-    picture with one that only may be a die is not verified. Half of it is the limit if the second
-    reader sees a face or a body with a spot there: two faint witnesses."""
+    """Worth above which a finding may be a die, and is one if the second reader sees its face. From
+    half of it on, it may be one if the second reader sees a face or a body with a spot there: two
+    faint witnesses. A picture with one that only may be a die is not verified."""
     small: float = 0.35
     """The same limit for dice that are too small for the second reader, and for what may be a die
-    though the second reader sees nothing there that may be a pip: a button, a lid."""
+    though the second reader sees no face there, and no body with a spot: a button, a lid."""
     sure: float = 0.50
     """Worth above which a finding is a die without the second reader. A finding below it must not
     be smaller or larger than the sure dice of its picture by more than `ALIKE`."""

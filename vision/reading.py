@@ -235,8 +235,6 @@ class DieEvidence:
     model: ModelVote | None
     second: SecondVote | None
     measured: Measured | None
-    is_there: bool = True
-    """Something stands out from the floor where it is."""
     height: Height | None = None
     may_rest_on: str = ""
     """`a neighbour` or `the wall`, if it stands where it would hold up one side of a die that leans

@@ -142,9 +142,6 @@ def odds(seen: Sequence[MeasuredDie], network: Weights, outline: Weights) -> np.
     x, y, is_seen = features(seen)
     first = network[0] + x @ np.array(network[1:])
     second = outline[0] + y @ np.array(outline[1:])
-    votes = [each.evidence.second for each in seen]
-    fits = np.array([v is None or v.spread_mm <= LIMITS.no_fit_mm for v in votes])
-    second = np.where(fits, second, np.minimum(second, LIMITS.no_fit))
     return np.c_[first, np.where(is_seen, second, 0.0)]
 
 

@@ -20,11 +20,11 @@ from vision.reading import DICE
 
 GOOD_FIT_MM = 0.45
 """Distance between outline and contour, mm, up to which an upright cube explains a piece alone."""
-_HYPOTHESES = 9
-"""Most fits of one piece that are kept."""
 _SAME_POSE = (1.0, 6.0)
 """Distance, mm, and turn, degrees, of two poses below which they are one. A fit moves a guess by
 several times as much."""
+_HYPOTHESES = 9
+"""Most fits of one piece that are kept."""
 _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 

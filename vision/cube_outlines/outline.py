@@ -38,8 +38,6 @@ _MIN_FOUND = 3
 """Samples of an outline, or of one of its sides, with which something can be said of it."""
 _DAMPING = 0.02
 """Number of samples that hold a pose where it is, for each unknown."""
-_NO_FIT_MM = np.inf
-"""What an outline is off, mm, if nothing of it is seen: more than any fit."""
 _WALL_SLACK_MM = 0.3
 """How far a pose may reach into the wall, mm."""
 
@@ -191,7 +189,7 @@ class CubeOutline:
         beyond = self._beyond(ground, poses, others)
         fits = []
         for i, silhouette in enumerate(self._silhouettes(ground, poses)):
-            rms = spread = _NO_FIT_MM
+            rms = spread = self.calibration.die_mm  # more than any fit
             seen = found[i]
             if seen.sum() >= _MIN_FOUND:
                 rms = float(np.sqrt((offsets[i][seen] ** 2).mean())) * pixel_mm
@@ -348,14 +346,11 @@ def _search(
     one was found. `others`: see `CubeOutline.fit`."""
     count = view.shape[0] * view.shape[1]
     x, y = (rays.reshape(count, _STEPS) for rays in _rays(view, normal, _ALONG))
-    profile = cv2.remap(
-        ground.distance, x, y, cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT, borderValue=9.0,
-    )  # fmt: skip
+    profile = cv2.remap(ground.distance, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     # The die's own level is what lies inside, whatever its pips are; the contour is where half of
     # it is left.
     inner = medians(profile[:, : _STEPS // 3].reshape(len(view), -1))
-    half = np.minimum(0.55 * inner, 6.0).repeat(view.shape[1])[:, None]
+    half = (0.55 * inner).repeat(view.shape[1])[:, None]
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]
     # A fall well inside the outline, with more of the same thing behind it, is a pip's.

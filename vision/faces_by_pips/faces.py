@@ -37,7 +37,7 @@ from vision.quads import edge_of
 
 _LONG_SIDE = 1024
 """Longer side, pixels, to which a picture is scaled."""
-_SMALL_EDGE = 30.0
+SMALL_EDGE = 30.0
 """Edge of a die, pixels, at `_LONG_SIDE`, below which the picture is also tried at `FINE_SIDE`, if
 it has more detail there."""
 _SIZED_EDGE = 60.0
@@ -140,7 +140,7 @@ def read_photo(image: np.ndarray) -> PhotoReading:
     seen = _read_at(image, scale)
     fine = min(1.0, FINE_SIDE / max(image.shape[:2]))
     usual = _usual_edge(seen.dice)
-    if fine > 1.3 * scale and (usual is None or usual * scale < _SMALL_EDGE):
+    if fine > 1.3 * scale and (usual is None or usual * scale < SMALL_EDGE):
         finer = _read_at(image, fine)  # a large photograph of small dice
         if _sureness(finer.dice) > _sureness(seen.dice):
             return finer
@@ -148,7 +148,7 @@ def read_photo(image: np.ndarray) -> PhotoReading:
 
 
 def _sureness(dice: Sequence[PhotoDie]) -> float:
-    return sum(die.face.confidence for die in dice if die.face.confidence > 0.45)
+    return sum(die.face.confidence for die in dice)
 
 
 def read_sized(

@@ -26,9 +26,8 @@ _MAX_AWAY = 5.4
 """Largest distance of two pips of one face, in diameters of one."""
 _SIDES = (1.25, 4.6)
 """Min and max side of a lattice, in diameters of a pip."""
-_OFF, _OFF_FAR = 0.15, 0.17
-"""Largest distance of a pip from its place between two others, in sides of the lattice; and the
-same on the opposite side, whose place follows from three corners only."""
+_OFF = 0.16
+"""Largest distance of a pip from its place between two others, in sides of the lattice."""
 _MIN_ASPECT = 0.42
 _MIN_UPRIGHT_ASPECT = 0.66
 """Smallest ratio of shorter to longer side of a lattice: as seen, and as seen from straight
@@ -139,8 +138,8 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
                 continue
             middle = xy[list(corners)].mean(axis=0)
             inside = [at(middle, _OFF * max(lu, lv))]
-            on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF_FAR * lu)]
-            on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF_FAR * lv)]
+            on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF * lu)]
+            on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF * lv)]
             for layout, more in (
                 (SPOTS[4][0], []),
                 (SPOTS[5][0], inside),

@@ -30,11 +30,9 @@ _SIDES = (320, 640, 1280)
 """Longer sides, pixels, at which the network gets the whole picture."""
 _SMALL_EDGE = 40.0
 """Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
-_SLANTED_SIDE = 900
-"""Longer side, pixels, at which the stretched picture is shown."""
 _STRETCH = 1.5
-"""Factor by which the picture is also stretched in height. From a low camera the top faces of dice
-look flatter than in the training pictures."""
+"""Factor by which the picture, at the second of `_SIDES`, is also stretched in height. From a low
+camera the top faces of dice look flatter than in the training pictures."""
 
 _FAR, _USUAL, _NEAR = 56.0, 72.0, 92.0
 _LOOKS = ((0.0, _USUAL), (90.0, _USUAL), (180.0, _FAR), (225.0, _NEAR))
@@ -57,8 +55,6 @@ _SLANTED = 0.15
 """Distance between the middles of top and bottom face, in edges, from which a photograph shows the
 sides of its dice: 9 degrees off the vertical. Seen from closer to above, two faces side by side are
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
-_FACES_APART = 1.25
-"""Max distance between the middles of two faces of one cube, in edges as they look."""
 _LOOK_SHARE, _VALUE_SHARE = 0.15, 0.1
 """What the photo look weighs beside the finder, in whether there is a die and in its value, as
 exponents of their probabilities. With 0.5 for both 472 instead of 492 of the 526 photographs of
@@ -67,9 +63,9 @@ exponents of their probabilities. With 0.5 for both 472 instead of 492 of the 52
 
 _SURE_SCORE = 0.35
 """Score from which a finding of a first look says how large the dice are."""
-_ENOUGH, _STEEP = 2, 0.10
-"""If so many dice are found, and the top and bottom faces of none are farther apart than this, in
-edges, the view is from above: a stretched picture shows nothing more."""
+_ENOUGH = 2
+"""If so many dice are found, and none shows its sides, the view is from above: a stretched picture
+shows nothing more."""
 
 
 class ScoredFinder(Protocol):
@@ -121,9 +117,8 @@ class PhotoFinder:
             if scale <= 1.0 or smallest * scale < _GOOD_EDGES[1]:
                 found += self._at_scale(image, scale)
         sure = _sure(found)
-        if len(sure) < _ENOUGH or max(map(_slant, sure)) > _STEEP:
-            slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
-            found += self._at_scale(image, slanted, _STRETCH)
+        if len(sure) < _ENOUGH or max(map(_slant, sure)) > _SLANTED:
+            found += self._at_scale(image, min(_SIDES[1] / longest, MAX_ENLARGED), _STRETCH)
         edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
         fine = min(FINE_SIDE / longest, MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
@@ -270,7 +265,7 @@ def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
     """True if two findings cannot be two dice."""
     if gap_of(a, b) < max(a.edge_px, b.edge_px) / 2 or _is_side_of(a, b):
         return True
-    return slants and (_is_one_cube(a, b) or _is_each_the_others_side(a, b))
+    return slants and _is_one_cube(a, b)
 
 
 def _sure(found: Sequence[_Candidate]) -> list[FoundDie]:
@@ -293,17 +288,7 @@ def _is_top_of(die: FoundDie, other: FoundDie) -> bool:
         return False
     if not 1 / ALIKE < die.edge_px / other.edge_px < ALIKE:
         return False  # a pip, a glint, a thing behind the die
-    return _is_each_the_others_side(die, other) or _is_one_cube(die, other)
-
-
-def _is_each_the_others_side(a: FoundDie, b: FoundDie) -> bool:
-    """True if the bottom faces that the model sees below both lie towards the other face: it saw
-    one cube twice, once from its top and once from its front. Two dice have theirs on the same
-    side."""
-    edge = (a.edge_px + b.edge_px) / 2
-    way = b.centre - a.centre
-    apart = gap_of(a, b)
-    return bool(apart < _FACES_APART * edge and (a.down - b.down) @ way > apart * edge / 2)
+    return _is_one_cube(die, other)
 
 
 def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:

@@ -18,7 +18,13 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.faces import NOTHING_SEEN, PhotoDie, PhotoReading, read_photo
+from vision.faces_by_pips.faces import (
+    NOTHING_SEEN,
+    SMALL_EDGE,
+    PhotoDie,
+    PhotoReading,
+    read_photo,
+)
 from vision.faces_by_pips.pips import PIP_DIAMETERS
 from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
@@ -43,8 +49,6 @@ Corners that are estimated from pips are good to a tenth."""
 _MIN_SIDE_PX, _MAX_ASPECT = 8, 40
 """A picture with a shorter side has no room for a die; nor has a strip so many times longer than
 wide, which no camera takes and which at the readers' scales would be no pixel wide."""
-_MIN_SEEN_PX = 26.0
-"""Edge of a die below which the second reader cannot be expected to see its pips."""
 _WHOLE = 0.10
 """Edges by which a top face may reach beyond the border and still show all of its pips: they begin
 an eighth of an edge inside it. Of 35 such pictures of `n3v-round` that nothing else refuses none is
@@ -162,7 +166,7 @@ def settle(evidence: PhotoEvidence) -> PhotoEvidence:
         or (
             _is_of_size(die.found, usual)
             and (
-                (die.found.edge_px < _MIN_SEEN_PX and worth(die.found) >= PHOTO.small)
+                (die.found.edge_px < SMALL_EDGE and worth(die.found) >= PHOTO.small)
                 or (die.evidence.second is not None and die.evidence.second.value is not None)
             )
         )
@@ -306,11 +310,7 @@ def _missed(evidence: PhotoEvidence) -> str:
     for die in evidence.faint:
         if not _is_of_size(die, usual, ALIKE**2):
             continue
-        least = PHOTO.found
-        if _is_seen_by_both(die, evidence):
-            least = PHOTO.found / 2
-        elif not _has_spots(die, evidence.second.spots):
-            least = PHOTO.small
+        least = PHOTO.found / 2 if _is_seen_by_both(die, evidence) else PHOTO.small
         if worth(die) >= least:
             return f"something else may be a die ({worth(die):.2f} sure)"
     if usual is not None and _may_be_cut_off(evidence, usual):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
 
 from vision.calibration import Calibration
@@ -68,7 +67,6 @@ def gather(
             second=None if other is None else _second_vote(other, calibration.die_mm),
             measured=None if die is None else measured[i],
             height=height,
-            is_there=die is None or other is not None or _is_foreground(die, second),
         )
         for i, ((die, other, height), top, (x_mm, y_mm)) in enumerate(
             zip(both, corners.tolist(), places.tolist(), strict=True)
@@ -121,12 +119,3 @@ def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:
         floor_mm=sides.floor_mm,
         through=sides.through,
     )
-
-
-def _is_foreground(die: FoundDie, second: SecondReading) -> bool:
-    """True if the second reader, too, sees something where the model sees a die."""
-    mask = second.ground.mask
-    face = np.zeros_like(mask)
-    corners = np.round(second.ground.to_view(die.corners)).astype(np.int32)
-    cv2.fillPoly(face, [corners], 255)
-    return 2 * cv2.countNonZero(cv2.bitwise_and(face, mask)) > cv2.countNonZero(face)

@@ -291,7 +291,7 @@ class _Judgement:
         # Two odd faces side by side have lost their seam, one alone is odd by itself.
         is_alone = not any(self._is_odd(self._dice[i]) for i in die.beside)
         is_plain = doubt.reason is Reason.NO_LEGAL_FACE and is_alone and self._fits(die.second)
-        if doubt.reason in _DOUBTS_OF_CONTACT and die.is_there and touches and not is_plain:
+        if doubt.reason in _DOUBTS_OF_CONTACT and touches and not is_plain:
             return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
         return Unreadable(doubt.reason, detail)
 

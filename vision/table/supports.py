@@ -73,7 +73,7 @@ def _rests_on_wall(vote: SecondVote, own: np.ndarray, scene: Scene, limits: Limi
     heading_deg = float(np.degrees(np.arctan2(vote.y_mm, vote.x_mm)))
     if not scene.wall_mm or apart_deg(heading_deg, vote.turn_deg) > limits.lean_gap_deg:
         return False
-    low, high = limits.lean_wall_mm
+    low, high = limits.lean_gap_mm
     if not low < scene.wall_mm - float(np.hypot(*own.T).max()) < high:
         return False
     far = (round((heading_deg - vote.turn_deg) / 90.0) + 2) % len(own)

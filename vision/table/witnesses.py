@@ -61,6 +61,8 @@ _OUTLINE_SAYS = (
 )  # fmt: skip
 """Whose witness each weight is, the constants' first."""
 
+_MOST = 12.0
+"""Odds; a witness, even one whose measurement is wild, says no more for flat or against it."""
 _FULL_CONTRAST = 120.0
 """Grey levels between top face and floor from which an outline is worth all it can be."""
 _MAX_LOOKS = 0.9526
@@ -77,12 +79,11 @@ def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
     """(6,) What the networks' views of a die and the geometry of its top face say. Without a near
     look the first look stands for it."""
     looks = _log_odds(model.flat_p)
-    skew = min(measured.skew, 0.3)
-    height = min(max(measured.above - _EVEN, 0.0), 2.0)
-    short = min(max(-measured.above - _SHORT, 0.0), 1.5)
+    height = max(measured.above - _EVEN, 0.0)
+    short = max(-measured.above - _SHORT, 0.0)
     near = looks if model.near_p is None else _log_odds(model.near_p)
     lean_deg = measured.lean_deg if model.near_lean_deg is None else model.near_lean_deg
-    return np.array([looks, skew, height, near, min(lean_deg, 20.0), short])
+    return np.array([looks, measured.skew, height, near, lean_deg, short])
 
 
 def _log_odds(p: float) -> float:
@@ -94,9 +95,9 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     """(10,) What the second reader measured of a die."""
     stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
     outline = stands_out * min(vote.support, 1.0)
-    spread = math.log(min(max(vote.spread_mm, 0.05), 4.0))
-    beyond = min(max(vote.beyond_mm, 0.0), 6.0) - 1.0
-    off = math.log(min(max(vote.offset, 0.005), 0.3) / 0.02) if vote.offset else 0.0
+    spread = math.log(max(vote.spread_mm, 0.05))
+    beyond = max(vote.beyond_mm, 0.0) - 1.0
+    off = math.log(max(vote.offset, 0.005) / 0.02) if vote.offset else 0.0
     side = min(max(vote.sides, -_MAX_SIDES), _MAX_SIDES)
     seen = np.array([spread, beyond, off]) * outline
     unsure = np.array([spread, beyond, off]) * (1 - outline)
@@ -143,10 +144,8 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
     vote = die.second
     if vote is not None and vote.value is not None:
         _add(odds, _OUTLINE_SAYS, limits.outline, outline_features(vote))
-        if vote.spread_mm > limits.no_fit_mm and vote.through < -limits.sides_lean:
-            odds[OUTLINE] = min(odds[OUTLINE], limits.no_fit - odds[PIPS] - odds[SIDES])
     # Without a value, there is no die whose lie the second reader could judge.
-    witnesses = [Witness(name, value) for name, value in odds.items()]
+    witnesses = [Witness(name, min(max(value, -_MOST), _MOST)) for name, value in odds.items()]
     return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))
 
 

@@ -70,7 +70,6 @@ def _die(row: dict) -> DieEvidence:
         model=None if row["model"] is None else ModelVote(*row["model"]),
         second=None if row["second"] is None else SecondVote(*row["second"]),
         measured=None if row["measured"] is None else Measured(*row["measured"]),
-        is_there=row["is_there"],
         height=Height(*row["height"]) if "height" in row else None,
     )
 
@@ -101,6 +100,5 @@ def _row(die: DieEvidence) -> dict:
         "model": rounded(die.model),
         "second": rounded(die.second),
         "measured": rounded(die.measured),
-        "is_there": die.is_there,
     }
     return row if die.height is None else row | {"height": rounded(die.height)}

@@ -55,8 +55,8 @@ PIP, BODY = (500, 200, 9, 40), (502, 201, 60, 40)
 
 
 @pytest.mark.parametrize(("edge", "worth", "spots", "is_verified"), [
-    (50, 0.22, [PIP], False),
-    (50, 0.22, [], True),  # a button: nothing on it can be a pip
+    (50, 0.22, [PIP], True),  # a button
+    (50, 0.22, [PIP, BODY], False),
     (50, 0.22, [BODY], True),
     (50, 0.45, [], False),
     (50, 0.12, [PIP], True),

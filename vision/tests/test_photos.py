@@ -245,15 +245,16 @@ def with_a_spot_at(die: FoundDie, picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.circle(picture.copy(), (x, y), 7, (30, 60, 20), -1, cv2.LINE_AA))
 
 
-@pytest.mark.parametrize("has_spot", [True, False])
-def test_something_that_may_be_a_die_is_passed_over_only_where_nothing_can_be_a_pip(has_spot):
+@pytest.mark.parametrize(("score", "is_a_die"), [(0.23, False), (0.4, True)])
+def test_what_only_the_model_takes_for_a_die_is_passed_over_where_it_is_not_sure(score, is_a_die):
     dice = three()
     faint = truth([GHOST])[0]
-    faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, 0.23, faint.down)
-    assert PHOTO.found < worth(faint) < PHOTO.small
-    picture = with_a_spot_at(faint, draw(dice)) if has_spot else draw(dice)
+    faint = FoundDie(faint.corners, 3, faint.value_p, 0.9, score, faint.down)
+    assert PHOTO.found < worth(faint) < PHOTO.sure
+    assert (worth(faint) > PHOTO.small) == is_a_die
+    picture = with_a_spot_at(faint, draw(dice))
     opinion = reader_that_hears(truth(dice), (faint,)).look(Frame(picture)).observation.opinion
-    assert isinstance(opinion, Unreadable if has_spot else Verified)
+    assert isinstance(opinion, Unreadable if is_a_die else Verified)
     if isinstance(opinion, Unreadable):
         assert opinion.reason is Reason.COUNT
 

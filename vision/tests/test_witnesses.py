@@ -128,16 +128,6 @@ def test_contact_speaks_against_a_die_that_the_wall_may_hold_up():
     assert at_wall(5.0, 0.5) == ""
 
 
-def test_an_outline_that_no_cube_fits_speaks_against_one():
-    faint = replace(VOTE, contrast=10.0, offset=0.11, sides=4.0, beyond_mm=0.0)
-    assert odds(die(vote=faint), *SECOND) > 0
-    spread = die(vote=replace(faint, spread_mm=2.5))
-    assert odds(spread, *SECOND) == pytest.approx(LIMITS.no_fit)
-    assert odds(die(vote=None), *SECOND) == 0, "what covers a flat die hides its cube, too"
-    seen_through = replace(faint, spread_mm=2.5, through=4.0)  # so the outline is spoilt
-    assert odds(die(vote=seen_through), *SECOND) > 1.0
-
-
 def test_pips_that_say_where_a_die_is_say_nothing_of_their_place_on_it():
     assert odds(die(vote=replace(VOTE, offset=0.001)), PIPS) > 1.0
     assert odds(die(vote=replace(VOTE, offset=0.0)), PIPS) == 0.0

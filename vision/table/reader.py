@@ -43,7 +43,7 @@ _MIN_BETWEEN_DICE = 0.8
 """Least distance between the top faces of two dice, in dice; upright ones keep 1.0."""
 _IN_PLACE = 0.2
 """Largest distance, in dice, of a die from the middle of its window, which is where it was in an
-earlier frame of the same scene, or where the first window showed it."""
+earlier frame of the same scene."""
 _MISPLACED = 0.5
 """Largest distance, in dice, of a die from its place in the smaller picture. In that picture a pip
 near a corner may look like an ace, which refused 2 of 526 flat tosses of the rig. No other die is
@@ -192,11 +192,8 @@ class TableReader:
 
     def _read_close(self, image: np.ndarray, die: FoundDie) -> FoundDie:
         """The die as the model sees it in a window around it. Whether it lies flat, the smaller
-        picture, which shows what lies around it, says as well. A die that is found beside the
-        middle of its window is shown once more, in a window of its own."""
+        picture, which shows what lies around it, says as well."""
         now = self._seen_close(image, die, _MISPLACED)
-        if now is not None and self._are_apart(now, die):
-            now = self._seen_close(image, now)
         if now is None:
             return die
         # A die looks flatter without its surroundings. The mean errs to the safe side.
@@ -256,9 +253,6 @@ class TableReader:
             replace(die, edges=edge, near=look)
             for die, edge, look in zip(dice, edges, looks, strict=True)
         )
-
-    def _are_apart(self, die: FoundDie, other: FoundDie) -> bool:
-        return bool(np.hypot(*(die.centre - other.centre)) > _IN_PLACE * self.calibration.die_px)
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

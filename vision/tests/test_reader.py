@@ -110,10 +110,8 @@ def test_another_number_of_flat_dice_is_a_wrong_count(count):
     assert opinion.reason is Reason.COUNT
 
 
-@pytest.mark.parametrize(
-    ("edges", "windows", "is_read"), [(0.0, 3, True), (0.37, 4, True), (0.6, 3, False)]
-)
-def test_a_die_found_beside_its_place_is_shown_once_more(monkeypatch, edges, windows, is_read):
+@pytest.mark.parametrize(("edges", "is_read"), [(0.0, True), (0.37, True), (0.6, False)])
+def test_a_die_found_beside_its_place_is_read_in_its_window(monkeypatch, edges, is_read):
     """The smaller picture shows an ace beside a die; the window shows the die."""
     reader = TableReader(TruthFinder([]), TABLE)
     true = [found_die(die, TABLE, die.value, 0.99, np.zeros(2, np.float32)) for die in DICE]
@@ -140,7 +138,6 @@ def test_a_die_found_beside_its_place_is_shown_once_more(monkeypatch, edges, win
     monkeypatch.setattr(reader.view, "show_one", recorded)
     reader._finder = Nearby()
     opinion = reader.read(Frame(draw(DICE))).opinion
-    assert len(shown) == windows
     assert isinstance(opinion, Verified) == is_read
 
 

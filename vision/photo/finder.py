@@ -30,9 +30,11 @@ _SIDES = (320, 640, 1280)
 """Longer sides, pixels, at which the network gets the whole picture."""
 _SMALL_EDGE = 40.0
 """Edge of a die, pixels, at the last of `_SIDES`, below which a larger picture is tried, too."""
+_SLANTED_SIDE = 900
+"""Longer side, pixels, at which the stretched picture is shown."""
 _STRETCH = 1.5
-"""Factor by which the picture, at the second of `_SIDES`, is also stretched in height. From a low
-camera the top faces of dice look flatter than in the training pictures."""
+"""Factor by which the picture is also stretched in height. From a low camera the top faces of dice
+look flatter than in the training pictures."""
 
 _FAR, _USUAL, _NEAR = 56.0, 72.0, 92.0
 _LOOKS = ((0.0, _USUAL), (90.0, _USUAL), (180.0, _FAR), (225.0, _NEAR))
@@ -118,7 +120,8 @@ class PhotoFinder:
                 found += self._at_scale(image, scale)
         sure = _sure(found)
         if len(sure) < _ENOUGH or max(map(_slant, sure)) > _SLANTED:
-            found += self._at_scale(image, min(_SIDES[1] / longest, MAX_ENLARGED), _STRETCH)
+            slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
+            found += self._at_scale(image, slanted, _STRETCH)
         edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
         fine = min(FINE_SIDE / longest, MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:

@@ -179,7 +179,8 @@ class PhotoLimits:
     though the second reader sees no face there, and no body with a spot: a button, a lid."""
     sure: float = 0.50
     """Worth above which a finding is a die without the second reader. A finding below it must not
-    be smaller or larger than the sure dice of its picture by more than `ALIKE`."""
+    be smaller or larger than the sure dice of its picture by more than `ALIKE`, and a picture with
+    one that counts as a die is not verified."""
     flat_p: float = 0.15
     """Smallest probability of flat. It is low, because a die looks less flat from an oblique
     camera."""

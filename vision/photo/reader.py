@@ -295,6 +295,8 @@ def _doubt(die: _Die, place: str) -> Unreadable | None:
         )
     if second is None or second.value is None:
         return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
+    if worth(die.found) < PHOTO.sure:
+        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(die.found):.2f} sure")
     if second.value != model.value:
         return Unreadable(
             Reason.READERS_DISAGREE,

@@ -98,6 +98,15 @@ def test_an_unsure_die_must_have_the_size_of_the_sure_ones(edge, counts):
     assert len(evidence.found) == 1 + counts
 
 
+@pytest.mark.parametrize(("worth", "is_verified"), [(0.45, False), (0.55, True)])
+def test_a_picture_with_a_die_that_the_model_is_not_sure_of_is_not_verified(worth, is_verified):
+    dice = [found(100, 60, 0.9), found(300, 60, worth)]
+    verdict = judge(settled(dice, [seen(die) for die in dice]), None)
+    assert isinstance(verdict, Verified) == is_verified
+    if isinstance(verdict, Unreadable):
+        assert verdict.detail == "die 2 from the left: the model is 0.45 sure"
+
+
 def test_a_sure_die_may_have_any_size():
     dice = [found(100, 60, 0.9), found(250, 62, 0.9), found(450, 150, 0.7)]
     assert len(settled(dice, [seen(die) for die in dice]).found) == 3

@@ -270,8 +270,8 @@ def test_a_faint_finding_counts_only_where_pips_are_seen():
     assert [die.value for die in seen.model] == [2, 5, 4]
     opinion = seen.observation.opinion
     assert isinstance(opinion, Unreadable)
-    assert opinion.reason is Reason.COUNT
-    assert "something else may be a die" in opinion.detail
+    assert opinion.reason is Reason.DOUBTFUL
+    assert opinion.detail == "die 1 from the left: the model is 0.42 sure"
 
 
 def test_a_die_that_the_border_cuts_off_is_not_verified():

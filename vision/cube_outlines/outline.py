@@ -45,6 +45,9 @@ _SIDES = np.repeat(np.arange(len(NORMALS)), _SAMPLES)
 _ALONG = np.linspace(-_REACH, _REACH, _STEPS)
 _HOW_FAR = np.abs(_ALONG[:-1] + (_ALONG[1] - _ALONG[0]) / 2)
 """Distance from the present outline to the middle between two samples along a ray."""
+_INSIDE = int(np.searchsorted(_ALONG, -2.0))
+"""Samples of a ray that lie farther inside the present outline than a pip's edge can be out: 2 view
+pixels, about 1 mm."""
 _OUTWARD = np.arange(0.0, 14.0, 0.5)
 """Places along a normal where the dimmest end of a die is looked for, view pixels outward."""
 _GRID = np.stack(np.meshgrid(*2 * (np.linspace(0.06, 0.94, 8),)), axis=-1).reshape(-1, 2)
@@ -350,6 +353,11 @@ def _search(
     half = (0.55 * inner).repeat(view.shape[1])[:, None]
     above = profile > half
     falls = above[:, :-1] & ~above[:, 1:]
+    # A fall well inside the outline, with more of the same thing behind it, is a pip's.
+    solid = cv2.remap(ground.mask, x, y, cv2.INTER_NEAREST) > 0
+    is_on = above & np.logical_and.accumulate(solid, axis=1)
+    last = (is_on * np.arange(_STEPS)).max(axis=1)
+    falls[:, :_INSIDE] &= np.arange(_INSIDE) >= last[:, None]
     # Of several crossings the one nearest to the present outline.
     far = np.where(falls, _HOW_FAR, np.inf)
     first = far.argmin(axis=1)

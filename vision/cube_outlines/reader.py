@@ -111,7 +111,7 @@ class SecondReader:
             read = [die for die in dice if die.face.value and die.fit.spread_mm < GOOD_FIT_MM]
             known = [die.corners for die in read]
             faces = find_by_pips(image, self.calibration, known)
-            dice = self._with_pips(ground, dice, faces, is_flecked=flecks > _MAX_FLECKS)
+            dice = self._with_pips(image, ground, dice, faces, is_flecked=flecks > _MAX_FLECKS)
         dice.sort(key=lambda die: die.fit.pose.x_mm)
         areas = [self._area(ground, die.fit) for die in dice]
         free, at_wall = self._left_over.sizes(ground, areas)
@@ -140,6 +140,7 @@ class SecondReader:
 
     def _with_pips(
         self,
+        image: np.ndarray,
         ground: Foreground,
         dice: list[SecondDie],
         faces: Sequence[tuple[Pose, Face]],
@@ -175,7 +176,7 @@ class SecondReader:
                 continue
             if there is not None:
                 kept.remove(there)
-            added.append(self._die_by_pips(ground, pose, face))
+            added.append(self._die_by_pips(image, ground, pose, face))
         places = [die.pose for die in added]
         free = [
             die
@@ -184,15 +185,21 @@ class SecondReader:
         ]
         return free + added
 
-    def _die_by_pips(self, ground: Foreground, pose: Pose, face: Face) -> SecondDie:
-        """A die at the place that its pips say, with the outline there, however well it fits."""
+    def _die_by_pips(
+        self, image: np.ndarray, ground: Foreground, pose: Pose, face: Face
+    ) -> SecondDie:
+        """A die at the place that its pips say, with the outline there, however well it fits. Its
+        face is odd where it does not show these pips, or where they look like specks."""
+        seen = read_face(rectify(image, self._outline.tops_px([pose])[0]))
+        is_same = seen.value == face.value
+        odd = seen.oddity if is_same else f"the face does not show the {face.value} of its pips"
         edge = self.calibration.die_mm
         fit = self._outline.fit(ground, [pose])[0]
         if nearest(pose, [fit.pose], _MAX_MOVED * edge) is None:
             fit = self._outline.fit(ground, [pose], rounds=1)[0]
         x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
         off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
-        face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)), away=None)
+        face = replace(face, offset=(float(off[0] / edge), float(off[1] / edge)), oddity=odd)
         return SecondDie(fit.pose, self._outline.tops_px([fit.pose])[0], face, fit)
 
     def _settle(self, ground: Foreground, fits: list[Fit]) -> list[Fit]:

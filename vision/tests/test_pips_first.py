@@ -32,6 +32,37 @@ def test_dice_of_the_floors_colour_are_read_where_they_lie(reader):
         assert np.hypot(die.pose.x_mm - truth.x, die.pose.y_mm - truth.y) < 2.0
 
 
+@pytest.mark.parametrize(
+    ("value", "disc_px", "disc", "blur_px", "says"),
+    [
+        (2, 6, (235, 235, 235), 2.5, (3, "the face does not show the 3")),
+        (5, 4, LIKE_FLOOR.face, 0.5, (4, "the middle is not as plain")),
+    ],
+    ids=["a soft disc makes a three", "a disc leaves a ring of the middle pip"],
+)
+def test_pips_that_alone_say_where_a_die_is_must_look_like_pips(
+    reader, value, disc_px, disc, blur_px, says
+):
+    hidden = [replace(die, look=LIKE_FLOOR) for die in (*DICE[:2], replace(DICE[2], value=value))]
+    assert [die.face.oddity for die in reader.read(draw(hidden, floor=FLOOR)).dice] == ["", "", ""]
+    image = draw(hidden, floor=FLOOR)
+    x, y = TABLE.to_px(np.array([(DICE[2].x, DICE[2].y, TABLE.die_mm)]))[0]
+    spot = cv2.circle(np.zeros(image.shape[:2]), (round(x), round(y)), disc_px, 1.0, -1)
+    share = cv2.GaussianBlur(spot, (0, 0), blur_px)[..., None]
+    image = (image * (1 - share) + np.array(disc) * share).astype(np.uint8)
+    face = reader.read(image).dice[2].face
+    assert (face.value, face.oddity[: len(says[1])]) == says
+
+
+def test_pips_that_the_face_does_not_show_make_a_die_odd(reader, monkeypatch):
+    said = find_by_pips(draw([replace(DICE[0], value=4), *DICE[1:]]), TABLE)
+    monkeypatch.setattr("vision.cube_outlines.reader.find_by_pips", lambda *_: said)
+    seen = reader.read(draw([replace(die, look=LIKE_FLOOR) for die in DICE], floor=FLOOR))
+    assert [(die.face.value, die.face.oddity) for die in seen.dice] == [
+        (4, "the face does not show the 4 of its pips"), (3, ""), (5, ""),
+    ]  # fmt: skip
+
+
 def test_a_patch_of_light_across_dice_and_floor_hides_no_value(reader):
     image = draw(DICE, floor=(50, 80, 40))
     lit = np.zeros(image.shape[:2], np.float32)

@@ -55,6 +55,21 @@ def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
     assert oddity(even, pips, 0.2, 0.13) == ""
 
 
+@pytest.mark.parametrize(("soft", "is_odd"), [(1.0, False), (5.0, True)])
+def test_a_soft_speck_is_told_where_light_from_one_side_makes_all_pips_differ(soft, is_odd):
+    patch = np.full((FACE_PX, FACE_PX, 3), 230, np.float32)
+    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+    for dx, dy in ((-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)):
+        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
+        width = 1.0 if dx else soft
+        cover = np.clip((PIP_PX - away) / width + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + 40 * cover
+    patch *= (0.8 + 0.4 * x / FACE_PX)[..., None]
+    lab = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
+    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
+    assert ("in shape" in oddity(lab, pips, 2 * PIP_PX / FACE_PX, 0.02)) == is_odd
+
+
 @pytest.mark.parametrize("value", [3, 5])
 @pytest.mark.parametrize(
     "spot", [(1.1, 245, 1.0), (1.3, 215, 2.0), (1.5, 250, 5.0), (0.5, 250, 1.0)]

@@ -324,7 +324,7 @@ def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
         ):
             first, second, third = values
             return Verified((first, second, third), confidence)
-        case reading.NoRoll(die, kind, angle_deg, _) if math.isfinite(angle_deg):
+        case reading.NoRoll(die, kind, angle_deg) if math.isfinite(angle_deg):
             return NoRoll(NoRollKind(kind.value), die, angle_deg)
         case reading.Unreadable(reason, detail):
             return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)

@@ -54,7 +54,7 @@ MESSAGES = [
     CameraFault("black", "the picture is black \u2028 \x00"),
     Picture(4, bytes(range(256)) * 400),
     done(Verified((1, 2, 3), 0.9)),
-    done(NoRoll(1, Kind.TILTED, 12.5, ("model", "second"))),
+    done(NoRoll(1, Kind.TILTED, 12.5)),
     done(Unreadable(Reason.COUNT, "four dice")),
 ]
 

@@ -325,8 +325,8 @@ def _ends(
     of its top's colour and as dark as what is seen in its place, would differ from the floor.
 
     The far end of a profile gives the colour of the floor. A profile counts only if the foreground,
-    too, finds nothing standing at that far end: beside a neighbour the whole profile may lie on one
-    wide side face."""
+    too, finds nothing standing at that far end. Beside a neighbour the whole profile may lie on
+    one wide side face."""
     foot = np.maximum(strips.reshape(-1), 0.0)
     reach = np.searchsorted(_S, foot + 5.0)
     least = np.searchsorted(_S, foot + _MIN_SEEN_MM)

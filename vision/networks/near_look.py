@@ -71,8 +71,8 @@ class Window:
 
 def windows(faces: Sequence[np.ndarray], calibration: Calibration) -> list[Window]:
     """The windows for several top faces, (4, 2) corners each, clockwise, in frame pixels. Only
-    their middle and turn count: how large an upright die is, the calibration knows. All at once:
-    one takes hardly less time than three."""
+    their middle and turn count: how large an upright die is, the calibration knows. They are made
+    together, because one takes hardly less time than three."""
     corners = np.asarray(faces, float)
     die = calibration.die_mm
     on_top = calibration.to_mm(corners, die).reshape(-1, 4, 2)

@@ -63,6 +63,7 @@ class Network:
         """`picture`: the size of one. Raises ModelError when the file does not load or run."""
         try:
             self._session = open_session(path, threads)
+            (self._input,) = (each.name for each in self._session.get_inputs())
             # The first run picks kernels: several times slower than the others, however small.
             self(np.zeros((1, *picture), np.uint8))
         except Exception as error:  # onnxruntime raises undocumented types of its own
@@ -70,5 +71,4 @@ class Network:
 
     def __call__(self, pictures: np.ndarray) -> list[np.ndarray]:
         """What it says of them, in the order of its outputs."""
-        (name,) = (each.name for each in self._session.get_inputs())
-        return list(self._session.run(None, {name: pictures}))
+        return list(self._session.run(None, {self._input: pictures}))

@@ -22,7 +22,8 @@ from vision.cube_outlines.left_over import MIN_AREA, LeftOver
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose
 from vision.cube_outlines.pips_first import find_by_pips, nearest
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
-from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import Face, read_face
 from vision.quads import SAME_FACE
 from vision.reading import DICE
 

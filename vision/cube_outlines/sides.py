@@ -1,23 +1,20 @@
 """Which lean the side faces of a die indicate, and the far face of a clear one.
 
-Owns: the measurement of the strips of side face along the four edges of a top face, and the
-comparison of flat with leaning. Must not know the model, nor what a flat die's outline fit said.
+Owns: the comparison of flat with leaning, by the strips of side face along the four edges of a top
+face. Must not know the model, nor what a flat die's outline fit said.
 
 Theory of operation. From straight above, a die that leans by 6° shows a side face a tenth of an
 edge wider than an upright die does. That is many pixels, while its top face hardly changes. The
-pips give the place of the top face to a tenth of a millimetre. Outward from each edge of the top
-face the picture is read at full resolution. The die ends where the colour becomes the colour of the
-floor nearby, lit or in shadow. A shadow darkens all colours by one factor; a side face has its own
-colour.
+pips give the place of the top face to a tenth of a millimetre, and `rays` gives the place where the
+die ends outward of it, five times along each side.
 
-Six adjacent rays give one median profile, and each side has five such blocks. A ridge or a glint
-beside the die reaches a few blocks, but a lean reaches all, so the median block counts. The foot of
-a side face is straight: the more the blocks differ, the less their side counts. Then all sides
-together are compared with a rigid cube at every lean, and so are the pips of the far face if they
-shine through (`far_face`). A side that is hidden by a neighbour or the wall does not count. But the
-gap beside a side limits its lean: the foot of a raised side would reach past its top edge, into the
-upright neighbour or the wall. This limit adds to the cost of a lean. It is not applied if the side
-faces and the far face already speak for a lean.
+A ridge or a glint beside the die reaches a few of these places, but a lean reaches all, so their
+median counts. The foot of a side face is straight: the more the places differ, the less their side
+counts. Then all sides together are compared with a rigid cube at every lean, and so are the pips of
+the far face if they shine through (`far_face`). A side that is hidden by a neighbour or the wall
+does not count. But the gap beside a side limits its lean: the foot of a raised side would reach
+past its top edge, into the upright neighbour or the wall. This limit adds to the cost of a lean. It
+is not applied if the side faces and the far face already speak for a lean.
 """
 
 from __future__ import annotations
@@ -25,38 +22,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
+from vision.cube_outlines.rays import ALONG, Ends, read_rays
 from vision.faces_by_pips import far_face
 from vision.faces_by_pips.pips import Face
 from vision.medians import known_medians, median
 from vision.parameters import MAX_LEAN_DEG
 from vision.quads import NORMALS, TANGENTS, turn_matrices
 
-_BLOCKS, _RAYS = 5, 6
-"""Blocks along a side, and rays in each: the median of six survives a pip or a glint."""
-_STEP_MM = 0.12
-"""Between two samples along a ray: half a pixel of a usual camera."""
-_FROM_MM, _TO_MM = -0.8, 5.6
-"""Where a ray begins, on the top face, and ends, mm outward from the top edge."""
-_S = np.arange(_FROM_MM, _TO_MM, _STEP_MM)
-_SHARE = np.linspace(0, 1, len(_S), dtype=np.float32)
-_ALONG = 0.86 * np.linspace(-1, 1, _BLOCKS * _RAYS)
-"""Places along a side where its rays begin, in half edges."""
-_RUN = 5
-"""Samples in a row that must look like the floor: a dark seam or a row of pips is shorter. So many
-at the near end of a profile lie on the top face, and at its far end on the floor."""
-_LEVELS = (8.0, 18.0)
-_LEVEL_SHARE = 0.14
-"""Min and max, in grey levels, of the difference from lit or shaded floor at which the die ends.
-Between them it is this share of the difference between the top face and the floor."""
-_MIN_BLOCKS, _MIN_SEEN_MM = 3, 1.2
-"""Fewest blocks with a known end with which a side counts; and how far beyond an upright die's foot
-a block's rays must be free of neighbours and wall, mm."""
+_MIN_BLOCKS = 3
+"""Fewest blocks with a known end with which a side counts."""
 _BLEED_PX, _BASE_PX = 1.55, 0.45
 """How far a top edge, and the foot of a side face, spread in a picture, pixels."""
 _LEAST_NOISE_MM, _LEAST_NOISE_PX = 0.10, 0.50
@@ -68,8 +47,6 @@ _MAX_ODD = 12.5
 _HIDDEN = 3.0
 """If all side faces look like the shaded floor, every side seems to end at its top edge, whatever
 the lean. This is the cost of that case. Path-traced dark dice look so, lit by the floor."""
-_MIN_SIDE_LIGHT = 0.05
-"""Least light of a side face beside its top's: a clear green die's sides on the rig have 0.07."""
 
 _HALOS_MM, _USUAL_HALO_MM = np.linspace(-0.6, 1.6, 12), 0.3
 _HALO_COST = 0.5 * (_HALOS_MM / _USUAL_HALO_MM) ** 2
@@ -83,24 +60,7 @@ _FLAT_DEG, _LEANING_DEG = 1.5, 5.5
 _LEANS = np.arange(-MAX_LEAN_DEG, MAX_LEAN_DEG + 1.0)
 _LEAN = np.hypot(_LEANS[:, None], _LEANS)
 _IS_FLAT, _IS_LEANING = _LEAN <= _FLAT_DEG, _LEAN >= _LEANING_DEG
-_GAMMA = 2.2
-"""Of the camera's picture, as of sRGB."""
-_LINEAR = (np.arange(256) / 255.0) ** _GAMMA
-_COARSE = 3
-"""Only every third sample of a ray is asked whether floor or a neighbour is there. The length of a
-ray is a multiple of three."""
-
-UNSEEN = np.inf
-"""Where the floor is seen nowhere along a ray."""
-_BARE_FROM_MM = 0.35
-"""Distance from a top edge at which its own blur ends."""
-_BARE_RUN = 3
-_BARE_SHARE = 0.05
-"""Difference from the floor's colour, lit or in shadow, as a share of the top face's. If the mean
-of `_BARE_RUN` samples in a row differs by less, they show the floor. Of 30 flat dice of the rig
-beside a neighbour 28 have less, of 34 that lean on one none; the two are green on green felt."""
-
-_RIM = np.linspace(-1, 1, len(_ALONG))[:, None]
+_RIM = np.linspace(-1, 1, len(ALONG))[:, None]
 _OUTLINE = np.concatenate([n + _RIM * t for n, t in zip(NORMALS, TANGENTS, strict=True)])
 """(N, 2) places along the sides of a top face, in half edges from its middle."""
 _SIGNS = np.array((-1, -1, 1, 1))
@@ -127,7 +87,8 @@ class Sides:
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
     floor_mm: tuple[float, ...] = ()
-    """How far outward of each top edge the plain floor is first seen, mm; `UNSEEN` where it is not.
+    """How far outward of each top edge the plain floor is first seen, mm; infinite where it is
+    not seen.
     The first side faces where the die's turn points, the others follow clockwise in the picture."""
 
 
@@ -152,14 +113,10 @@ def measure_sides(
     at = np.array(places, float)
     turned = turn_matrices(at[:, 2])
     strips = _strips(calibration, at[:, None, :2], turned)
-    profiles, lengths, is_floor = _profiles(
-        image, ground, others, at[:, None, :2], turned, calibration
-    )
-    ends = _ends(profiles, lengths, is_floor, strips)
-    floor_mm = _floor_mm(profiles, _floor_light(ground, calibration, at)).tolist()
+    ends = read_rays(image, ground, others, at[:, :2], turned, strips, calibration)
     rooms = rooms_mm(at[:, :2], turned, calibration)
     through = _through(faces, at[:, None, :2], turned, calibration)
-    each = zip(_shown(*ends, strips), strips, rooms, through, floor_mm, strict=True)
+    each = zip(_shown(ends, strips), strips, rooms, through, ends.floor_mm.tolist(), strict=True)
     return [
         replace(_judged(shown, strip, room, cost, calibration), floor_mm=tuple(bare))
         for shown, strip, room, cost, bare in each
@@ -263,152 +220,20 @@ def _strips(calibration: Calibration, middles: np.ndarray, turned: np.ndarray) -
     return np.asarray(outward / calibration.px_per_mm(calibration.die_mm))
 
 
-def _profiles(
-    image: np.ndarray,
-    ground: Foreground,
-    others: Sequence[np.ndarray | None],
-    middles: np.ndarray,
-    turned: np.ndarray,
-    calibration: Calibration,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(D, 4, _BLOCKS, K, 3) median colours outward from each edge; (D, 4, _BLOCKS) how many of the
-    K samples lie over the floor and on no neighbour; and (D, 4, _BLOCKS, K) bool, where nothing
-    stands on the floor by what the foreground says."""
-    half = calibration.die_mm / 2
-    along = (half * _ALONG)[:, None] * TANGENTS[:, None]
-    starts = (NORMALS * (half + _FROM_MM))[:, None] + along
-    ends = starts + (NORMALS * (_S[-1] - _S[0]))[:, None]
-    points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
-    px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
-    # Over a few millimetres the lens bends nothing: straight lines between exact ends.
-    start, way = px[0].astype(np.float32), (px[1] - px[0]).astype(np.float32)
-    rays_x, rays_y = (start[:, k, None] + way[:, k, None] * _SHARE for k in (0, 1))
-    colours = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
-    shape = (len(others), 4, _BLOCKS)
-    median = median.reshape(*shape, len(_S), 3).astype(np.float32)
-    x, y = _in_view(ground, rays_x[:, ::_COARSE], rays_y[:, ::_COARSE])
-    is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
-    for free, near, column, row in zip(
-        is_free, others, x.reshape(is_free.shape), y.reshape(is_free.shape), strict=True
-    ):
-        if near is not None:
-            free &= ~near[row, column]
-    lengths = _COARSE * np.logical_and.accumulate(is_free.all(axis=3), axis=3).sum(axis=3)
-    is_bare = (ground.mask[y, x] == 0).reshape(is_free.shape)
-    is_floor = np.repeat(is_bare.sum(axis=3) > _RAYS // 2, _COARSE, axis=3)
-    return median, lengths, is_floor
-
-
-def _upper_median(sixes: np.ndarray) -> np.ndarray:
-    """(N, K) the fourth smallest of each six in (N, 6, K), by odd-even transposition: of hundreds
-    of sixes at once it takes a twentieth of `np.sort`'s time."""
-    rays = [sixes[:, i] for i in range(_RAYS)]
-    for turn in range(_RAYS):
-        for i in range(turn % 2, _RAYS - 1, 2):
-            low, high = np.minimum(*rays[i : i + 2]), np.maximum(*rays[i : i + 2])
-            rays[i : i + 2] = low, high
-    return rays[_RAYS // 2]
-
-
-def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whole pixels of the view, inside it, next to frame pixels (x, y)."""
-    (left, top), scale = ground.origin, ground.scale
-    return ground.whole((x + (0.5 - left)) / scale - 0.5, (y + (0.5 - top)) / scale - 0.5)
-
-
-def _ends(
-    profiles: np.ndarray, lengths: np.ndarray, is_floor: np.ndarray, strips: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each block, (4 D, _BLOCKS): where the die ends, mm, NaN where it cannot be told; grey
-    levels between its top and the floor in any light; and bool, whether an upright die's side face,
-    of its top's colour and as dark as what is seen in its place, would differ from the floor.
-
-    The far end of a profile gives the colour of the floor. A profile counts only if the foreground,
-    too, finds nothing standing at that far end. Beside a neighbour the whole profile may lie on
-    one wide side face."""
-    foot = np.maximum(strips.reshape(-1), 0.0)
-    reach = np.searchsorted(_S, foot + 5.0)
-    least = np.searchsorted(_S, foot + _MIN_SEEN_MM)
-    count = np.minimum(lengths.reshape(-1, _BLOCKS), reach[:, None]).reshape(-1)
-    is_long = count >= np.repeat(least, _BLOCKS)
-    colours = profiles.reshape(-1, len(_S), 3)
-    rows = np.arange(len(colours))
-    light = _LINEAR[colours.astype(np.uint8)]
-    tail = np.maximum(count, _RUN)[:, None] - np.arange(1, _RUN + 1)
-    floor = np.sort(light[rows[:, None], tail], axis=1)[:, _RUN // 2]
-    bare = is_floor.reshape(len(rows), -1)[rows, tail[:, 0]]
-    away = _away(colours, light, floor)
-    contrast = away[:, :_RUN].mean(axis=1)
-    level = np.minimum(np.maximum(_LEVEL_SHARE * contrast, _LEVELS[0]), _LEVELS[1])
-    near = (away <= level[:, None]) & (np.arange(len(_S)) < count[:, None])
-    is_run = np.logical_and.reduce([near[:, i : len(_S) - _RUN + 1 + i] for i in range(_RUN)])
-    first = is_run.argmax(axis=1)
-    before, here = away[rows, np.maximum(first - 1, 0)], away[rows, first]
-    over = (level - here) / np.maximum(before - here, 1e-6)
-    # A run from the very start lies inside the top face: this is no edge of a die.
-    is_known = is_long & bare & is_run.any(axis=1) & (first > 0)
-    at = np.where(is_known, _S[first] - _STEP_MM * over, np.nan)
-    top = light[:, :_RUN].mean(axis=1)
-    seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
-    shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
-    own = (top * shade[:, None])[:, None]
-    is_told = (shade < _MIN_SIDE_LIGHT) | (
-        _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
-    )
-    return at.reshape(-1, _BLOCKS), contrast.reshape(-1, _BLOCKS), is_told.reshape(-1, _BLOCKS)
-
-
-def _away(colours: np.ndarray, light: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """(N, K) distance of each colour from the floor's colour, with the floor darkened by the shadow
-    that fits best. `colours`: (N, K, 3). `light`: the same in linear light. `floor`: (N, 3), linear
-    light."""
-    dot = np.maximum((floor * floor).sum(axis=1), 1e-9)
-    shade = (light @ floor[:, :, None])[..., 0] / dot[:, None]
-    shade = np.minimum(np.maximum(shade, 0.0), 1.1)
-    # 255 (shade floor)^(1/γ), as a product of powers: of sixty numbers instead of thousands.
-    root = np.asarray(cv2.pow(shade, 1 / _GAMMA))
-    shaded = root[..., None] * (255.0 * floor ** (1 / _GAMMA))[:, None]
-    off = colours - shaded
-    return np.asarray(np.sqrt(np.einsum("bkc,bkc->bk", off, off)))
-
-
-def _floor_light(ground: Foreground, calibration: Calibration, at: np.ndarray) -> np.ndarray:
-    """(D, 3) linear light of the floor where dice stand, whatever lies beside them."""
-    px = calibration.level_px(at[:, :2])
-    x, y = _in_view(ground, px[:, 0], px[:, 1])
-    lab = np.clip(np.rint(ground.floor.lab[:, y, x].T), 0, 255).astype(np.uint8)
-    return np.asarray(_LINEAR[cv2.cvtColor(lab[:, None], cv2.COLOR_Lab2BGR)[:, 0]])
-
-
-def _floor_mm(profiles: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """(D, 4) `Sides.floor_mm`, from what most blocks of a side show."""
-    shape = profiles.shape[:3]
-    colours = profiles.reshape(-1, len(_S), 3)
-    each = np.repeat(floor, shape[1] * shape[2], axis=0)
-    away = _away(colours, _LINEAR[colours.astype(np.uint8)], each)
-    level = _BARE_SHARE * away[:, :_RUN].mean(axis=1)
-    runs = [away[:, i : len(_S) - _BARE_RUN + 1 + i] for i in range(_BARE_RUN)]
-    usual = np.mean(runs, axis=0)
-    middle = _S[_BARE_RUN // 2 :][: usual.shape[1]]
-    is_bare = (usual < level[:, None]) & (middle > _BARE_FROM_MM)
-    first = np.where(is_bare.any(axis=1), middle[is_bare.argmax(axis=1)], UNSEEN)
-    return np.asarray(np.sort(first.reshape(shape), axis=2)[..., _BLOCKS // 2])
-
-
-def _shown(
-    at: np.ndarray, contrast: np.ndarray, is_told: np.ndarray, strips: np.ndarray
-) -> np.ndarray:
+def _shown(ends: Ends, strips: np.ndarray) -> np.ndarray:
     """(D, 3, 4) of each side how far outward of the top edge its strip ends, mm; how much its
     blocks differ, mm; and its contrast. NaN where it cannot be told."""
-    known = ~np.isnan(at)
+    known = ~np.isnan(ends.at_mm)
     count = known.sum(axis=1)
-    shown = known_medians(at, known)
-    spread = known_medians(np.abs(at - shown[:, None]), known)
+    shown = known_medians(ends.at_mm, known)
+    spread = known_medians(np.abs(ends.at_mm - shown[:, None]), known)
+    contrast = known_medians(ends.contrast, known)
     strip = strips.reshape(-1)
-    is_hidden = (strip > 0.6) & (shown < strip + 0.25) & (2 * (is_told & known).sum(axis=1) < count)
+    is_hidden = (
+        (strip > 0.6) & (shown < strip + 0.25) & (2 * (ends.is_told & known).sum(axis=1) < count)
+    )
     is_seen = (count >= _MIN_BLOCKS) & ~is_hidden
-    each = np.where(is_seen, (shown, spread, known_medians(contrast, known)), np.nan)
+    each = np.where(is_seen, (shown, spread, contrast), np.nan)
     return np.asarray(each.reshape(3, *strips.shape).swapaxes(0, 1))
 
 

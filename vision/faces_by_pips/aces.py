@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
-from vision.faces_by_pips.pips import LIKE_INNER, PIP_DIAMETERS, SPOTS
+from vision.faces_by_pips.pieces import PIP_DIAMETERS
+from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
 from vision.faces_by_pips.proposals import (
     PLAIN,
     SIZE_RATIO,

@@ -21,7 +21,8 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
-from vision.faces_by_pips.pips import LATTICE, PIP_DIAMETERS, Face
+from vision.faces_by_pips.pieces import PIP_DIAMETERS
+from vision.faces_by_pips.pips import LATTICE, Face
 from vision.faces_by_pips.proposals import SPACING, Proposal, propose
 from vision.faces_by_pips.spots import (
     MIN_CONTRAST,

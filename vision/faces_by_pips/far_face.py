@@ -14,7 +14,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from vision.faces_by_pips.pips import BORDER, FACE_PX, LATTICE, SPOTS, Face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import BORDER, LATTICE, SPOTS, Face
 from vision.medians import median
 
 REFRACTION = 1.49

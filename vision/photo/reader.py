@@ -25,7 +25,7 @@ from vision.faces_by_pips.faces import (
     PhotoReading,
     read_photo,
 )
-from vision.faces_by_pips.pips import PIP_DIAMETERS
+from vision.faces_by_pips.pieces import PIP_DIAMETERS
 from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks.classifier import FoundDie

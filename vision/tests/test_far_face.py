@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from vision.faces_by_pips.far_face import REFRACTION, costs
-from vision.faces_by_pips.pips import FACE_PX, SPOTS, Face, read_face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import SPOTS, Face, read_face
 
 LEANS = np.arange(-16.0, 17.0)
 CLEAR, NEAR, FAR = (30, 25, 170), (235, 235, 240), (60, 55, 240)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from vision.faces_by_pips.likeness import oddity
-from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import Face, read_face
 from vision.tests.drawing import ASIAN, RED, WHITE, _texture
 
 LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}

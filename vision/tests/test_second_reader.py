@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from vision.cube_outlines.reader import SecondReader
-from vision.faces_by_pips.pips import FACE_PX, SPOTS, read_face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import SPOTS, read_face
 from vision.parameters import LIMITS
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, _texture, draw, toss
 

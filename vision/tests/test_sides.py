@@ -11,7 +11,8 @@ import pytest
 from vision.cube_outlines.foreground import FloorView
 from vision.cube_outlines.reader import SecondReader
 from vision.cube_outlines.sides import Sides, measure_sides, rooms_mm
-from vision.faces_by_pips.pips import FACE_PX, Face, read_face
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import Face, read_face
 from vision.parameters import LIMITS
 from vision.quads import turn_matrices
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw

@@ -149,6 +149,12 @@ class Calibration:
             raise CalibrationError("calibration: k1 must lie within ±0.3")
         if max(map(abs, self.tilt_deg)) > MAX_TILT_DEG:
             raise CalibrationError(f"calibration: tilt_deg must lie within ±{MAX_TILT_DEG:g}")
+        x, y = self.level_px(np.zeros((1, 2)))[0]
+        if not (0 <= x < self.image_size[0] and 0 <= y < self.image_size[1]):
+            raise CalibrationError(
+                "calibration: the middle of the compartment lies outside the picture; check "
+                "centre_px, compartment_mm, tilt_deg and floor_px_per_mm"
+            )
 
     @property
     def frame_size(self) -> tuple[int, int]:

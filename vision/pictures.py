@@ -58,9 +58,11 @@ def decode(data: bytes, path: Path) -> np.ndarray:
 
 def is_cut_off(data: bytes) -> bool:
     """True if a JPEG or PNG file lacks its end. Before a JPEG's scan lies its preview, which has an
-    end of its own; within the scan no other bytes look like one (ITU-T T.81, B.1.1)."""
+    end of its own, and so has one that was put after it; within the scan no other bytes look like
+    an end (ITU-T T.81, B.1.1)."""
     if data.startswith(_JPEG):
-        return _JPEG_END not in data[max(0, _scan(data)) :]
+        picture = data[max(0, _scan(data)) :].split(_JPEG, 1)[0]
+        return _JPEG_END not in picture
     return data.startswith(_PNG) and _PNG_END not in data
 
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from hil_tests.reader.kept import results
+from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.picture_damage import disc, lay_thing
 from hil_tests.reader.refusals import STYLES, Stage
@@ -139,7 +139,8 @@ def main(
     pool = flat_tosses(geometry, seed, _POOL)
     first = RigCamera(geometry, STYLES[0], seed)
     cameras = [first.with_dice(style) for style in STYLES]
-    reader = TableReader(DieFinder(model), first.calibration)
+    finder = DieFinder(model)
+    reader = TableReader(finder, first.calibration)
     names = list(CHANGES)
 
     def case(number: int) -> dict[str, Any]:
@@ -147,7 +148,8 @@ def main(
         stage = Stage(geometry, camera, pool, seed * 100_003 + number)
         return _case(reader, stage, names[number % len(names)])
 
-    found = results(out / f"confirming-{seed}.jsonl", count * len(names), case)
+    file = out / f"confirming-{seed}-{digest_of(finder)}.jsonl"
+    found = results(file, count * len(names), case)
     raise typer.Exit(1 if _report(found) else 0)
 
 

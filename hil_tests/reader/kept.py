@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import vision
+from vision.networks.classifier import DieFinder
+
+
+def digest_of(finder: DieFinder, *options: object) -> str:
+    """What all that decides a result comes to: the networks, the reader's sources with their
+    limits, and a bench's options. It is part of a file's name, so that no other reader's results
+    pass for this one's."""
+    card, sources = finder.card, Path(vision.__file__).parent
+    looks = (card.near.sha256 if card.near is not None else "",)
+    digest = hashlib.sha256(repr((card.sha256, *looks, *options)).encode())
+    for path in sorted(sources.rglob("*.py")):
+        if "tests" not in path.relative_to(sources).parts:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    """The results in a file, none where there is no file. A last line that a stopped bench wrote
+    half is cut off, so that the next one begins a line of its own."""
+    if not file.exists():
+        return []
+    whole = file.read_bytes()
+    kept = whole[: whole.rfind(b"\n") + 1]
+    if kept != whole:
+        file.write_bytes(kept)
+    return [json.loads(line) for line in kept.splitlines()]
+
 
 def results(file: Path, count: int, case: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what `case` gives for 0 to `count`, taken from `file` as far as it goes."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    found = [json.loads(line) for line in file.open()] if file.exists() else []
+    found = rows_of(file)
     with file.open("a", encoding="utf-8") as kept:
         for number in range(len(found), count):
             found.append(case(number))

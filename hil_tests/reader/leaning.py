@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 import typer
 
-from hil_tests.reader.kept import results
+from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, readers, said
 from hil_tests.reader.samples import RIG, STEREO
@@ -123,7 +123,8 @@ def main(
     band: Annotated[list[int] | None, typer.Option(help="Only these bands, from 0.")] = None,
 ) -> None:
     """Count what is said of dice that something holds up; status 1 where a goal is missed."""
-    reader_of = readers(DieFinder(model))
+    finder = DieFinder(model)
+    reader_of = readers(finder)
     supports, bands = tuple(support or SUPPORTS), tuple(band or range(len(BANDS_DEG)))
     sample = replace(STEREO, is_left_only=left) if stereo or left else RIG
     names = list(sample.compartments)
@@ -143,7 +144,8 @@ def main(
         row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
         return row | {"lens": lens}
 
-    name = f"leaning-{seed}{'-left' if left else '-stereo' if stereo else ''}.jsonl"
+    decides = digest_of(finder, supports, bands)
+    name = f"leaning-{seed}{'-left' if left else '-stereo' if stereo else ''}-{decides}.jsonl"
     raise typer.Exit(1 if _report(results(out / name, count, case)) else 0)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.cases import Case, rows, scene_cases
-from hil_tests.reader.kept import results
+from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
@@ -143,7 +143,8 @@ def main(
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/specks"),
 ) -> None:
     """Count what specks and highlights make wrong; status 1 if more than 0.2 % is."""
-    reader_of = readers(DieFinder(model))
+    finder = DieFinder(model)
+    reader_of = readers(finder)
     sample = STEREO if stereo else RIG
     names = list(sample.compartments)
     tosses = cache(lambda name: flat_tosses(sample.compartments[name], seed, _POOL))
@@ -175,7 +176,7 @@ def main(
     if folders and not flat_shots:
         raise typer.BadParameter("no flat toss is in these sets of shots")
     sets = [folder.name for folder in folders or []] + ["stereo"] * stereo
-    name = "-".join([*sets, str(seed)])
+    name = "-".join([*sets, str(seed), digest_of(finder)])
     raise typer.Exit(1 if _report(results(out / f"specks-{name}.jsonl", count, case)) else 0)
 
 

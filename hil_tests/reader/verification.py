@@ -8,7 +8,6 @@ grain, out of at most six; what the first of them says alone is counted beside.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import sys
@@ -21,8 +20,8 @@ from typing import Annotated, Any
 
 import typer
 
-import vision
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
+from hil_tests.reader.kept import digest_of, rows_of
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, examine, readers
 from hil_tests.reader.samples import BLIND, RIG, STEREO, seen_by
@@ -100,26 +99,14 @@ def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
     sys.stdout.flush()
 
 
-def _digest_of_reader(finder: DieFinder) -> str:
-    """What all that decides a reading comes to: the networks, and the sources with their limits."""
-    sources = Path(vision.__file__).parent
-    digest = hashlib.sha256(finder.card.sha256.encode())
-    if finder.card.near is not None:
-        digest.update(finder.card.near.sha256.encode())
-    for path in sorted(sources.rglob("*.py")):
-        if "tests" not in path.relative_to(sources).parts:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
-
-
 def run(
     name: str, cases: Callable[[set[int]], Iterator[Case]], finder: DieFinder, frames: int,
     out: Path, most: int,
 ) -> list[Outcome]:  # fmt: skip
     """Examine what is not examined yet; every outcome of the set so far."""
-    path = out / f"{name}-{frames}-{_digest_of_reader(finder)}.jsonl"
+    path = out / f"{name}-{frames}-{digest_of(finder)}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
-    done = [Outcome(**json.loads(line)) for line in path.open()] if path.exists() else []
+    done = [Outcome(**row) for row in rows_of(path)]
     reader_of = readers(finder)
     with path.open("a", encoding="utf-8") as file:
         for case in itertools.islice(cases({o.number for o in done}), max(0, most - len(done))):

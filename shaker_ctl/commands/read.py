@@ -63,7 +63,8 @@ def read(
     reader = _reader(config)
     for folder in filter(None, (overlay, explain)):
         _make_folder(folder)
-    taken: set[Path] = set()
+    # A photograph that is still to be read must not be written over.
+    taken = {photo.resolve() for photo in photos}
     is_refused = False
     for photo in photos:
         try:
@@ -112,8 +113,9 @@ def _reader(config: Path | None) -> PhotoReader | TableReader:
 def _free_name(folder: Path, photo: Path, what: str, taken: set[Path]) -> Path:
     """Where a photograph's picture goes: photographs of one name have one each."""
     names = itertools.chain(("",), (f"-{number}" for number in itertools.count(2)))
-    out = next(o for n in names if (o := folder / f"{photo.stem}-{what}{n}.jpg") not in taken)
-    taken.add(out)
+    outs = (folder / f"{photo.stem}-{what}{number}.jpg" for number in names)
+    out = next(each for each in outs if each.resolve() not in taken)
+    taken.add(out.resolve())
     return out
 
 

@@ -175,6 +175,8 @@ class TossSession:
         """How the dice lie since the last toss; None where nobody has seen it."""
         self._held_back_until = 0.0
         self._exponents: list[float] = []
+        self._strange: list[float] = []
+        """Of the last dips in a row that were refused."""
         self._memory = TossMemory()
 
     @property
@@ -236,6 +238,8 @@ class TossSession:
         """Forget this reading."""
         if self._work is not None and self._work.toss_id == toss_id:
             self._restore_light()
+            if (last := self._work.last) is not None:  # it must not be shown again
+                self._memory.keep(toss_id, poses_of(last[1].observation.dice))
             self._work = None
             self._step = _Step.IDLE
 
@@ -483,12 +487,18 @@ class TossSession:
         """True if the dip is as deep as its level lets expect: a replayed one has another level.
 
         How a camera answers (gamma, daylight) is learned from the dips before: brightness is
-        about level to some power.
+        about level to some power. Where three dips in a row differ from those before, but not from
+        each other, the room's light has changed: dips from then on are compared with these.
         """
         exponent = float(np.log(max(dip.deepest, 1e-3)) / np.log(dip.level))
         usual = float(np.median(self._exponents)) if len(self._exponents) >= 3 else None
         if usual is not None and abs(exponent - usual) > _LEVEL_TOLERANCE * usual:
+            self._strange = [*self._strange[-2:], exponent]
+            most = _LEVEL_TOLERANCE * min(self._strange)
+            if len(self._strange) == 3 and max(self._strange) - min(self._strange) < most:
+                self._exponents, self._strange = self._strange, []
             return False
+        self._strange = []
         self._exponents = [*self._exponents[-20:], exponent]
         return True
 

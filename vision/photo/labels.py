@@ -99,6 +99,7 @@ def read_labels(
 ) -> Iterator[tuple[Path, list[Label]]]:
     """Picture and labels of each row. Raises VisionError, naming file and line."""
     path = folder / "labels.jsonl"
+    number = 0
     for number, line in _lines(path):
         try:
             row = _Row.model_validate_json(line)
@@ -109,6 +110,8 @@ def read_labels(
         if not picture.is_file():
             raise VisionError(f"{path}, line {number}: there is no picture {shown(picture)}")
         yield picture, labels
+    if not number:
+        raise VisionError(f"{path} has no row: write one for each picture")
 
 
 def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[Label]:
@@ -119,6 +122,8 @@ def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[
     if numbers != free:
         raise ValueError(f"corrections add dice {numbers}, the next free numbers are {free}")
     by_die = {row.die: row for row in corrections}
+    if len(by_die) < len(corrections) or max(by_die, default=-1) >= len(dice) + len(added):
+        raise ValueError("two corrections are of one die, or one is of a die that has no label")
     labels = []
     for index, die in enumerate([*dice, *(_Die(bbox=row.bbox, value=row.old) for row in added)]):
         value: int | str | None = die.value

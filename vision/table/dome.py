@@ -21,8 +21,9 @@ from vision.calibration import Calibration
 _FRAMES = 60
 """Frames of moving dice before anything is said: two or three tosses. Fewer: places that the dice
 missed by chance pass for spots."""
-_MAX_FRAMES = 300
-"""Frames after which half of what was seen is forgotten, so that new dirt is told soon."""
+_HALF = 150
+"""Frames after which those before the last so many are forgotten: where the dome was clean, new
+dirt is told only then."""
 _MOVED, _MOVING_SHARE = 16, 0.01
 """Grey levels that grain does not reach, and the share of places that change by more than that from
 one frame to the next while dice move."""
@@ -54,6 +55,22 @@ class Blot:
         return f"a spot of {self.width_mm:.1f} mm ({across} and {down} from the middle)"
 
 
+class _Seen:
+    """What some frames of moving dice showed at each place."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.change = np.zeros(shape, np.float32)
+        self.darkest = np.full(shape, 255, np.uint8)
+        self.brightest = np.zeros(shape, np.uint8)
+        self.frames = 0
+
+    def add(self, step: np.ndarray, grey: np.ndarray) -> None:
+        cv2.accumulate(step, self.change)
+        cv2.min(self.darkest, grey, self.darkest)
+        cv2.max(self.brightest, grey, self.brightest)
+        self.frames += 1
+
+
 class DomeWatch:
     """Watches one camera's pictures while dice move. Not thread-safe."""
 
@@ -66,10 +83,7 @@ class DomeWatch:
         inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
         cv2.fillPoly(inside, [np.round(outline - self._low).astype(np.int32)], 1)
         self._inside = inside > 0
-        self._change = np.zeros(inside.shape, np.float32)
-        self._darkest = np.full(inside.shape, 255, np.uint8)
-        self._brightest = np.zeros(inside.shape, np.uint8)
-        self._frames = 0.0
+        self._forget()
         self._before: np.ndarray | None = None
 
     def begin(self) -> None:
@@ -87,22 +101,21 @@ class DomeWatch:
         step = np.asarray(cv2.absdiff(grey, before), np.uint8)
         if float((step > _MOVED).mean()) < _MOVING_SHARE:
             return
-        cv2.accumulate(step, self._change)
-        cv2.min(self._darkest, grey, self._darkest)
-        cv2.max(self._brightest, grey, self._brightest)
-        self._frames += 1
-        if self._frames > _MAX_FRAMES:
-            self._change /= 2
-            self._frames /= 2
+        if self._now.frames == _HALF:
+            self._earlier, self._now = self._now, _Seen(grey.shape)
+        self._now.add(step, grey)
 
-    def blots(self) -> tuple[Blot, ...]:
-        """The spots that stayed, largest first; none while too few frames were seen. A spot that
-        was returned is forgotten: it is found again if it is still there."""
-        if self._frames < _FRAMES:
-            return ()
+    def blots(self) -> tuple[Blot, ...] | None:
+        """The spots that stayed, largest first; None while too few frames were seen to know. A
+        spot that was returned is forgotten: it is found again if it is still there."""
+        frames = self._now.frames + self._earlier.frames
+        if frames < _FRAMES:
+            return None
         px = self._calibration.px_per_mm(self._calibration.die_mm)
-        change = self._change / np.float32(self._frames)
-        span = (self._brightest - self._darkest).astype(np.float32)
+        change = (self._now.change + self._earlier.change) / np.float32(frames)
+        brightest = np.maximum(self._now.brightest, self._earlier.brightest)
+        darkest = np.minimum(self._now.darkest, self._earlier.darkest)
+        span = (brightest - darkest).astype(np.float32)
         spot, widest = (cv2.GaussianBlur(each, (0, 0), _BLUR_MM * px) for each in (change, span))
         ring = _ring(_RING_MM * px)
         around = cv2.erode(spot, ring)
@@ -121,10 +134,11 @@ class DomeWatch:
             width_mm = 2 * float(np.sqrt(area_mm2 / np.pi))
             found.append(Blot(float(at[0]), float(at[1]), width_mm))
         if found:
-            self._frames = 0.0
-            self._change[:] = 0
-            self._darkest[:], self._brightest[:] = 255, 0
+            self._forget()
         return tuple(sorted(found, key=lambda blot: -blot.width_mm))
+
+    def _forget(self) -> None:
+        self._now, self._earlier = _Seen(self._inside.shape), _Seen(self._inside.shape)
 
 
 def _ring(radius_px: float) -> np.ndarray:

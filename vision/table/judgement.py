@@ -20,7 +20,7 @@ Everything else is unreadable. The reason names the witness that refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from vision.parameters import LIMITS, MAX_LEAN_DEG, Limits
 from vision.reading import (
@@ -67,7 +67,22 @@ def judge(
     explains the others comes first. With `is_lie_granted`, as if every die lay flat."""
     if scene.foreground > limits.blocked_dice:
         return blocked(scene)
+    if not all(map(math.isfinite, _numbers(dice, scene))):
+        return Unreadable(Reason.DOUBTFUL, "a measurement that is no number")
     return _Judgement(dice, scene, limits, is_lie_granted).verdict()
+
+
+def _numbers(dice: Sequence[DieEvidence], scene: Scene) -> Iterator[float]:
+    """What is compared with limits: one that is no number would be on no side of any."""
+    yield from (scene.foreground, scene.unexplained, scene.unexplained_at_wall)
+    for die in dice:
+        yield die.odds
+        if die.model is not None:
+            yield from (die.model.value_p, die.model.score)
+        if die.second is not None:
+            yield die.second.confidence
+        if die.height is not None:
+            yield die.height.least
 
 
 def blocked(scene: Scene) -> Unreadable:

@@ -67,7 +67,10 @@ class StillnessDetector:
         rows: what is compared is each place relative to its surroundings. A camera that sways by a
         part of a pixel is none either: what the wall around the dice says of the sway is taken off.
         """
-        level = after / self.light_ratio(before, after)
+        ratio = self.light_ratio(before, after)
+        if ratio <= 0:
+            return True  # black where there was light: nothing says that the dice lie as before
+        level = after / ratio
         was = np.log(before + _SOFTEN)
         change = np.log(level + _SOFTEN) - was
         change -= np.asarray(cv2.blur(change, (_SURROUNDINGS, 5)))

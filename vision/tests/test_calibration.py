@@ -48,6 +48,8 @@ def test_a_die_on_another_appears_larger_by_the_known_share():
         ({"tilt_deg": [0.0, 12.0]}, "tilt_deg"),
         ({"height_mm": 20}, "height_mm"),
         ({"image_size": [640]}, "calibration"),
+        ({"compartment_mm": [200.0, 0.0]}, "compartment_mm"),
+        ({"centre_px": [0.0, 0.0], "tilt_deg": [9.0, 9.0]}, "centre_px"),
         ({"colour": 3}, "colour"),
     ],
 )

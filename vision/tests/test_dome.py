@@ -50,11 +50,25 @@ def test_a_blot_is_found_where_it_is_and_as_large_as_it_is(random):
         cv2.circle(picture, place(12.0, -9.0), round(0.9 * PX), (30, 30, 30), -1)
         watch.take(picture)
     blots = watch.blots()
+    assert blots is not None
     assert len(blots) == 1
     assert (blots[0].x_mm, blots[0].y_mm) == pytest.approx((12.0, -9.0), abs=0.5)
     assert blots[0].width_mm == pytest.approx(1.8, abs=0.6)
     assert str(blots[0]).endswith("(12 mm right and 9 mm up from the middle)")
-    assert watch.blots() == ()  # forgotten: it must be found again
+    assert watch.blots() is None  # forgotten: it must be found again
+
+
+@pytest.mark.parametrize("clean", [30, 110, 300])
+def test_dirt_that_comes_after_clean_tosses_is_found(random, clean):
+    watch, told = DomeWatch(TABLE), []
+    for number, picture in enumerate(frames(clean + 440, random)):
+        if number >= clean:
+            cv2.circle(picture, place(12.0, -9.0), round(0.9 * PX), (30, 30, 30), -1)
+        watch.take(picture)
+        if number % 110 == 109:
+            told.append(watch.blots())
+    assert any(told)
+    assert not any(told[: clean // 110])
 
 
 def test_neither_a_clean_dome_nor_a_mark_of_the_floor_is_dirt(random):
@@ -73,4 +87,4 @@ def test_dice_at_rest_and_too_few_frames_say_nothing(random):
     for picture in frames(30, random):
         cv2.circle(picture, place(0.0, 0.0), round(0.9 * PX), (30, 30, 30), -1)
         watch.take(picture)
-    assert watch.blots() == ()
+    assert watch.blots() is None

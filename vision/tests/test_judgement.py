@@ -1,6 +1,8 @@
 """What the evidence of a frame proves where a die is hidden under another."""
 
+import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from vision.reading import (
     Scene,
     SecondVote,
     Unreadable,
+    Verified,
 )
 from vision.table.judgement import judge
 from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, heard, side_of
@@ -246,3 +249,21 @@ def test_a_window_beside_the_die_proves_no_lean_that_the_second_reader_denies(si
         second=replace(seen.second, support=0.5),
     )
     assert isinstance(judged(FLOOR, missed, evidence(25.0, 20.0)), NoRoll) is proves
+
+
+@pytest.mark.parametrize("field", ["value_p", "score", "confidence", "foreground", "unexplained"])
+def test_a_measurement_that_is_no_number_states_nothing(field):
+    odd: dict[str, Any] = {field: math.nan}
+    dice = [evidence(x) for x in (-25.0, 0.0, 25.0)]
+    scene = Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0)
+    assert isinstance(judge(heard(dice, scene), scene), Verified)
+    if field in ("foreground", "unexplained"):
+        scene = replace(scene, **odd)
+    elif field == "confidence":
+        assert dice[0].second is not None
+        dice[0] = replace(dice[0], second=replace(dice[0].second, confidence=math.nan))
+    else:
+        assert dice[0].model is not None
+        dice[0] = replace(dice[0], model=replace(dice[0].model, **odd))
+    verdict = judge(heard(dice, scene), scene)
+    assert isinstance(verdict, Unreadable)

@@ -206,12 +206,19 @@ def test_a_photograph_that_may_be_upside_down_is_not_verified(overruled, is_veri
         assert "upside down" in verdict.detail
 
 
-@pytest.mark.parametrize(("turns_deg", "is_verified"), [((2.0, -3.0), False), ((2.0, 20.0), True)])
+@pytest.mark.parametrize(
+    ("turns_deg", "is_verified"),
+    [((2.0, -3.0), False), ((2.0, 20.0), True), ((9.0, 7.0, 12.0), False), ((30.0, 32.0), True)],
+)
 def test_dice_that_all_stand_upright_in_one_row_may_be_seen_at_eye_level(turns_deg, is_verified):
     dice = [found(100 + 200 * i, 60, 0.9, turn_deg=turn) for i, turn in enumerate(turns_deg)]
     verdict = judged(dice, [])
     assert isinstance(verdict, Verified) == is_verified
     if not is_verified:
         assert "eye level" in verdict.detail
-    alone = judged(dice[:1], [])
-    assert isinstance(alone, Verified)  # of one die nothing says so
+
+
+@pytest.mark.parametrize(("turn_deg", "is_verified"), [(4.0, False), (-11.0, False), (25.0, True)])
+def test_one_die_that_stands_upright_may_be_seen_at_eye_level(turn_deg, is_verified):
+    verdict = judged([found(100, 60, 0.9, turn_deg=turn_deg)], [])
+    assert isinstance(verdict, Verified) == is_verified

@@ -420,11 +420,19 @@ def test_corrected_labels_are_applied_on_request(folder, tmp_path, capsys):
     assert (sets["boxes"]["valued"], sets["boxes"]["right"]) == (5, 5)
 
 
-def test_a_correction_of_another_label_is_refused(folder, tmp_path):
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([{"die": 1, "old": 3}], "die 1 is labelled 6, the correction expects 3"),
+        ([{"die": 7, "old": 3}], "one is of a die that has no label"),
+        ([{"die": 1, "old": 6}, {"die": 1, "old": 6}], "two corrections are of one die"),
+    ],
+)
+def test_a_correction_of_another_label_is_refused(folder, tmp_path, rows, why):
     corrections = tmp_path / "corrections.jsonl"
-    row = {"set": "boxes", "image": "images/b.png", "die": 1, "old": 3, "new": 5, "why": "five"}
-    corrections.write_text(json.dumps(row))
-    with pytest.raises(VisionError, match="die 1 is labelled 6, the correction expects 3"):
+    usual = {"set": "boxes", "image": "images/b.png", "new": 5, "why": "five"}
+    corrections.write_text("\n".join(json.dumps(usual | row) for row in rows))
+    with pytest.raises(VisionError, match=why):
         list(read_labels(folder / "boxes", read_corrections(corrections)))
 
 
@@ -489,6 +497,12 @@ def test_a_row_that_cannot_be_a_label_is_named_before_anything_is_read(tmp_path,
     said = capsys.readouterr()
     assert "labels.jsonl, line 3" in said.err
     assert said.out == ""
+
+
+def test_labels_without_a_row_are_an_error(tmp_path):
+    (tmp_path / "labels.jsonl").write_text("\n")
+    with pytest.raises(VisionError, match="has no row"):
+        list(read_labels(tmp_path))
 
 
 def test_labels_may_begin_with_a_mark_of_their_encoding(tmp_path):

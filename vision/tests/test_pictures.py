@@ -40,6 +40,9 @@ def test_a_file_that_ends_too_early_is_no_picture(tmp_path, data):
     file.write_bytes(data + b"\0\0")  # some cameras append to what they wrote
     assert not is_cut_off(file.read_bytes())
     load_whole(file)
+    for after in (b"", encoded(".jpg")):  # some phones put a small picture behind the large one
+        file.write_bytes(data[: len(data) * 8 // 10] + after)
+        assert is_cut_off(file.read_bytes()) or file.read_bytes().startswith(b"\x89PNG")
     file.write_bytes(data[: len(data) * 8 // 10])
     with pytest.raises(PictureError, match=r"dice\.jpg"):
         load_whole(file)
@@ -89,7 +92,8 @@ def test_a_small_file_that_claims_a_billion_pixels_is_refused_before_it_is_opene
         b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
     )
     program = (
-        "import re, sys; from pathlib import Path; from vision import pictures\n"
+        "import re, sys; from pathlib import Path; import shaker_ctl, cv2; "
+        "from vision import pictures\n"
         "try: pictures.load_whole(Path(sys.argv[1]))\n"
         "except pictures.PictureError as error: print(error)\n"
         # Not getrusage(2): its peak is that of the process which started this one, too.

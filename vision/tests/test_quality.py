@@ -82,6 +82,7 @@ def test_grain_and_light_are_no_motion_and_a_creeping_die_is():
         assert not watch.has_moved(before, watch.thumbnail(draw(DICE, seed=2, light=light)))
     crept = [Die(-19.6, -10, 15, 6), *DICE[1:]]
     assert watch.has_moved(before, watch.thumbnail(draw(crept, seed=3)))
+    assert watch.has_moved(before, np.zeros_like(before))  # no light: nothing says that they lie
 
 
 def test_the_dip_is_measured_from_the_picture():

@@ -285,11 +285,12 @@ class CameraWorker:
 
         # After the result, so that the round in hand is not lost by it.
         blots = self._dome.blots()
-        self._set_fault(
-            messages.DIRTY_DOME,
-            f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
-            "clean the dome and the lens",
-        )
+        if blots is not None:
+            self._set_fault(
+                messages.DIRTY_DOME,
+                f"camera: {blots[0]} stays in the picture while the dice move" if blots else None,
+                "clean the dome and the lens",
+            )
 
     # ── Faults ──────────────────────────────────────────────────────────────
 

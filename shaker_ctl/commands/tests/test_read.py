@@ -59,6 +59,16 @@ def test_photographs_of_one_name_have_an_overlay_each(folder):
     assert load(out / "toss-read-2.jpg").shape[1] >= load(photos[1]).shape[1]
 
 
+def test_an_overlay_never_takes_the_place_of_a_photograph(folder):
+    pair = folder / "one" / "toss-read.jpg"
+    save(pair, draw(THREE[:2]))
+    before = pair.read_bytes()
+    result = read(folder / "one" / "toss.jpg", pair, "--overlay", folder / "one")
+    assert pair.read_bytes() == before
+    assert "UNREADABLE: count" in result.stdout.splitlines()[1]
+    assert (folder / "one" / "toss-read-2.jpg").exists()
+
+
 def test_a_reading_is_explained_beside_its_overlay(folder):
     out = folder / "seen"
     photo = folder / "one" / "toss.jpg"

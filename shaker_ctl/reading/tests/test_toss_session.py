@@ -421,6 +421,45 @@ def test_an_ended_reading_gives_the_light_back_and_no_verdict():
     assert table.watch([AFTER] * 10) is None
 
 
+def test_a_toss_whose_reading_was_ended_is_a_recording_when_it_is_shown_again():
+    table = Table()
+    for toss_id, (before, after) in enumerate([(BEFORE, AFTER), (AFTER, BEFORE), (BEFORE, AFTER)]):
+        table.begin(toss_id, before)
+        table.read(toss_id)
+        finished = None
+        for dice in [*tumbling(2), *[after] * 20]:
+            finished = table.session.see(table.frame(dice), lambda: table.now)
+            work = table.session._work
+            if toss_id == 0 and work is not None and work.last is not None:
+                table.session.end(0)
+                break
+            if finished is not None:
+                break
+    assert finished is not None
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.LOOPED
+
+
+def test_dips_that_agree_after_the_rooms_light_changed_are_learned_anew(monkeypatch):
+    table, verdicts = Table(), []
+    plain = table.frame
+
+    def frame(dice, light=None):
+        """As `Table.frame`, with daylight until the fifth toss."""
+        lamp = table.light if light is None else light
+        return plain(dice, light=lamp if toss >= 4 else 0.5 + 0.5 * lamp)
+
+    monkeypatch.setattr(table, "frame", frame)
+    for toss in range(9):
+        lying = [Die(d.x, d.y, d.turn_deg + 9 * toss, d.value) for d in AFTER]
+        table.now += 30.0  # a refused dip holds the next reading back
+        table.session.read(toss, table.now)
+        verdicts.append(table.watch([lying] * 25).verdict)
+    assert all(isinstance(each, Verified) for each in verdicts[:4])
+    assert {each.reason for each in verdicts[4:7]} == {Reason.NO_DIP}
+    assert all(isinstance(each, Verified) for each in verdicts[7:])
+
+
 def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     table = Table()
     for toss in range(4):

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 # OpenCV reads this once, when it is loaded. A picture of 124 kB can claim a billion pixels and take
 # 6 GB; 134 million (2 to the power of 27) are more than any camera's, and 400 MB.
-MAX_PIXELS = 1 << 27
-os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(MAX_PIXELS))
+os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(1 << 27))
 
 if TYPE_CHECKING:
     __version__: str

@@ -83,7 +83,7 @@ class DomeWatch:
         inside = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.uint8)
         cv2.fillPoly(inside, [np.round(outline - self._low).astype(np.int32)], 1)
         self._inside = inside > 0
-        self._forget()
+        self._now, self._earlier = _Seen(inside.shape), _Seen(inside.shape)
         self._before: np.ndarray | None = None
 
     def begin(self) -> None:

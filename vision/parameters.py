@@ -96,9 +96,9 @@ class Limits:
     differ by more. The other die must itself measure on the floor, within `above_dice`: a lamp
     mirrored in the floor spoils both heights. In 51 of 58 path-traced stacks it does."""
     max_height_dice: float = 2.3
-    """Height of a top face, in dice, above which the measurement is wrong, because three dice stand
-    two high at most. A shadow or a reflection then passed for an edge. Of 24 path-traced stacks
-    none measured more than 2.05."""
+    """Height of a top face above the middle one of its picture, in dice, above which the height is
+    wrong: three dice that stand on each other show one. A shadow or a reflection then passed for an
+    edge. Of 24 path-traced stacks none measured more than 2.05 above the floor."""
     stacked_layer_dice: float = 1.95
     """Height of a top face, in dice, above which a die that is not flat is stacked, not tilted."""
     under_edges: float = 0.85

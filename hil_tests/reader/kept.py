@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,8 @@ def results(file: Path, count: int, case: Callable[[int], dict[str, Any]]) -> li
     """Return what `case` gives for 0 to `count`, taken from `file` as far as it goes."""
     file.parent.mkdir(parents=True, exist_ok=True)
     found = rows_of(file)
+    if found:
+        sys.stderr.write(f"{len(found)} results are kept in {file}; they are not measured again\n")
     with file.open("a", encoding="utf-8") as kept:
         for number in range(len(found), count):
             found.append(case(number))

@@ -27,23 +27,24 @@ def digest_of(finder: DieFinder, *options: object) -> str:
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
-    """The results in a file, none where there is no file. A last line that a stopped bench wrote
-    half is cut off, so that the next one begins a line of its own."""
+    """The results in a file, which it says; none where there is no file. A last line that a stopped
+    bench wrote half is cut off, so that the next one begins a line of its own."""
     if not file.exists():
         return []
     whole = file.read_bytes()
     kept = whole[: whole.rfind(b"\n") + 1]
     if kept != whole:
         file.write_bytes(kept)
-    return [json.loads(line) for line in kept.splitlines()]
+    rows = [json.loads(line) for line in kept.splitlines()]
+    if rows:
+        sys.stderr.write(f"{len(rows)} results are kept in {file}; they are not measured again\n")
+    return rows
 
 
 def results(file: Path, count: int, case: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what `case` gives for 0 to `count`, taken from `file` as far as it goes."""
     file.parent.mkdir(parents=True, exist_ok=True)
     found = rows_of(file)
-    if found:
-        sys.stderr.write(f"{len(found)} results are kept in {file}; they are not measured again\n")
     with file.open("a", encoding="utf-8") as kept:
         for number in range(len(found), count):
             found.append(case(number))

@@ -107,8 +107,6 @@ def run(
     path = out / f"{name}-{frames}-{digest_of(finder)}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**row) for row in rows_of(path)]
-    if done:
-        sys.stderr.write(f"{len(done)} results are kept in {path}; they are not measured again\n")
     reader_of = readers(finder)
     with path.open("a", encoding="utf-8") as file:
         for case in itertools.islice(cases({o.number for o in done}), max(0, most - len(done))):

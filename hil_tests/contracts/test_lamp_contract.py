@@ -90,6 +90,15 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def lamp(bench: Bench) -> Iterator[ModbusLamp]:
+    lamp = bench.patient_lamp()
+    lamp.prove_dark()
+    yield lamp
+    lamp.close()
+
+
+@pytest.fixture
+def timely(bench: Bench) -> Iterator[ModbusLamp]:
+    """One with a table's own deadlines: asked where a deadline is what ends the try."""
     lamp = bench.lamp()
     lamp.prove_dark()
     yield lamp
@@ -238,39 +247,39 @@ SPOILED = [
 
 @pytest.mark.parametrize(("fault", "leaf", "text"), SPOILED)
 def test_a_spoiled_line_ends_at_the_deadline_with_its_own_error(
-    lamp, bench, fault, leaf, text
+    timely, bench, fault, leaf, text
 ) -> None:
     bench.box.faults.inject(fault)
     began = time.monotonic()
     with pytest.raises(leaf, match=text) as error:
-        lamp.show(7, VALUES)
+        timely.show(7, VALUES)
     assert time.monotonic() - began < 0.25 + 0.2  # the deadline, and what a busy machine adds
     assert error.value.remedy
     bench.box.faults.heal()
     time.sleep(0.35 if fault == "lamp_late" else 0.03)
-    lamp.darken()
-    lamp.prove_dark()
+    timely.darken()
+    timely.prove_dark()
 
 
 @pytest.mark.parametrize("fault", ["lamp_garbage_before", "lamp_garbage_after"])
-def test_garbage_around_replies_never_makes_a_wrong_result(lamp, bench, fault) -> None:
+def test_garbage_around_replies_never_makes_a_wrong_result(timely, bench, fault) -> None:
     bench.box.faults.inject(fault)
     with contextlib.suppress(LampError):
-        assert lamp.show(7, VALUES) == LIT
+        assert timely.show(7, VALUES) == LIT
     assert bench.box.glance()["round"] in (0, 7)
     bench.box.faults.heal()
-    assert lamp.show(7, VALUES) == LIT
+    assert timely.show(7, VALUES) == LIT
 
 
-def test_a_noisy_line_shows_the_truth_or_nothing(lamp, bench) -> None:
+def test_a_noisy_line_shows_the_truth_or_nothing(timely, bench) -> None:
     bench.line.faults.inject("line_noise", per_byte=0.004)
     shown = tried = 0
     ends_at = time.monotonic() + 20.0
     while tried < 8 or (shown == 0 and time.monotonic() < ends_at):
         tried += 1
         try:
-            shown += lamp.show(tried, VALUES) == LIT
-            lamp.darken()
+            shown += timely.show(tried, VALUES) == LIT
+            timely.darken()
         except LampError:
             continue
     assert shown >= 1
@@ -310,14 +319,14 @@ def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench) -> None:
     ],
 )
 def test_lamps_that_lie_are_found_and_darkened_within_half_a_second(
-    lamp, bench, sentence, text
+    timely, bench, sentence, text
 ) -> None:
     bench.box.faults.inject(**sentence)
     began = time.monotonic()
     with pytest.raises(LampReadbackError, match=text):
-        lamp.show(7, VALUES)
-    lamp.darken()
-    lamp.show_phase(LampPhase.FAULT, 7)
+        timely.show(7, VALUES)
+    timely.darken()
+    timely.show_phase(LampPhase.FAULT, 7)
     assert time.monotonic() - began < 0.5
     assert bench.box.read(0x001E, 4) == [0, 0, 0, 0]
 
@@ -412,25 +421,25 @@ def test_a_missing_device_is_named_even_where_the_time_ran_out_over_it(tmp_path)
         registers.read(0, 1, time.monotonic() - 1.0)
 
 
-def test_an_unplugged_adapter_is_named_and_taken_up_again(lamp, bench) -> None:
-    lamp.show(7, VALUES)
+def test_an_unplugged_adapter_is_named_and_taken_up_again(timely, bench) -> None:
+    timely.show(7, VALUES)
     bench.line.faults.inject("line_unplugged")
     until(lambda: not bench.device.is_symlink())
     with pytest.raises(LampTimeoutError):
-        lamp.status()
+        timely.status()
     bench.line.faults.heal()
     until(bench.device.is_symlink)
-    lamp.prove_lit(7, VALUES)
+    timely.prove_lit(7, VALUES)
 
 
-def test_a_cut_cable_is_silence_and_the_result_holds(lamp, bench) -> None:
-    lamp.show(7, VALUES)
+def test_a_cut_cable_is_silence_and_the_result_holds(timely, bench) -> None:
+    timely.show(7, VALUES)
     bench.line.faults.inject("line_cut")
     with pytest.raises(LampTimeoutError, match="does not answer"):
-        lamp.status()
+        timely.status()
     assert bench.box.glance()["state"] == "result"
     bench.line.faults.heal()
-    lamp.prove_lit(7, VALUES)
+    timely.prove_lit(7, VALUES)
 
 
 # ── Somebody else's client ──

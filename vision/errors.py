@@ -1,6 +1,6 @@
 """The errors of `vision`, on one page; must not know who calls it.
 
-An expected outcome (a cocked die, a blurred picture) is a `Reading`, never an exception.
+An expected outcome (a cocked die, a blurred picture) is a `Verdict`, never an exception.
 """
 
 from __future__ import annotations

@@ -14,19 +14,24 @@ import numpy as np
 from vision.cube_outlines.reader import rectify
 from vision.findings import Findings
 from vision.networks.classifier import FoundDie
-from vision.overlay import colour_of, describe, draw_reading, enlargement
+from vision.overlay import colour_of, describe, draw_reading, enlarged, enlargement
 from vision.reading import DieEvidence
 
 _PANEL = (640, 480)
 _FACE_PX = 132
-_CARD = (206, 360)
-_LINES = 14
+_CARD = (206, 390)
+"""Width and height, pixels: a face, and a line for each of the 16 things that may be said of it."""
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)
 _SURE = 0.45
 """Fainter faces of the second reader are drawn faintly."""
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
+_LEGEND = (
+    "1: yellow top face, blue the way down to its foot, violet an upright die in this place.   "
+    "2: green a face that is sure, dark green one that is not, blue what stands out, or spots.   "
+    "3: green both agree, red they do not, amber not flat.   Below: positive log-odds say flat."
+)
 
 
 def explain(image: np.ndarray, seen: Findings) -> np.ndarray:
@@ -48,10 +53,11 @@ def explain(image: np.ndarray, seen: Findings) -> np.ndarray:
         for i, card in enumerate(cards[start : start + per_row]):
             row[:, i * _CARD[0] : (i + 1) * _CARD[0]] = card
         rows.append(row)
-    foot = np.full((70, top.shape[1], 3), _DARK, np.uint8)
-    cv2.rectangle(foot, (0, 0), (12, 70), colour_of(observation.opinion), -1)
+    foot = np.full((94, top.shape[1], 3), _DARK, np.uint8)
+    cv2.rectangle(foot, (0, 0), (12, 94), colour_of(observation.opinion), -1)
     cv2.putText(foot, describe(observation.opinion), (28, 30), _FONT, 0.8, _WHITE, 1, cv2.LINE_AA)
     cv2.putText(foot, _small_print(seen), (28, 58), _FONT, 0.5, _GREY, 1, cv2.LINE_AA)
+    cv2.putText(foot, _LEGEND, (28, 82), _FONT, 0.45, _GREY, 1, cv2.LINE_AA)
     return np.concatenate([*rows, foot])
 
 
@@ -80,17 +86,15 @@ def _model_view(image: np.ndarray, dice: Sequence[FoundDie], times: int) -> np.n
     picture = image.copy()
     thick = max(1, image.shape[1] // 500)
     for die in dice:
-        corners = np.round(die.corners * times).astype(np.int32)
+        corners = enlarged(die.corners, times)
         if die.near is not None:
             # What the near look compares with the picture: an upright die at this place.
             for face in (die.near.upright[:4], die.near.upright[4:]):
-                ring = np.round(face * times).astype(np.int32)
+                ring = enlarged(face, times)
                 cv2.polylines(picture, [ring], True, (200, 120, 220), thick, cv2.LINE_AA)
         cv2.polylines(picture, [corners], True, (60, 220, 250), thick, cv2.LINE_AA)
-        foot = _point((die.centre + die.down) * times)
-        cv2.arrowedLine(
-            picture, _point(die.centre * times), foot, (250, 120, 60), thick, cv2.LINE_AA
-        )
+        middle, foot = enlarged(np.array([die.centre, die.centre + die.down]), times).tolist()
+        cv2.arrowedLine(picture, middle, foot, (250, 120, 60), thick, cv2.LINE_AA)
         text = f"{die.value} {die.value_p.max():.2f} flat {die.flat_p:.2f}"
         at = (int(corners[:, 0].min()), max(12 * thick, int(corners[:, 1].min()) - 4))
         cv2.putText(picture, text, at, _FONT, 0.42 * thick, (60, 220, 250), thick, cv2.LINE_AA)
@@ -104,24 +108,24 @@ def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
         ground = seen.second.ground
         contours, _ = cv2.findContours(ground.mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
         for contour in contours:
-            outline = np.round(ground.to_frame(contour.reshape(-1, 2)) * times).astype(np.int32)
+            outline = enlarged(ground.to_frame(contour.reshape(-1, 2)), times)
             cv2.polylines(picture, [outline], True, (230, 200, 60), thick, cv2.LINE_AA)
         for die in seen.second.dice:
-            corners = np.round(die.corners * times).astype(np.int32)
+            corners = enlarged(die.corners, times)
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
         return picture
     if seen.by_pips is None:
         return picture
     for x, y, diameter, _ in seen.by_pips.spots:
         radius = max(1, round(diameter / 2 * times))
-        middle = _point(np.array((x, y)) * times)
+        middle = enlarged(np.array((x, y)), times).tolist()
         cv2.circle(picture, middle, radius, (200, 160, 60), 1, cv2.LINE_AA)
     for found in seen.by_pips.dice:
-        corners = np.round(found.corners * times).astype(np.int32)
+        corners = enlarged(found.corners, times)
         is_sure = found.face.confidence >= _SURE
         colour = (90, 230, 90) if is_sure else (90, 130, 90)
         cv2.polylines(picture, [corners], True, colour, thick if is_sure else 1, cv2.LINE_AA)
-        at, text = _point(found.centre * times), str(found.face.value)
+        at, text = enlarged(found.centre, times).tolist(), str(found.face.value)
         cv2.putText(picture, text, at, _FONT, (0.7 if is_sure else 0.4) * thick, colour, thick)
     return picture
 
@@ -152,11 +156,7 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
     lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]
     if die.witnesses:
         lines.append(f"log-odds of flat {die.odds:+.1f}")
-    for i, line in enumerate(lines[:_LINES]):
+    for i, line in enumerate(lines):
         at = (8, _FACE_PX + 26 + 15 * i)
         cv2.putText(card, line[:34], at, _FONT, 0.37, _WHITE, 1, cv2.LINE_AA)
     return card
-
-
-def _point(at: np.ndarray) -> tuple[int, int]:
-    return round(float(at[0])), round(float(at[1]))

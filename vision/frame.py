@@ -38,8 +38,8 @@ class Frame:
 
 
 def digest(image: np.ndarray) -> int:
-    """A number that two pictures share only if they are the same to the last bit.
+    """A number that tells two pictures of a camera apart, though they may show the same.
 
-    Every fifth row is enough: grain differs everywhere, and it must cost nothing.
+    Every fifth row is enough: a camera's grain differs everywhere, and it must cost nothing.
     """
     return zlib.crc32(np.ascontiguousarray(image[::5]).data)

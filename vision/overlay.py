@@ -38,6 +38,12 @@ def enlargement(image: np.ndarray) -> int:
     return max(1, min(-(-_MIN_WIDTH // width), _MAX_HEIGHT // height))
 
 
+def enlarged(points: np.ndarray, times: int) -> np.ndarray:
+    """Where (..., 2) points of a picture are in the enlarged one, in whole pixels."""
+    # Pixels are counted from their middles, also by `cv2.resize`.
+    return np.asarray(np.round((points + 0.5) * times - 0.5).astype(np.int32))
+
+
 def describe(verdict: Verdict) -> str:
     """The verdict as one line."""
     if isinstance(verdict, Verified):
@@ -59,7 +65,7 @@ def colour_of(verdict: Verdict) -> tuple[int, int, int]:
 def _draw_die(
     picture: np.ndarray, die: DieEvidence, is_culprit: bool, scale: float, times: int
 ) -> None:
-    corners = np.round((np.array(die.corners) + 0.5) * times - 0.5).astype(np.int32)
+    corners = enlarged(np.array(die.corners), times)
     model = str(die.model.value) if die.model else "-"
     second = str(die.second.value or "?") if die.second else "-"
     agrees = die.model is not None and die.second is not None and model == second

@@ -1,6 +1,7 @@
 """Plane geometry of quadrilaterals: which belong together, how they are turned, how far apart.
 
-Owns: nothing of dice. All points are (x, y) in one picture's pixels.
+Owns: squares in the plane, and when two of them are one top face. Must not know readers. All points
+are (x, y) in one picture's pixels.
 """
 
 from __future__ import annotations

@@ -49,9 +49,8 @@ def scene_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
                 continue
             corners = np.array(die["corners"])
             is_plain = die["tilt_deg"] < 1.5 and die["visible"] > 0.7 and not die["stacked"]
-            x, y = corners.mean(axis=0)
-            size = float(np.ptp(corners, axis=0).max())
-            labels.append(Label((float(x), float(y)), size, die["value"] if is_plain else None))
+            (x0, y0), (x1, y1) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+            labels.append(Label((x0, y0, x1, y1), die["value"] if is_plain else None))
         yield path, labels
 
 

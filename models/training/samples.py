@@ -23,7 +23,7 @@ from models.training.optimiser import Drawn
 from models.training.targets import Mark, encode, flat_label
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.photo.finder import PhotoFinder
-from vision.photo.labels import Label, read_labels
+from vision.photo.labels import Box, Label, read_labels
 from vision.pictures import load
 
 _MOSAIC = 0.2
@@ -90,22 +90,20 @@ def photo_source(folder: Path, guesses: Path, share: float) -> SampleSource:
     model found the same die, its corners (the file `guesses`, of `guess_corners`) refine that."""
     guessed: dict[str, list] = json.loads(guesses.read_text())
     pictures = []
-    for line in (folder / "labels.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        known = guessed.get(f"{folder.name}/{row['image']}", [None] * len(row["dice"]))
+    for path, labels in read_labels(folder):
+        known = guessed.get(f"{folder.name}/{path.relative_to(folder)}", [None] * len(labels))
         marks = [
-            _photo_mark(die, guess)
-            for die, guess in zip(row["dice"], known, strict=True)
-            if die["bbox"] is not None
+            _photo_mark(label.box, label.value or 0, guess)
+            for label, guess in zip(labels, known, strict=True)
+            if label.box is not None
         ]
-        if len(marks) == len(row["dice"]):
-            pictures.append((folder / row["image"], marks))
+        if len(marks) == len(labels):
+            pictures.append((path, marks))
     return SampleSource(folder.name, pictures, share, is_photo=True)
 
 
-def _photo_mark(die: dict, guess: dict | None) -> Mark:
-    x0, y0, x1, y1 = die["bbox"]
-    value = die["value"] or 0
+def _photo_mark(box: Box, value: int, guess: dict | None) -> Mark:
+    x0, y0, x1, y1 = box
     if guess is not None:
         corners, down = np.array(guess["corners"], float), np.array(guess["down"], float)
         return Mark(corners, value, flat=1.0, down=down, visible=1.0, has_down=False)

@@ -174,6 +174,7 @@ def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
             "second": die.second.value if die.second else None,
             "second_confidence": round(die.second.confidence, 4) if die.second else None,
             "corners": [[round(x, 1), round(y, 1)] for x, y in die.corners],
+            "witnesses": {each.name: round(each.odds, 2) for each in die.witnesses},
         }
         for die in observation.dice
     ]

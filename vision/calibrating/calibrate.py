@@ -201,6 +201,11 @@ def calibrate(
     is_good = off < max(4.0 * CORNER_PX, 3.0 * float(np.median(off)))
     if not is_good.all():
         lying = lying.only(is_good)
+        if len(lying.px) < MIN_CORNERS * len(views):
+            raise CalibrationError(
+                f"only {len(lying.px)} corners fit one camera ({MIN_CORNERS} needed a picture): "
+                "is the card flat, evenly lit, and the camera in focus?"
+            )
         x, covariance = least_squares(residuals, x)
     fitted = camera_of(x, base)
     missed = misses(x, base, lying)

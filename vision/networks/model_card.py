@@ -53,8 +53,9 @@ class ModelCard:
 def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
     """The manifest, checked against the file it names.
 
-    Raises ModelError when either file is missing, a key is missing or of the wrong type, the
-    classes are in another order, or the file's SHA-256 is not the manifest's.
+    Raises ModelError when either file is missing, a key is missing, of the wrong type or out of
+    range, the classes are in another order, or the file's SHA-256 is not the manifest's. A network
+    that is still in training may lack the two that look again; `models/manifest.toml` may not.
     """
     try:
         content = tomllib.loads(manifest.read_text(encoding="utf-8"))
@@ -84,6 +85,15 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
     if classes != CLASSES:
         raise ModelError(
             f"the model manifest {manifest} lists the classes {classes}; needed: {CLASSES}"
+        )
+    if not 0.0 < card.min_score < 1.0:  # false for nan, too
+        raise ModelError(
+            f"the model manifest {manifest} has the score {card.min_score:g}; needed: between 0 and 1"
+        )
+    if manifest == MANIFEST and None in (card.near, card.photo):
+        raise ModelError(
+            f"the model manifest {manifest} names no second look at a die ([near], [photo_look]): "
+            "restore models/ from the release"
         )
     for file in (ModelFile(card.path, card.sha256), card.near, card.photo):
         if file is not None:

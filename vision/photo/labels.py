@@ -20,18 +20,34 @@ from vision.errors import VisionError
 from vision.pictures import shown
 
 
+Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+"""x0, y0, x1, y1 in pixels."""
+
+
 @frozen
 class Label:
     """One labelled die."""
 
-    centre: tuple[float, float] | None
-    """Of its box, pixels; None: no box."""
-    size: float
-    """Longer side of its box, pixels; 0: no box."""
+    box: Box | None
+    """None: no box."""
     value: int | None
     """1..6; None: the value is not visible."""
     is_flat: bool | None = None
     """False: it does not lie flat, so that no value counts; None: the label does not say."""
+
+    @property
+    def centre(self) -> tuple[float, float] | None:
+        """Of its box, pixels; None: no box."""
+        if self.box is None:
+            return None
+        x0, y0, x1, y1 = self.box
+        return (x0 + x1) / 2, (y0 + y1) / 2
+
+    @property
+    def size(self) -> float:
+        """Longer side of its box, pixels; 0: no box."""
+        x0, y0, x1, y1 = self.box or (0.0, 0.0, 0.0, 0.0)
+        return max(x1 - x0, y1 - y0)
 
 
 def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
@@ -46,8 +62,6 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
             yield labels.parent.name, labels.parent
 
 
-Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-"""x0, y0, x1, y1 in pixels."""
 Value = Annotated[int, Field(strict=True, ge=1, le=6)]
 
 
@@ -135,9 +149,7 @@ def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[
             value = row.new
         if isinstance(value, str):
             continue
-        x0, y0, x1, y1 = die.bbox or (0.0, 0.0, 0.0, 0.0)
-        centre = None if die.bbox is None else ((x0 + x1) / 2, (y0 + y1) / 2)
-        labels.append(Label(centre, max(x1 - x0, y1 - y0), value, die.flat))
+        labels.append(Label(die.bbox, value, die.flat))
     return labels
 
 

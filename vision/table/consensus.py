@@ -37,6 +37,11 @@ FRAMES = 3
 second. Fewer: an error of one frame (a glint, a burst of noise) may pass; it rarely lasts three."""
 
 
+_Order = tuple[int | None, ...]
+"""Where each die of one observation is in another; None for what only the second reader sees, and
+not in every frame: an edge of a neighbour, a shadow."""
+
+
 @frozen
 class Consensus:
     """A verdict with the frames that carry it."""
@@ -44,8 +49,9 @@ class Consensus:
     verdict: Verdict
     frames: tuple[Observation, ...]
     shown_by: Observation
-    """The newest of these frames that states the verdict by itself, if there is one that was read
-    in full: the one to keep a picture of, so that a replay of that picture states the same."""
+    """The newest of these frames that states the verdict by itself, of the same die where it is a
+    no roll, and that was read in full if there is one: the one to keep a picture of, so that a
+    replay of that picture states the same."""
 
 
 def agree(
@@ -66,7 +72,7 @@ def agree(
     if isinstance(verdict, Unreadable) or not _is_borne_out(verdict, last, limits):
         return None
     seen = tuple(observation for observation, _ in last)
-    alone = [frame for frame in seen if type(frame.opinion) is type(verdict)]
+    alone = [frame for frame, order in last if _states(frame.opinion, verdict, order)]
     if not alone:
         return None
     shown_by = next((frame for frame in reversed(alone) if not frame.is_confirming), alone[-1])
@@ -77,9 +83,12 @@ def agree(
     return Consensus(Verified(verdict.values, confidence), seen, shown_by)
 
 
-_Order = tuple[int | None, ...]
-"""Where each die of one observation is in another; None for what only the second reader sees, and
-not in every frame: an edge of a neighbour, a shadow."""
+
+def _states(opinion: Verdict, verdict: Verdict, order: _Order) -> bool:
+    """True if a frame, in which the dice are in this order, has this verdict by itself."""
+    if isinstance(opinion, NoRoll) and isinstance(verdict, NoRoll):
+        return opinion.die == order[verdict.die]
+    return isinstance(opinion, Verified) and isinstance(verdict, Verified)
 
 
 def _still(observations: Sequence[Observation]) -> list[tuple[Observation, _Order]]:

@@ -110,6 +110,18 @@ def test_how_a_die_lies_is_judged_by_the_mean_of_what_each_witness_says():
     assert agree([doubted, doubted, doubted] * 9) is None
 
 
+def test_the_picture_kept_of_a_no_roll_shows_the_same_die_not_flat():
+    askew = [frame(odds=(FLAT, LEANING, FLAT), sequence=i) for i in range(2)]
+    newest = frame(odds=(LEANING, LEANING, FLAT), sequence=2)
+    assert isinstance(newest.opinion, NoRoll)
+    assert newest.opinion.die == 0
+    consensus = agree([*askew, newest])
+    assert consensus is not None
+    assert isinstance(consensus.verdict, NoRoll)
+    assert consensus.verdict.die == 1
+    assert consensus.shown_by == askew[1]
+
+
 def test_a_die_that_topples_in_the_last_frame_is_not_hidden_by_the_frames_before():
     """Refused for another reason than no roll, as a die is that touches its neighbour."""
     sure, askew = (25.0, FLAT, FLAT), (LEANING, FLAT, FLAT)

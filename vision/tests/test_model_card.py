@@ -76,3 +76,20 @@ def test_garbled_manifest_is_refused(models: Path):
     _edit(models, "[model]", "[model")
     with pytest.raises(ModelError, match="cannot read"):
         read_model_card(models / "manifest.toml")
+
+
+@pytest.mark.parametrize("score", ["nan", "0.0", "-1.0", "1.5"])
+def test_a_score_out_of_range_is_refused(models: Path, score: str):
+    _edit(models, "score = 0.39", f"score = {score}")
+    with pytest.raises(ModelError, match="between 0 and 1"):
+        read_model_card(models / "manifest.toml")
+
+
+@pytest.mark.parametrize("look", ["near", "photo_look"])
+def test_the_product_never_reads_without_its_second_looks(models: Path, monkeypatch, look: str):
+    _edit(models, f"[{look}]", "[other]")
+    manifest = models / "manifest.toml"
+    read_model_card(manifest)  # a finder in training
+    monkeypatch.setattr("vision.networks.model_card.MANIFEST", manifest)
+    with pytest.raises(ModelError, match="restore models/"):
+        read_model_card(manifest)

@@ -388,11 +388,11 @@ def test_evaluation_counts_every_set_below_a_folder(folder, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("label", "is_wrong"),
     [
-        (Label(None, 0.0, 3), False),
-        (Label(None, 0.0, 3, True), False),
-        (Label(None, 0.0, 3, False), True),
-        (Label(None, 0.0, None), True),
-        (Label(None, 0.0, 4), True),
+        (Label(None, 3), False),
+        (Label(None, 3, True), False),
+        (Label(None, 3, False), True),
+        (Label(None, None), True),
+        (Label(None, 4), True),
     ],
     ids=["flat or not is unknown", "flat", "not flat", "nobody can know", "another value"],
 )

@@ -126,17 +126,21 @@ def _say(line: str) -> None:
 
 
 def to_text(photo: Path, seen: Findings) -> str:
-    """One line for a person."""
+    """One line for a person: the verdict, and what to do where there is none."""
     from vision.overlay import describe
+    from vision.reading import REMEDIES, Unreadable
 
     plain = " ".join(str(die.value) for die in seen.model) or "none"
     took = sum(ms for _, ms in seen.observation.cost_ms)
-    return f"{photo}: {describe(seen.observation.opinion)}   [model alone: {plain}; {took:.0f} ms]"
+    verdict = seen.observation.opinion
+    remedy = f"; {REMEDIES[verdict.reason]}" if isinstance(verdict, Unreadable) else ""
+    return f"{photo}: {describe(verdict)}{remedy}   [model alone: {plain}; {took:.0f} ms]"
 
 
 def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
-    """One object for a program: the verdict, and each die with both votes."""
-    from vision.reading import NoRoll, Verified
+    """One object for a program: the verdict, and each die with both votes. Its keys are listed in
+    `vision/photo/README.md`."""
+    from vision.reading import REMEDIES, NoRoll, Verified
 
     observation = seen.observation
     verdict = observation.opinion
@@ -161,6 +165,7 @@ def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
             "values": None,
             "reason": verdict.reason.value,
             "detail": verdict.detail,
+            "remedy": REMEDIES[verdict.reason],
         }
     result["dice"] = [
         {

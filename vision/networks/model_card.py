@@ -88,7 +88,8 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
         )
     if not 0.0 < card.min_score < 1.0:  # false for nan, too
         raise ModelError(
-            f"the model manifest {manifest} has the score {card.min_score:g}; needed: between 0 and 1"
+            f"the model manifest {manifest} has the score {card.min_score:g}; "
+            "needed: between 0 and 1"
         )
     if manifest == MANIFEST and None in (card.near, card.photo):
         raise ModelError(

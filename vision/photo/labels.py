@@ -19,7 +19,6 @@ from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.pictures import shown
 
-
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 """x0, y0, x1, y1 in pixels."""
 

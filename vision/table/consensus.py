@@ -83,7 +83,6 @@ def agree(
     return Consensus(Verified(verdict.values, confidence), seen, shown_by)
 
 
-
 def _states(opinion: Verdict, verdict: Verdict, order: _Order) -> bool:
     """True if a frame, in which the dice are in this order, has this verdict by itself."""
     if isinstance(opinion, NoRoll) and isinstance(verdict, NoRoll):

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import vision.photo
 from shaker_ctl.main import program
 from vision.pictures import load, save
+from vision.reading import REMEDIES, Reason
 from vision.tests.drawing import Die, draw
 
 THREE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]
@@ -36,7 +38,9 @@ def test_a_toss_is_read(folder):
 
 
 def test_another_number_of_dice_only_on_request(folder):
-    assert "UNREADABLE: count" in read(folder / "pair.png").stdout
+    refused = read(folder / "pair.png").stdout
+    assert "UNREADABLE: count" in refused
+    assert "show three dice (`read --any-number` takes any number)" in refused
     assert "VERIFIED 2 5" in read(folder / "pair.png", "--any-number").stdout
 
 
@@ -49,6 +53,18 @@ def test_what_cannot_be_opened_is_reported_and_the_others_are_read(folder):
     assert "ends in the middle" in rows[0]["error"]
     assert "absent.jpg does not exist" in result.stderr
     assert rows[2]["values"] == [2, 5, 4]
+
+
+def test_each_refusal_says_what_to_do():
+    assert set(REMEDIES) == set(Reason)
+
+
+@pytest.mark.parametrize("name", ["pair.png", "one/toss.jpg", "absent.jpg"])
+def test_the_page_lists_each_key_of_the_json(folder, name):
+    row = json.loads(read(folder / name, "--json").stdout)
+    keys = {*row, *(key for die in row.get("dice", ()) for key in die)}
+    page = (Path(vision.photo.__file__).parent / "README.md").read_text("utf-8")
+    assert [key for key in sorted(keys) if f"`{key}`" not in page and f"`.{key}`" not in page] == []
 
 
 def test_photographs_of_one_name_have_an_overlay_each(folder):

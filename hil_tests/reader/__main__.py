@@ -7,6 +7,7 @@ import typer
 
 from hil_tests.reader import (
     confirming,
+    everything,
     flatness,
     leaning,
     refusals,
@@ -40,6 +41,7 @@ app.command("specks")(specks.main)
 app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
 app.command("sheets")(sheets.main)
+app.command("everything")(everything.main)
 
 if __name__ == "__main__":
     try:

@@ -1,0 +1,111 @@
+"""`python -m hil_tests.reader everything`: every bench of the reader in turn, told on one page.
+
+Owns: the list of the benches with their sizes, and the page. Each bench is a process of its own.
+What it says is kept in a file that is named after all that decides it. So a stopped run goes on
+where it was, and what was said of another reader does not pass for this one's.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import track
+
+from hil_tests.reader.kept import digest_of
+from hil_tests.reader.options import Model, Seed
+from vision.networks.classifier import DieFinder
+from vision.networks.model_card import ModelCard
+
+BENCHES: dict[str, tuple[str, ...]] = {
+    "verification": ("--rig", "800", "--frames", "3"),
+    "leaning": ("--count", "225"),
+    "specks": ("--count", "325"),
+    "refusals": ("--count", "40"),
+    "replay": ("--count", "40"),
+    "confirming": (),
+    "wrong-model": (),
+    "robustness": (),
+}
+"""Each command of `hil_tests.reader` with the size of its run, beside the seed."""
+_RESULTS = ("verification", "leaning", "specks", "confirming")
+"""Benches that keep the result of each case in a folder."""
+_CURVES = "robustness"
+
+
+def _run(name: str, options: tuple[str, ...], out: Path, file: Path) -> None:
+    """Run one bench, and keep its words, status and seconds in `file`."""
+    own = out / name
+    arguments = [name, *options]
+    if name in _RESULTS or (name == _CURVES and find_spec("matplotlib") is not None):
+        arguments += ["--out", str(own)]
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "hil_tests.reader", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    told = {
+        "command": " ".join(["python -m hil_tests.reader", *arguments]),
+        "status": done.returncode,
+        "seconds": round(time.monotonic() - began),
+        "words": done.stdout,
+    }
+    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def page(reader: str, card: ModelCard, files: dict[str, Path], out: Path) -> str:
+    """What all benches said, as Markdown. `reader`: the digest of networks and sources."""
+    near = "none" if card.near is None else card.near.sha256[:12]
+    lines = [
+        "# What the reader accepts, refuses and costs",
+        "",
+        f"Reader {reader}, with the networks {card.sha256[:12]} and {near}. A status other than 0 "
+        "says that the bench missed its goal.",
+        "",
+        "| bench | status | seconds |",
+        "|---|--:|--:|",
+    ]
+    told = {name: json.loads(file.read_text("utf-8")) for name, file in files.items()}
+    lines += [f"| {name} | {row['status']} | {row['seconds']} |" for name, row in told.items()]
+    for name, row in told.items():
+        lines += ["", f"## {name}", "", f"`{row['command']}`", "", "```"]
+        lines += [row["words"].rstrip(), "```"]
+        if (picture := out / name / f"{name}.png").exists():
+            lines += ["", f"![{name}]({picture.relative_to(out)})"]
+    return "\n".join(lines) + "\n"
+
+
+def main(
+    seed: Seed = 31,
+    out: Annotated[Path, typer.Option(help="Folder of the page and of all results.")] = Path(
+        "var/reader"
+    ),
+    only: Annotated[list[str] | None, typer.Option(help="Only these benches.")] = None,
+    model: Model = None,
+) -> None:
+    """Run every bench of the reader, and write README.md; status 1 if one missed its goal."""
+    for name in only or ():
+        if name not in BENCHES:
+            raise typer.BadParameter(f"no bench {name!r}; there are: {', '.join(BENCHES)}")
+    out.mkdir(parents=True, exist_ok=True)
+    finder, files = DieFinder(model), {}
+    for name in track(only or BENCHES, description="benches"):
+        options = (*BENCHES[name], "--seed", str(seed))
+        if model is not None:
+            options += ("--model", str(model))
+        files[name] = out / f"{name}-{digest_of(finder, options)}.json"
+        if not files[name].exists():
+            _run(name, options, out, files[name])
+    told = out / "README.md"
+    told.write_text(page(digest_of(finder), finder.card, files, out), encoding="utf-8")
+    sys.stdout.write(f"{told}\n")
+    statuses = [json.loads(file.read_text("utf-8"))["status"] for file in files.values()]
+    raise typer.Exit(1 if any(statuses) else 0)

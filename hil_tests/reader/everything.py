@@ -67,8 +67,8 @@ def page(reader: str, card: ModelCard, files: dict[str, Path], out: Path) -> str
     lines = [
         "# What the reader accepts, refuses and costs",
         "",
-        f"Reader {reader}, with the networks {card.sha256[:12]} and {near}. A status other than 0 "
-        "says that the bench missed its goal.",
+        f"Reader {reader}, with the networks {card.finder.sha256[:12]} and {near}. A status other "
+        "than 0 says that the bench missed its goal.",
         "",
         "| bench | status | seconds |",
         "|---|--:|--:|",

@@ -19,7 +19,7 @@ def digest_of(finder: DieFinder, *options: object) -> str:
     pass for this one's."""
     card, sources = finder.card, Path(vision.__file__).parent
     looks = (card.near.sha256 if card.near is not None else "",)
-    digest = hashlib.sha256(repr((card.sha256, *looks, *options)).encode())
+    digest = hashlib.sha256(repr((card.finder.sha256, *looks, *options)).encode())
     for path in sorted(sources.rglob("*.py")):
         if "tests" not in path.relative_to(sources).parts:
             digest.update(path.read_bytes())

@@ -60,7 +60,7 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
     shots = (case.shoot() for _ in range(1 if frames == 1 else MAX_FRAMES))
     first, verdict = read_still(reader, shots, frames)
     if frames == 1:
-        verdict = first.observation.opinion or verdict
+        verdict = first.observation.opinion
     model = tuple(sorted(die.value for die in first.model))
     votes = [die.face.value for die in first.second.dice] if first.second is not None else []
     second = tuple(sorted(value for value in votes if value is not None))

@@ -99,7 +99,7 @@ def test_training_goes_on_from_the_checkpoint_of_the_network_that_ships(shots, t
     windows = torch.stack([training.NearWindows(cuts, 5, 0, 48)[i][0] for i in range(48)])
     net = training.NearNet()
     net.load_state_dict(averaged(begin))
-    shipped = open_session(MODELS / "near.onnx", 1)
+    shipped = open_session(MODELS / "near.onnx")
     shown = {"windows": windows.permute(0, 2, 3, 1).contiguous().numpy()}
     trained = training.train([shots], tmp_path / "work", BATCH, seed=1, workers=0, begin=begin)
     with torch.no_grad():

@@ -29,7 +29,7 @@ def test_whole_numbers_do_not_saturate(name, shape):
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     plain = ort.InferenceSession(str(MODELS / name), options, providers=["CPUExecutionProvider"])
     asked = {plain.get_inputs()[0].name: shown}
-    ours = open_session(MODELS / name, 1)
+    ours = open_session(MODELS / name)
     for exact, told in zip(plain.run(None, asked), ours.run(None, asked), strict=True):
         assert np.abs(told - exact).mean() < 0.02 * exact.std()
 
@@ -42,8 +42,8 @@ def asked(session: ort.InferenceSession, name: str) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", SHOWN)
 def test_answers_are_those_of_sums_in_full(name):
     ours, in_full = (
-        open_session(MODELS / name, 1),
-        open_session(MODELS / name, 1, adds_exactly=False),
+        open_session(MODELS / name),
+        open_session(MODELS / name, adds_exactly=False),
     )
     for told, exact in zip(
         ours.run(None, asked(ours, name)), in_full.run(None, asked(in_full, name)), strict=True
@@ -57,7 +57,7 @@ def test_dot_products_of_bytes_are_used_where_the_processor_has_them():
     if platform.machine() != "x86_64" or not adds_bytes_exactly():
         pytest.skip("needs an x86 processor with dot products of bytes")
     name = "dice.onnx"
-    ways = [open_session(MODELS / name, 1, adds_exactly=exactly) for exactly in (None, False)]
+    ways = [open_session(MODELS / name, adds_exactly=exactly) for exactly in (None, False)]
     taken: list[list[float]] = [[], []]
     for _ in range(15):
         for way, times in zip(ways, taken, strict=True):

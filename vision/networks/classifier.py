@@ -98,7 +98,7 @@ class FoundDie:
 class DieFinder:
     """The ONNX model, loaded, checked and warm. One instance per thread."""
 
-    def __init__(self, model: Path | None = None, threads: int = 1) -> None:
+    def __init__(self, model: Path | None = None) -> None:
         """Load the model that `manifest.toml` in the folder `model` (default: `models/`) names.
 
         `model` may also be the manifest itself. Raises ModelError when the model is missing,
@@ -109,17 +109,14 @@ class DieFinder:
             manifest / "manifest.toml" if manifest.is_dir() else manifest
         )
         side = self.card.multiple
-        self._network = Network(self.card.path, threads, (side, side, len(PADDING)))
-        self.near: NearReader | None = (
-            None if self.card.near is None else NearReader(self.card.near, threads)
-        )
-        self._threads = threads
+        self._network = Network(self.card.finder.path, (side, side, len(PADDING)))
+        self.near = None if self.card.near is None else NearReader(self.card.near)
 
     @cached_property
     def photo(self) -> PhotoLooker | None:
         """The network that looks at each thing on a photograph, loaded when first asked for: a
         table never does. Raises ModelError when it does not load or run."""
-        return None if self.card.photo is None else PhotoLooker(self.card.photo, self._threads)
+        return None if self.card.photo is None else PhotoLooker(self.card.photo)
 
     def find(self, image: np.ndarray, min_score: float | None = None) -> list[FoundDie]:
         """Every die in a BGR uint8 (H, W, 3) picture of any size, best score first.

@@ -34,8 +34,7 @@ class ModelFile:
 class ModelCard:
     """One model and what its manifest promises about it."""
 
-    path: Path
-    sha256: str
+    finder: ModelFile
     """The network that finds all dice of a picture."""
     name: str
     multiple: int
@@ -69,8 +68,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
     try:
         model, thresholds = content["model"], content["thresholds"]
         card = ModelCard(
-            path=manifest.parent / str(model["file"]),
-            sha256=str(model["sha256"]).lower(),
+            finder=_file(manifest, model),
             name=str(model["name"]),
             multiple=int(content["input"]["multiple"]),
             min_score=float(thresholds["score"]),
@@ -96,7 +94,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
             f"the model manifest {manifest} names no second look at a die ([near], [photo_look]): "
             "restore models/ from the release"
         )
-    for file in (ModelFile(card.path, card.sha256), card.near, card.photo):
+    for file in (card.finder, card.near, card.photo):
         if file is not None:
             _check_digest(file)
     return card

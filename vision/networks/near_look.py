@@ -118,11 +118,11 @@ def _plain_turned(shown: np.ndarray) -> np.ndarray:
 class NearReader:
     """The network, loaded and warm. One instance per thread."""
 
-    def __init__(self, file: ModelFile, threads: int = 1) -> None:
+    def __init__(self, file: ModelFile) -> None:
         """Raises ModelError when the file does not load or run."""
         # (N, 3): the logit of flat, and how far the bottom face is from where that of an upright
         # die would be, in edges.
-        self._tell = Network(file.path, threads, (SIDE, SIDE, CHANNELS))
+        self._tell = Network(file.path, (SIDE, SIDE, CHANNELS))
 
     def look(
         self,

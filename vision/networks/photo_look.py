@@ -42,11 +42,11 @@ class PhotoLook:
 class PhotoLooker:
     """The network, loaded and warm. One instance per thread."""
 
-    def __init__(self, file: ModelFile, threads: int = 1) -> None:
+    def __init__(self, file: ModelFile) -> None:
         """Raises ModelError when the file does not load or run."""
         # (N, 9): the logit of a die, the logits of six values, and where its top face is, in edges
         # from the window's middle.
-        self._tell = Network(file.path, threads, (SIDE, SIDE, CHANNELS))
+        self._tell = Network(file.path, (SIDE, SIDE, CHANNELS))
 
     def look(
         self, image: np.ndarray, things: Sequence[tuple[np.ndarray, float]]

@@ -33,15 +33,13 @@ def adds_bytes_exactly(cpuinfo: Path = CPUINFO) -> bool:
     return not DOT_PRODUCTS.isdisjoint(flags.partition(":")[2].split())
 
 
-def open_session(
-    path: Path, threads: int, *, adds_exactly: bool | None = None
-) -> ort.InferenceSession:
-    """A session on the CPU. Raises what onnxruntime raises, which is of undocumented types.
+def open_session(path: Path, *, adds_exactly: bool | None = None) -> ort.InferenceSession:
+    """A session on one core. Raises what onnxruntime raises, which is of undocumented types.
 
     `adds_exactly`: whether sums of byte products fit without help; None asks the processor.
     """
     options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     # With AVX2 alone, pairs of byte products saturate in 16 bits, which changes what is read. This
@@ -51,18 +49,16 @@ def open_session(
         options.add_session_config_entry("session.x64quantprecision", "1")
     # An arena keeps the peak of each network and saves no instruction: the maps are small.
     options.enable_cpu_mem_arena = False
-    # Idle threads that spin would cost the motion loop its core.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 class Network:
     """A network from pictures (N, H, W, C) uint8, loaded and warm. One instance per thread."""
 
-    def __init__(self, path: Path, threads: int, picture: tuple[int, int, int]) -> None:
+    def __init__(self, path: Path, picture: tuple[int, int, int]) -> None:
         """`picture`: the size of one. Raises ModelError when the file does not load or run."""
         try:
-            self._session = open_session(path, threads)
+            self._session = open_session(path)
             (self._input,) = (each.name for each in self._session.get_inputs())
             # The first run picks kernels: several times slower than the others, however small.
             self(np.zeros((1, *picture), np.uint8))

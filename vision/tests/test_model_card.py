@@ -16,7 +16,7 @@ def models(tmp_path: Path) -> Path:
     card = read_model_card()
     assert card.near is not None
     assert card.photo is not None
-    for path in (card.path, card.near.path, card.photo.path, MODELS / "manifest.toml"):
+    for path in (card.finder.path, card.near.path, card.photo.path, MODELS / "manifest.toml"):
         shutil.copy(path, tmp_path / path.name)
     return tmp_path
 
@@ -30,10 +30,10 @@ def _edit(models: Path, old: str, new: str) -> None:
 
 def test_shipped_manifest_matches_the_shipped_model():
     card = read_model_card()
-    assert digest_of(card.path) == card.sha256
+    assert digest_of(card.finder.path) == card.finder.sha256
     assert card.near is not None
     assert card.photo is not None
-    files = (card.path, card.near.path, card.photo.path)
+    files = (card.finder.path, card.near.path, card.photo.path)
     assert sum(file.stat().st_size for file in files) <= 4_000_000
     assert 0 < card.min_score < 1
 

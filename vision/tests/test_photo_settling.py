@@ -9,8 +9,9 @@ from vision.faces_by_pips.faces import PhotoDie, PhotoReading
 from vision.faces_by_pips.pips import Face
 from vision.networks.classifier import FoundDie
 from vision.parameters import PHOTO
+from vision.photo.evidence import compare, settle
 from vision.photo.finder import _without_overlap
-from vision.photo.reader import compare, judge, settle
+from vision.photo.judgement import judge
 from vision.reading import Reason, Unreadable, Verified
 
 

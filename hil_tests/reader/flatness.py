@@ -28,7 +28,7 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS
 from vision.reading import DieEvidence
-from vision.table import judgement, witnesses
+from vision.table import judgement, no_roll, witnesses
 
 RIG = "rig"
 _HARD_DEG = 14.0
@@ -152,7 +152,7 @@ def report(seen: Sequence[MeasuredDie], sums: np.ndarray) -> None:
     names = np.array([each.name for each in seen])
     read = np.array([bool(e.evidence.second and e.evidence.second.value) for e in seen])
     passes = np.array([judgement.passes(*pair) for pair in sums])
-    fails = np.array([judgement.fails(*pair) for pair in sums])
+    fails = np.array([no_roll.fails(*pair) for pair in sums])
     for name in sorted(set(names)):
         here = (names == name) & read
         a, b = sums[here & flat], sums[here & other]

@@ -7,14 +7,8 @@ values, and if every die lies flat. A die lies flat if all witnesses together cl
 neither reader's side says the contrary. With a stereo camera, the height of its pips must not say
 the contrary either; if it surely says flat, each side may be more in doubt.
 
-A no roll has four proofs. Each reader's side by itself says that one die is not flat. Or the looks
-of a die and its measured top face say so together, because an outline contains no height; but not
-if the second reader's side outweighs them, or if the model doubts the value: a window beside the
-die misleads both, and so do wrong corners. Or fewer dice are in sight than there are, with one top
-face at the floor's height and one higher. Or the pips of a die lie higher than a flat die's, and
-one side bears that out. Looks that say flat leave the first two unproved, and a height that surely
-says flat leaves all but a hidden die's unproved.
-Everything else is unreadable. The reason names the witness that refused.
+`no_roll` has the proofs of a no roll. Everything else is unreadable. The reason names the witness
+that refused.
 """
 
 from __future__ import annotations
@@ -22,10 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from vision.parameters import LIMITS, MAX_LEAN_DEG, Limits
+from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
-    Kind,
     NoRoll,
     Reason,
     Scene,
@@ -34,17 +27,8 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.table.witnesses import (
-    HEIGHT,
-    LOOKS,
-    NETWORKS,
-    SECOND,
-    SIDES,
-    TOP,
-    farthest_below,
-    is_as_high_as_flat,
-    side_of,
-)
+from vision.table.no_roll import by_lean, fits, on_a_hidden_die
+from vision.table.witnesses import HEIGHT, NETWORKS, SECOND, farthest_below, side_of
 
 _DOUBTS_OF_CONTACT = (
     Reason.READERS_DISAGREE,
@@ -110,15 +94,6 @@ def least_of_each(height: float, limits: Limits = LIMITS) -> float:
     return -limits.height if height > limits.height_sure else limits.against
 
 
-def fails(networks: float, second: float, limits: Limits = LIMITS) -> bool:
-    """True if both sides say not flat, each by itself."""
-    return (
-        networks + second < limits.no_roll
-        and networks < limits.against
-        and second < limits.no_roll_second
-    )
-
-
 def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
     """True if the witnesses leave no doubt that a die lies flat on the floor."""
     if die.second is None or die.second.value is None or die.measured is None:
@@ -146,7 +121,6 @@ class _Judgement:
         return (
             self._too_many()
             or self._no_roll()
-            or self._on_a_hidden_die()
             or self._of_another_style()
             or self._too_few()
             or self._doubtful(self._foreign())
@@ -164,88 +138,10 @@ class _Judgement:
         return Unreadable(Reason.COUNT, f"{self._seen} dice")
 
     def _no_roll(self) -> NoRoll | None:
-        """No roll by the die that surely leans most."""
-        lying = [
-            (i, die)
-            for i, die in enumerate(self._dice)
-            if not self._is_lie_granted and self._is_proved_not_flat(die)
-        ]
-        if not lying:
-            return None
-        index, die = max(lying, key=lambda pair: self._lean_deg(pair[1]))
-        assert die.measured is not None
-        is_stacked = die.measured.layer > self._limits.stacked_layer_dice
-        kind = Kind.STACKED if is_stacked else Kind.TILTED
-        return NoRoll(index, kind, self._lean_deg(die))
-
-    def _is_proved_not_flat(self, die: DieEvidence) -> bool:
-        """True if both sides, or the looks and the top face, prove that a die does not lie flat."""
-        limits = self._limits
-        if die.model is None or die.measured is None or self._scene.die_px < limits.die_px:
-            return False
-        if die.second is None:
-            return False  # what covers a flat die hides its cube, too
-        if die.measured.above > limits.max_height_dice:
-            return False
-        looks, networks, second = (side_of(die, names) for names in ((LOOKS,), NETWORKS, SECOND))
-        height = side_of(die, (HEIGHT,))
-        if height > limits.height_sure:
-            return False
-        if height < -limits.height_sure:
-            return self._is_high_by_both(die, networks, second)
-        if looks > 0 or networks + second > limits.no_roll:
-            return False
-        is_askew = side_of(die, (TOP,)) < limits.against
-        if self._fits(die.second) and die.measured.layer < limits.stacked_layer_dice:
-            is_askew = False  # an upright cube stands there: only its height may be another
-        if die.model.value_p < limits.value_p:
-            is_askew = False  # a face whose value is doubted may be found at a wrong place
-        if die.beside and not self._is_seen_through(die):
-            # A hidden seam spoils both sides, but never the networks' so much.
-            is_doubted = second < limits.no_roll_second or is_askew
-            # Between two neighbours the outline goes with the looks, the side faces do not.
-            is_denied = len(die.beside) > 1 and side_of(die, (SIDES,)) > 0
-            return networks < limits.seam_networks and is_doubted and not is_denied
-        return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
-
-    def _is_high_by_both(self, die: DieEvidence, networks: float, second: float) -> bool:
-        """True if a side bears out the height of a die's pips. The pips must be the face's, and
-        another die must be as high as a flat one: else the right lens has moved."""
-        limits, vote = self._limits, die.second
-        assert die.model is not None
-        is_read = vote is not None and vote.value == die.model.value
-        if not is_read or die.model.value_p < limits.value_p:
-            return False
-        if not any(is_as_high_as_flat(other.height, limits) for other in self._dice):
-            return False
-        return networks < limits.against or second < limits.no_roll_second
-
-    def _on_a_hidden_die(self) -> NoRoll | None:
-        """No roll by a stack seen from straight above: fewer dice than there are, and the top face
-        of one higher than the other's. How it looks says nothing: it lies flat.
-
-        The other die must measure on the floor. A die that only the second reader sees must be the
-        hidden one, and lie under the higher one.
-        """
-        wanted, limits = self._scene.wanted, self._limits
-        if wanted is None or not 2 <= self._seen < wanted or len(self._dice) > wanted:
-            return None
-        missed = [die for die in self._dice if die.model is None]
-        nearest = limits.under_edges * self._scene.die_mm
-        for index, die in enumerate(self._dice):
-            if (
-                die.model is not None
-                and die.measured is not None
-                and side_of(die, (HEIGHT,)) < limits.height_sure
-                and limits.on_another_dice < die.measured.above < limits.max_height_dice
-                and abs(die.measured.layer - die.measured.above - 1) < limits.above_dice
-                and all(
-                    math.hypot(die.x_mm - other.x_mm, die.y_mm - other.y_mm) < nearest
-                    for other in missed
-                )
-            ):
-                return NoRoll(index, Kind.STACKED, 0.0)
-        return None
+        """No roll by a die that leans, or by one that lies on another."""
+        evidence = self._dice, self._scene, self._limits
+        leaning = None if self._is_lie_granted else by_lean(*evidence)
+        return leaning or on_a_hidden_die(*evidence)
 
     def _of_another_style(self) -> Unreadable | None:
         """The refusal where most faces are of no kind that the second reader knows."""
@@ -270,7 +166,7 @@ class _Judgement:
             if missed.beside:
                 return Unreadable(Reason.TOUCHING, "the model misses a die beside another")
             vote = missed.second
-            if vote is not None and vote.value is None and self._fits(vote):
+            if vote is not None and vote.value is None and fits(vote, self._limits):
                 return _no_face(vote)  # why the model takes this upright cube for no die
         if wanted is not None and seen != wanted:
             return Unreadable(Reason.COUNT, f"{seen} dice, and no proof of a stack")
@@ -305,7 +201,9 @@ class _Judgement:
         detail = f"die {number} from the left: {doubt.detail}"
         # Two odd faces side by side have lost their seam, one alone is odd by itself.
         is_alone = not any(self._is_odd(self._dice[i]) for i in die.beside)
-        is_plain = doubt.reason is Reason.NO_LEGAL_FACE and is_alone and self._fits(die.second)
+        is_plain = (
+            doubt.reason is Reason.NO_LEGAL_FACE and is_alone and fits(die.second, self._limits)
+        )
         if doubt.reason in _DOUBTS_OF_CONTACT and touches and not is_plain:
             return Unreadable(Reason.TOUCHING, f"{detail}; it touches its neighbour")
         return Unreadable(doubt.reason, detail)
@@ -346,43 +244,10 @@ class _Judgement:
             )
         return None
 
-    def _lean_deg(self, die: DieEvidence) -> float:
-        """By the side faces if they show a lean within their reach: they err by half a degree, the
-        network by 3°."""
-        vote, limits = die.second, self._limits
-        by_network = die.measured.lean_deg if die.measured is not None else 0.0
-        if (
-            vote is not None
-            and vote.sides < limits.sides_lean
-            and by_network < MAX_LEAN_DEG
-            and (vote.sides_beyond_mm > limits.sides_beyond_mm or self._is_seen_through(die))
-        ):
-            return vote.sides_lean_deg
-        return by_network
-
-    def _is_seen_through(self, die: DieEvidence) -> bool:
-        """True if the far face of a clear die shows that it leans; no neighbour spoils that."""
-        vote, model = die.second, die.model
-        return (
-            vote is not None
-            and model is not None
-            and vote.value == model.value
-            and vote.through < self._limits.sides_lean
-        )
-
     def _is_odd(self, die: DieEvidence) -> bool:
         """True if the second reader reads no face there, or one that is not where the die is."""
         vote = die.second
         return vote is None or vote.value is None or vote.offset > self._limits.off_face_edges
-
-    def _fits(self, vote: SecondVote | None) -> bool:
-        """True if an upright cube has this outline wherever it was seen, or the far face of a clear
-        die shows one: then a neighbour spoils nothing of what is inside it."""
-        limits = self._limits
-        return vote is not None and (
-            vote.through > -limits.sides_lean
-            or (vote.spread_mm < limits.plain_fit_mm and vote.support > limits.plain_support)
-        )
 
 
 def _verified(dice: Sequence[DieEvidence]) -> Verified:

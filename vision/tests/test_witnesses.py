@@ -7,7 +7,8 @@ import pytest
 
 from vision.parameters import LIMITS
 from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote
-from vision.table.judgement import fails, passes
+from vision.table.judgement import passes
+from vision.table.no_roll import fails
 from vision.table.witnesses import (
     CONTACT,
     LOOKS,

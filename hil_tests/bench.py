@@ -200,7 +200,7 @@ def _times(
         if r["t_dip_seen"] and r["t_rest"]
     ]
     _row(table, "  rest seen → ring-light dip seen, if later", dips, "")
-    table.add_row("start → READY", "1", f"{1000 * ready_s:.0f}", "", "≤ 4000")
+    table.add_row("start → READY", "1", f"{1000 * ready_s:.0f}", "", "≤ 1200")
     return table
 
 

@@ -35,6 +35,23 @@ def test_measurements_that_determine_nothing_are_said() -> None:
         least_squares(lambda x: np.full(2, np.nan), np.zeros(3))
 
 
+@pytest.mark.parametrize("spoiled", [False, True])
+def test_corners_that_do_not_fit_are_too_few_for_a_camera_without_them(
+    spoiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = np.array([(x, y) for x in range(-36, 37, 24) for y in range(-40, 41, 20)], float)[:18]
+    px = TABLE.to_px(np.c_[places, np.full(len(places), 0.3)])
+    if spoiled:
+        px[[1, 7, 16]] += [(5.0, 0.0), (-5.0, 5.0), (0.0, -5.0)]
+    monkeypatch.setattr("vision.calibrating.calibrate.find_corners", lambda *_: (places, px))
+    view = View(np.zeros((*TABLE.image_size[::-1],), np.uint8), 0.3)
+    if not spoiled:
+        assert calibrate([view], CARD, TABLE).corners == 18
+        return
+    with pytest.raises(CalibrationError, match="only 15 corners fit one camera"):
+        calibrate([view], CARD, TABLE)
+
+
 @pytest.mark.parametrize("radius_mm", [float("nan"), float("inf"), 0.0, -5.0, 0.001, 14.9, 1e9])
 def test_no_card_is_made_for_an_impossible_compartment(radius_mm: float) -> None:
     with pytest.raises(CalibrationError, match="15 to 300 mm"):

@@ -73,30 +73,27 @@ class Foreground:
 class FloorView:
     """Everything about the compartment that does not change from frame to frame."""
 
-    def __init__(self, calibration: Calibration, scale: float = 2.0) -> None:
-        self.calibration = calibration
+    scale = 2.0
+    """Frame pixels per pixel of the view."""
+
+    def __init__(self, calibration: Calibration) -> None:
         radius = calibration.compartment_radius_mm
         rim = calibration.circle_px(radius)
         # The tops of dice at the rim, and of one on top of another, reach beyond the floor.
         rows, columns = calibration.around()
         self.origin = x0, y0 = columns.start, rows.start
-        self.scale = scale
+        scale = self.scale
         self.die_area = (calibration.die_px / scale) ** 2
         """Of a flat die's top face, pixels of the view."""
         width, height = (
             max(_MIN_SIDE, int((each.stop - each.start) / scale)) for each in (columns, rows)
         )
         self.size = width, height
-        self.crop = (
-            slice(y0, int(y0 + self.size[1] * scale)),
-            slice(x0, int(x0 + self.size[0] * scale)),
-        )
-        disc = np.zeros((self.size[1], self.size[0]), np.uint8)
-        view = (rim + 0.5 - self.origin) / scale - 0.5
-        fill(disc, view, 255)
+        self.crop = np.s_[y0 : y0 + int(height * scale), x0 : x0 + int(width * scale)]
+        disc = np.zeros((height, width), np.uint8)
+        fill(disc, (rim + 0.5 - self.origin) / scale - 0.5, 255)
         # The seam between floor and wall is neither.
-        self.disc = cv2.erode(disc, NEAR)
-        self.inside = self.disc > 0
+        self.inside = np.asarray(cv2.erode(disc, NEAR) > 0)
         self._floor = FloorFit(
             self.inside,
             radius * calibration.floor_px_per_mm / scale,

@@ -17,7 +17,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import Foreground
+from vision.cube_outlines.foreground import SCALE, Foreground
 from vision.quads import NORMALS, TANGENTS
 
 _BLOCKS, _RAYS = 5, 6
@@ -113,13 +113,13 @@ def _profiles(
     points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
     px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
-    start, way = px[0].astype(np.float32), (px[1] - px[0]).astype(np.float32)
-    rays_x, rays_y = (start[:, k, None] + way[:, k, None] * _SHARE for k in (0, 1))
-    colours = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    start, way = (each.astype(np.float32).T[..., None] for each in (px[0], px[1] - px[0]))
+    rays = start + way * _SHARE
+    colours = cv2.remap(image, *rays, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
     shape = (len(others), 4, _BLOCKS)
     median = median.reshape(*shape, len(_S), 3).astype(np.float32)
-    x, y = _in_view(ground, rays_x[:, ::_COARSE], rays_y[:, ::_COARSE])
+    x, y = _in_view(ground, *rays[..., ::_COARSE])
     is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
     for free, near, column, row in zip(
         is_free, others, x.reshape(is_free.shape), y.reshape(is_free.shape), strict=True
@@ -145,8 +145,8 @@ def _upper_median(sixes: np.ndarray) -> np.ndarray:
 
 def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whole pixels of the view, inside it, next to frame pixels (x, y)."""
-    (left, top), scale = ground.origin, ground.scale
-    return ground.whole((x + (0.5 - left)) / scale - 0.5, (y + (0.5 - top)) / scale - 0.5)
+    left, top = ground.origin
+    return ground.whole((x + (0.5 - left)) / SCALE - 0.5, (y + (0.5 - top)) / SCALE - 0.5)
 
 
 def _ends(

@@ -301,8 +301,8 @@ class CubeOutline:
         squares = ground.to_view(self.tops_px(poses))
         inset = np.array(insets_mm or [0.0] * len(poses))[:, None] / (2 * self.half)
         u, v = (inset + along * (1 - 2 * inset) for along in _GRID.T)
-        corner, right, _, left = squares.transpose(1, 2, 0)[..., None]
-        x, y = ground.whole(*(corner + u * (right - corner) + v * (left - corner)))
+        corner, right, _, below = squares.transpose(1, 2, 0)[..., None]
+        x, y = ground.whole(*(corner + u * (right - corner) + v * (below - corner)))
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
         # A flat die at the rim has two thirds of its top face over the floor.

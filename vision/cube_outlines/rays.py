@@ -114,12 +114,12 @@ def _profiles(
     px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
     start, way = (each.astype(np.float32).T[..., None] for each in (px[0], px[1] - px[0]))
-    rays = start + way * _SHARE
-    colours = cv2.remap(image, *rays, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    x, y = start + way * _SHARE
+    colours = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
     shape = (len(others), 4, _BLOCKS)
     median = median.reshape(*shape, len(_S), 3).astype(np.float32)
-    x, y = _in_view(ground, *rays[..., ::_COARSE])
+    x, y = _in_view(ground, x[:, ::_COARSE], y[:, ::_COARSE])
     is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
     for free, near, column, row in zip(
         is_free, others, x.reshape(is_free.shape), y.reshape(is_free.shape), strict=True

@@ -95,8 +95,8 @@ def _height(
 def _slopes(image: np.ndarray, px: np.ndarray) -> np.ndarray:
     """(..., N) float32: how the picture changes across and along discs at (..., M, 2) pixels. The
     lenses see gloss differently, but they see the edge of a pip at one place."""
-    rays_x, rays_y = (px[..., k].reshape(-1, len(_PATCH)).astype(np.float32) for k in (0, 1))
-    seen = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    x, y = px.reshape(-1, len(_PATCH), 2).astype(np.float32).transpose(2, 0, 1)
+    seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     square = seen.astype(np.float32).reshape(*px.shape[:-2], _SAMPLES, _SAMPLES, 3)
     across = np.diff(square, axis=-2)[..., 1:, :, :][..., _IS_DISC, :]
     along = np.diff(square, axis=-3)[..., 1:, :][..., _IS_DISC, :]

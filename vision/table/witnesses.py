@@ -164,12 +164,12 @@ def _by_height(dice: Sequence[DieEvidence], limits: Limits) -> list[tuple[Witnes
     tenth of a millimetre there is half a one of height, and a turn raises one die and not another.
     """
     are_flat = all(is_as_high_as_flat(die.height, limits) for die in dice)
-    said: list[tuple[Witness, ...]] = []
-    for die in dice:
-        odds = 0.0 if die.height is None else _height_odds(die.height, limits)
-        witness = Witness(HEIGHT, odds if are_flat else min(odds, 0.0))
-        said.append(() if die.height is None else (witness,))
-    return said
+    most = limits.height if are_flat else 0.0
+    heights = (die.height for die in dice)
+    return [
+        () if height is None else (Witness(HEIGHT, min(_height_odds(height, limits), most)),)
+        for height in heights
+    ]
 
 
 def _height_odds(height: Height, limits: Limits) -> float:

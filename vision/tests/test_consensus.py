@@ -233,6 +233,6 @@ def test_whatever_comes_a_verdict_is_carried_by_its_last_frames(kinds):
     frames = [dataclasses.replace(made[kind], sequence=i) for i, kind in enumerate(kinds)]
     consensus = agree(frames)
     if consensus is not None:
-        assert consensus.frames == tuple(frames[-FRAMES:])
+        assert consensus.shown_by in frames[-FRAMES:]
         assert len(set(kinds[-FRAMES:])) == 1
         assert kinds[-1] != "bad"

@@ -183,7 +183,7 @@ class Calibration:
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
-        turn, lens = self._from_lens
+        turn, lens = _from_lens(self)
         return self._seen(np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens)
 
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
@@ -194,7 +194,7 @@ class Calibration:
 
     def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
-        turn, lens = self._from_lens
+        turn, lens = _from_lens(self)
         level = np.asarray(xy_mm, np.float64).reshape(-1, 2) @ turn[:2] + (z_mm * turn[2] + lens)
         return self._seen(level).reshape(xy_mm.shape)
 
@@ -210,8 +210,8 @@ class Calibration:
             return px[:, 0]
         (u, v), f = self.centre_px, self.focal_px
         lens = np.array([(f, 0.0, u), (0.0, f, v), (0.0, 0.0, 1.0)])
-        turn = _turn(self.tilt_deg, self.turn_deg).T
-        rays = cv2.undistortPoints(px, lens, np.array((self.k1, 0.0, 0.0, 0.0)), R=turn)
+        k1 = np.array((self.k1, 0.0, 0.0, 0.0))
+        rays = cv2.undistortPoints(px, lens, k1, R=_turn(self).T)
         return np.asarray(rays[:, 0] * (self.height_mm - z_mm) - self.compartment_mm)
 
     def circle_px(self, radius_mm: float, z_mm: float = 0.0) -> np.ndarray:
@@ -236,10 +236,6 @@ class Calibration:
         x1, y1 = np.minimum(np.ceil(points_px.max(axis=0)), self.image_size).astype(int)
         return slice(int(y0), int(y1)), slice(int(x0), int(x1))
 
-    @property
-    def _from_lens(self) -> tuple[np.ndarray, np.ndarray]:
-        return _from_lens(self.tilt_deg, self.turn_deg, self.compartment_mm, self.height_mm)
-
 
 def _read(name: str, value: Any) -> Any:
     """The number, or the pair of numbers, under this key of the settings table."""
@@ -263,10 +259,10 @@ def _right_of(table: dict[str, Any]) -> Calibration:
 
 
 @functools.lru_cache
-def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
+def _turn(camera: Calibration) -> np.ndarray:
     """(3, 3) from plumb directions (x, y, down) to the camera's."""
-    right, down = np.radians(tilt_deg)
-    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(turn_deg)))
+    right, down = np.radians(camera.tilt_deg)
+    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(camera.turn_deg)))
     about_x, about_y, about_z = (cv2.Rodrigues(np.array(each))[0] for each in turns)
     turn = np.asarray(about_x @ about_y @ about_z)
     turn.setflags(write=False)  # it is shared
@@ -274,16 +270,11 @@ def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
 
 
 @functools.lru_cache
-def _from_lens(
-    tilt_deg: tuple[float, float],
-    turn_deg: float,
-    compartment_mm: tuple[float, float],
-    height_mm: float,
-) -> tuple[np.ndarray, np.ndarray]:
+def _from_lens(camera: Calibration) -> tuple[np.ndarray, np.ndarray]:
     """(3, 3) and (3,): compartment coordinates times the first, plus the second, are millimetres
     right, down and away from the lens. In the compartment z grows towards the lens."""
-    turn = _turn(tilt_deg, turn_deg).T
-    both = np.diag((1.0, 1.0, -1.0)) @ turn, np.array((*compartment_mm, height_mm)) @ turn
+    turn, lens = _turn(camera).T, np.array((*camera.compartment_mm, camera.height_mm))
+    both = np.diag((1.0, 1.0, -1.0)) @ turn, lens @ turn
     for each in both:
         each.setflags(write=False)  # they are shared
     return both

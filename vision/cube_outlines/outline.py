@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
+from operator import or_
 
 import cv2
 import numpy as np
@@ -379,19 +381,14 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     shown = np.ix_(everything.any(axis=1), everything.any(axis=0))
     silhouettes, solid = [area[shown] > 0 for area in areas], mask[shown] > 0
     sizes = [np.count_nonzero(area) for area in silhouettes]
-    one = float(np.median(sizes)) if sizes else 1.0
-    whole = np.count_nonzero(solid)
-    best: tuple[float, list[int]] = (float("inf"), [])
-    for count in range(1, most + 1):
-        for chosen in combinations(range(len(poses)), count):
-            union = silhouettes[chosen[0]].copy()
-            for i in chosen[1:]:
-                union |= silhouettes[i]
-            covered = np.count_nonzero(union)
-            hit = np.count_nonzero(union & solid)
-            overlap = (sum(sizes[i] for i in chosen) - covered) / one
-            missed, invented = (whole - hit) / one, (covered - hit) / one
-            cost = missed + invented + overlap
-            if cost < best[0]:
-                best = (cost, list(chosen))
-    return best[1]
+    one, whole = float(np.median(sizes)), np.count_nonzero(solid)
+
+    def cost(chosen: Sequence[int]) -> float:
+        union = reduce(or_, (silhouettes[i] for i in chosen))
+        covered, hit = np.count_nonzero(union), np.count_nonzero(union & solid)
+        overlap = (sum(sizes[i] for i in chosen) - covered) / one
+        missed, invented = (whole - hit) / one, (covered - hit) / one
+        return missed + invented + overlap
+
+    numbers, counts = range(len(poses)), range(1, most + 1)
+    return list(min((each for n in counts for each in combinations(numbers, n)), key=cost))

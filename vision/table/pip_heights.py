@@ -12,8 +12,6 @@ neighbours have no part in this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 
@@ -44,20 +42,11 @@ _PLACES = {
 """(N, 2) per value: where it has pips, however the die is turned, in spacings."""
 
 
-def measure_heights(
-    left: np.ndarray,
-    right: np.ndarray,
-    dice: Sequence[SecondDie],
-    calibration: Calibration,
-) -> list[Height]:
-    """The height of each die; `NO_HEIGHT` of one without a value. `left` and `right`, (H, W, 3)
-    uint8: the pictures of both lenses of this calibration."""
-    return [_height(left, right, die, calibration) for die in dice]
-
-
-def _height(
+def measure_height(
     left: np.ndarray, right: np.ndarray, die: SecondDie, calibration: Calibration
 ) -> Height:
+    """The height of a die; `NO_HEIGHT` of one without a value. `left` and `right`, (H, W, 3) uint8:
+    the pictures of both lenses of this calibration."""
     lens, value, edge = calibration.right, die.face.value, calibration.die_mm
     if lens is None or value is None:
         return NO_HEIGHT

@@ -32,7 +32,7 @@ from vision.table.edges import refine
 from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
-from vision.table.pip_heights import measure_heights
+from vision.table.pip_heights import measure_height
 from vision.table.quality import QualityGate
 from vision.table.witnesses import heard
 
@@ -133,7 +133,10 @@ class TableReader:
         scene = scene_of(second, self.calibration, dice)
         heights: Sequence[Height] | None = None
         if frame.right is not None:
-            heights = measure_heights(frame.image, frame.right, second.dice, self.calibration)
+            heights = [
+                measure_height(frame.image, frame.right, die, self.calibration)
+                for die in second.dice
+            ]
             clock.lap("heights")
         evidence = heard(gather(found, second, self.calibration, heights), scene)
         if quality.fault is None:

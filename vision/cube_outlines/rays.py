@@ -72,8 +72,7 @@ class Ends:
     """(4 D, _BLOCKS) bool, whether an upright die's side face, of its top's colour and as dark as
     what is seen in its place, would differ from the floor."""
     floor_mm: np.ndarray
-    """(D, 4) how far outward of each top edge the plain floor is first seen; infinite where it
-    is not."""
+    """(D, 4): see `sides.Sides.floor_mm`."""
 
 
 def read_rays(

@@ -87,9 +87,7 @@ class Sides:
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
     floor_mm: tuple[float, ...] = ()
-    """How far outward of each top edge the plain floor is first seen, mm; infinite where it is
-    not seen.
-    The first side faces where the die's turn points, the others follow clockwise in the picture."""
+    """See `SecondVote.floor_mm`; infinite where the floor is not seen."""
 
 
 NOTHING_SEEN = Sides(0.0, 0.0, 0.0, 0, 0.0, 0.0)

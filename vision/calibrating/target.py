@@ -38,7 +38,7 @@ CLEARANCE_MM = 0.5
 _MARGIN_MM = 1.0
 """White between the outermost black and the card's edge."""
 
-_DICTIONARY = cv2.aruco.DICT_4X4_100
+_DICTIONARY = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_100)
 _BITS = 6
 """Cells along a marker: four of code, and its black border."""
 
@@ -92,7 +92,7 @@ class Target:
             (self.squares, self.squares),
             self.square_mm,
             self.square_mm * MARKER_SHARE,
-            cv2.aruco.getPredefinedDictionary(_DICTIONARY),
+            _DICTIONARY,
         )
 
     def corners_mm(self) -> np.ndarray:
@@ -110,7 +110,6 @@ class Target:
         """The black squares to print, as (left, top, edge) in mm; cut off where the card ends."""
         found = []
         half, square = self.squares * self.square_mm / 2, self.square_mm
-        dictionary = cv2.aruco.getPredefinedDictionary(_DICTIONARY)
         edge = square * MARKER_SHARE
         inset, cell = (square - edge) / 2, edge / _BITS
         # Every second square has a marker: rows have an odd number of them.
@@ -121,7 +120,7 @@ class Target:
             if number % 2 == 0:
                 found.append((left, top, square))
                 continue
-            code = dictionary.generateImageMarker(number // 2, _BITS)
+            code = _DICTIONARY.generateImageMarker(number // 2, _BITS)
             found += [
                 (left + inset + x * cell, top + inset + y * cell, cell)
                 for y, x in np.argwhere(np.asarray(code) == 0)

@@ -269,7 +269,7 @@ def verdict_of(*heights: float, **looks: float) -> Verdict | None:
     frames = []
     for number, above in enumerate(heights):
         dice = heard(toss(above, **looks), scene)
-        frames.append(Observation(number, number / 30, None, dice, judge(dice, scene), (), scene))
+        frames.append(Observation(number / 30, None, dice, judge(dice, scene), (), scene))
     consensus = agree(frames)
     return None if consensus is None else consensus.verdict
 

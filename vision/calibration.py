@@ -87,10 +87,9 @@ class Calibration:
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Calibration:
         """Read the settings table. Raises CalibrationError, naming the key."""
-        table = dict(table)
         beside = _right_of(table) if "second" in table else None
         own = [each for each in dataclasses.fields(cls) if each.name != "right"]
-        if unknown := set(table) - {each.name for each in own}:
+        if unknown := set(table) - {each.name for each in own} - {"second"}:
             raise CalibrationError(f"calibration: unknown key {sorted(unknown)[0]!r}")
         try:
             values = {
@@ -245,9 +244,9 @@ def _read(name: str, value: Any) -> Any:
     return first, second
 
 
-def _right_of(table: dict[str, Any]) -> Calibration:
-    """The second lens, taken out of the table of the first. Raises CalibrationError."""
-    own = table.pop("second")
+def _right_of(table: Mapping[str, Any]) -> Calibration:
+    """The second lens in the table of the first. Raises CalibrationError."""
+    own = table["second"]
     if not isinstance(own, Mapping) or set(own) & {*_SHARED, "second"}:
         raise CalibrationError(f"calibration: second: {', '.join(_SHARED)} are the first lens's")
     try:

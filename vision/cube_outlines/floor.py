@@ -84,7 +84,11 @@ class FloorFit:
             if other is not None and other.is_near.sum() > fitted.is_near.sum():
                 fitted = other
         colour = fitted.lab
-        has_middle, has_rim = (self._covers(fitted, part) for part in (self._middle, self._rim))
+        # Dice may cover three quarters of either part.
+        has_middle, has_rim = (
+            bool(fitted.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
+            for part in (self._middle, self._rim)
+        )
         if has_middle != has_rim:
             rest = self._fit_surface(samples, ~fitted.is_near, self._plane)
             if rest is not None:
@@ -93,12 +97,6 @@ class FloorFit:
                 if disc is not None:
                     colour = np.where(disc, inner.lab, outer.lab)
         return replace(fitted, lab=colour)
-
-    @staticmethod
-    def _covers(surface: Floor, part: np.ndarray) -> bool:
-        """True if a surface explains more than a quarter of the samples in `part`, (N,) bool: dice
-        may cover the rest."""
-        return bool(surface.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
 
     def _fit_surface(
         self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray

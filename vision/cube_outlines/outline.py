@@ -263,14 +263,13 @@ class CubeOutline:
     def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
         """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
         edge = self.calibration.die_px / SCALE
+        half = edge / 2
         polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
         sides = sides_of(polygon)
-        following = polygon + sides
-        lengths = np.hypot(sides[:, 0], sides[:, 1])
-        is_long = lengths >= edge / 2
-        starts, ends, lengths = polygon[is_long], following[is_long], lengths[is_long]
-        along = sides[is_long] / lengths[:, None]
-        half = edge / 2
+        is_long = np.hypot(*sides.T) >= half
+        starts, sides = polygon[is_long], sides[is_long]
+        ends, lengths = starts + sides, np.hypot(*sides.T)
+        along = sides / lengths[:, None]
         # OpenCV goes around what a contour holds with its inside on the same side always.
         inward = np.stack([along[:, 1], -along[:, 0]], axis=1) * half
         # In the middle of a side as long as a die's, and at both ends of any.
@@ -328,8 +327,10 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> np.ndarray:
     """(2, P, N, K) float32: x and y of the points `along` the normals from each of (P, N, 2)."""
-    start, way = (each.transpose(2, 0, 1)[..., None] for each in (view, normal))
-    return start.astype(np.float32) + way.astype(np.float32) * along.astype(np.float32)
+    start, way = (
+        np.array(each.transpose(2, 0, 1), np.float32, order="C") for each in (view, normal)
+    )
+    return start[..., None] + way[..., None] * along.astype(np.float32)
 
 
 def _search(

@@ -112,8 +112,8 @@ def _profiles(
     points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
     px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
-    start, way = (each.astype(np.float32).T[..., None] for each in (px[0], px[1] - px[0]))
-    x, y = start + way * _SHARE
+    start, way = (np.array(each.T, np.float32, order="C") for each in (px[0], px[1] - px[0]))
+    x, y = start[..., None] + way[..., None] * _SHARE
     colours = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
     shape = (len(others), 4, _BLOCKS)

@@ -384,12 +384,14 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     sizes = [np.count_nonzero(area) for area in silhouettes]
     one, whole = float(np.median(sizes)), np.count_nonzero(solid)
 
-    def cost(chosen: Sequence[int]) -> float:
+    def cost(chosen: tuple[int, ...]) -> float:
         union = reduce(or_, (silhouettes[i] for i in chosen))
         covered, hit = np.count_nonzero(union), np.count_nonzero(union & solid)
         overlap = (sum(sizes[i] for i in chosen) - covered) / one
         missed, invented = (whole - hit) / one, (covered - hit) / one
         return missed + invented + overlap
 
-    numbers, counts = range(len(poses)), range(1, most + 1)
-    return list(min((each for n in counts for each in combinations(numbers, n)), key=cost))
+    counts = range(1, most + 1)
+    subsets = [each for count in counts for each in combinations(range(len(poses)), count)]
+    best = min(subsets, key=cost)
+    return list(best)

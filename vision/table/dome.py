@@ -130,7 +130,8 @@ class DomeWatch:
         places_px = middles[1:][is_large] + self._low
         places_mm = self._calibration.to_mm(places_px, self._calibration.die_mm).tolist()
         widths_mm = 2 * np.sqrt(areas_mm2[is_large] / np.pi)
-        found = [Blot(*at, width) for at, width in zip(places_mm, widths_mm.tolist(), strict=True)]
+        placed = zip(places_mm, widths_mm.tolist(), strict=True)
+        found = [Blot(x, y, width) for (x, y), width in placed]
         if found:
             self._now, self._earlier = _Seen(still.shape), _Seen(still.shape)
         return tuple(sorted(found, key=lambda blot: -blot.width_mm))

@@ -80,8 +80,7 @@ def height_of(value: int | None, *, right: int | None = None, **pose: float) -> 
     """What both lenses say of a die with this value; `right`: the second shows another."""
     shown = value or 3
     first, second = painted(STEREO, shown, **pose), painted(RIGHT, right or shown, **pose)
-    height = measure_height(first, second, read(value), STEREO)
-    return height
+    return measure_height(first, second, read(value), STEREO)
 
 
 @pytest.mark.parametrize("value", range(1, 7))

@@ -249,10 +249,9 @@ def _right_of(table: Mapping[str, Any]) -> Calibration:
     own = table["second"]
     if not isinstance(own, Mapping) or set(own) & {*_SHARED, "second"}:
         raise CalibrationError(f"calibration: second: {', '.join(_SHARED)} are the first lens's")
+    shared = {key: table[key] for key in _SHARED if key in table}
     try:
-        return Calibration.from_table(
-            {key: table[key] for key in _SHARED if key in table} | dict(own)
-        )
+        return Calibration.from_table(shared | dict(own))
     except CalibrationError as error:
         raise CalibrationError(f"second lens: {error}") from None
 

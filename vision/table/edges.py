@@ -95,6 +95,5 @@ def _crossings(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     d = (x1 - x2) * (y3 - y4) - (y1 - y2) * (x3 - x4)
     d = np.where(np.abs(d) < 1e-9, np.nan, d)
     p, q = x1 * y2 - y1 * x2, x3 * y4 - y3 * x4
-    return (
-        np.stack([p * (x3 - x4) - (x1 - x2) * q, p * (y3 - y4) - (y1 - y2) * q], 2) / d[..., None]
-    )
+    at = np.stack([p * (x3 - x4) - (x1 - x2) * q, p * (y3 - y4) - (y1 - y2) * q], 2)
+    return np.asarray(at / d[..., None])

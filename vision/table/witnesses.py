@@ -124,12 +124,8 @@ def heard(
         measured = die.measured
         if measured is not None:
             measured = replace(measured, above=measured.layer - usual)
-        placed = replace(
-            die,
-            measured=measured,
-            beside=beside,
-            may_rest_on=may_rest_on(die, dice, scene, limits),
-        )
+        support = may_rest_on(die, dice, scene, limits)
+        placed = replace(die, measured=measured, beside=beside, may_rest_on=support)
         full.append(replace(placed, witnesses=_hear(placed, limits) + by_height))
     return tuple(full)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import cv2
@@ -44,6 +44,12 @@ _MIN_TO_WALL = 0.3
 _TOPS_HIGH = 1.3
 """Height, in dice, up to which the compartment holds the tops of flat dice and what is around."""
 
+_WRITTEN = (
+    "image_size", "floor_px_per_mm", "height_mm", "centre_px", "k1", "compartment_radius_mm",
+    "compartment_mm", "tilt_deg", "die_mm",
+)  # fmt: skip
+"""Keys of the settings table, in its order."""
+_PAIRS = ("image_size", "centre_px", "compartment_mm", "tilt_deg")
 _SHARED = ("image_size", "compartment_radius_mm", "die_mm")
 """What a second lens has of the first's table."""
 
@@ -81,49 +87,28 @@ class Calibration:
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> Calibration:
         """Read the settings table. Raises CalibrationError, naming the key."""
-        table = dict(table)
         beside = _right_of(table) if "second" in table else None
-        known = set(cls.__dataclass_fields__) - {"right"}
-        if unknown := set(table) - known:
+        own = [each for each in dataclasses.fields(cls) if each.name != "right"]
+        if unknown := set(table) - {each.name for each in own} - {"second"}:
             raise CalibrationError(f"calibration: unknown key {sorted(unknown)[0]!r}")
         try:
-            width, height = (int(v) for v in table["image_size"])
-            u, v = (float(v) for v in table["centre_px"])
-            x, y = (float(v) for v in table.get("compartment_mm", (0.0, 0.0)))
-            right, down = (float(v) for v in table.get("tilt_deg", (0.0, 0.0)))
-            calibration = cls(
-                image_size=(width, height),
-                floor_px_per_mm=float(table["floor_px_per_mm"]),
-                height_mm=float(table["height_mm"]),
-                centre_px=(u, v),
-                compartment_radius_mm=float(table["compartment_radius_mm"]),
-                die_mm=float(table["die_mm"]),
-                k1=float(table.get("k1", 0.0)),
-                compartment_mm=(x, y),
-                tilt_deg=(right, down),
-                turn_deg=float(table.get("turn_deg", 0.0)),
-                right=beside,
-            )
+            values = {
+                each.name: _read(each.name, table[each.name])
+                for each in own
+                if each.name in table or each.default is dataclasses.MISSING
+            }
         except KeyError as error:
             raise CalibrationError(f"calibration: {error.args[0]!r} is missing") from error
         except (TypeError, ValueError, OverflowError) as error:
             raise CalibrationError(f"calibration: {error}") from error
+        calibration = cls(**values, right=beside)
         calibration._check()
         return calibration
 
     def to_table(self) -> dict[str, Any]:
         """The table that `from_table` reads, without a second lens."""
-        return {
-            "image_size": list(self.image_size),
-            "floor_px_per_mm": self.floor_px_per_mm,
-            "height_mm": self.height_mm,
-            "centre_px": list(self.centre_px),
-            "k1": self.k1,
-            "compartment_radius_mm": self.compartment_radius_mm,
-            "compartment_mm": list(self.compartment_mm),
-            "tilt_deg": list(self.tilt_deg),
-            "die_mm": self.die_mm,
-        }
+        values = {key: getattr(self, key) for key in _WRITTEN}
+        return {key: list(v) if key in _PAIRS else v for key, v in values.items()}
 
     def to_right_table(self) -> dict[str, Any]:
         """The table of a second lens: what it does not share with the first."""
@@ -131,29 +116,30 @@ class Calibration:
         return own | {"turn_deg": self.turn_deg}
 
     def _check(self) -> None:
+        if fault := next(self._faults(), ""):
+            raise CalibrationError(f"calibration: {fault}")
+
+    def _faults(self) -> Iterator[str]:
+        """Why this cannot be true. Each fault is looked for only if there is none before it."""
         if not all(1 <= side <= MAX_PIXELS for side in self.image_size):
-            raise CalibrationError(
-                f"calibration: image_size must be 1 to {MAX_PIXELS} pixels a side"
-            )
-        names = {f.name for f in dataclasses.fields(self)} - {"right"}
-        numbers = {name: getattr(self, name) for name in sorted(names)}
-        for name, value in numbers.items():
-            if not np.isfinite(value).all():
-                raise CalibrationError(f"calibration: {name} must be a number, not {value}")
+            yield f"image_size must be 1 to {MAX_PIXELS} pixels a side"
+        for name in sorted({*_WRITTEN, "turn_deg"}):
+            if not np.isfinite(getattr(self, name)).all():
+                yield f"{name} must be a number, not {getattr(self, name)}"
         for name in ("floor_px_per_mm", "height_mm", "compartment_radius_mm", "die_mm"):
             if not getattr(self, name) > 0:
-                raise CalibrationError(f"calibration: {name} must be above 0")
+                yield f"{name} must be above 0"
         if not self.height_mm > MIN_DICE_HIGH * self.die_mm:
-            raise CalibrationError("calibration: height_mm must exceed three dice")
+            yield "height_mm must exceed three dice"
         if abs(self.k1) > 0.3:
-            raise CalibrationError("calibration: k1 must lie within ±0.3")
+            yield "k1 must lie within ±0.3"
         if max(map(abs, self.tilt_deg)) > MAX_TILT_DEG:
-            raise CalibrationError(f"calibration: tilt_deg must lie within ±{MAX_TILT_DEG:g}")
+            yield f"tilt_deg must lie within ±{MAX_TILT_DEG:g}"
         x, y = self.level_px(np.zeros((1, 2)))[0]
         if not (0 <= x < self.image_size[0] and 0 <= y < self.image_size[1]):
-            raise CalibrationError(
-                "calibration: the middle of the compartment lies outside the picture; check "
-                "centre_px, compartment_mm, tilt_deg and floor_px_per_mm"
+            yield (
+                "the middle of the compartment lies outside the picture; check centre_px, "
+                "compartment_mm, tilt_deg and floor_px_per_mm"
             )
 
     @property
@@ -196,22 +182,18 @@ class Calibration:
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
-        turn, lens = self._from_lens
+        turn, lens = _from_lens(self)
         return self._seen(np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens)
 
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of (N, 3) points in millimetres right, down and away from the lens."""
         r = from_lens[:, :2] / from_lens[:, 2:]
-        if self.k1:
-            r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
-        else:
-            r *= self.focal_px
-        r += self.centre_px
-        return np.asarray(r)
+        r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        return np.asarray(r + self.centre_px)
 
     def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
-        turn, lens = self._from_lens
+        turn, lens = _from_lens(self)
         level = np.asarray(xy_mm, np.float64).reshape(-1, 2) @ turn[:2] + (z_mm * turn[2] + lens)
         return self._seen(level).reshape(xy_mm.shape)
 
@@ -227,7 +209,8 @@ class Calibration:
             return px[:, 0]
         (u, v), f = self.centre_px, self.focal_px
         lens = np.array([(f, 0.0, u), (0.0, f, v), (0.0, 0.0, 1.0)])
-        rays = cv2.undistortPoints(px, lens, np.array((self.k1, 0.0, 0.0, 0.0)), R=self._turn().T)
+        k1 = np.array((self.k1, 0.0, 0.0, 0.0))
+        rays = cv2.undistortPoints(px, lens, k1, R=_turn(self).T)
         return np.asarray(rays[:, 0] * (self.height_mm - z_mm) - self.compartment_mm)
 
     def circle_px(self, radius_mm: float, z_mm: float = 0.0) -> np.ndarray:
@@ -252,32 +235,32 @@ class Calibration:
         x1, y1 = np.minimum(np.ceil(points_px.max(axis=0)), self.image_size).astype(int)
         return slice(int(y0), int(y1)), slice(int(x0), int(x1))
 
-    def _turn(self) -> np.ndarray:
-        """(3, 3) from plumb directions (x, y, down) to the camera's."""
-        return _turn(self.tilt_deg, self.turn_deg)
 
-    @property
-    def _from_lens(self) -> tuple[np.ndarray, np.ndarray]:
-        return _from_lens(self.tilt_deg, self.turn_deg, self.compartment_mm, self.height_mm)
+def _read(name: str, value: Any) -> Any:
+    """The number, or the pair of numbers, under this key of the settings table."""
+    if name not in _PAIRS:
+        return float(value)
+    first, second = map(int if name == "image_size" else float, value)
+    return first, second
 
 
-def _right_of(table: dict[str, Any]) -> Calibration:
-    """The second lens, taken out of the table of the first. Raises CalibrationError."""
-    own = table.pop("second")
+def _right_of(table: Mapping[str, Any]) -> Calibration:
+    """The second lens in the table of the first. Raises CalibrationError."""
+    own = table["second"]
     if not isinstance(own, Mapping) or set(own) & {*_SHARED, "second"}:
         raise CalibrationError(f"calibration: second: {', '.join(_SHARED)} are the first lens's")
+    shared = {key: table[key] for key in _SHARED if key in table}
     try:
-        return Calibration.from_table(
-            {key: table[key] for key in _SHARED if key in table} | dict(own)
-        )
+        return Calibration.from_table(shared | dict(own))
     except CalibrationError as error:
         raise CalibrationError(f"second lens: {error}") from None
 
 
 @functools.lru_cache
-def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
-    right, down = np.radians(tilt_deg)
-    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(turn_deg)))
+def _turn(camera: Calibration) -> np.ndarray:
+    """(3, 3) from plumb directions (x, y, down) to the camera's."""
+    right, down = np.radians(camera.tilt_deg)
+    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(camera.turn_deg)))
     about_x, about_y, about_z = (cv2.Rodrigues(np.array(each))[0] for each in turns)
     turn = np.asarray(about_x @ about_y @ about_z)
     turn.setflags(write=False)  # it is shared
@@ -285,16 +268,11 @@ def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
 
 
 @functools.lru_cache
-def _from_lens(
-    tilt_deg: tuple[float, float],
-    turn_deg: float,
-    compartment_mm: tuple[float, float],
-    height_mm: float,
-) -> tuple[np.ndarray, np.ndarray]:
+def _from_lens(camera: Calibration) -> tuple[np.ndarray, np.ndarray]:
     """(3, 3) and (3,): compartment coordinates times the first, plus the second, are millimetres
     right, down and away from the lens. In the compartment z grows towards the lens."""
-    turn = _turn(tilt_deg, turn_deg).T
-    both = np.diag((1.0, 1.0, -1.0)) @ turn, np.array((*compartment_mm, height_mm)) @ turn
+    turn, lens = _turn(camera).T, np.array((*camera.compartment_mm, camera.height_mm))
+    both = np.diag((1.0, 1.0, -1.0)) @ turn, lens @ turn
     for each in both:
         each.setflags(write=False)  # they are shared
     return both

@@ -300,7 +300,6 @@ class Scene:
 class Observation:
     """One frame with everything that speaks for or against a value."""
 
-    sequence: int
     t_capture: float
     """Seconds, monotonic clock."""
     quality: Quality | None

@@ -454,7 +454,8 @@ class TossSession:
         consensus = agree(work.scene.observations)
         if consensus is None or work.t_rest is None:
             return None
-        still_s = work.scene.observations[-1].t_capture - work.t_rest
+        newest = work.scene.observations[-1]
+        still_s = newest.t_capture - work.t_rest
         if isinstance(consensus.verdict, NoRoll) and still_s < _NO_ROLL_STILL_S:
             return None
         if not self._is_our_dip(dip):
@@ -467,7 +468,7 @@ class TossSession:
                 ),
                 now(),
             )
-        poses = poses_of(consensus.frames[-1].dice)
+        poses = poses_of(newest.dice)
         earlier = self._memory.seen_before(work.toss_id, poses, self._lay_before(work) or ())
         if earlier is not None:
             return self._finish(

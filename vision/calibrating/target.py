@@ -38,7 +38,7 @@ CLEARANCE_MM = 0.5
 _MARGIN_MM = 1.0
 """White between the outermost black and the card's edge."""
 
-_DICTIONARY = cv2.aruco.DICT_4X4_100
+_DICTIONARY = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_100)
 _BITS = 6
 """Cells along a marker: four of code, and its black border."""
 
@@ -92,7 +92,7 @@ class Target:
             (self.squares, self.squares),
             self.square_mm,
             self.square_mm * MARKER_SHARE,
-            cv2.aruco.getPredefinedDictionary(_DICTIONARY),
+            _DICTIONARY,
         )
 
     def corners_mm(self) -> np.ndarray:
@@ -103,44 +103,28 @@ class Target:
     def is_whole(self) -> np.ndarray:
         """(N,) bool: corners whose four squares are all printed. The others, at the card's edge,
         are no saddles of light, and would be seen a little too far inside."""
-        square = self.square_mm
-        corners = self.corners_mm() / self.print_scale
-        return np.array(
-            [
-                all(
-                    self._is_on_card(x - dx * square, y - dy * square, square)
-                    for dx in (0, 1)
-                    for dy in (0, 1)
-                )
-                for x, y in corners
-            ]
-        )
+        outermost = np.abs(self.corners_mm() / self.print_scale) + self.square_mm
+        return np.asarray(np.hypot(*outermost.T) <= self.radius_mm - _MARGIN_MM / 2)
 
     def black(self) -> list[tuple[float, float, float]]:
         """The black squares to print, as (left, top, edge) in mm; cut off where the card ends."""
         found = []
         half, square = self.squares * self.square_mm / 2, self.square_mm
-        dictionary = cv2.aruco.getPredefinedDictionary(_DICTIONARY)
-        marker = 0
-        for row in range(self.squares):
-            for column in range(self.squares):
-                left, top = column * square - half, row * square - half
-                is_marker = (row + column) % 2 == 1
-                if not self._is_on_card(left, top, square):
-                    marker += is_marker
-                    continue
-                if not is_marker:
-                    found.append((left, top, square))
-                    continue
-                edge = square * MARKER_SHARE
-                inset = (square - edge) / 2
-                code = dictionary.generateImageMarker(marker, _BITS)
-                marker += 1
-                cell = edge / _BITS
-                found += [
-                    (left + inset + x * cell, top + inset + y * cell, cell)
-                    for y, x in np.argwhere(np.asarray(code) == 0)
-                ]
+        edge = square * MARKER_SHARE
+        inset, cell = (square - edge) / 2, edge / _BITS
+        # Every second square has a marker: rows have an odd number of them.
+        for number, (row, column) in enumerate(np.ndindex(self.squares, self.squares)):
+            left, top = column * square - half, row * square - half
+            if not self._is_on_card(left, top, square):
+                continue
+            if number % 2 == 0:
+                found.append((left, top, square))
+                continue
+            code = _DICTIONARY.generateImageMarker(number // 2, _BITS)
+            found += [
+                (left + inset + x * cell, top + inset + y * cell, cell)
+                for y, x in np.argwhere(np.asarray(code) == 0)
+            ]
         return found
 
     def _is_on_card(self, left: float, top: float, edge: float) -> bool:

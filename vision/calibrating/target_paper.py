@@ -34,17 +34,14 @@ def pdf(target: Target) -> bytes:
     left, top = middle_x - RULE_MM / 2, middle_y + r + 15.0
     lines += ["0.2 w 0 G", f"{left} {top} m {left + RULE_MM} {top} l"]
     lines += [f"{x} {top - 2} m {x} {top + 2} l" for x in (left, left + RULE_MM)]
-    lines += [
-        "S",
-        *_text(left, top + 8, f"{RULE_MM:g} mm: measure it, give --rule where it is not"),
-    ]
-    lines += _text(
-        20, top + 24, f"shaker-ctl calibration target, compartment {r + 0.5:g} mm radius"
-    )
-    lines += _text(20, top + 31, "Print at 100 %, matt. Glue flat onto card, cut along the circle,")
-    lines += _text(
-        20, top + 37, "lay it onto the floor of the compartment: shaker-ctl calibrate camera"
-    )
+    lines.append("S")
+    for x, below, words in (
+        (left, 8, f"{RULE_MM:g} mm: measure it, give --rule where it is not"),
+        (20, 24, f"shaker-ctl calibration target, compartment {r + 0.5:g} mm radius"),
+        (20, 31, "Print at 100 %, matt. Glue flat onto card, cut along the circle,"),
+        (20, 37, "lay it onto the floor of the compartment: shaker-ctl calibrate camera"),
+    ):
+        lines += _text(x, top + below, words)
     return _document("\n".join(lines).encode("latin-1"))
 
 

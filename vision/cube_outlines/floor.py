@@ -73,18 +73,22 @@ class FloorFit:
     def fit(self, lab: np.ndarray) -> Floor:
         """The floor in a (h, w, 3) uint8 view in Lab."""
         samples = lab[self._rows, self._columns].astype(np.float32)
-        fitted = self._fit_surface(samples, np.ones(len(samples), bool))
+        fitted = self._fit_surface(samples, np.ones(len(samples), bool), self._base)
         if fitted is None:
             colour = _mode(samples)[:, None, None]
             nothing = np.zeros(len(samples), bool)
             return Floor(np.ones_like(self._inside, np.float32) * colour, _MIN_SPREAD, nothing)
         if fitted.is_near.mean() < _MIN_FLOOR:
             # Dice, or a mirrored disc, may have fewer shades than the floor.
-            other = self._fit_surface(samples, ~fitted.is_near)
+            other = self._fit_surface(samples, ~fitted.is_near, self._base)
             if other is not None and other.is_near.sum() > fitted.is_near.sum():
                 fitted = other
         colour = fitted.lab
-        has_middle, has_rim = (self._covers(fitted, part) for part in (self._middle, self._rim))
+        # Dice may cover three quarters of either part.
+        has_middle, has_rim = (
+            bool(fitted.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
+            for part in (self._middle, self._rim)
+        )
         if has_middle != has_rim:
             rest = self._fit_surface(samples, ~fitted.is_near, self._plane)
             if rest is not None:
@@ -94,19 +98,11 @@ class FloorFit:
                     colour = np.where(disc, inner.lab, outer.lab)
         return replace(fitted, lab=colour)
 
-    @staticmethod
-    def _covers(surface: Floor, part: np.ndarray) -> bool:
-        """True if a surface explains more than a quarter of the samples in `part`, (N,) bool: dice
-        may cover the rest."""
-        return bool(surface.is_near[part].sum() > _MIN_FLOOR / 2 * part.sum())
-
     def _fit_surface(
-        self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray | None = None
+        self, samples: np.ndarray, among: np.ndarray, terms: np.ndarray
     ) -> Floor | None:
         """A surface through the samples near the most common colour; None if they are fewer than
-        30. `among`: (N,) bool, which samples to use. `terms`: `_plane`, or by default those of the
-        second degree."""
-        every = self._base if terms is None else terms
+        30. `among`: (N,) bool, which samples to use. `terms`: `_plane` or `_base`."""
         if not among.any():
             return None
         near = _length(samples - _mode(samples.compress(among, axis=0))) < 2 * _CELL
@@ -115,10 +111,10 @@ class FloorFit:
             if near.sum() < 30:
                 return None
             # `compress` takes a third of the time of `[near]`.
-            base, seen = (each.compress(near, axis=0) for each in (every, samples))
+            base, seen = (each.compress(near, axis=0) for each in (terms, samples))
             # All may lie in one line, then there are many solutions.
             weights = np.linalg.lstsq(base.T @ base, base.T @ seen)[0]
-            offset = _length(samples - every @ weights)
+            offset = _length(samples - terms @ weights)
             spread = median(offset.compress(near))
             near = offset < max(_MIN_SPREAD, 3.5 * spread)
         one, x, y, *curve = weights

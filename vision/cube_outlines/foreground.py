@@ -14,6 +14,9 @@ from vision.calibration import Calibration
 from vision.cube_outlines.floor import MIN_STEP, NEAR, Floor, FloorFit
 from vision.quads import FINE, finely
 
+SCALE = 2.0
+"""Frame pixels per pixel of the view."""
+
 _SHADOW_FLOOR = 0.42
 """Smallest brightness, as a share of the floor's, at which a pixel of the floor's colour is
 shadow."""
@@ -46,15 +49,13 @@ class Foreground:
     """(h, w) bool: inside the floor's circle."""
     origin: tuple[int, int]
     """Pixel of the frame at the corner of this view."""
-    scale: float
-    """Frame pixels per pixel of this view."""
     floor: Floor
     picture: np.ndarray
     """(h, w, 3) uint8 BGR: what the frame shows here."""
 
     def to_view(self, points_px: np.ndarray) -> np.ndarray:
         """(..., 2) frame pixels to pixels of this view."""
-        return (np.asarray(points_px) + 0.5 - self.origin) / self.scale - 0.5
+        return (np.asarray(points_px) + 0.5 - self.origin) / SCALE - 0.5
 
     def whole(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Whole pixels of this view, inside it, next to its (x, y)."""
@@ -67,41 +68,34 @@ class Foreground:
 
     def to_frame(self, points: np.ndarray) -> np.ndarray:
         """(..., 2) pixels of this view to frame pixels."""
-        return (np.asarray(points) + 0.5) * self.scale + self.origin - 0.5
+        return (np.asarray(points) + 0.5) * SCALE + self.origin - 0.5
 
 
 class FloorView:
     """Everything about the compartment that does not change from frame to frame."""
 
-    def __init__(self, calibration: Calibration, scale: float = 2.0) -> None:
-        self.calibration = calibration
+    def __init__(self, calibration: Calibration) -> None:
         radius = calibration.compartment_radius_mm
         rim = calibration.circle_px(radius)
         # The tops of dice at the rim, and of one on top of another, reach beyond the floor.
         rows, columns = calibration.around()
         self.origin = x0, y0 = columns.start, rows.start
-        self.scale = scale
-        self.die_area = (calibration.die_px / scale) ** 2
+        self.die_area = (calibration.die_px / SCALE) ** 2
         """Of a flat die's top face, pixels of the view."""
         width, height = (
-            max(_MIN_SIDE, int((each.stop - each.start) / scale)) for each in (columns, rows)
+            max(_MIN_SIDE, int((each.stop - each.start) / SCALE)) for each in (columns, rows)
         )
         self.size = width, height
-        self.crop = (
-            slice(y0, int(y0 + self.size[1] * scale)),
-            slice(x0, int(x0 + self.size[0] * scale)),
-        )
-        disc = np.zeros((self.size[1], self.size[0]), np.uint8)
-        view = (rim + 0.5 - self.origin) / scale - 0.5
-        fill(disc, view, 255)
+        self.crop = np.s_[y0 : y0 + int(height * SCALE), x0 : x0 + int(width * SCALE)]
+        disc = np.zeros((height, width), np.uint8)
+        fill(disc, (rim + 0.5 - self.origin) / SCALE - 0.5, 255)
         # The seam between floor and wall is neither.
-        self.disc = cv2.erode(disc, NEAR)
-        self.inside = self.disc > 0
+        self.inside = np.asarray(cv2.erode(disc, NEAR) > 0)
         self._floor = FloorFit(
             self.inside,
-            radius * calibration.floor_px_per_mm / scale,
+            radius * calibration.floor_px_per_mm / SCALE,
             # Half a die's diagonal: the widest circle inside three dice that touch is smaller.
-            float(np.hypot(0.5, 0.5)) * calibration.die_px / scale,
+            float(np.hypot(0.5, 0.5)) * calibration.die_px / SCALE,
         )
 
     def shrink(self, image: np.ndarray) -> np.ndarray:
@@ -124,7 +118,6 @@ class FloorView:
             mask=self._solid(distance) if before is None else before.mask,
             inside=self.inside,
             origin=self.origin,
-            scale=self.scale,
             floor=floor,
             picture=picture,
         )

@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.calibration import Calibration
 from vision.cube_outlines.floor import NEAR
-from vision.cube_outlines.foreground import FloorView, Foreground
+from vision.cube_outlines.foreground import SCALE, FloorView, Foreground
 
 MIN_AREA = 0.12
 """Foreground smaller than this share of a die is dirt or grain."""
@@ -41,7 +41,7 @@ class LeftOver:
         floor = view.inside.astype(np.uint8)
         self._rim = (floor - cv2.erode(floor, NEAR, iterations=2)) > 0
         self._near_rim = cv2.dilate(self._rim.astype(np.uint8), NEAR) > 0
-        pixel_mm = view.scale / calibration.floor_px_per_mm
+        pixel_mm = SCALE / calibration.floor_px_per_mm
         self._from_wall_mm = pixel_mm * cv2.distanceTransform(floor, cv2.DIST_L2, cv2.DIST_MASK_5)
 
     def sizes(self, ground: Foreground, areas: Sequence[np.ndarray]) -> tuple[float, float]:
@@ -83,13 +83,11 @@ class LeftOver:
         floor's own colour. A floor may have flecks everywhere."""
         left = np.asarray(cv2.morphologyEx(left, cv2.MORPH_OPEN, NEAR))
         marks: list[tuple[float, float, float]] = []
-        for area, (rows, columns), piece in self._pieces(left):
-            box = (rows, columns)
+        for area, box, piece in self._pieces(left):
             is_clear = area < MIN_AREA and _share_of_full(ground, box, piece) > 1.0
             if is_clear and not (piece & self._near_rim[box]).any():
-                marks.append(
-                    ((columns.start + columns.stop) / 2, (rows.start + rows.stop) / 2, area)
-                )
+                y, x = ((side.start + side.stop) / 2 for side in box)
+                marks.append((x, y, area))
         if not marks:
             return 0.0
         at, areas = np.array(marks)[:, :2] / math.sqrt(self._die_area), np.array(marks)[:, 2]

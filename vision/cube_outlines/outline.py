@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
+from operator import or_
 
 import cv2
 import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import Foreground, fill
+from vision.cube_outlines.foreground import SCALE, Foreground, fill
 from vision.medians import medians
 from vision.quads import NORMALS, SQUARE, TANGENTS, sides_of, turn_matrices
 
@@ -92,8 +94,9 @@ class CubeOutline:
     def __init__(self, calibration: Calibration) -> None:
         self.calibration = calibration
         self.half = calibration.die_mm / 2
-        along = np.linspace(-0.84, 0.84, _SAMPLES)
-        rim = (NORMALS[:, None] + along[None, :, None] * TANGENTS[:, None]) * self.half
+        self._px_per_mm = calibration.floor_px_per_mm / SCALE
+        along = np.linspace(-0.84, 0.84, _SAMPLES)[:, None]
+        rim = (NORMALS[:, None] + along * TANGENTS[:, None]) * self.half
         self._rim = rim.reshape(-1, 2)
         self._damping = _DAMPING * np.diag([1.0, 1.0, self.half**2, 1.0])
         # One sample speaks against an inset: if sides in shadow leave it open, the die is sharp.
@@ -134,13 +137,12 @@ class CubeOutline:
         if not starts:
             return []
         poses = _array(starts)
-        view_px_per_mm = self.calibration.floor_px_per_mm / ground.scale
-        insets = np.array(insets_mm or [0.0] * len(poses)) * view_px_per_mm
+        insets = np.array(insets_mm or [0.0] * len(poses)) * self._px_per_mm
         offsets = np.zeros((len(poses), len(_SIDES)))
         found = np.zeros(offsets.shape, bool)
         moving = np.arange(len(poses))
         for turn in range(rounds):
-            at, strip, normal = self._rim_px(poses[moving], ground.scale)
+            at, strip, normal = self._rim_px(poses[moving])
             near = None if others is None else others[moving]
             off, is_found = _search(ground, ground.to_view(at), normal, near)
             # Where a side face is seen, the step of brightness may be at its top edge (a side in
@@ -156,15 +158,14 @@ class CubeOutline:
             off, is_found = off[is_seen], is_found[is_seen]
             strip, normal = strip[is_seen], normal[is_seen]
             weights = is_found / (1.0 + (off / 1.5) ** 2) * np.where(strip > 0.7, 0.15, 1.0)
-            rows = self._slopes(poses[moving], normal) / ground.scale
+            rows = self._slopes(poses[moving], normal) / SCALE
             rows = np.concatenate([rows, np.full((*rows.shape[:2], 1), -1.0)], axis=2)
             weighted = (rows * weights[..., None]).transpose(0, 2, 1)
             # Where little is seen (touching dice) the pose stays near its start.
             pull = (weighted @ off[..., None])[..., 0]
             pull[:, 3] -= insets[moving]
-            step = np.linalg.solve(weighted @ rows + self._damping + self._prior, pull[..., None])[
-                ..., 0
-            ]
+            normals = weighted @ rows + self._damping + self._prior
+            step = np.linalg.solve(normals, pull[..., None])[..., 0]
             poses[moving] = self._inside(poses[moving] + step[:, :3])
             insets[moving] = np.maximum(insets[moving] + step[:, 3], 0.0)
             if turn > 0:
@@ -184,7 +185,7 @@ class CubeOutline:
         others: np.ndarray | None,
     ) -> list[Fit]:
         """What the offsets (P, N) of the outlines' samples say of each pose."""
-        pixel_mm = ground.scale / self.calibration.floor_px_per_mm
+        pixel_mm = SCALE / self.calibration.floor_px_per_mm
         means = _side_medians(offsets, found) * pixel_mm
         beyond = self._beyond(ground, poses, others)
         fits = []
@@ -215,7 +216,7 @@ class CubeOutline:
     ) -> np.ndarray:
         """(P,) view pixels by which the foreground next to the worst side exceeds its strip; 0 or
         more."""
-        at, strip, normal = self._rim_px(poses, ground.scale)
+        at, strip, normal = self._rim_px(poses)
         x, y = ground.whole(*_rays(ground.to_view(at), normal, _OUTWARD))
         is_floor = ground.distance[y, x] < 1.0
         known = ground.inside[y, x]
@@ -232,23 +233,21 @@ class CubeOutline:
         """The poses, moved towards the middle until all their corners are within the wall."""
         corners = self._corners_mm(poses)
         reach = np.hypot(corners[..., 0], corners[..., 1])
-        each = np.arange(len(poses))
-        farthest = reach.argmax(axis=1)
-        most = reach[each, farthest]
-        over = most - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
-        back = corners[each, farthest] * (np.maximum(over, 0.0) / most)[:, None]
+        farthest = np.arange(len(poses)), reach.argmax(axis=1)
+        over = reach[farthest] - self.calibration.compartment_radius_mm - _WALL_SLACK_MM
+        back = corners[farthest] * (np.maximum(over, 0.0) / reach[farthest])[:, None]
         moved = poses.copy()
         moved[:, :2] -= back
         return moved
 
-    def _rim_px(self, poses: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _rim_px(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of the samples along the top faces' edges: (P, N, 2) frame pixels; (P, N) view pixels,
         how far the side face below each is seen beyond it; and (P, N, 2) their normals."""
         turned = turn_matrices(poses[:, 2])
         xy = self._rim @ turned + poses[:, None, :2]
         normal = (NORMALS @ turned)[:, _SIDES]
         top, foot = self.calibration.upright_px(xy)
-        strip = ((foot - top) * normal).sum(axis=2) / scale
+        strip = ((foot - top) * normal).sum(axis=2) / SCALE
         return top, np.maximum(strip, 0.0), normal
 
     def _slopes(self, poses: np.ndarray, normal: np.ndarray) -> np.ndarray:
@@ -263,15 +262,14 @@ class CubeOutline:
 
     def propose(self, ground: Foreground, contour: np.ndarray) -> list[Pose]:
         """Poses that straight pieces and corners of one contour (N, 1, 2 view pixels) suggest."""
-        edge = self.calibration.die_px / ground.scale
+        edge = self.calibration.die_px / SCALE
+        half = edge / 2
         polygon = cv2.approxPolyDP(contour, 0.045 * edge, True).reshape(-1, 2).astype(float)
         sides = sides_of(polygon)
-        following = polygon + sides
-        lengths = np.hypot(sides[:, 0], sides[:, 1])
-        is_long = lengths >= edge / 2
-        starts, ends, lengths = polygon[is_long], following[is_long], lengths[is_long]
-        along = sides[is_long] / lengths[:, None]
-        half = edge / 2
+        is_long = np.hypot(*sides.T) >= half
+        starts, sides = polygon[is_long], sides[is_long]
+        ends, lengths = starts + sides, np.hypot(*sides.T)
+        along = sides / lengths[:, None]
         # OpenCV goes around what a contour holds with its inside on the same side always.
         inward = np.stack([along[:, 1], -along[:, 0]], axis=1) * half
         # In the middle of a side as long as a die's, and at both ends of any.
@@ -304,13 +302,8 @@ class CubeOutline:
         squares = ground.to_view(self.tops_px(poses))
         inset = np.array(insets_mm or [0.0] * len(poses))[:, None] / (2 * self.half)
         u, v = (inset + along * (1 - 2 * inset) for along in _GRID.T)
-        corner, across, down = (
-            squares[:, 0, :, None],
-            squares[:, 1, :, None] - squares[:, 0, :, None],
-            squares[:, 3, :, None] - squares[:, 0, :, None],
-        )
-        x, y = (corner[:, k] + u * across[:, k] + v * down[:, k] for k in (0, 1))
-        x, y = ground.whole(x, y)
+        corner, right, _, below = squares.transpose(1, 2, 0)[..., None]
+        x, y = ground.whole(*(corner + u * (right - corner) + v * (below - corner)))
         inside = ground.inside[y, x]
         covered = ((mask[y, x] > 0) & inside).sum(axis=1) / np.maximum(inside.sum(axis=1), 1)
         # A flat die at the rim has two thirds of its top face over the floor.
@@ -332,11 +325,12 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(count >= _MIN_FOUND, medians, np.nan))
 
 
-def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """x and y, (P, N, K) float32 each, of the points `along` the normals from each of (P, N, 2)."""
-    start, way = view.astype(np.float32)[..., None], normal.astype(np.float32)[..., None]
-    far = along.astype(np.float32)
-    return start[:, :, 0] + way[:, :, 0] * far, start[:, :, 1] + way[:, :, 1] * far
+def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> np.ndarray:
+    """(2, P, N, K) float32: x and y of the points `along` the normals from each of (P, N, 2)."""
+    start, way = (
+        np.array(each.transpose(2, 0, 1), np.float32, order="C") for each in (view, normal)
+    )
+    return start[..., None] + way[..., None] * along.astype(np.float32)
 
 
 def _search(
@@ -345,7 +339,7 @@ def _search(
     """(P, N) offsets of the contour along each normal (outward positive, view pixels), and where
     one was found. `others`: see `CubeOutline.fit`."""
     count = view.shape[0] * view.shape[1]
-    x, y = (rays.reshape(count, _STEPS) for rays in _rays(view, normal, _ALONG))
+    x, y = _rays(view, normal, _ALONG).reshape(2, count, _STEPS)
     profile = cv2.remap(ground.distance, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     # The die's own level is what lies inside, whatever its pips are; the contour is where half of
     # it is left.
@@ -388,19 +382,16 @@ def choose(poses: Sequence[Fit], mask: np.ndarray, most: int) -> list[int]:
     shown = np.ix_(everything.any(axis=1), everything.any(axis=0))
     silhouettes, solid = [area[shown] > 0 for area in areas], mask[shown] > 0
     sizes = [np.count_nonzero(area) for area in silhouettes]
-    one = float(np.median(sizes)) if sizes else 1.0
-    whole = np.count_nonzero(solid)
-    best: tuple[float, list[int]] = (float("inf"), [])
-    for count in range(1, most + 1):
-        for chosen in combinations(range(len(poses)), count):
-            union = silhouettes[chosen[0]].copy()
-            for i in chosen[1:]:
-                union |= silhouettes[i]
-            covered = np.count_nonzero(union)
-            hit = np.count_nonzero(union & solid)
-            overlap = (sum(sizes[i] for i in chosen) - covered) / one
-            missed, invented = (whole - hit) / one, (covered - hit) / one
-            cost = missed + invented + overlap
-            if cost < best[0]:
-                best = (cost, list(chosen))
-    return best[1]
+    one, whole = float(np.median(sizes)), np.count_nonzero(solid)
+
+    def cost(chosen: tuple[int, ...]) -> float:
+        union = reduce(or_, (silhouettes[i] for i in chosen))
+        covered, hit = np.count_nonzero(union), np.count_nonzero(union & solid)
+        overlap = (sum(sizes[i] for i in chosen) - covered) / one
+        missed, invented = (whole - hit) / one, (covered - hit) / one
+        return missed + invented + overlap
+
+    counts = range(1, most + 1)
+    subsets = [each for count in counts for each in combinations(range(len(poses)), count)]
+    best = min(subsets, key=cost)
+    return list(best)

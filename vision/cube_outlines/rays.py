@@ -17,7 +17,7 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
-from vision.cube_outlines.foreground import Foreground
+from vision.cube_outlines.foreground import SCALE, Foreground
 from vision.quads import NORMALS, TANGENTS
 
 _BLOCKS, _RAYS = 5, 6
@@ -72,8 +72,7 @@ class Ends:
     """(4 D, _BLOCKS) bool, whether an upright die's side face, of its top's colour and as dark as
     what is seen in its place, would differ from the floor."""
     floor_mm: np.ndarray
-    """(D, 4) how far outward of each top edge the plain floor is first seen; infinite where it
-    is not."""
+    """(D, 4): see `sides.Sides.floor_mm`."""
 
 
 def read_rays(
@@ -88,9 +87,7 @@ def read_rays(
     """Read the rays of D top faces in a (H, W, 3) uint8 BGR frame: (D, 2) `middles`, mm, turned by
     (D, 2, 2) `turned`, with the feet of upright dice (D, 4) mm outward of the top edges. `others`:
     as in `sides.measure_sides`."""
-    profiles, lengths, is_floor = _profiles(
-        image, ground, others, middles[:, None], turned, calibration
-    )
+    profiles, lengths, is_floor = _profiles(image, ground, others, middles, turned, calibration)
     ends = _ends(profiles, lengths, is_floor, feet_mm)
     return Ends(*ends, _floor_mm(profiles, _floor_light(ground, calibration, middles)))
 
@@ -110,20 +107,19 @@ def _profiles(
     along = (half * ALONG)[:, None] * TANGENTS[:, None]
     starts = (NORMALS * (half + _FROM_MM))[:, None] + along
     ends = starts + (NORMALS * (_S[-1] - _S[0]))[:, None]
-    points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned + middles
-    px = calibration.level_px(points, calibration.die_mm).reshape(2, -1, 2)
+    points = np.stack([starts.reshape(-1, 2), ends.reshape(-1, 2)])[:, None] @ turned
+    px = calibration.level_px(points + middles[:, None], calibration.die_mm).reshape(2, -1, 2)
     # Over a few millimetres the lens bends nothing: straight lines between exact ends.
-    start, way = px[0].astype(np.float32), (px[1] - px[0]).astype(np.float32)
-    rays_x, rays_y = (start[:, k, None] + way[:, k, None] * _SHARE for k in (0, 1))
-    colours = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    start, way = (np.array(each.T, np.float32, order="C") for each in (px[0], px[1] - px[0]))
+    x, y = start[..., None] + way[..., None] * _SHARE
+    colours = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     median = _upper_median(colours.reshape(-1, _RAYS, len(_S) * 3))
     shape = (len(others), 4, _BLOCKS)
     median = median.reshape(*shape, len(_S), 3).astype(np.float32)
-    x, y = _in_view(ground, rays_x[:, ::_COARSE], rays_y[:, ::_COARSE])
+    x, y = _in_view(ground, x[:, ::_COARSE], y[:, ::_COARSE])
     is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
-    for free, near, column, row in zip(
-        is_free, others, x.reshape(is_free.shape), y.reshape(is_free.shape), strict=True
-    ):
+    columns, rows = (each.reshape(is_free.shape) for each in (x, y))
+    for free, near, column, row in zip(is_free, others, columns, rows, strict=True):
         if near is not None:
             free &= ~near[row, column]
     lengths = _COARSE * np.logical_and.accumulate(is_free.all(axis=3), axis=3).sum(axis=3)
@@ -145,8 +141,8 @@ def _upper_median(sixes: np.ndarray) -> np.ndarray:
 
 def _in_view(ground: Foreground, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whole pixels of the view, inside it, next to frame pixels (x, y)."""
-    (left, top), scale = ground.origin, ground.scale
-    return ground.whole((x + (0.5 - left)) / scale - 0.5, (y + (0.5 - top)) / scale - 0.5)
+    left, top = ground.origin
+    return ground.whole((x + (0.5 - left)) / SCALE - 0.5, (y + (0.5 - top)) / SCALE - 0.5)
 
 
 def _ends(
@@ -183,9 +179,8 @@ def _ends(
     seen = light[rows, np.repeat(np.searchsorted(_S, foot / 2), _BLOCKS)]
     shade = (seen * top).sum(axis=1) / np.maximum((top * top).sum(axis=1), 1e-9)
     own = (top * shade[:, None])[:, None]
-    is_told = (shade < _MIN_SIDE_LIGHT) | (
-        _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
-    )
+    differs = _away(255.0 * own ** (1 / _GAMMA), own, floor)[:, 0] > level
+    is_told = (shade < _MIN_SIDE_LIGHT) | differs
     return at.reshape(-1, _BLOCKS), contrast.reshape(-1, _BLOCKS), is_told.reshape(-1, _BLOCKS)
 
 

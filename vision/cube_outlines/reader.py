@@ -39,7 +39,7 @@ The rig's floors show at most 18."""
 _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
 _LOOKS_PX = 4
-"""How far beside a die `_has_neighbour` looks, view pixels."""
+"""How far beside a die its neighbours are looked for, view pixels."""
 
 
 @frozen(eq=False)
@@ -160,24 +160,21 @@ class SecondReader:
         added: list[SecondDie] = []
         for pose, face in faces:
             at = nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
-            there = None if at is None else kept[at]
-            if there is None and is_flecked and face.value == 2:
+            if at is None:
+                if not is_flecked or face.value != 2:
+                    added.append(self._die_by_pips(image, ground, pose, face))
                 continue
-            if there is not None and there.fit.spread_mm < GOOD_FIT_MM:
-                # Of a die that leans, an upright cube may fit all that is seen, but not its top.
-                is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
-                if is_top or there.face.value is not None:
-                    continue
-            if there is not None and there.face.value is not None:
-                if there.face.value != face.value:
-                    note = f"{there.face.value} pips in the outline, {face.value} else"
-                    kept[kept.index(there)] = replace(
-                        there, face=replace(there.face, value=None, note=note)
-                    )
+            there, value = kept[at], kept[at].face.value
+            # Of a die that leans, an upright cube may fit all that is seen, but not its top.
+            is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
+            if there.fit.spread_mm < GOOD_FIT_MM and (is_top or value is not None):
                 continue
-            if there is not None:
-                kept.remove(there)
-            added.append(self._die_by_pips(image, ground, pose, face))
+            if value is None:
+                del kept[at]
+                added.append(self._die_by_pips(image, ground, pose, face))
+            elif value != face.value:
+                note = f"{value} pips in the outline, {face.value} else"
+                kept[at] = replace(there, face=replace(there.face, value=None, note=note))
         places = [die.pose for die in added]
         free = [
             die
@@ -207,7 +204,7 @@ class SecondReader:
         """Fit once more, now that each die knows where its neighbours are."""
         areas = [self._area(ground, fit) for fit in fits]
         around = _around(areas)
-        near = [i for i, others in enumerate(around) if _has_neighbour(others, areas[i])]
+        near = [i for i, area in enumerate(areas) if (_widened(area, _LOOKS_PX) & around[i]).any()]
         again = self._outline.fit(
             ground, [fits[i].pose for i in near], np.array([around[i] for i in near])
         )
@@ -217,7 +214,7 @@ class SecondReader:
     def _area(self, ground: Foreground, fit: Fit) -> np.ndarray:
         area = np.zeros(ground.mask.shape, np.uint8)
         fill(area, fit.silhouette)
-        return np.asarray(cv2.dilate(area, NEAR)).view(bool)
+        return _widened(area)
 
     def _centred(self, image: np.ndarray, ground: Foreground, die: SecondDie) -> SecondDie:
         """The die, or what stands where its pips are, along the axis in which they are farther off
@@ -241,20 +238,13 @@ class SecondReader:
     ) -> tuple[SecondDie, ...]:
         """The same with what the side faces of each say; its pips say where its top face is.
         `around`: see `_around`."""
-        edge = self.calibration.die_mm
         read = [i for i, die in enumerate(dice) if die.face.value is not None]
-        others: list[np.ndarray | None] = []
-        places = []
-        for i in read:
-            near = np.asarray(cv2.dilate(around[i].view(np.uint8), NEAR)).view(bool)
-            others.append(near if len(dice) > 1 else None)
-            places.append((*dice[i].middle_mm(edge), dice[i].pose.turn))
-        measured = list(dice)
+        others = [_widened(around[i]) if len(dice) > 1 else None for i in read]
+        places = [(*dice[i].middle_mm(self.calibration.die_mm), dice[i].pose.turn) for i in read]
         faces = [dice[i].face for i in read]
-        sides = measure_sides(image, ground, others, places, faces, self.calibration)
-        for i, each in zip(read, sides, strict=True):
-            measured[i] = replace(dice[i], sides=each)
-        return tuple(measured)
+        measured = measure_sides(image, ground, others, places, faces, self.calibration)
+        sides = dict(zip(read, measured, strict=True))
+        return tuple(replace(die, sides=sides.get(i, NOTHING_SEEN)) for i, die in enumerate(dice))
 
     def _faces_at(self, image: np.ndarray, fits: Sequence[Fit]) -> list[SecondDie]:
         tops = self._outline.tops_px([fit.pose for fit in fits])
@@ -266,13 +256,8 @@ class SecondReader:
 
 def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each of several (h, w) bool areas where the others are."""
-    if not areas:
-        return []
-    masks = [area.view(np.uint8) for area in areas]
-    count = np.zeros_like(masks[0])
-    for mask in masks:
-        count += mask
-    return [np.asarray(count > mask) for mask in masks]
+    count = sum(area.view(np.uint8) for area in areas)
+    return [np.asarray(count > area) for area in areas]
 
 
 def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
@@ -283,6 +268,6 @@ def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
 
 
-def _has_neighbour(others: np.ndarray, area: np.ndarray) -> bool:
-    grown = cv2.dilate(area.astype(np.uint8), NEAR, iterations=_LOOKS_PX) > 0
-    return bool((grown & others).any())
+def _widened(area: np.ndarray, by_px: int = 1) -> np.ndarray:
+    """A (h, w) area, widened by so many pixels; bool."""
+    return np.asarray(cv2.dilate(area.view(np.uint8), NEAR, iterations=by_px)).view(bool)

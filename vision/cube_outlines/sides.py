@@ -87,9 +87,7 @@ class Sides:
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
     floor_mm: tuple[float, ...] = ()
-    """How far outward of each top edge the plain floor is first seen, mm; infinite where it is
-    not seen.
-    The first side faces where the die's turn points, the others follow clockwise in the picture."""
+    """See `SecondVote.floor_mm`; infinite where the floor is not seen."""
 
 
 NOTHING_SEEN = Sides(0.0, 0.0, 0.0, 0, 0.0, 0.0)
@@ -229,9 +227,8 @@ def _shown(ends: Ends, strips: np.ndarray) -> np.ndarray:
     spread = known_medians(np.abs(ends.at_mm - shown[:, None]), known)
     contrast = known_medians(ends.contrast, known)
     strip = strips.reshape(-1)
-    is_hidden = (
-        (strip > 0.6) & (shown < strip + 0.25) & (2 * (ends.is_told & known).sum(axis=1) < count)
-    )
+    is_told = 2 * (ends.is_told & known).sum(axis=1) >= count
+    is_hidden = (strip > 0.6) & (shown < strip + 0.25) & ~is_told
     is_seen = (count >= _MIN_BLOCKS) & ~is_hidden
     each = np.where(is_seen, (shown, spread, contrast), np.nan)
     return np.asarray(each.reshape(3, *strips.shape).swapaxes(0, 1))

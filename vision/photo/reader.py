@@ -40,7 +40,7 @@ class PhotoReader:
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
         laps = tuple(clock.laps)
-        seen = Observation(frame.sequence, frame.t_capture, None, both, opinion, laps)
+        seen = Observation(frame.t_capture, None, both, opinion, laps)
         return Findings(seen, evidence.found, None, evidence.second)
 
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:

@@ -44,10 +44,9 @@ not in every frame: an edge of a neighbour, a shadow."""
 
 @frozen
 class Consensus:
-    """A verdict with the frames that carry it."""
+    """A verdict that the last frames carry."""
 
     verdict: Verdict
-    frames: tuple[Observation, ...]
     shown_by: Observation
     """The newest of these frames that states the verdict by itself, of the same die where it is a
     no roll, and that was read in full if there is one: the one to keep a picture of, so that a
@@ -71,16 +70,15 @@ def agree(
     last = still[-frames:]
     if isinstance(verdict, Unreadable) or not _is_borne_out(verdict, last, limits):
         return None
-    seen = tuple(observation for observation, _ in last)
     alone = [frame for frame, order in last if _states(frame.opinion, verdict, order)]
     if not alone:
         return None
     shown_by = next((frame for frame in reversed(alone) if not frame.is_confirming), alone[-1])
-    if isinstance(verdict, NoRoll):
-        return Consensus(verdict, seen, shown_by)
-    readings = [_if_flat(observation, limits) for observation in seen]
-    confidence = min(reading.confidence for reading in readings if isinstance(reading, Verified))
-    return Consensus(Verified(verdict.values, confidence), seen, shown_by)
+    if isinstance(verdict, Verified):
+        readings = [_if_flat(observation, limits) for observation, _ in last]
+        sure = [reading.confidence for reading in readings if isinstance(reading, Verified)]
+        verdict = replace(verdict, confidence=min(sure))
+    return Consensus(verdict, shown_by)
 
 
 def _states(opinion: Verdict, verdict: Verdict, order: _Order) -> bool:
@@ -159,24 +157,16 @@ def refuse(observations: Sequence[Observation]) -> Unreadable:
     """Why there was no consensus by the deadline: what most frames lacked."""
     if not observations:
         return Unreadable(Reason.NO_FRAMES, "no picture of the dice at rest came")
-    reasons = Counter(
-        observation.opinion.reason
-        for observation in observations
-        if isinstance(observation.opinion, Unreadable)
-    )
-    if reasons:
-        reason, count = reasons.most_common(1)[0]
+    opinions = [observation.opinion for observation in observations]
+    refusals = [opinion for opinion in opinions if isinstance(opinion, Unreadable)]
+    if refusals:
+        reason, count = Counter(each.reason for each in refusals).most_common(1)[0]
         if 2 * count >= len(observations):
-            detail = next(
-                observation.opinion.detail
-                for observation in reversed(observations)
-                if isinstance(observation.opinion, Unreadable)
-                and observation.opinion.reason is reason
-            )
-            return Unreadable(reason, detail)
-    if len(observations) >= FRAMES and not _lie_still(observations[-FRAMES:]):
+            return next(each for each in reversed(refusals) if each.reason is reason)
+    last = observations[-FRAMES:]
+    if len(last) == FRAMES and any(_same_dice(last[0], other) is None for other in last[1:]):
         return Unreadable(Reason.MOVING, "the dice still move")
-    said = Counter(_name(observation.opinion) for observation in observations)
+    said = Counter(map(_name, opinions))
     return Unreadable(
         Reason.NO_CONSENSUS,
         "frames disagree: " + ", ".join(f"{count} × {name}" for name, count in said.most_common(3)),
@@ -187,10 +177,6 @@ def _name(opinion: Verdict) -> str:
     if isinstance(opinion, Verified):
         return "-".join(str(value) for value in opinion.values)
     return "no roll" if isinstance(opinion, NoRoll) else opinion.reason.value
-
-
-def _lie_still(observations: Sequence[Observation]) -> bool:
-    return all(_same_dice(observations[0], other) is not None for other in observations[1:])
 
 
 def _same_dice(first: Observation, other: Observation) -> _Order | None:

@@ -124,21 +124,17 @@ class DomeWatch:
         )
         is_passed = self._inside & (around > _MIN_CHANGE)
         still = (is_passed & (share < _STILL)).astype(np.uint8)
-        count, _, stats, middles = cv2.connectedComponentsWithStats(still)
-        found = []
-        for label in range(1, count):
-            area_mm2 = float(stats[label, cv2.CC_STAT_AREA]) / px**2
-            if area_mm2 < _MIN_AREA_MM2:
-                continue
-            at = self._calibration.to_mm(middles[label] + self._low, self._calibration.die_mm)[0]
-            width_mm = 2 * float(np.sqrt(area_mm2 / np.pi))
-            found.append(Blot(float(at[0]), float(at[1]), width_mm))
+        _, _, stats, middles = cv2.connectedComponentsWithStats(still)
+        areas_mm2 = stats[1:, cv2.CC_STAT_AREA] / px**2
+        is_large = areas_mm2 >= _MIN_AREA_MM2
+        places_px = middles[1:][is_large] + self._low
+        places_mm = self._calibration.to_mm(places_px, self._calibration.die_mm).tolist()
+        widths_mm = 2 * np.sqrt(areas_mm2[is_large] / np.pi)
+        placed = zip(places_mm, widths_mm.tolist(), strict=True)
+        found = [Blot(x, y, width) for (x, y), width in placed]
         if found:
-            self._forget()
+            self._now, self._earlier = _Seen(still.shape), _Seen(still.shape)
         return tuple(sorted(found, key=lambda blot: -blot.width_mm))
-
-    def _forget(self) -> None:
-        self._now, self._earlier = _Seen(self._inside.shape), _Seen(self._inside.shape)
 
 
 def _ring(radius_px: float) -> np.ndarray:

@@ -50,13 +50,9 @@ def refine(image: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray
     reaches = _REACH * lengths.mean(axis=(1, 2))
     offsets = reaches[:, None] * _SHARES
     bases = faces[:, :, None] + _ALONG * sides[:, :, None]
-    rays_x, rays_y = (
-        (bases[..., k, None] + offsets[:, None, None] * normals[:, :, None, k, None])
-        .astype(np.float32)
-        .reshape(-1, _STEPS)
-        for k in (0, 1)
-    )
-    profile = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    start, way = (each.transpose(3, 0, 1, 2)[..., None] for each in (bases, normals[:, :, None]))
+    x, y = (start + way * offsets[:, None, None]).astype(np.float32).reshape(2, -1, _STEPS)
+    profile = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     smooth = np.asarray(cv2.GaussianBlur(profile.astype(np.float32), (5, 1), 0))
     change = np.abs(smooth[:, 2:] - smooth[:, :-2])
     largest = np.maximum(np.maximum(change[..., 0], change[..., 1]), change[..., 2])
@@ -99,6 +95,5 @@ def _crossings(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     d = (x1 - x2) * (y3 - y4) - (y1 - y2) * (x3 - x4)
     d = np.where(np.abs(d) < 1e-9, np.nan, d)
     p, q = x1 * y2 - y1 * x2, x3 * y4 - y3 * x4
-    return (
-        np.stack([p * (x3 - x4) - (x1 - x2) * q, p * (y3 - y4) - (y1 - y2) * q], 2) / d[..., None]
-    )
+    at = np.stack([p * (x3 - x4) - (x1 - x2) * q, p * (y3 - y4) - (y1 - y2) * q], 2)
+    return np.asarray(at / d[..., None])

@@ -7,6 +7,7 @@ of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,46 +54,32 @@ def gather(
         places[: len(found)],
         calibration,
     )
-    both: list[tuple[FoundDie | None, SecondDie | None, Height | None]] = [
-        (die, *_seen_second(pairs.get(i), second, heights)) for i, die in enumerate(found)
-    ]
-    both += [(None, *_seen_second(j, second, heights)) for j in alone]
-    dice = [
-        DieEvidence(
+    of_second = [*map(pairs.get, range(len(found))), *alone]
+    dice = []
+    for i, (j, top, (x_mm, y_mm)) in enumerate(
+        zip(of_second, corners.tolist(), places.tolist(), strict=True)
+    ):
+        is_found = i < len(found)
+        height = NO_HEIGHT if heights is None or j is None else heights[j]
+        die = DieEvidence(
             corners=tuple((x, y) for x, y in top),
             x_mm=x_mm,
             y_mm=y_mm,
             turn_deg=turn_deg(np.array(top)),
-            model=None if die is None else _model_vote(die),
-            second=None if other is None else _second_vote(other, calibration.die_mm),
-            measured=None if die is None else measured[i],
-            height=height,
+            model=_model_vote(found[i]) if is_found else None,
+            second=None if j is None else _second_vote(second.dice[j], calibration.die_mm),
+            measured=measured[i] if is_found else None,
+            height=None if heights is None else height,
         )
-        for i, ((die, other, height), top, (x_mm, y_mm)) in enumerate(
-            zip(both, corners.tolist(), places.tolist(), strict=True)
-        )
-    ]
+        dice.append(die)
     return tuple(sorted(dice, key=lambda die: die.x_mm))
 
 
-def _seen_second(
-    j: int | None, second: SecondReading, heights: Sequence[Height] | None
-) -> tuple[SecondDie | None, Height | None]:
-    """The second reader's die of this number and its height, None where there is none."""
-    if j is None:
-        return None, None if heights is None else NO_HEIGHT
-    return second.dice[j], None if heights is None else heights[j]
-
-
 def _model_vote(die: FoundDie) -> ModelVote:
-    return ModelVote(
-        die.value,
-        float(die.value_p.max()),
-        float(die.flat_p),
-        float(die.score),
-        None if die.near is None else die.near.flat_p,
-        None if die.near is None else die.near.lean_deg,
-    )
+    vote = ModelVote(die.value, float(die.value_p.max()), float(die.flat_p), float(die.score))
+    if die.near is None:
+        return vote
+    return replace(vote, near_p=die.near.flat_p, near_lean_deg=die.near.lean_deg)
 
 
 def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:

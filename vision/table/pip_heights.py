@@ -12,8 +12,6 @@ neighbours have no part in this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 
@@ -44,20 +42,11 @@ _PLACES = {
 """(N, 2) per value: where it has pips, however the die is turned, in spacings."""
 
 
-def measure_heights(
-    left: np.ndarray,
-    right: np.ndarray,
-    dice: Sequence[SecondDie],
-    calibration: Calibration,
-) -> list[Height]:
-    """The height of each die; `NO_HEIGHT` of one without a value. `left` and `right`, (H, W, 3)
-    uint8: the pictures of both lenses of this calibration."""
-    return [_height(left, right, die, calibration) for die in dice]
-
-
-def _height(
+def measure_height(
     left: np.ndarray, right: np.ndarray, die: SecondDie, calibration: Calibration
 ) -> Height:
+    """The height of a die; `NO_HEIGHT` of one without a value. `left` and `right`, (H, W, 3) uint8:
+    the pictures of both lenses of this calibration."""
     lens, value, edge = calibration.right, die.face.value, calibration.die_mm
     if lens is None or value is None:
         return NO_HEIGHT
@@ -95,8 +84,8 @@ def _height(
 def _slopes(image: np.ndarray, px: np.ndarray) -> np.ndarray:
     """(..., N) float32: how the picture changes across and along discs at (..., M, 2) pixels. The
     lenses see gloss differently, but they see the edge of a pip at one place."""
-    rays_x, rays_y = (px[..., k].reshape(-1, len(_PATCH)).astype(np.float32) for k in (0, 1))
-    seen = cv2.remap(image, rays_x, rays_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    x, y = px.reshape(-1, len(_PATCH), 2).astype(np.float32).transpose(2, 0, 1)
+    seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     square = seen.astype(np.float32).reshape(*px.shape[:-2], _SAMPLES, _SAMPLES, 3)
     across = np.diff(square, axis=-2)[..., 1:, :, :][..., _IS_DISC, :]
     along = np.diff(square, axis=-3)[..., 1:, :][..., _IS_DISC, :]

@@ -32,7 +32,7 @@ from vision.table.edges import refine
 from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
-from vision.table.pip_heights import measure_heights
+from vision.table.pip_heights import measure_height
 from vision.table.quality import QualityGate
 from vision.table.witnesses import heard
 
@@ -110,18 +110,17 @@ class TableReader:
         clock = Stopwatch()
         if self.calibration.right is not None:  # a frame of the journal is whole yet
             frame = frame.parted(self.calibration.image_size[0])
-        again = None if after is None else self._read_again(frame, after, is_turned, clock)
+        if misfit := self.calibration.misfit(frame):
+            quality = self._gate.judge(frame.image)
+            clock.lap("quality")
+            unfit = Unreadable(Reason.WRONG_SIZE, misfit)
+            seen = Observation(frame.t_capture, quality, (), unfit, tuple(clock.laps))
+            return Findings(seen, (), None)
+        again = None if after is None else self._read_again(frame.image, after, is_turned, clock)
         before = None if after is None else after.observation.quality
         if again is not None and before is not None:
             quality = before  # what shows the same is as bright and whole, and its rim is there
             found, second = again
-        elif misfit := self.calibration.misfit(frame):
-            quality = self._gate.judge(frame.image)
-            clock.lap("quality")
-            unfit = Unreadable(Reason.WRONG_SIZE, misfit)
-            laps = tuple(clock.laps)
-            seen = Observation(frame.sequence, frame.t_capture, quality, (), unfit, laps)
-            return Findings(seen, (), None)
         else:
             model = self._begin(lambda: self._find(frame.image))
             quality = self._gate.judge(frame.image)
@@ -133,7 +132,10 @@ class TableReader:
         scene = scene_of(second, self.calibration, dice)
         heights: Sequence[Height] | None = None
         if frame.right is not None:
-            heights = measure_heights(frame.image, frame.right, second.dice, self.calibration)
+            heights = [
+                measure_height(frame.image, frame.right, die, self.calibration)
+                for die in second.dice
+            ]
             clock.lap("heights")
         evidence = heard(gather(found, second, self.calibration, heights), scene)
         if quality.fault is None:
@@ -145,20 +147,18 @@ class TableReader:
         judged = scene if quality.fault is None else None
         clock.lap("verdict")
         seen = Observation(
-            frame.sequence, frame.t_capture, quality, evidence, opinion, tuple(clock.laps), judged,
+            frame.t_capture, quality, evidence, opinion, tuple(clock.laps), judged,
             is_confirming=again is not None,
         )  # fmt: skip
         return Findings(seen, found, second)
 
     def _read_again(
-        self, frame: Frame, after: Findings, is_turned: bool, clock: Stopwatch
+        self, image: np.ndarray, after: Findings, is_turned: bool, clock: Stopwatch
     ) -> tuple[tuple[FoundDie, ...], SecondReading] | None:
         """What either reader finds where `after` has verified dice; None where it has none, where
         anything in the compartment is new, or where the model misses a die."""
-        image, before = frame.image, after.second
+        before = after.second
         if before is None or not isinstance(after.observation.opinion, Verified):
-            return None
-        if self.calibration.misfit(frame):
             return None
         model = self._begin(lambda: self._find_again(image, after.model, is_turned))
         ground = self._second.same_ground(image, before)

@@ -56,15 +56,14 @@ class Rim:
         turn = np.linspace(0, 2 * np.pi, _RAYS, endpoint=False)
         self._direction = np.stack([np.cos(turn), np.sin(turn)], axis=1)
         at = calibration.level_px(self._direction * calibration.compartment_radius_mm)
-        steps = np.arange(-_REACH_PX, _REACH_PX + 1, dtype=np.float32)
-        self._steps = steps
-        self._ray_x = (at[:, :1] + self._direction[:, :1] * steps).astype(np.float32)
-        self._ray_y = (at[:, 1:] + self._direction[:, 1:] * steps).astype(np.float32)
+        self._steps = steps = np.arange(-_REACH_PX, _REACH_PX + 1, dtype=np.float32)
+        # (2, _RAYS, n): x and y.
+        rays = at.T[..., None] + self._direction.T[..., None] * steps
+        self._rays = rays.astype(np.float32)
         self._moved = (_SHIFTS @ self._direction.T).astype(np.float32)
         self._base = np.concatenate([self._direction, np.ones((_RAYS, 1))], axis=1)
         self._nearer = np.exp(-0.5 * (steps[2:-2] / _NEAR_PX) ** 2)
-        ends = np.stack([self._ray_x[:, -1], self._ray_y[:, -1]], axis=1)
-        size = np.array(calibration.image_size)
+        ends, size = self._rays[..., -1].T, np.array(calibration.image_size)
         self._inside = ((ends > 0) & (ends < size - 1)).all(axis=1)
         self._tolerance_px = TOLERANCE_MM * calibration.floor_px_per_mm
 
@@ -137,14 +136,9 @@ class Rim:
     def _along_rays(self, image: np.ndarray, shift: np.ndarray, is_grey: bool) -> np.ndarray:
         """(_RAYS, n, 1 or 3) steps of grey, or of the colours, along the rays, each ray moved
         outward by its shift, pixels."""
-        moved = (self._direction * shift[:, None]).astype(np.float32)
-        profile = cv2.remap(
-            image,
-            self._ray_x + moved[:, :1],
-            self._ray_y + moved[:, 1:],
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_REPLICATE,
-        ).astype(np.float32)
+        x, y = self._rays + (self._direction.T * shift)[..., None].astype(np.float32)
+        seen = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        profile = seen.astype(np.float32)
         shown = cv2.cvtColor(profile, cv2.COLOR_BGR2GRAY) if is_grey else profile
         smooth = np.asarray(cv2.blur(shown, (3, 1))).reshape(*profile.shape[:2], -1)
         return np.asarray(smooth[:, 4:] - smooth[:, :-4])

@@ -3,9 +3,8 @@
 Owns: which frame is read in full, and which one only where the dice were. Must not know how frames
 agree, nor when a scene is still: who finds that something moved begins another.
 
-The first frame in which values are verified is read in full. The next ones confirm it: each reader
-reads each die where it was, from that frame alone, unless anything in the compartment is new
-(`table.reader`). Of as many frames as must agree at least one is read in full.
+The frames after one in which values are verified confirm it (`table.reader`). Of as many frames as
+must agree at least one is read in full.
 """
 
 from __future__ import annotations

@@ -41,12 +41,8 @@ def measure(
     narrow = np.maximum(opposite.min(axis=1), 1e-6)
     layer = (calibration.height_mm - (calibration.height_mm - die) * die / narrow) / die
     leans = _leans_deg(tops_px, downs_px, places_mm, calibration)
-    return [
-        Measured(edge_mm=e, skew=s, lean_deg=lean, layer=z)
-        for e, s, lean, z in zip(
-            edge.tolist(), skew.tolist(), leans.tolist(), layer.tolist(), strict=True
-        )
-    ]
+    rows = np.stack([edge, skew, leans, layer], axis=1)  # in the order of `Measured`
+    return [Measured(*row) for row in rows.tolist()]
 
 
 def _leans_deg(

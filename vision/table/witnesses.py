@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
@@ -115,24 +114,18 @@ def heard(
     heights = sorted(die.measured.layer for die in dice if die.measured is not None)
     usual = heights[(len(heights) - 1) // 2] if heights else 0.0
     nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
-    touching = {
-        (i, j)
-        for i, j in combinations(range(len(dice)), 2)
-        if gap_px(dice[i].corners, dice[j].corners) < nearest
-    }
     full = []
     for number, (die, by_height) in enumerate(zip(dice, _by_height(dice, limits), strict=True)):
-        pairs = (pair for pair in touching if number in pair)
-        beside = tuple(sorted(sum(pair) - number for pair in pairs))
+        beside = tuple(
+            i
+            for i, other in enumerate(dice)
+            if i != number and gap_px(die.corners, other.corners) < nearest
+        )
         measured = die.measured
         if measured is not None:
             measured = replace(measured, above=measured.layer - usual)
-        placed = replace(
-            die,
-            measured=measured,
-            beside=beside,
-            may_rest_on=may_rest_on(die, dice, scene, limits),
-        )
+        support = may_rest_on(die, dice, scene, limits)
+        placed = replace(die, measured=measured, beside=beside, may_rest_on=support)
         full.append(replace(placed, witnesses=_hear(placed, limits) + by_height))
     return tuple(full)
 
@@ -164,12 +157,12 @@ def _by_height(dice: Sequence[DieEvidence], limits: Limits) -> list[tuple[Witnes
     tenth of a millimetre there is half a one of height, and a turn raises one die and not another.
     """
     are_flat = all(is_as_high_as_flat(die.height, limits) for die in dice)
-    said: list[tuple[Witness, ...]] = []
-    for die in dice:
-        odds = 0.0 if die.height is None else _height_odds(die.height, limits)
-        witness = Witness(HEIGHT, odds if are_flat else min(odds, 0.0))
-        said.append(() if die.height is None else (witness,))
-    return said
+    most = limits.height if are_flat else 0.0
+    heights = (die.height for die in dice)
+    return [
+        () if height is None else (Witness(HEIGHT, min(_height_odds(height, limits), most)),)
+        for height in heights
+    ]
 
 
 def _height_odds(height: Height, limits: Limits) -> float:

@@ -51,17 +51,22 @@ def die(x, y, value, turn=30.0, odds=FLAT, value_p=0.99):
 
 
 def frame(
-    values=(1, 2, 3), shift=0.0, sequence=0, order=(0, 1, 2), odds=(FLAT, FLAT, FLAT), value_p=0.99
+    values=(1, 2, 3),
+    shift=0.0,
+    t_capture=0.0,
+    order=(0, 1, 2),
+    odds=(FLAT, FLAT, FLAT),
+    value_p=0.99,
 ):
     dice = tuple(
         die(PLACES[i][0] + shift, PLACES[i][1], values[i], odds=odds[i], value_p=value_p)
         for i in order
     )
-    return Observation(sequence, 0.0, None, dice, judge(dice, SCENE), scene=SCENE)
+    return Observation(t_capture, None, dice, judge(dice, SCENE), scene=SCENE)
 
 
 def unfit(reason=Reason.BLOCKED, detail=""):
-    return Observation(0, 0.0, None, (), Unreadable(reason, detail))
+    return Observation(0.0, None, (), Unreadable(reason, detail))
 
 
 def test_three_agreeing_frames_are_a_verdict():
@@ -111,8 +116,8 @@ def test_how_a_die_lies_is_judged_by_the_mean_of_what_each_witness_says():
 
 
 def test_the_picture_kept_of_a_no_roll_shows_the_same_die_not_flat():
-    askew = [frame(odds=(FLAT, LEANING, FLAT), sequence=i) for i in range(2)]
-    newest = frame(odds=(LEANING, LEANING, FLAT), sequence=2)
+    askew = [frame(odds=(FLAT, LEANING, FLAT), t_capture=i) for i in range(2)]
+    newest = frame(odds=(LEANING, LEANING, FLAT), t_capture=2)
     assert isinstance(newest.opinion, NoRoll)
     assert newest.opinion.die == 0
     consensus = agree([*askew, newest])
@@ -125,20 +130,20 @@ def test_the_picture_kept_of_a_no_roll_shows_the_same_die_not_flat():
 def test_a_die_that_topples_in_the_last_frame_is_not_hidden_by_the_frames_before():
     """Refused for another reason than no roll, as a die is that touches its neighbour."""
     sure, askew = (25.0, FLAT, FLAT), (LEANING, FLAT, FLAT)
-    frames = [frame(odds=sure), frame(odds=sure, sequence=1), frame(odds=askew, sequence=2)]
+    frames = [frame(odds=sure), frame(odds=sure, t_capture=1), frame(odds=askew, t_capture=2)]
     newest = frames[-1]
     touching = replace(newest, opinion=Unreadable(Reason.TOUCHING, "it touches its neighbour"))
     assert sum(each.dice[0].odds for each in frames) / 3 > FLAT, "the mean alone says flat"
     assert agree([*frames[:2], touching]) is None
-    assert agree([*frames[:2], frame(odds=sure, sequence=2)]) is not None
+    assert agree([*frames[:2], frame(odds=sure, t_capture=2)]) is not None
 
 
 def test_a_frame_in_which_one_side_alone_is_strongly_against_bears_out_no_values():
     """A pip painted beside the others, or a die that topples: the networks notice neither."""
-    before = [frame(odds=(25.0, FLAT, FLAT), sequence=i) for i in range(2)]
+    before = [frame(odds=(25.0, FLAT, FLAT), t_capture=i) for i in range(2)]
 
     def last(outline: float) -> Observation:
-        newest = frame(sequence=2)
+        newest = frame(t_capture=2)
         die = newest.dice[0]
         witnesses = tuple(
             replace(each, odds=outline) if each.name == OUTLINE else each for each in die.witnesses
@@ -188,7 +193,7 @@ def of_two(*layers) -> Observation:
         for each, layer in zip(seen, layers, strict=True)
     )
     dice = heard(dice, SCENE)
-    return Observation(0, 0.0, None, dice, judge(dice, SCENE), scene=SCENE)
+    return Observation(0.0, None, dice, judge(dice, SCENE), scene=SCENE)
 
 
 @pytest.mark.parametrize("doubted", [(1.0, 1.65), (1.7, 2.7)])
@@ -230,9 +235,9 @@ def test_whatever_comes_a_verdict_is_carried_by_its_last_frames(kinds):
         "bad": unfit(),
         "shifted": frame(shift=4.0),
     }
-    frames = [dataclasses.replace(made[kind], sequence=i) for i, kind in enumerate(kinds)]
+    frames = [dataclasses.replace(made[kind], t_capture=i) for i, kind in enumerate(kinds)]
     consensus = agree(frames)
     if consensus is not None:
-        assert consensus.frames == tuple(frames[-FRAMES:])
+        assert consensus.shown_by in frames[-FRAMES:]
         assert len(set(kinds[-FRAMES:])) == 1
         assert kinds[-1] != "bad"

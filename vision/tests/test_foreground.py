@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.cube_outlines.foreground import FloorView
+from vision.cube_outlines.foreground import SCALE, FloorView
 from vision.cube_outlines.reader import SecondReader
 from vision.tests.drawing import RED, TABLE, Die, Look, draw
 
@@ -28,7 +28,7 @@ def mirrored(image, radius_mm=26.0, at_mm=(0.0, 0.0), light=40.0):
 
 def covered(image):
     """How much is no floor, in dice."""
-    one = (TABLE.die_px / FLOOR.scale) ** 2
+    one = (TABLE.die_px / SCALE) ** 2
     return cv2.countNonZero(FLOOR.separate(FLOOR.shrink(image)).mask) / one
 
 

@@ -1,7 +1,7 @@
 """`make bench-reader`: what a reading costs, beside what others would.
 
-Owns: timing of the model, the second reader and the whole reading of a table frame on one and two
-threads, in one run with a network of YOLOv8n's size (random weights). Best of many runs first: on a
+Owns: timing of the model and of a network of YOLOv8n's size (random weights), and of the second
+reader and the whole reading of a table frame on one and two threads. Best of many runs first: on a
 busy machine the median measures the neighbours. `make` sets OPENBLAS_NUM_THREADS=1, as a table's
 camera process does: else NumPy takes a second thread for products that take microseconds.
 """
@@ -39,11 +39,10 @@ def milliseconds(work: Callable[[], object], times: int) -> tuple[float, float]:
     return min(taken), float(np.median(taken))
 
 
-def _session(model: bytes, threads: int) -> Callable[[np.ndarray], object]:
+def _session(model: bytes) -> Callable[[np.ndarray], object]:
     options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return lambda batch: session.run(None, {"image": batch})
 
@@ -60,29 +59,34 @@ def main(
     camera = RigCamera(geometry, "white", seed)
     frame = camera.picture(flat_tosses(geometry, seed, 1)[0])
     square = {side: np.ascontiguousarray(cv2.resize(frame, (side, side))) for side in (320, 640)}
-    say = sys.stdout.write
+    finder, cameras_reader = DieFinder(model), partial(TableReader, calibration=camera.calibration)
+    crop = cameras_reader(finder).view.show(frame)
+    works: list[tuple[str, Callable[[], object]]] = [
+        (f"model, {crop.shape[1]} x {crop.shape[0]} (a frame's)", partial(finder.find, crop))
+    ]
+    for side in (320, 640):
+        batch = np.zeros((1, 3, side, side), np.float32)
+        yolo = _session(yolo_sized(side, side))
+        works += [
+            (f"model, {side} x {side}", partial(finder.maps, square[side])),
+            (f"YOLOv8n-sized, {side} x {side}", partial(yolo, batch)),
+        ]
+    _tell("networks, one thread", works, times)
+    second = SecondReader(camera.calibration)
     for threads in (1, 2):
         cv2.setNumThreads(threads)
-        finder = DieFinder(model, threads)
         # The two readers beside each other, on a thread each, are how a table uses two threads.
-        reader = TableReader(DieFinder(model), camera.calibration, threads=threads)
-        second = SecondReader(camera.calibration)
-        crop = reader.view.show(frame)
-        say(f"{threads} thread{'s' * (threads > 1)}: best and median of {times} ms\n")
-        works: list[tuple[str, Callable[[], object]]] = []
-        for side in (320, 640):
-            batch = np.zeros((1, 3, side, side), np.float32)
-            yolo = _session(yolo_sized(side, side), threads)
-            works += [
-                (f"model, {side} x {side}", partial(finder.maps, square[side])),
-                (f"YOLOv8n-sized, {side} x {side}", partial(yolo, batch)),
-            ]
-        works += [
-            (f"model, {crop.shape[1]} x {crop.shape[0]} (a frame's)", partial(finder.find, crop)),
+        reader = cameras_reader(finder, threads=threads)
+        works = [
             ("second reader, a frame", partial(second.read, frame)),
-            ("whole reading, a frame", partial(reader.read, Frame(frame, 0.0, 0))),
+            ("whole reading, a frame", partial(reader.read, Frame(frame))),
         ]
-        for name, work in works:
-            best, median = milliseconds(work, times)
-            say(f"  {name:<36} {best:7.1f} {median:7.1f}\n")
-            sys.stdout.flush()
+        _tell(f"readings, {threads} thread{'s' * (threads > 1)}", works, times)
+
+
+def _tell(title: str, works: list[tuple[str, Callable[[], object]]], times: int) -> None:
+    sys.stdout.write(f"{title}: best and median of {times} ms\n")
+    for name, work in works:
+        best, median = milliseconds(work, times)
+        sys.stdout.write(f"  {name:<36} {best:7.1f} {median:7.1f}\n")
+        sys.stdout.flush()

@@ -83,3 +83,8 @@ class ModelView:
         """A finding in what the model sees, in pixels of the frame."""
         corners = np.asarray(die.corners * self._shrink + self._shift, np.float32)
         return replace(die, corners=corners, down=die.down * self._shrink)
+
+    def from_frame(self, die: FoundDie) -> FoundDie:
+        """The way back, for a finder that stands in for the model."""
+        corners = np.asarray((die.corners - self._shift) / self._shrink, np.float32)
+        return replace(die, corners=corners, down=die.down / self._shrink)

@@ -17,7 +17,6 @@ from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE
 from vision.table.reader import TableReader
 from vision.tests.drawing import TABLE, Die, draw, toss
 from vision.tests.truth import TruthFinder, found_die
-from vision.tests.truth import shown as on_view
 
 DICE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
 
@@ -127,7 +126,7 @@ def test_a_die_found_beside_its_place_is_read_in_its_window(monkeypatch, edges, 
     class Nearby:
         def find(self, image):
             if image.shape[:2] != (CLOSE_SIDE, CLOSE_SIDE):
-                return [on_view(reader.view, die) for die in (true[0], ace, true[2])]
+                return [reader.view.from_frame(die) for die in (true[0], ace, true[2])]
             larger = CLOSE_DIE_PX / TABLE.die_px
             moved = ((die.corners - shown[-1]) * larger + CLOSE_SIDE / 2 for die in true)
             return [

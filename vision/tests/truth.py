@@ -6,7 +6,6 @@ It stands in for the ONNX model where a test is about what happens with votes, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -43,21 +42,10 @@ class TruthFinder:
             )
         self._found += extra
         if view is not None:
-            self._found = [shown(view, die) for die in self._found]
+            self._found = [view.from_frame(die) for die in self._found]
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]:
         return [] if image.shape[:2] == (CLOSE_SIDE, CLOSE_SIDE) else self._found
-
-
-def shown(view: ModelView, die: FoundDie) -> FoundDie:
-    """A die of the frame, in the pixels of what the model sees: the way back of `to_frame`."""
-    start, one = (
-        view.to_frame(replace(die, corners=np.full((4, 2), at, np.float32))).corners[0]
-        for at in (0.0, 1.0)
-    )
-    shrink = one - start
-    corners = np.asarray((die.corners - start) / shrink, np.float32)
-    return replace(die, corners=corners, down=die.down / shrink)
 
 
 def found_die(

@@ -182,18 +182,22 @@ class Calibration:
 
     def to_px(self, points_mm: np.ndarray) -> np.ndarray:
         """(N, 3) compartment coordinates in mm to (N, 2) pixels, float64."""
-        turn, lens = _from_lens(self)
+        turn, lens = self._from_lens
         return self._seen(np.asarray(points_mm, np.float64).reshape(-1, 3) @ turn + lens)
 
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of (N, 3) points in millimetres right, down and away from the lens."""
         r = from_lens[:, :2] / from_lens[:, 2:]
-        r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
-        return np.asarray(r + self.centre_px)
+        if self.k1:
+            r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
+        else:
+            r *= self.focal_px
+        r += self.centre_px
+        return np.asarray(r)
 
     def level_px(self, xy_mm: np.ndarray, z_mm: float = 0.0) -> np.ndarray:
         """(..., 2) mm at one height above the floor to (..., 2) pixels, float64."""
-        turn, lens = _from_lens(self)
+        turn, lens = self._from_lens
         level = np.asarray(xy_mm, np.float64).reshape(-1, 2) @ turn[:2] + (z_mm * turn[2] + lens)
         return self._seen(level).reshape(xy_mm.shape)
 
@@ -210,7 +214,7 @@ class Calibration:
         (u, v), f = self.centre_px, self.focal_px
         lens = np.array([(f, 0.0, u), (0.0, f, v), (0.0, 0.0, 1.0)])
         k1 = np.array((self.k1, 0.0, 0.0, 0.0))
-        rays = cv2.undistortPoints(px, lens, k1, R=_turn(self).T)
+        rays = cv2.undistortPoints(px, lens, k1, R=_turn(self.tilt_deg, self.turn_deg).T)
         return np.asarray(rays[:, 0] * (self.height_mm - z_mm) - self.compartment_mm)
 
     def circle_px(self, radius_mm: float, z_mm: float = 0.0) -> np.ndarray:
@@ -235,6 +239,11 @@ class Calibration:
         x1, y1 = np.minimum(np.ceil(points_px.max(axis=0)), self.image_size).astype(int)
         return slice(int(y0), int(y1)), slice(int(x0), int(x1))
 
+    @property
+    def _from_lens(self) -> tuple[np.ndarray, np.ndarray]:
+        # The whole calibration would be as good a key, but takes three times as long to hash.
+        return _from_lens(self.tilt_deg, self.turn_deg, self.compartment_mm, self.height_mm)
+
 
 def _read(name: str, value: Any) -> Any:
     """The number, or the pair of numbers, under this key of the settings table."""
@@ -257,10 +266,10 @@ def _right_of(table: Mapping[str, Any]) -> Calibration:
 
 
 @functools.lru_cache
-def _turn(camera: Calibration) -> np.ndarray:
+def _turn(tilt_deg: tuple[float, float], turn_deg: float) -> np.ndarray:
     """(3, 3) from plumb directions (x, y, down) to the camera's."""
-    right, down = np.radians(camera.tilt_deg)
-    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(camera.turn_deg)))
+    right, down = np.radians(tilt_deg)
+    turns = ((down, 0.0, 0.0), (0.0, -right, 0.0), (0.0, 0.0, -np.radians(turn_deg)))
     about_x, about_y, about_z = (cv2.Rodrigues(np.array(each))[0] for each in turns)
     turn = np.asarray(about_x @ about_y @ about_z)
     turn.setflags(write=False)  # it is shared
@@ -268,10 +277,15 @@ def _turn(camera: Calibration) -> np.ndarray:
 
 
 @functools.lru_cache
-def _from_lens(camera: Calibration) -> tuple[np.ndarray, np.ndarray]:
+def _from_lens(
+    tilt_deg: tuple[float, float],
+    turn_deg: float,
+    compartment_mm: tuple[float, float],
+    height_mm: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """(3, 3) and (3,): compartment coordinates times the first, plus the second, are millimetres
     right, down and away from the lens. In the compartment z grows towards the lens."""
-    turn, lens = _turn(camera).T, np.array((*camera.compartment_mm, camera.height_mm))
+    turn, lens = _turn(tilt_deg, turn_deg).T, np.array((*compartment_mm, height_mm))
     both = np.diag((1.0, 1.0, -1.0)) @ turn, lens @ turn
     for each in both:
         each.setflags(write=False)  # they are shared

@@ -7,7 +7,6 @@ of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -76,10 +75,10 @@ def gather(
 
 
 def _model_vote(die: FoundDie) -> ModelVote:
-    vote = ModelVote(die.value, float(die.value_p.max()), float(die.flat_p), float(die.score))
+    seen = float(die.value_p.max()), float(die.flat_p), float(die.score)
     if die.near is None:
-        return vote
-    return replace(vote, near_p=die.near.flat_p, near_lean_deg=die.near.lean_deg)
+        return ModelVote(die.value, *seen)
+    return ModelVote(die.value, *seen, die.near.flat_p, die.near.lean_deg)
 
 
 def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -114,13 +115,15 @@ def heard(
     heights = sorted(die.measured.layer for die in dice if die.measured is not None)
     usual = heights[(len(heights) - 1) // 2] if heights else 0.0
     nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
+    touching = {
+        (i, j)
+        for i, j in combinations(range(len(dice)), 2)
+        if gap_px(dice[i].corners, dice[j].corners) < nearest
+    }
     full = []
     for number, (die, by_height) in enumerate(zip(dice, _by_height(dice, limits), strict=True)):
-        beside = tuple(
-            i
-            for i, other in enumerate(dice)
-            if i != number and gap_px(die.corners, other.corners) < nearest
-        )
+        pairs = (pair for pair in touching if number in pair)
+        beside = tuple(sorted(sum(pair) - number for pair in pairs))
         measured = die.measured
         if measured is not None:
             measured = replace(measured, above=measured.layer - usual)

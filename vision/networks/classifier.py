@@ -124,10 +124,7 @@ class DieFinder:
         `min_score` replaces the manifest's threshold, for drawing curves. Raises VisionError
         when the picture is of another kind.
         """
-        return decode(
-            *self.maps(image),
-            min_score=self.card.min_score if min_score is None else min_score,
-        )
+        return decode(*self.maps(image), self.card.min_score if min_score is None else min_score)
 
     def maps(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The network's raw output: `peaks` (8, H/4, W/4) and `faces` (9, H/8, W/8), float32."""
@@ -141,8 +138,7 @@ class DieFinder:
             image = cv2.copyMakeBorder(
                 image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=PADDING
             )
-        batch = np.ascontiguousarray(image)[None]
-        peaks, faces = self._network(batch)
+        peaks, faces = self._network(np.ascontiguousarray(image)[None])
         return peaks[0], faces[0]
 
 

@@ -72,20 +72,20 @@ def compare(
     pairs = match(centres, others, SAME_FACE * np.array([die.edge_px for die in found]))
     dice = []
     for i, die in enumerate(found):
-        other = second.dice[pairs[i]] if i in pairs else None
-        vote = ModelVote(die.value, float(die.value_p.max()), float(die.flat_p), float(die.score))
+        second_vote, contrast = None, 0.0
+        if i in pairs:
+            face = second.dice[pairs[i]].face
+            second_vote = SecondVote(face.value, face.confidence, face.note)
+            contrast = face.contrast
         evidence = DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in die.corners),
             x_mm=0.0,
             y_mm=0.0,
             turn_deg=turn_deg(die.corners),
-            model=vote,
-            second=None
-            if other is None
-            else SecondVote(other.face.value, other.face.confidence, other.face.note),
+            model=ModelVote(die.value, float(die.value_p.max()), die.flat_p, die.score),
+            second=second_vote,
             measured=None,
         )
-        contrast = 0.0 if other is None else other.face.contrast
         dice.append(Die(die, evidence, contrast, _is_cut_off(die, size)))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
     return PhotoEvidence(tuple(dice), tuple(faint), alone, second, size)

@@ -45,20 +45,17 @@ def judge(evidence: PhotoEvidence, wanted: int | None) -> Verdict:
         return Unreadable(Reason.COUNT, "no dice")
     if wanted is not None and len(dice) != wanted:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice")
-    for number, die in enumerate(evidence.dice, 1):
+    places = [f"die {number} from the left" for number in range(1, len(dice) + 1)]
+    for die, place in zip(evidence.dice, places, strict=True):
         if die.is_cut_off:
-            return Unreadable(
-                Reason.COUNT,
-                f"the border cuts off die {number} from the left, and there may be more behind it",
-            )
-    for number, die in enumerate(evidence.dice, 1):
-        doubt = _doubt(die, f"die {number} from the left")
-        if doubt is not None:
+            why = f"the border cuts off {place}, and there may be more behind it"
+            return Unreadable(Reason.COUNT, why)
+    for die, place in zip(evidence.dice, places, strict=True):
+        if doubt := _doubt(die, place):
             return doubt
     if view := _doubtful_view(evidence.found):
         return Unreadable(Reason.DOUBTFUL, view)
-    missed = _missed(evidence)
-    if missed:
+    if missed := _missed(evidence):
         return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
     confidence = min(
         min(die.model.value_p, die.model.score, die.second.confidence)
@@ -70,21 +67,17 @@ def judge(evidence: PhotoEvidence, wanted: int | None) -> Verdict:
 
 def _doubt(die: Die, place: str) -> Unreadable | None:
     """Why one die proves nothing, if so."""
-    model, second = die.evidence.model, die.evidence.second
-    assert model is not None
+    model, second = die.found, die.evidence.second
     if model.flat_p < PHOTO.flat_p:
-        return Unreadable(
-            Reason.NOT_FLAT_DOUBTFUL, f"{place} may not lie flat ({model.flat_p:.2f})"
-        )
+        why = f"{place} may not lie flat ({model.flat_p:.2f})"
+        return Unreadable(Reason.NOT_FLAT_DOUBTFUL, why)
     if second is None or second.value is None:
         return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
-    if worth(die.found) < PHOTO.sure:
-        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(die.found):.2f} sure")
+    if worth(model) < PHOTO.sure:
+        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(model):.2f} sure")
     if second.value != model.value:
-        return Unreadable(
-            Reason.READERS_DISAGREE,
-            f"{place}: the model reads {model.value}, the second reader {second.value}",
-        )
+        why = f"{place}: the model reads {model.value}, the second reader {second.value}"
+        return Unreadable(Reason.READERS_DISAGREE, why)
     return None
 
 
@@ -156,14 +149,11 @@ def _may_be_cut_off(evidence: PhotoEvidence, usual: float) -> bool:
 
 def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
     """True if the second reader, too, sees a face here, or a round thing with a spot on it."""
-    has_face = any(_are_one(die, face) for face in evidence.alone)
+    has_face = any(
+        np.hypot(*(die.centre - face.centre)) < SAME_FACE * max(die.edge_px, face.edge_px)
+        for face in evidence.alone
+    )
     return has_face or _has_body(die, evidence.second.spots)
-
-
-def _are_one(die: FoundDie, face: PhotoDie) -> bool:
-    """True if a face of the second reader's lies where the model takes something for a die."""
-    gap = float(np.hypot(*(die.centre - face.centre)))
-    return gap < SAME_FACE * max(die.edge_px, face.edge_px)
 
 
 def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
@@ -186,18 +176,16 @@ def _has_spots(die: FoundDie, spots: np.ndarray) -> bool:
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's may be the top of a found die, of which the model then
     saw a side: photographs are taken upright."""
-    for die in found:
-        x, y = (die.centre - face.centre) / die.edge_px
-        if abs(x) < 0.5 and 0.5 < y < 1.0:
-            return True
-    return False
+    below = ((die.centre - face.centre) / die.edge_px for die in found)
+    return any(abs(x) < 0.5 and 0.5 < y < 1.0 for x, y in below)
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's is neither one of the model's dice nor the side of
     one."""
-    x, y = (float(v) for v in face.centre)
-    return not any(_is_in_body(x, y, die) and not _is_another_top(face, die) for die in found)
+    return not any(
+        _is_in_body(*face.centre, die) and not _is_another_top(face, die) for die in found
+    )
 
 
 def _is_in_body(x: float, y: float, die: FoundDie) -> bool:

@@ -68,7 +68,8 @@ _DISC_REACH, _LESS_SURE = 1.6, 0.8
 """What of a face is looked at where it may be a disc let into a die of another colour, and what
 that counts."""
 _BEYOND = np.array(
-    [[(x, y) for y in np.linspace(-1.5, 1.5, 7)] for x in (2.5, 3.0, -2.5, -3.0)], np.float32
+    [[(sign * x, y) for y in np.linspace(-1.5, 1.5, 7)] for sign in (1, -1) for x in (2.5, 3.0)],
+    np.float32,
 )
 _AROUND = np.concatenate([_BEYOND, _BEYOND[..., ::-1]], axis=1).reshape(-1, 2)
 """(56, 2): places beyond the edges of the face."""

@@ -80,10 +80,8 @@ def _odd_pip(profiles: np.ndarray) -> str:
         if differs > limit:
             rests = (np.delete(values[1:], i, axis=0) for i in range(len(values) - 1))
             if differs > _AMONG * max(map(_apart, values[1:], rests, repeat(order))):
-                return (
-                    f"the spot in the middle differs from the other pips in {what}, "
-                    f"by {differs:.2f}"
-                )
+                how = f"in {what}, by {differs:.2f}"
+                return f"the spot in the middle differs from the other pips {how}"
     return ""
 
 

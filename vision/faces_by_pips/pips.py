@@ -244,7 +244,9 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     fits: list[tuple[float, float, tuple[tuple[int, int], ...]]] = []
     for layout in SPOTS[count]:
         places = np.array(layout, float)
-        spacing = 0.25 if count == 1 else _spacing_of(points, places)
+        spacing = 0.25
+        if count > 1:  # the distance from one place of the lattice to the next that fits best
+            spacing = float(np.sqrt(((points - middle) ** 2).sum() / (places**2).sum()))
         gaps = np.linalg.norm(((points - middle) / spacing)[:, None] - places[None], axis=2)
         if len(set(gaps.argmin(axis=1))) == count:
             fits.append((float(gaps.min(axis=1).max()), spacing, layout))
@@ -279,12 +281,6 @@ def _is_like_the_others(
     size = float(diameters[inner] / diameters[outer].mean())
     off = np.linalg.norm(points[inner] - points[outer].mean(axis=0))
     return bool(1 / _MIDDLE_SIZE < size < _MIDDLE_SIZE and off < _MIDDLE_OFF * spacing)
-
-
-def _spacing_of(points: np.ndarray, lattice: np.ndarray) -> float:
-    """Distance from one place of the lattice to the next that fits (N, 2) pips best, N > 1, whose
-    places are the rows of `lattice`."""
-    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum() / (lattice**2).sum()))
 
 
 def _standing_out(

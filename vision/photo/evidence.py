@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
 
 import numpy as np
 
@@ -96,20 +95,16 @@ def settle(evidence: PhotoEvidence) -> PhotoEvidence:
     size of the sure dice, and if the second reader sees its face or it is too small for that. Else
     it only may be one: the key of a keyboard, a mesh in a net, a letter on a label."""
     usual = usual_edge(evidence.found)
-    keep = [
-        worth(die.found) >= PHOTO.sure
-        or (
-            is_of_size(die.found, usual)
-            and (
-                (die.found.edge_px < SMALL_EDGE and worth(die.found) >= PHOTO.small)
-                or (die.evidence.second is not None and die.evidence.second.value is not None)
-            )
-        )
-        for die in evidence.dice
-    ]
-    unseen = [die.found for die, is_kept in zip(evidence.dice, keep, strict=True) if not is_kept]
-    dice = tuple(compress(evidence.dice, keep))
-    return replace(evidence, dice=dice, faint=(*evidence.faint, *unseen))
+    dice, faint = [], list(evidence.faint)
+    for die in evidence.dice:
+        found, second = die.found, die.evidence.second
+        is_small = found.edge_px < SMALL_EDGE and worth(found) >= PHOTO.small
+        has_face = second is not None and second.value is not None
+        if worth(found) >= PHOTO.sure or (is_of_size(found, usual) and (is_small or has_face)):
+            dice.append(die)
+        else:
+            faint.append(found)
+    return replace(evidence, dice=tuple(dice), faint=tuple(faint))
 
 
 def usual_edge(found: Sequence[FoundDie]) -> float | None:

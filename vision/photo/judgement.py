@@ -88,15 +88,11 @@ def _doubtful_view(found: Sequence[FoundDie]) -> str:
             "the dice may be seen from the side, at eye level: all stand upright; photograph them "
             "from above, turned"
         )
-    if is_slanted(found) and _may_be_upside_down(found):
+    # If a picture of two dice on a chessboard, taken from the side, is turned round, both readers
+    # read the fronts: they count as tops only because photographs are taken upright.
+    if is_slanted(found) and sum(die.is_overruled for die in found) > len(found) / 2:
         return "the picture may be upside down: of most dice a lower face looks more like the top"
     return ""
-
-
-def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
-    """True if most faces count as tops only because photographs are taken upright. If a picture of
-    two dice on a chessboard, taken from the side, is turned round, both readers read the fronts."""
-    return sum(die.is_overruled for die in found) > len(found) / 2
 
 
 def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
@@ -157,19 +153,15 @@ def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
 
 
 def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
-    """True if the second reader sees a round thing of a die's size here, and spots on it."""
-    gaps = np.hypot(*(spots[:, :2] - die.centre).T)
-    is_large = spots[:, 2] > PIP_DIAMETERS[1] * die.edge_px
-    is_body = is_large & (spots[:, 3] > _SPOT_CONTRAST) & (gaps < SAME_FACE * die.edge_px)
-    return bool(is_body.any()) and _has_spots(die, spots)
-
-
-def _has_spots(die: FoundDie, spots: np.ndarray) -> bool:
-    """True if the second reader sees anything on this face that may be a pip, readable or not."""
+    """True if the second reader sees a round thing of a die's size here, and on its face anything
+    that may be a pip, readable or not."""
+    clear = spots[spots[:, 3] > _SPOT_CONTRAST]
+    places, diameters = clear[:, :2], clear[:, 2]
     low, high = np.array(PIP_DIAMETERS) * die.edge_px
-    clear = spots[(spots[:, 2] > low) & (spots[:, 2] < high) & (spots[:, 3] > _SPOT_CONTRAST)]
-    return any(
-        cv2.pointPolygonTest(die.corners, (x, y), False) >= 0 for x, y in clear[:, :2].tolist()
+    is_here = np.hypot(*(places - die.centre).T) < SAME_FACE * die.edge_px
+    pips = places[(diameters > low) & (diameters < high)].tolist()
+    return bool((is_here & (diameters > high)).any()) and any(
+        cv2.pointPolygonTest(die.corners, (x, y), False) >= 0 for x, y in pips
     )
 
 

@@ -95,8 +95,7 @@ Corrections = Mapping[tuple[str, str], list[Correction]]
 
 
 def read_corrections(path: Path) -> Corrections:
-    """Rows `{set, image, die, old, new, why}`; `"new": "no die"` takes a label away, a row with a
-    `bbox` and the next free number of `die` adds one. Raises VisionError, naming file and line."""
+    """From rows `{set, image, die, old, new, why}`. Raises VisionError, naming file and line."""
     found: dict[tuple[str, str], list[Correction]] = {}
     for number, line in _lines(path):
         try:

@@ -110,7 +110,7 @@ def compare(
     if any(label.centre is None for label in labels):
         wanted = Counter(label.value for label in labels)
         matched = min(len(values), len(labels))
-        right = sum((Counter(values) & Counter({v: n for v, n in wanted.items() if v})).values())
+        right = sum((Counter(values) & wanted).values())
         valued = min(matched, len(labels) - wanted[None])
         is_exact = Counter(values) == wanted
     else:
@@ -148,25 +148,8 @@ def compare(
     return badness
 
 
-def read_picture(
-    reader: PhotoReader, path: Path, labels: Sequence[Label]
-) -> tuple[Counts, _Error | None]:
-    """The counts of one picture, and what to show of it if it was not read right."""
-    counts = Counts()
-    image = load(path)
-    seen = reader.look(Frame(image))
-    counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
-    verdict = seen.observation.opinion
-    badness = compare(counts, labels, seen.model, verdict)
-    if not badness:
-        return counts, None
-    picture = draw_reading(image, seen.observation, verdict)
-    truth = " ".join(str(label.value) for label in labels)
-    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
-
-
 Task = tuple[Path, list[Label]]
-Result = tuple[Counts, "_Error | None"]
+Result = tuple[Counts, _Error | None]
 
 _reader: PhotoReader | None = None
 """Of this process; a model is loaded once per process, not per picture."""
@@ -178,9 +161,20 @@ def _start(model: Path | None) -> None:
     _reader = PhotoReader(DieFinder(model))
 
 
-def _work(task: Task) -> Result:
+def _read(task: Task) -> Result:
+    """The counts of one picture, and what to show of it if it was not read right."""
     assert _reader is not None
-    return read_picture(_reader, *task)
+    path, labels = task
+    counts, image = Counts(), load(path)
+    seen = _reader.look(Frame(image))
+    counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
+    verdict = seen.observation.opinion
+    badness = compare(counts, labels, seen.model, verdict)
+    if not badness:
+        return counts, None
+    picture = draw_reading(image, seen.observation, verdict)
+    truth = " ".join(str(label.value) for label in labels)
+    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
 
 
 @contextmanager
@@ -188,11 +182,11 @@ def _workers(model: Path | None, jobs: int) -> Iterator[Callable[[list[Task]], I
     """What reads a list of pictures, in order, in so many processes."""
     if jobs == 1:
         _start(model)
-        yield lambda tasks: map(_work, tasks)
+        yield lambda tasks: map(_read, tasks)
         return
     DieFinder(model)  # a missing model is told here, not by each process
     with multiprocessing.get_context("spawn").Pool(jobs, _start, (model,)) as pool:
-        yield lambda tasks: pool.imap(_work, tasks, chunksize=2)
+        yield lambda tasks: pool.imap(_read, tasks, chunksize=2)
 
 
 def evaluate(name: str, results: Iterator[Result], of: int) -> tuple[Counts, list[_Error]]:

@@ -15,8 +15,6 @@ in the face's `grain`. Nothing shines through the paint of a pip, so its limits 
 
 from __future__ import annotations
 
-from itertools import repeat
-
 import numpy as np
 
 from vision.faces_by_pips.spots import RAYS, length, sample
@@ -78,8 +76,9 @@ def _odd_pip(profiles: np.ndarray) -> str:
     ):
         differs = _apart(values[0], values[1:], order)
         if differs > limit:
-            rests = (np.delete(values[1:], i, axis=0) for i in range(len(values) - 1))
-            if differs > _AMONG * max(map(_apart, values[1:], rests, repeat(order))):
+            rests = {i: np.delete(values, (0, i), axis=0) for i in range(1, len(values))}
+            among = max(_apart(values[i], rest, order) for i, rest in rests.items())
+            if differs > _AMONG * among:
                 how = f"in {what}, by {differs:.2f}"
                 return f"the spot in the middle differs from the other pips {how}"
     return ""

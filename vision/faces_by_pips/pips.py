@@ -167,9 +167,8 @@ def _unevenness(away: np.ndarray) -> float:
 
 def _share(values: np.ndarray, share: float) -> float:
     """The value below which that share of them lies."""
-    flat = values.ravel()
-    index = min(len(flat) - 1, int(share * len(flat)))
-    return float(np.partition(flat, index)[index])
+    index = int(share * values.size)
+    return float(np.partition(values, index, axis=None)[index])
 
 
 def _spots(

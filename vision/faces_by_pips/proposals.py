@@ -87,8 +87,7 @@ def propose(spots: Spots) -> list[Proposal]:
         alike[i] = False
         near = np.nonzero(alike)[0]
         near = near[np.argsort(away[near], kind="stable")][:_NEIGHBOURS]
-        if len(near):
-            found += _with_spot(spots, i, near)
+        found += _with_spot(spots, i, near)
     return found
 
 

@@ -149,13 +149,8 @@ def _extremes(level: np.ndarray) -> np.ndarray:
 def sample(lab: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(3, N, K) float32: colours at places (N, K) of a (H, W, 3) float32 picture, in its pixels;
     the border repeats. N and K: 1 to 32767."""
-    colours = cv2.remap(
-        lab,
-        x.astype(np.float32),
-        y.astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    at = x.astype(np.float32), y.astype(np.float32)
+    colours = cv2.remap(lab, *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     # A plane for each channel: numpy is slow with arrays whose last axis has three numbers.
     return np.stack(cv2.split(colours))
 

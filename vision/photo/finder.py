@@ -172,9 +172,9 @@ class PhotoFinder:
     def _look(
         self, image: np.ndarray, candidate: _Candidate, turn_deg: float, edge: float
     ) -> FoundDie | None:
-        x, y = (float(v) for v in candidate.die.centre)
+        centre, stretch = candidate.die.centre, candidate.stretch
         scale = edge / float(np.linalg.norm(_sides(candidate), axis=1).mean())
-        window, back = cut(image, (x, y), scale, turn_deg, _WINDOW, candidate.stretch)
+        window, back = cut(image, centre, scale, turn_deg, _WINDOW, stretch)
         middle = (_WINDOW - 1) / 2
         for seen in self._finder.find(window, _FIRST_SCORE):
             is_here = float(np.hypot(*(seen.centre - middle))) < SAME_FACE * edge
@@ -204,8 +204,7 @@ def _by_both(die: FoundDie, look: PhotoLook) -> FoundDie:
 
 def _sides(candidate: _Candidate) -> np.ndarray:
     """(4, 2) The sides of a face as it was drawn when it was found."""
-    corners = candidate.die.corners * np.array((1.0, candidate.stretch))
-    return sides_of(corners)
+    return sides_of(candidate.die.corners * np.array((1.0, candidate.stretch)))
 
 
 def _upright_deg(candidate: _Candidate) -> float:

@@ -145,9 +145,8 @@ def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[
                     f"die {index} is labelled {value}, the correction expects {row.old}"
                 )
             value = row.new
-        if isinstance(value, str):
-            continue
-        labels.append(Label(die.bbox, value, die.flat))
+        if not isinstance(value, str):
+            labels.append(Label(die.bbox, value, die.flat))
     return labels
 
 

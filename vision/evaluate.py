@@ -109,10 +109,11 @@ def compare(
     counts.dice += len(labels)
     if any(label.centre is None for label in labels):
         wanted = Counter(label.value for label in labels)
+        shown = Counter[int | None](values)
         matched = min(len(values), len(labels))
-        right = sum((Counter(values) & wanted).values())
+        right = (shown & wanted).total()
         valued = min(matched, len(labels) - wanted[None])
-        is_exact = Counter(values) == wanted
+        is_exact = shown == wanted
     else:
         pairs = pair(labels, found)
         matched = len(pairs)

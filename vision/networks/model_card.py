@@ -119,7 +119,8 @@ def _check_digest(file: ModelFile) -> None:
             "release, or train a model with `make model`"
         ) from error
     if found != file.sha256:
+        shown, wanted = (digest[:16] for digest in (found, file.sha256))
         raise ModelError(
-            f"{file.path} is not the model that its manifest describes: SHA-256 {found[:16]}…, "
-            f"expected {file.sha256[:16]}…; restore models/ from the release"
+            f"{file.path} is not the model that its manifest describes: SHA-256 {shown}…, "
+            f"expected {wanted}…; restore models/ from the release"
         )

@@ -295,8 +295,8 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     if gap_of(a, b) < edge:
         return True  # nearer than dice can lie, whatever became of the corners
     # Both run clockwise, so an edge that they share runs the other way in b.
-    ways = (_turned(corners) for corners in (a.corners, b.corners[::-1]))
-    first, second = min(product(*ways), key=_gap_at_edge)
+    pairs = product(_turned(a.corners), _turned(b.corners[::-1]))
+    first, second = min(pairs, key=_gap_at_edge)
     if _gap_at_edge((first, second)) > edge / 2:
         return False
     shared = (first[1] - first[0] + second[1] - second[0]) / 2

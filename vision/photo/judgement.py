@@ -175,9 +175,8 @@ def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's is neither one of the model's dice nor the side of
     one."""
-    return not any(
-        _is_in_body(*face.centre, die) and not _is_another_top(face, die) for die in found
-    )
+    x, y = face.centre
+    return not any(_is_in_body(x, y, die) and not _is_another_top(face, die) for die in found)
 
 
 def _is_in_body(x: float, y: float, die: FoundDie) -> bool:

@@ -15,7 +15,6 @@ reading is wrong as well where a die is labelled not flat, or with a value that 
 from __future__ import annotations
 
 import json
-import math
 import multiprocessing
 import os
 import sys
@@ -25,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,15 +48,11 @@ _SHEETS = Path(tempfile.gettempdir()) / "dice-evaluation"
 _WORST = 24
 _TILE_PX = 320
 _TELL_S = 15.0
-_TOLD = (
-    "images", "exact", "dice", "found", "valued", "right", "spurious", "accepted", "wrong_accepted",
-)  # fmt: skip
-"""The counts that `--json` prints, beside the refused ones."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What `--json` prints for one set."""
+    """What is counted of one set; `--json` prints what stands before `exact_of`."""
 
     images: int = 0
     exact: int = 0
@@ -86,7 +81,8 @@ class Counts:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def to_json(self) -> dict[str, Any]:
-        counts: dict[str, Any] = {name: getattr(self, name) for name in _TOLD}
+        told = takewhile(lambda name: name != "exact_of", (f.name for f in fields(self)))
+        counts: dict[str, Any] = {name: getattr(self, name) for name in told}
         return counts | {"refused": dict(self.refused.most_common())}
 
 
@@ -97,13 +93,11 @@ class _Error:
     tile: np.ndarray
 
 
-def pair(labels: Sequence[Label], found: Sequence[tuple[float, float]]) -> dict[int, int]:
-    """Which found die is which label, by centre: within half a label's box."""
-    if not labels or not found:
-        return {}
-    centres = np.array([label.centre or (math.inf, math.inf) for label in labels])
-    reach = [max(0.6 * label.size, 6.0) for label in labels]
-    return match(centres, np.array(found), np.array(reach))
+def pair(labels: Sequence[Label], found: Sequence[FoundDie]) -> dict[int, int]:
+    """Which found die is which label, by centre: within half a label's box. All have boxes."""
+    centres = np.array([label.centre for label in labels], float).reshape(-1, 2)
+    others = np.array([die.centre for die in found]).reshape(-1, 2)
+    return match(centres, others, np.array([max(0.6 * label.size, 6.0) for label in labels]))
 
 
 def compare(
@@ -115,12 +109,13 @@ def compare(
     counts.dice += len(labels)
     if any(label.centre is None for label in labels):
         wanted = Counter(label.value for label in labels)
+        shown = Counter[int | None](values)
         matched = min(len(values), len(labels))
-        right = sum((Counter(values) & Counter({v: n for v, n in wanted.items() if v})).values())
+        right = (shown & wanted).total()
         valued = min(matched, len(labels) - wanted[None])
-        is_exact = Counter(values) == wanted
+        is_exact = shown == wanted
     else:
-        pairs = pair(labels, [(float(d.centre[0]), float(d.centre[1])) for d in found])
+        pairs = pair(labels, found)
         matched = len(pairs)
         known = [(labels[i].value, values[j]) for i, j in pairs.items() if labels[i].value]
         valued, right = len(known), sum(a == b for a, b in known)
@@ -154,25 +149,8 @@ def compare(
     return badness
 
 
-def read_picture(
-    reader: PhotoReader, path: Path, labels: Sequence[Label]
-) -> tuple[Counts, _Error | None]:
-    """The counts of one picture, and what to show of it if it was not read right."""
-    counts = Counts()
-    image = load(path)
-    seen = reader.look(Frame(image))
-    counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
-    verdict = seen.observation.opinion
-    badness = compare(counts, labels, seen.model, verdict)
-    if not badness:
-        return counts, None
-    picture = draw_reading(image, seen.observation, verdict)
-    truth = " ".join(str(label.value) for label in labels)
-    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
-
-
 Task = tuple[Path, list[Label]]
-Result = tuple[Counts, "_Error | None"]
+Result = tuple[Counts, _Error | None]
 
 _reader: PhotoReader | None = None
 """Of this process; a model is loaded once per process, not per picture."""
@@ -184,9 +162,20 @@ def _start(model: Path | None) -> None:
     _reader = PhotoReader(DieFinder(model))
 
 
-def _work(task: Task) -> Result:
+def _read(task: Task) -> Result:
+    """The counts of one picture, and what to show of it if it was not read right."""
     assert _reader is not None
-    return read_picture(_reader, *task)
+    path, labels = task
+    counts, image = Counts(), load(path)
+    seen = _reader.look(Frame(image))
+    counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
+    verdict = seen.observation.opinion
+    badness = compare(counts, labels, seen.model, verdict)
+    if not badness:
+        return counts, None
+    picture = draw_reading(image, seen.observation, verdict)
+    truth = " ".join(str(label.value) for label in labels)
+    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
 
 
 @contextmanager
@@ -194,11 +183,11 @@ def _workers(model: Path | None, jobs: int) -> Iterator[Callable[[list[Task]], I
     """What reads a list of pictures, in order, in so many processes."""
     if jobs == 1:
         _start(model)
-        yield lambda tasks: map(_work, tasks)
+        yield lambda tasks: map(_read, tasks)
         return
     DieFinder(model)  # a missing model is told here, not by each process
     with multiprocessing.get_context("spawn").Pool(jobs, _start, (model,)) as pool:
-        yield lambda tasks: pool.imap(_work, tasks, chunksize=2)
+        yield lambda tasks: pool.imap(_read, tasks, chunksize=2)
 
 
 def evaluate(name: str, results: Iterator[Result], of: int) -> tuple[Counts, list[_Error]]:
@@ -243,9 +232,8 @@ def report(name: str, counts: Counts) -> str:
         line("wrong accepted", counts.wrong_accepted, counts.accepted, is_error=True),
     ]
     if counts.refused:
-        lines.append(
-            "  refused: " + ", ".join(f"{n} {reason}" for reason, n in counts.refused.most_common())
-        )
+        refused = (f"{n} {reason}" for reason, n in counts.refused.most_common())
+        lines.append("  refused: " + ", ".join(refused))
     if counts.read_ms:
         lines.append(f"  {np.median(counts.read_ms):.0f} ms a picture (median)")
     return "\n".join(lines)

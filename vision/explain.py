@@ -44,16 +44,15 @@ def explain(image: np.ndarray, seen: Findings) -> np.ndarray:
         _panel("2  the second reader, from the picture alone", _second_view(large, seen, times)),
         _panel("3  both together", draw_reading(image, observation, observation.opinion)),
     ]
-    top = np.concatenate(panels, axis=1)
+    rows = [np.concatenate(panels, axis=1)]
+    width = rows[0].shape[1]
     cards = [_card(image, i, die) for i, die in enumerate(observation.dice)]
-    rows = [top]
-    per_row = top.shape[1] // _CARD[0]
+    per_row = width // _CARD[0]
     for start in range(0, len(cards), per_row):
-        row = np.full((_CARD[1], top.shape[1], 3), _DARK, np.uint8)
-        for i, card in enumerate(cards[start : start + per_row]):
-            row[:, i * _CARD[0] : (i + 1) * _CARD[0]] = card
-        rows.append(row)
-    foot = np.full((94, top.shape[1], 3), _DARK, np.uint8)
+        row = np.concatenate(cards[start : start + per_row], axis=1)
+        free = np.full((_CARD[1], width - row.shape[1], 3), _DARK, np.uint8)
+        rows.append(np.concatenate([row, free], axis=1))
+    foot = np.full((94, width, 3), _DARK, np.uint8)
     cv2.rectangle(foot, (0, 0), (12, 94), colour_of(observation.opinion), -1)
     cv2.putText(foot, describe(observation.opinion), (28, 30), _FONT, 0.8, _WHITE, 1, cv2.LINE_AA)
     cv2.putText(foot, _small_print(seen), (28, 58), _FONT, 0.5, _GREY, 1, cv2.LINE_AA)
@@ -136,21 +135,18 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
     patch = cv2.resize(patch, (_FACE_PX, _FACE_PX), interpolation=cv2.INTER_CUBIC)
     card[8 : 8 + _FACE_PX, 8 : 8 + _FACE_PX] = patch
     lines = [f"die {index + 1}"]
-    if die.model is not None:
-        lines.append(
-            f"model {die.model.value} ({die.model.value_p:.2f}) flat {die.model.flat_p:.2f}"
-        )
-        if die.model.near_p is not None:
-            near_deg = die.model.near_lean_deg or 0.0
-            lines.append(f"near look: flat {die.model.near_p:.2f}, lean {near_deg:.0f} deg")
-    if die.second is not None:
+    if (model := die.model) is not None:
+        lines.append(f"model {model.value} ({model.value_p:.2f}) flat {model.flat_p:.2f}")
+        if model.near_p is not None:
+            near_deg = model.near_lean_deg or 0.0
+            lines.append(f"near look: flat {model.near_p:.2f}, lean {near_deg:.0f} deg")
+    if die.second is None:
+        lines.append("pips: not seen")
+    else:
         lines.append(f"pips {die.second.value or '-'} ({die.second.confidence:.2f})")
         if die.second.value is None:
             lines.append(die.second.note[:32])
-    else:
-        lines.append("pips: not seen")
-    if die.measured is not None:
-        m = die.measured
+    if (m := die.measured) is not None:
         lines.append(f"edge {m.edge_mm:.1f} mm skew {m.skew:.2f}")
         lines.append(f"lean {m.lean_deg:.0f} deg layer {m.layer:.2f}")
     lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]

@@ -51,9 +51,8 @@ def describe(verdict: Verdict) -> str:
         return f"VERIFIED {values}  total {sum(verdict.values)}  ({verdict.confidence:.2f})"
     if isinstance(verdict, NoRoll):
         return f"NO ROLL: die {verdict.die + 1} {verdict.kind.value} {verdict.angle_deg:.0f} deg"
-    return f"UNREADABLE: {verdict.reason.value}" + (
-        f" - {verdict.detail}" if verdict.detail else ""
-    )
+    detail = f" - {verdict.detail}" if verdict.detail else ""
+    return f"UNREADABLE: {verdict.reason.value}{detail}"
 
 
 def colour_of(verdict: Verdict) -> tuple[int, int, int]:

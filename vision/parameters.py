@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from shaker_ctl.frozen import frozen
 
-_NETWORK_WEIGHTS = (0.990, 0.508, -11.82, -2.638, 0.965, -0.515, -4.0)
-_OUTLINE_WEIGHTS = (
-    0.62469, -0.506, -0.600, -2.845, 0.746, -1.085, -1.045, 1.148, 0.43375, -3.15190, 0.735,
-)  # fmt: skip
-
 
 @frozen
 class Limits:
     """What a frame needs before it may state a value or a no roll. Odds are log-odds of flat."""
 
-    network: tuple[float, ...] = _NETWORK_WEIGHTS
+    network: tuple[float, ...] = (0.990, 0.508, -11.82, -2.638, 0.965, -0.515, -4.0)
     """A constant and the weight of each of `witnesses.NETWORK_FEATURES`. Source: a logistic
     regression on 4,091 flat dice and 580 others below 14°, from the rig and path-traced. The last
     weight is a lower estimate: so short a top face is 200 times likelier on a die that leans by 12°
     and more."""
-    outline: tuple[float, ...] = _OUTLINE_WEIGHTS
+    outline: tuple[float, ...] = (
+        0.62469, -0.506, -0.600, -2.845, 0.746, -1.085, -1.045, 1.148, 0.43375, -3.15190, 0.735,
+    )  # fmt: skip
     """A constant and the weight of each of `witnesses.OUTLINE_FEATURES`. Source: a logistic
     regression on 4,069 flat dice and 363 others below 14° of the rig, half of them held up by
     something in sight, without those of which contact speaks. The weight of `beyond, seen well` is

@@ -73,8 +73,6 @@ class _Ground:
     angle: float
     is_round: bool
     """A circle: a worn die's whole face, or a disc let into one."""
-    is_printed: bool = False
-    """With letters around the pip."""
 
 
 def propose_aces(
@@ -113,14 +111,15 @@ def propose_aces(
     for n, i in enumerate(lone):
         if _has_neighbour(spots, i):
             continue
-        d = float(size[n])
+        others_edge = None if usual is None else usual / float(size[n])
         if contrast[n] > PLAIN:
-            ground = _fit_square(beyond_print[n], None if usual is None else usual / d)
+            ground = _fit_square(beyond_print[n], others_edge)
             if ground is not None and not ground.is_round:
-                found += _on_ground(spots, i, replace(ground, is_printed=True), views[n])
+                aces = _on_ground(spots, i, ground, views[n])
+                found += [replace(ace, is_printed=True) for ace in aces]
         if noise[n] > 0.25 * contrast[n]:
             continue
-        fits = [_fit_square(end[n], None if usual is None else usual / d) for end in ends]
+        fits = (_fit_square(end[n], others_edge) for end in ends)
         known = [fit for fit in fits if fit is not None]
         if known:
             found += _on_ground(spots, i, max(known, key=lambda fit: fit.share), views[n])
@@ -133,8 +132,7 @@ def _on_ground(spots: Spots, i: int, ground: _Ground, view: np.ndarray) -> list[
     """Aces whose ground ends where that does."""
     across = 2 * ground.half * float(spots.diameter[i])
     if not ground.is_round:
-        ace = _ace(spots, i, across, ground.angle, view, ground.share)
-        return [replace(ace, is_printed=ground.is_printed)]
+        return [_ace(spots, i, across, ground.angle, view, ground.share)]
     return [
         _ace(spots, i, edges * across, angle, view, ground.share)
         for edges in _EDGES_OF_DISC

@@ -67,15 +67,11 @@ _FROM_MIDDLE = np.hypot(_GRID[..., 0], _GRID[..., 1])
 _DISC_REACH, _LESS_SURE = 1.6, 0.8
 """What of a face is looked at where it may be a disc let into a die of another colour, and what
 that counts."""
-_ACROSS = np.linspace(-1.5, 1.5, 7, dtype=np.float32)
-_AROUND = np.concatenate(
-    [
-        np.stack(np.broadcast_arrays(*place), axis=-1)
-        for sign in (1, -1)
-        for reach in (np.float32(2.5 * sign), np.float32(3.0 * sign))
-        for place in ((reach, _ACROSS), (_ACROSS, reach))
-    ]
+_BEYOND = np.array(
+    [[(sign * x, y) for y in np.linspace(-1.5, 1.5, 7)] for sign in (1, -1) for x in (2.5, 3.0)],
+    np.float32,
 )
+_AROUND = np.concatenate([_BEYOND, _BEYOND[..., ::-1]], axis=1).reshape(-1, 2)
 """(56, 2): places beyond the edges of the face."""
 _PLACES = np.concatenate([_GRID.reshape(-1, 2), _AROUND])
 """All of them, those on the face first."""
@@ -293,7 +289,7 @@ def _face(
     full = min(1.0, float((near[has_pip] @ share.ravel() / cells[has_pip]).min()))
     is_bare = ~has_pip & (radius + disc < _FAR)
     bare = near[is_bare] @ off.ravel() / cells[is_bare]
-    empty = max(0.0, float(bare.max(initial=0.0)))
+    empty = float(bare.max(initial=0.0))
     is_uneven = proposal.value > _FEW or proposal.is_printed
     odd = float((off[ground] > 0.5).mean())
     if full < 0.5 or empty > _MAX_EMPTY or odd > _MAX_ODD[is_uneven]:

@@ -15,17 +15,14 @@ in the face's `grain`. Nothing shines through the paint of a pip, so its limits 
 
 from __future__ import annotations
 
-from itertools import repeat
-
-import cv2
 import numpy as np
 
-from vision.faces_by_pips.spots import RAYS, length
+from vision.faces_by_pips.spots import RAYS, length, sample
 from vision.medians import medians
 
-_TURNS = np.linspace(0, 2 * np.pi, RAYS, endpoint=False)
-"""Of the rays from the middle of a pip."""
-_RAYS = np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)
+_ANGLES = np.linspace(0, 2 * np.pi, RAYS, endpoint=False)
+_TURNS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+"""(2, rays): ways from the middle of a pip."""
 _DISTANCES = np.linspace(0.0, 1.0, 14)
 """Distances of the samples along a ray, in diameters of a pip. Half of them lie on the pip."""
 
@@ -63,28 +60,27 @@ def oddity(lab: np.ndarray, pips: np.ndarray, diameter: float, grain: float) -> 
     across = np.array([-corner[1], corner[0]])
     ways = np.array([corner + across, corner - across, across - corner, -corner - across]) / 2
     profiles = _profiles(lab, [*pips, middle, *(middle + ways)], diameter)
-    return _odd_plain(profiles[len(pips) :], profiles[: len(pips)], grain)
+    return _odd_plain(profiles[:, len(pips) :], profiles[:, : len(pips)], grain)
 
 
 def _odd_pip(profiles: np.ndarray) -> str:
-    """What is odd about the first of (N, 14, 3) profiles of pips."""
-    faces = profiles[:, :_ON_FACE]
-    contrast = _contrast(_usual(faces[1:]))
+    """What is odd about the first of (3, N, 14) profiles of pips."""
+    faces = profiles[..., :_ON_FACE]
+    contrast = _contrast(faces[:, 1:])
     # Light that falls off over a face changes the paint of its pips, but not how they end.
-    shapes = length(np.moveaxis(faces - faces[:, -1:], 2, 0))
+    shapes = length(faces - faces[..., -1:])
     shapes /= np.maximum(shapes.max(axis=1, keepdims=True), 1.0)
     for values, order, limit, what in (
-        (faces[:, :_ON_PIP].mean(axis=1) / contrast, 2, _PAINT_DIFFERS, "paint"),
+        (faces[..., :_ON_PIP].mean(axis=2).T / contrast, 2, _PAINT_DIFFERS, "paint"),
         (shapes, np.inf, _SHAPE_DIFFERS, "shape"),
     ):
         differs = _apart(values[0], values[1:], order)
         if differs > limit:
-            rests = (np.delete(values[1:], i, axis=0) for i in range(len(values) - 1))
-            if differs > _AMONG * max(map(_apart, values[1:], rests, repeat(order))):
-                return (
-                    f"the spot in the middle differs from the other pips in {what}, "
-                    f"by {differs:.2f}"
-                )
+            rests = {i: np.delete(values, (0, i), axis=0) for i in range(1, len(values))}
+            among = max(_apart(values[i], rest, order) for i, rest in rests.items())
+            if differs > _AMONG * among:
+                how = f"in {what}, by {differs:.2f}"
+                return f"the spot in the middle differs from the other pips {how}"
     return ""
 
 
@@ -94,9 +90,9 @@ def _apart(own: np.ndarray, others: np.ndarray, order: float) -> float:
 
 
 def _odd_plain(empty: np.ndarray, pips: np.ndarray, grain: float) -> str:
-    """What is odd about the first of (N, 14, 3) profiles of a face's empty places, beside those of
+    """What is odd about the first of (3, N, 14) profiles of a face's empty places, beside those of
     its pips."""
-    steps = length(np.moveaxis(np.diff(empty, axis=1), 2, 0)) / _contrast(_usual(pips))
+    steps = length(np.diff(empty)) / _contrast(pips)
     step = steps[0].max()
     # The other rays begin halfway between two pips, and meet them in their second half.
     elsewhere = steps[1:, :_ON_PIP].max()
@@ -105,29 +101,18 @@ def _odd_plain(empty: np.ndarray, pips: np.ndarray, grain: float) -> str:
     return ""
 
 
-def _usual(profiles: np.ndarray) -> np.ndarray:
-    """(K, 3): the median of (N, K, 3) profiles."""
-    return medians(profiles.reshape(len(profiles), -1).T).reshape(profiles.shape[1:])
-
-
-def _contrast(pip: np.ndarray) -> float:
-    """Lab distance between a pip and the face around it, by its (K, 3) profile; at least 1. The
-    middle of a pip that is a ring has the face's colour."""
-    return max(float(length((pip - pip[-1]).T).max()), 1.0)
+def _contrast(pips: np.ndarray) -> float:
+    """Lab distance between a usual pip and the face around it, by (3, N, K) profiles; at least 1.
+    The middle of a pip that is a ring has the face's colour."""
+    usual = medians(np.moveaxis(pips, 1, 2))
+    return max(float(length(usual - usual[:, -1:]).max()), 1.0)
 
 
 def _profiles(lab: np.ndarray, places: list[np.ndarray], diameter: float) -> np.ndarray:
-    """(N, 14, 3): the colour by distance from each of N places (2,)."""
+    """(3, N, 14): the colour by distance from each of N places (2,)."""
     size = len(lab)
     middles = (np.array(places) + 0.5) * size - 0.5
-    reach = (_DISTANCES * diameter * size)[:, None]
-    at = middles[:, None, None] + _RAYS[:, None] * reach
-    rays = cv2.remap(
-        lab,
-        at[..., 0].reshape(-1, len(_DISTANCES)).astype(np.float32),
-        at[..., 1].reshape(-1, len(_DISTANCES)).astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
-    means = rays.reshape(len(places), len(_RAYS), len(_DISTANCES), 3).mean(axis=1)
-    return np.asarray(means)
+    reach = _DISTANCES * diameter * size
+    x, y = (middles[:, k, None] + np.outer(_TURNS[k], reach).ravel() for k in (0, 1))
+    rays = sample(lab, x, y).reshape(3, len(places), RAYS, len(reach))
+    return np.asarray(rays.mean(axis=2))

@@ -87,7 +87,9 @@ def parted(piece: np.ndarray, is_edge: bool) -> list[np.ndarray]:
         opened = cv2.morphologyEx(wide, cv2.MORPH_OPEN, tool)[inner]
         parts = _labelled(opened)
         pips = [part for part in parts if _is_surely_pip(part)]
-        if pips and (is_edge or (len(pips) == len(parts) and _are_all(pips, piece))):
+        covered = sum(int(part.sum()) for part in pips)
+        is_all = 1 < len(pips) == len(parts) and covered > _PARTED_SHARE * piece.sum()
+        if pips and (is_edge or is_all):
             return pips
     if is_edge:
         return []
@@ -95,12 +97,10 @@ def parted(piece: np.ndarray, is_edge: bool) -> list[np.ndarray]:
     # bar is as wide everywhere.
     inside = cv2.distanceTransform(wide, cv2.DIST_L2, 5)[inner]
     cores = _labelled((inside > _CORE * inside.max()).astype(np.uint8))
-    y, x = np.nonzero(piece)
+    y, x = np.indices(piece.shape)[..., None]
     middles = np.array([[v.mean() for v in np.nonzero(core)] for core in cores])
-    nearest = np.hypot(y[:, None] - middles[:, 0], x[:, None] - middles[:, 1]).argmin(axis=1)
-    parts = [np.zeros(piece.shape, bool) for _ in cores]
-    for number, part in enumerate(parts):
-        part[y[nearest == number], x[nearest == number]] = True
+    nearest = np.hypot(y - middles[:, 0], x - middles[:, 1]).argmin(axis=2)
+    parts = [piece & (nearest == number) for number in range(len(cores))]
     return parts if len(parts) > 1 and all(map(_is_surely_pip, parts)) else []
 
 
@@ -108,10 +108,6 @@ def _labelled(mask: np.ndarray) -> list[np.ndarray]:
     """The pieces of a (h, w) uint8 mask, each (h, w) bool."""
     count, labels = cv2.connectedComponents(mask, connectivity=4)
     return [labels == i for i in range(1, count)]
-
-
-def _are_all(parts: list[np.ndarray], piece: np.ndarray) -> bool:
-    return len(parts) > 1 and sum(int(part.sum()) for part in parts) > _PARTED_SHARE * piece.sum()
 
 
 def _is_surely_pip(part: np.ndarray) -> bool:

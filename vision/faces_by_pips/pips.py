@@ -147,8 +147,7 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     """Lab distance of each pixel from the face's own colour, with a linear shading removed."""
     planes = np.stack(cv2.split(lab))
     inner = np.s_[BORDER:-BORDER:2]
-    core = np.sort(planes[:, inner, inner].reshape(3, -1), axis=1)
-    middle = (core[:, (core.shape[1] - 1) // 2] + core[:, core.shape[1] // 2]) / 2
+    middle = medians(planes[:, inner, inner].reshape(3, -1))
     residual = planes - middle[:, None, None]
     away = length(residual)
     # A ring light rarely shines evenly: fit the slope of lightness on what is surely face.
@@ -168,9 +167,8 @@ def _unevenness(away: np.ndarray) -> float:
 
 def _share(values: np.ndarray, share: float) -> float:
     """The value below which that share of them lies."""
-    flat = values.ravel()
-    index = min(len(flat) - 1, int(share * len(flat)))
-    return float(np.partition(flat, index)[index])
+    index = int(share * values.size)
+    return float(np.partition(values, index, axis=None)[index])
 
 
 def _spots(
@@ -242,20 +240,18 @@ def _match(spots: list[_Spot], away: np.ndarray, contrast: float) -> Face:
     if length((colours - medians(colours.T)).T).max() > LIKE_INNER * contrast:
         return refuse("spots of different colour")
     middle = points.mean(axis=0)  # of every legal face it is the middle of the lattice
-    best: tuple[float, float, tuple[tuple[int, int], ...]] | None = None
+    fits: list[tuple[float, float, tuple[tuple[int, int], ...]]] = []
     for layout in SPOTS[count]:
         places = np.array(layout, float)
-        spacing = 0.25 if count == 1 else _spacing_of(points, places)
+        spacing = 0.25
+        if count > 1:  # the distance from one place of the lattice to the next that fits best
+            spacing = float(np.sqrt(((points - middle) ** 2).sum() / (places**2).sum()))
         gaps = np.linalg.norm(((points - middle) / spacing)[:, None] - places[None], axis=2)
-        nearest = gaps.argmin(axis=1)
-        if len(set(nearest)) < count:
-            continue
-        worst = float(gaps.min(axis=1).max())
-        if best is None or worst < best[0]:
-            best = (worst, spacing, layout)
-    if best is None or best[0] > _OFF_LATTICE:
+        if len(set(gaps.argmin(axis=1))) == count:
+            fits.append((float(gaps.min(axis=1).max()), spacing, layout))
+    worst, spacing, layout = min(fits, key=lambda fit: fit[0], default=(np.inf, 0.0, ()))
+    if worst > _OFF_LATTICE:
         return refuse("the spots form no legal face")
-    _, spacing, layout = best
     if not _SPACINGS[0] <= spacing <= _SPACINGS[1]:
         return refuse(f"spacing {spacing:.2f} of the edge")
     if count in (3, 5) and not _is_like_the_others(points, diameters, middle, spacing):
@@ -284,12 +280,6 @@ def _is_like_the_others(
     size = float(diameters[inner] / diameters[outer].mean())
     off = np.linalg.norm(points[inner] - points[outer].mean(axis=0))
     return bool(1 / _MIDDLE_SIZE < size < _MIDDLE_SIZE and off < _MIDDLE_OFF * spacing)
-
-
-def _spacing_of(points: np.ndarray, lattice: np.ndarray) -> float:
-    """Distance from one place of the lattice to the next that fits (N, 2) pips best, N > 1, whose
-    places are the rows of `lattice`."""
-    return float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum() / (lattice**2).sum()))
 
 
 def _standing_out(

@@ -7,6 +7,7 @@ know other colours of the picture than those of its spots. `faces` examines whet
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -86,8 +87,7 @@ def propose(spots: Spots) -> list[Proposal]:
         alike[i] = False
         near = np.nonzero(alike)[0]
         near = near[np.argsort(away[near], kind="stable")][:_NEIGHBOURS]
-        if len(near):
-            found += _with_spot(spots, i, near)
+        found += _with_spot(spots, i, near)
     return found
 
 
@@ -102,58 +102,51 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
         index = int(gaps.argmin())
         return int(near[index]) if gaps[index] < within else None
 
-    for j in near:
+    for j in near.tolist():
         diagonal = xy[j] - p
         length = float(np.hypot(*diagonal))
         if j < i or not 1.8 * d < length < _MAX_AWAY * d:
             continue
         middle = (p + xy[j]) / 2
-        view = view_of(spots, (i, int(j)))
+        view = view_of(spots, (i, j))
         upright = np.linalg.solve(view, diagonal)
         across = view @ np.array((-upright[1], upright[0]))
         u, v = (diagonal - across) / 4, (diagonal + across) / 4
-        between = at(middle, 0.14 * length)
-        if between is None:
-            found.append(Proposal(SPOTS[2][0], middle, u, v, (i, int(j))))
-        else:
-            found.append(Proposal(SPOTS[3][0], middle, u, v, (i, between, int(j))))
-    for a, j in enumerate(near):
-        for k in near[a + 1 :]:
-            u, v = xy[j] - p, xy[k] - p
-            lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
-            if min(lu, lv) <= _SIDES[0] * d or max(lu, lv) >= _SIDES[1] * d:
-                continue
-            if min(lu, lv) < _MIN_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
-                continue
-            opposite = at(p + u + v, 0.20 * max(lu, lv))
-            if opposite is None or opposite < i:
-                continue
-            if u[0] * v[1] - u[1] * v[0] < 0:
-                u, v, j_, k_ = v, u, k, j
-            else:
-                j_, k_ = j, k
-            corners = (i, int(j_), int(k_), opposite)
-            aspect = _upright_aspect(spots, corners, u, v)
-            if aspect < _MIN_SIX_ASPECT:
-                continue
-            middle = xy[list(corners)].mean(axis=0)
-            inside = [at(middle, _OFF * max(lu, lv))]
-            on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF * lu)]
-            on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF * lv)]
-            for layout, more in (
-                (SPOTS[4][0], []),
-                (SPOTS[5][0], inside),
-                (SPOTS[6][1], on_u),
-                (SPOTS[6][0], on_v),
-            ):
-                is_six = len(layout) == 6
-                # Pips of a six that touch in a row are no round spots: those in the middle of the
-                # rows must then be seen all the more clearly (`photo`).
-                if is_six and contrast[i] > PLAIN:
-                    more = [m for m in more if m is not None]
-                if None not in more and (is_six or aspect > _MIN_UPRIGHT_ASPECT):
-                    members = corners + tuple(m for m in more if m is not None)
-                    found.append(Proposal(layout, middle, u / 2, v / 2, members))
+        members = tuple(m for m in (i, at(middle, 0.14 * length), j) if m is not None)
+        found.append(Proposal(SPOTS[len(members)][0], middle, u, v, members))
+    for j, k in combinations(near.tolist(), 2):
+        u, v = xy[j] - p, xy[k] - p
+        lu, lv = float(np.hypot(*u)), float(np.hypot(*v))
+        if min(lu, lv) <= _SIDES[0] * d or max(lu, lv) >= _SIDES[1] * d:
+            continue
+        if min(lu, lv) < _MIN_ASPECT * max(lu, lv) or abs(float(u @ v)) > 0.62 * lu * lv:
+            continue
+        opposite = at(p + u + v, 0.20 * max(lu, lv))
+        if opposite is None or opposite < i:
+            continue
+        corners = (i, j, k, opposite)
+        if u[0] * v[1] - u[1] * v[0] < 0:
+            u, v, corners = v, u, (i, k, j, opposite)
+        aspect = _upright_aspect(spots, corners, u, v)
+        if aspect < _MIN_SIX_ASPECT:
+            continue
+        middle = xy[list(corners)].mean(axis=0)
+        inside = [at(middle, _OFF * max(lu, lv))]
+        on_u = [at(p + u / 2, _OFF * lu), at(p + u / 2 + v, _OFF * lu)]
+        on_v = [at(p + v / 2, _OFF * lv), at(p + v / 2 + u, _OFF * lv)]
+        for layout, more in (
+            (SPOTS[4][0], []),
+            (SPOTS[5][0], inside),
+            (SPOTS[6][1], on_u),
+            (SPOTS[6][0], on_v),
+        ):
+            is_six = len(layout) == 6
+            seen = tuple(m for m in more if m is not None)
+            # Pips of a six that touch in a row are no round spots: those in the middle of the rows
+            # must then be seen all the more clearly (`photo`).
+            is_whole = len(seen) == len(more) or (is_six and contrast[i] > PLAIN)
+            if is_whole and (is_six or aspect > _MIN_UPRIGHT_ASPECT):
+                found.append(Proposal(layout, middle, u / 2, v / 2, corners + seen))
     return found
 
 

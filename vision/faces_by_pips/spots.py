@@ -13,6 +13,8 @@ far the spot is from round.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import cv2
 import numpy as np
 
@@ -82,14 +84,7 @@ class Spots:
 
     def take(self, index: np.ndarray) -> Spots:
         """Some of them, in that order."""
-        return Spots(
-            self.xy[index],
-            self.diameter[index],
-            self.inner[index],
-            self.outer[index],
-            self.stretch[index],
-            self.unround[index],
-        )
+        return Spots(*(getattr(self, each.name)[index] for each in fields(self)))
 
 
 def to_lab(picture: np.ndarray) -> np.ndarray:
@@ -132,13 +127,8 @@ def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
         level = cv2.resize(level, size, interpolation=cv2.INTER_AREA)
-    spots = Spots(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("xy", "diameter", "inner", "outer", "stretch", "unround")
-        )
-    )
-    return _distinct(spots)
+    columns = ([getattr(part, each.name) for part in parts] for each in fields(Spots))
+    return _distinct(Spots(*map(np.concatenate, columns)))
 
 
 def _extremes(level: np.ndarray) -> np.ndarray:
@@ -159,13 +149,8 @@ def _extremes(level: np.ndarray) -> np.ndarray:
 def sample(lab: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(3, N, K) float32: colours at places (N, K) of a (H, W, 3) float32 picture, in its pixels;
     the border repeats. N and K: 1 to 32767."""
-    colours = cv2.remap(
-        lab,
-        x.astype(np.float32),
-        y.astype(np.float32),
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )
+    at = x.astype(np.float32), y.astype(np.float32)
+    colours = cv2.remap(lab, *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     # A plane for each channel: numpy is slow with arrays whose last axis has three numbers.
     return np.stack(cv2.split(colours))
 

@@ -69,9 +69,8 @@ class FoundDie:
     """Confidence, 0..1, that a die is here at all."""
 
     down: np.ndarray
-    """(2,) float32, pixels: from the centre of the top face to the centre of the bottom face.
-    A local, calibration-free measure of how the die's axis leans against the line of sight;
-    under a calibrated camera its expected value for a flat die is known at every place."""
+    """(2,) float32, pixels: from the centre of the top face to the centre of the bottom face. So
+    the die's axis leans against the line of sight, as it looks without a calibration."""
 
     edges: np.ndarray | None = None
     """(4, 2) float64, pixels: the corners, moved onto the edges in the picture (`table.edges`)."""
@@ -124,10 +123,7 @@ class DieFinder:
         `min_score` replaces the manifest's threshold, for drawing curves. Raises VisionError
         when the picture is of another kind.
         """
-        return decode(
-            *self.maps(image),
-            min_score=self.card.min_score if min_score is None else min_score,
-        )
+        return decode(*self.maps(image), self.card.min_score if min_score is None else min_score)
 
     def maps(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The network's raw output: `peaks` (8, H/4, W/4) and `faces` (9, H/8, W/8), float32."""
@@ -141,8 +137,7 @@ class DieFinder:
             image = cv2.copyMakeBorder(
                 image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=PADDING
             )
-        batch = np.ascontiguousarray(image)[None]
-        peaks, faces = self._network(batch)
+        peaks, faces = self._network(np.ascontiguousarray(image)[None])
         return peaks[0], faces[0]
 
 

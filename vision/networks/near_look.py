@@ -149,16 +149,12 @@ class NearReader:
                 answers[again] = (answers[again] + self._told(shown[again], True)) / 2
         die = calibration.die_mm
         reach = die * calibration.px_per_mm(die / 2)
-        return [
-            NearLook(
-                flat_p=probability.of_logit(float(flat)),
-                lean_deg=float(
-                    np.degrees(np.arcsin(min(1.0, float(np.hypot(x, y)) * each.edge_px / reach)))
-                ),
-                upright=each.upright,
-            )
-            for each, (flat, x, y) in zip(places, answers.tolist(), strict=True)
-        ]
+        looks = []
+        for each, (flat, x, y) in zip(places, answers.tolist(), strict=True):
+            sine = min(1.0, float(np.hypot(x, y)) * each.edge_px / reach)
+            lean_deg = float(np.degrees(np.arcsin(sine)))
+            looks.append(NearLook(probability.of_logit(flat), lean_deg, each.upright))
+        return looks
 
     def _told(self, shown: np.ndarray, is_turned: bool) -> np.ndarray:
         """(N, 3) what the network says of (N, SIDE, SIDE, CHANNELS) windows."""

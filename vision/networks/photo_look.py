@@ -58,15 +58,12 @@ class PhotoLooker:
         shown = []
         for centre, edge in things:
             for scale in _SCALES:
-                at = (float(centre[0]), float(centre[1]))
-                window, _ = cut(image, at, scale * EDGE / edge, 0.0, SIDE)
+                window, _ = cut(image, centre, scale * EDGE / edge, 0.0, SIDE)
                 shown += [window, window[:, ::-1]]
         told = self._tell(np.stack(shown))[0]
         answers = told.reshape(len(things), -1, told.shape[1]).mean(axis=1)
+        values = slice(1, 1 + len(CLASSES))
         return [
-            PhotoLook(
-                die_p=probability.of_logit(float(answer[0])),
-                value_p=probability.of_logits(answer[1 : 1 + len(CLASSES)]),
-            )
-            for answer in answers
+            PhotoLook(probability.of_logit(float(each[0])), probability.of_logits(each[values]))
+            for each in answers
         ]

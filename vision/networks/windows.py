@@ -18,7 +18,7 @@ _MIN_WARPED = 0.6
 
 def cut(
     image: np.ndarray,
-    centre: tuple[float, float],
+    centre: np.ndarray | tuple[float, float],
     scale: float,
     turn_deg: float,
     side: int,
@@ -30,7 +30,7 @@ def cut(
     The picture is drawn `stretch` times as tall, then all of it `scale` times as large, and then
     turned counter-clockwise by `turn_deg` around `centre` (x, y).
     """
-    x, y = centre
+    x, y = (float(v) for v in centre)
     part, shift, shrunk = image, np.zeros(2), 1.0
     if scale < _MIN_WARPED:
         reach = 0.75 * side / scale  # half the window, turned by 45 degrees
@@ -47,14 +47,8 @@ def cut(
     matrix[:, 2] = (side - 1) / 2 - matrix[:, :2] @ (
         (np.array((x, y)) - shift + 0.5) * shrunk - 0.5
     )
-    window = cv2.warpAffine(
-        part,
-        matrix,
-        (side, side),
-        flags=cv2.INTER_CUBIC if scale > 1 else cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=PADDING,
-    )
+    flags = cv2.INTER_CUBIC if scale > 1 else cv2.INTER_LINEAR
+    window = cv2.warpAffine(part, matrix, (side, side), flags=flags, borderValue=PADDING)
     inverse = np.asarray(cv2.invertAffineTransform(matrix), np.float64)
     origin = (inverse[:, 2] + 0.5) / shrunk - 0.5 + shift
     return np.asarray(window, np.uint8), np.column_stack([inverse[:, :2] / shrunk, origin])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
 
 import numpy as np
 
@@ -72,20 +71,20 @@ def compare(
     pairs = match(centres, others, SAME_FACE * np.array([die.edge_px for die in found]))
     dice = []
     for i, die in enumerate(found):
-        other = second.dice[pairs[i]] if i in pairs else None
-        vote = ModelVote(die.value, float(die.value_p.max()), float(die.flat_p), float(die.score))
+        second_vote, contrast = None, 0.0
+        if i in pairs:
+            face = second.dice[pairs[i]].face
+            second_vote = SecondVote(face.value, face.confidence, face.note)
+            contrast = face.contrast
         evidence = DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in die.corners),
             x_mm=0.0,
             y_mm=0.0,
             turn_deg=turn_deg(die.corners),
-            model=vote,
-            second=None
-            if other is None
-            else SecondVote(other.face.value, other.face.confidence, other.face.note),
+            model=ModelVote(die.value, float(die.value_p.max()), die.flat_p, die.score),
+            second=second_vote,
             measured=None,
         )
-        contrast = 0.0 if other is None else other.face.contrast
         dice.append(Die(die, evidence, contrast, _is_cut_off(die, size)))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
     return PhotoEvidence(tuple(dice), tuple(faint), alone, second, size)
@@ -96,20 +95,16 @@ def settle(evidence: PhotoEvidence) -> PhotoEvidence:
     size of the sure dice, and if the second reader sees its face or it is too small for that. Else
     it only may be one: the key of a keyboard, a mesh in a net, a letter on a label."""
     usual = usual_edge(evidence.found)
-    keep = [
-        worth(die.found) >= PHOTO.sure
-        or (
-            is_of_size(die.found, usual)
-            and (
-                (die.found.edge_px < SMALL_EDGE and worth(die.found) >= PHOTO.small)
-                or (die.evidence.second is not None and die.evidence.second.value is not None)
-            )
-        )
-        for die in evidence.dice
-    ]
-    unseen = [die.found for die, is_kept in zip(evidence.dice, keep, strict=True) if not is_kept]
-    dice = tuple(compress(evidence.dice, keep))
-    return replace(evidence, dice=dice, faint=(*evidence.faint, *unseen))
+    dice, faint = [], list(evidence.faint)
+    for die in evidence.dice:
+        found, second = die.found, die.evidence.second
+        is_small = found.edge_px < SMALL_EDGE and worth(found) >= PHOTO.small
+        has_face = second is not None and second.value is not None
+        if worth(found) >= PHOTO.sure or (is_of_size(found, usual) and (is_small or has_face)):
+            dice.append(die)
+        else:
+            faint.append(found)
+    return replace(evidence, dice=tuple(dice), faint=tuple(faint))
 
 
 def usual_edge(found: Sequence[FoundDie]) -> float | None:

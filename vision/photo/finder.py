@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Protocol
 
 import cv2
@@ -122,23 +123,19 @@ class PhotoFinder:
         if len(sure) < _ENOUGH or max(map(_slant, sure)) > _SLANTED:
             slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
             found += self._at_scale(image, slanted, _STRETCH)
-        edges = [c.die.edge_px for c in found if c.die.score > _SURE_SCORE]
+        edges = [die.edge_px for die in _sure(found)]
         fine = min(FINE_SIDE / longest, MAX_ENLARGED)
         if fine > scales[-1] and edges and float(np.median(edges)) * scales[-1] < _SMALL_EDGE:
             found += self._at_scale(image, fine)
         return found
 
     def _at_scale(self, image: np.ndarray, scale: float, stretch: float = 1.0) -> list[_Candidate]:
-        sized = image
-        both = np.array((scale, scale * stretch), np.float32)
-        if scale != 1.0 or stretch != 1.0:
-            interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
-            sized = np.asarray(
-                cv2.resize(image, None, fx=scale, fy=scale * stretch, interpolation=interpolation),
-                np.uint8,
-            )
+        across, down = scale, scale * stretch
+        interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+        sized = cv2.resize(image, None, fx=across, fy=down, interpolation=interpolation)
+        both = np.array((across, down), np.float32)
         found = []
-        for die in self._finder.find(sized, _FIRST_SCORE):
+        for die in self._finder.find(np.asarray(sized, np.uint8), _FIRST_SCORE):
             is_good = _GOOD_EDGES[0] < die.edge_px < _GOOD_EDGES[1]
             at = np.asarray((die.corners + 0.5) / both - 0.5, np.float32)
             moved = replace(die, corners=at, down=np.asarray(die.down / both, np.float32))
@@ -175,26 +172,17 @@ class PhotoFinder:
     def _look(
         self, image: np.ndarray, candidate: _Candidate, turn_deg: float, edge: float
     ) -> FoundDie | None:
-        x, y = (float(v) for v in candidate.die.centre)
+        centre, stretch = candidate.die.centre, candidate.stretch
         scale = edge / float(np.linalg.norm(_sides(candidate), axis=1).mean())
-        window, back = cut(image, (x, y), scale, turn_deg, _WINDOW, candidate.stretch)
+        window, back = cut(image, centre, scale, turn_deg, _WINDOW, stretch)
         middle = (_WINDOW - 1) / 2
-        best = next(
-            (
-                seen
-                for seen in self._finder.find(window, _FIRST_SCORE)
-                if float(np.hypot(*(seen.centre - middle))) < SAME_FACE * edge
-                and 1 / ALIKE < seen.edge_px / edge < ALIKE
-            ),
-            None,
-        )
-        if best is None:
-            return None
-        return replace(
-            best,
-            corners=np.asarray(best.corners @ back[:, :2].T + back[:, 2], np.float32),
-            down=np.asarray(best.down @ back[:, :2].T, np.float32),
-        )
+        for seen in self._finder.find(window, _FIRST_SCORE):
+            is_here = float(np.hypot(*(seen.centre - middle))) < SAME_FACE * edge
+            if is_here and 1 / ALIKE < seen.edge_px / edge < ALIKE:
+                corners = np.asarray(seen.corners @ back[:, :2].T + back[:, 2], np.float32)
+                down = np.asarray(seen.down @ back[:, :2].T, np.float32)
+                return replace(seen, corners=corners, down=down)
+        return None
 
 
 def worth(die: FoundDie) -> float:
@@ -216,8 +204,7 @@ def _by_both(die: FoundDie, look: PhotoLook) -> FoundDie:
 
 def _sides(candidate: _Candidate) -> np.ndarray:
     """(4, 2) The sides of a face as it was drawn when it was found."""
-    corners = candidate.die.corners * np.array((1.0, candidate.stretch))
-    return sides_of(corners)
+    return sides_of(candidate.die.corners * np.array((1.0, candidate.stretch)))
 
 
 def _upright_deg(candidate: _Candidate) -> float:
@@ -228,8 +215,12 @@ def _upright_deg(candidate: _Candidate) -> float:
 
 def _aligned(corners: np.ndarray, like: np.ndarray) -> np.ndarray:
     """The same corners, beginning with the one nearest to the first of `like`."""
-    turns = [np.roll(corners, n, axis=0) for n in range(len(corners))]
-    return min(turns, key=lambda c: float(np.abs(c - like).sum()))
+    return min(_turned(corners), key=lambda c: float(np.abs(c - like).sum()))
+
+
+def _turned(corners: np.ndarray) -> list[np.ndarray]:
+    """The same corners, beginning with each."""
+    return [np.roll(corners, n, axis=0) for n in range(len(corners))]
 
 
 def _distinct(candidates: Sequence[_Candidate]) -> list[_Candidate]:
@@ -266,9 +257,8 @@ def _without_overlap(dice: Sequence[FoundDie]) -> list[FoundDie]:
 
 def _is_same(a: FoundDie, b: FoundDie, slants: bool) -> bool:
     """True if two findings cannot be two dice."""
-    if gap_of(a, b) < max(a.edge_px, b.edge_px) / 2 or _is_side_of(a, b):
-        return True
-    return slants and _is_one_cube(a, b)
+    is_near = gap_of(a, b) < max(a.edge_px, b.edge_px) / 2
+    return is_near or depth_in(b, *a.centre) > 0 or (slants and _is_one_cube(a, b))
 
 
 def _sure(found: Sequence[_Candidate]) -> list[FoundDie]:
@@ -305,15 +295,8 @@ def _is_one_cube(a: FoundDie, b: FoundDie) -> bool:
     if gap_of(a, b) < edge:
         return True  # nearer than dice can lie, whatever became of the corners
     # Both run clockwise, so an edge that they share runs the other way in b.
-    turns = range(len(a.corners))
-    first, second = min(
-        (
-            (np.roll(a.corners, i, axis=0), np.roll(b.corners[::-1], j, axis=0))
-            for i in turns
-            for j in turns
-        ),
-        key=_gap_at_edge,
-    )
+    pairs = product(_turned(a.corners), _turned(b.corners[::-1]))
+    first, second = min(pairs, key=_gap_at_edge)
     if _gap_at_edge((first, second)) > edge / 2:
         return False
     shared = (first[1] - first[0] + second[1] - second[0]) / 2
@@ -328,16 +311,10 @@ def _gap_at_edge(faces: tuple[np.ndarray, np.ndarray]) -> float:
     return float(np.linalg.norm(a[:2] - b[:2], axis=1).max())
 
 
-def _is_side_of(die: FoundDie, other: FoundDie) -> bool:
-    """True if a finding lies within the body, top to bottom face, of the other die."""
-    x, y = (float(v) for v in die.centre)
-    return depth_in(other, x, y) > 0
-
-
 def depth_in(die: FoundDie, x: float, y: float) -> float:
     """How far inside of a die's body, top to bottom face, a place is, pixels."""
     body = cv2.convexHull(np.concatenate([die.corners, die.corners + die.down]))
-    return float(cv2.pointPolygonTest(body, (x, y), True))
+    return float(cv2.pointPolygonTest(body, (float(x), float(y)), True))
 
 
 def gap_of(a: FoundDie, b: FoundDie) -> float:

@@ -45,20 +45,17 @@ def judge(evidence: PhotoEvidence, wanted: int | None) -> Verdict:
         return Unreadable(Reason.COUNT, "no dice")
     if wanted is not None and len(dice) != wanted:
         return Unreadable(Reason.COUNT, f"{len(dice)} dice")
-    for number, die in enumerate(evidence.dice, 1):
+    places = [f"die {number} from the left" for number in range(1, len(dice) + 1)]
+    for die, place in zip(evidence.dice, places, strict=True):
         if die.is_cut_off:
-            return Unreadable(
-                Reason.COUNT,
-                f"the border cuts off die {number} from the left, and there may be more behind it",
-            )
-    for number, die in enumerate(evidence.dice, 1):
-        doubt = _doubt(die, f"die {number} from the left")
-        if doubt is not None:
+            why = f"the border cuts off {place}, and there may be more behind it"
+            return Unreadable(Reason.COUNT, why)
+    for die, place in zip(evidence.dice, places, strict=True):
+        if doubt := _doubt(die, place):
             return doubt
     if view := _doubtful_view(evidence.found):
         return Unreadable(Reason.DOUBTFUL, view)
-    missed = _missed(evidence)
-    if missed:
+    if missed := _missed(evidence):
         return Unreadable(Reason.COUNT, f"{len(dice)} dice, but {missed}")
     confidence = min(
         min(die.model.value_p, die.model.score, die.second.confidence)
@@ -70,21 +67,17 @@ def judge(evidence: PhotoEvidence, wanted: int | None) -> Verdict:
 
 def _doubt(die: Die, place: str) -> Unreadable | None:
     """Why one die proves nothing, if so."""
-    model, second = die.evidence.model, die.evidence.second
-    assert model is not None
+    model, second = die.found, die.evidence.second
     if model.flat_p < PHOTO.flat_p:
-        return Unreadable(
-            Reason.NOT_FLAT_DOUBTFUL, f"{place} may not lie flat ({model.flat_p:.2f})"
-        )
+        why = f"{place} may not lie flat ({model.flat_p:.2f})"
+        return Unreadable(Reason.NOT_FLAT_DOUBTFUL, why)
     if second is None or second.value is None:
         return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
-    if worth(die.found) < PHOTO.sure:
-        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(die.found):.2f} sure")
+    if worth(model) < PHOTO.sure:
+        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(model):.2f} sure")
     if second.value != model.value:
-        return Unreadable(
-            Reason.READERS_DISAGREE,
-            f"{place}: the model reads {model.value}, the second reader {second.value}",
-        )
+        why = f"{place}: the model reads {model.value}, the second reader {second.value}"
+        return Unreadable(Reason.READERS_DISAGREE, why)
     return None
 
 
@@ -95,15 +88,11 @@ def _doubtful_view(found: Sequence[FoundDie]) -> str:
             "the dice may be seen from the side, at eye level: all stand upright; photograph them "
             "from above, turned"
         )
-    if is_slanted(found) and _may_be_upside_down(found):
+    # If a picture of two dice on a chessboard, taken from the side, is turned round, both readers
+    # read the fronts: they count as tops only because photographs are taken upright.
+    if is_slanted(found) and sum(die.is_overruled for die in found) > len(found) / 2:
         return "the picture may be upside down: of most dice a lower face looks more like the top"
     return ""
-
-
-def _may_be_upside_down(found: Sequence[FoundDie]) -> bool:
-    """True if most faces count as tops only because photographs are taken upright. If a picture of
-    two dice on a chessboard, taken from the side, is turned round, both readers read the fronts."""
-    return sum(die.is_overruled for die in found) > len(found) / 2
 
 
 def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
@@ -156,47 +145,37 @@ def _may_be_cut_off(evidence: PhotoEvidence, usual: float) -> bool:
 
 def _is_seen_by_both(die: FoundDie, evidence: PhotoEvidence) -> bool:
     """True if the second reader, too, sees a face here, or a round thing with a spot on it."""
-    has_face = any(_are_one(die, face) for face in evidence.alone)
+    has_face = any(
+        np.hypot(*(die.centre - face.centre)) < SAME_FACE * max(die.edge_px, face.edge_px)
+        for face in evidence.alone
+    )
     return has_face or _has_body(die, evidence.second.spots)
 
 
-def _are_one(die: FoundDie, face: PhotoDie) -> bool:
-    """True if a face of the second reader's lies where the model takes something for a die."""
-    gap = float(np.hypot(*(die.centre - face.centre)))
-    return gap < SAME_FACE * max(die.edge_px, face.edge_px)
-
-
 def _has_body(die: FoundDie, spots: np.ndarray) -> bool:
-    """True if the second reader sees a round thing of a die's size here, and spots on it."""
-    gaps = np.hypot(*(spots[:, :2] - die.centre).T)
-    is_large = spots[:, 2] > PIP_DIAMETERS[1] * die.edge_px
-    is_body = is_large & (spots[:, 3] > _SPOT_CONTRAST) & (gaps < SAME_FACE * die.edge_px)
-    return bool(is_body.any()) and _has_spots(die, spots)
-
-
-def _has_spots(die: FoundDie, spots: np.ndarray) -> bool:
-    """True if the second reader sees anything on this face that may be a pip, readable or not."""
+    """True if the second reader sees a round thing of a die's size here, and on its face anything
+    that may be a pip, readable or not."""
+    clear = spots[spots[:, 3] > _SPOT_CONTRAST]
+    places, diameters = clear[:, :2], clear[:, 2]
     low, high = np.array(PIP_DIAMETERS) * die.edge_px
-    clear = spots[(spots[:, 2] > low) & (spots[:, 2] < high) & (spots[:, 3] > _SPOT_CONTRAST)]
-    return any(
-        cv2.pointPolygonTest(die.corners, (x, y), False) >= 0 for x, y in clear[:, :2].tolist()
+    is_here = np.hypot(*(places - die.centre).T) < SAME_FACE * die.edge_px
+    pips = places[(diameters > low) & (diameters < high)].tolist()
+    return bool((is_here & (diameters > high)).any()) and any(
+        cv2.pointPolygonTest(die.corners, (x, y), False) >= 0 for x, y in pips
     )
 
 
 def _is_just_above(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's may be the top of a found die, of which the model then
     saw a side: photographs are taken upright."""
-    for die in found:
-        x, y = (die.centre - face.centre) / die.edge_px
-        if abs(x) < 0.5 and 0.5 < y < 1.0:
-            return True
-    return False
+    below = ((die.centre - face.centre) / die.edge_px for die in found)
+    return any(abs(x) < 0.5 and 0.5 < y < 1.0 for x, y in below)
 
 
 def _is_die_apart(face: PhotoDie, found: Sequence[FoundDie]) -> bool:
     """True if a face of the second reader's is neither one of the model's dice nor the side of
     one."""
-    x, y = (float(v) for v in face.centre)
+    x, y = face.centre
     return not any(_is_in_body(x, y, die) and not _is_another_top(face, die) for die in found)
 
 

@@ -95,8 +95,7 @@ Corrections = Mapping[tuple[str, str], list[Correction]]
 
 
 def read_corrections(path: Path) -> Corrections:
-    """Rows `{set, image, die, old, new, why}`; `"new": "no die"` takes a label away, a row with a
-    `bbox` and the next free number of `die` adds one. Raises VisionError, naming file and line."""
+    """From rows `{set, image, die, old, new, why}`. Raises VisionError, naming file and line."""
     found: dict[tuple[str, str], list[Correction]] = {}
     for number, line in _lines(path):
         try:
@@ -146,9 +145,8 @@ def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[
                     f"die {index} is labelled {value}, the correction expects {row.old}"
                 )
             value = row.new
-        if isinstance(value, str):
-            continue
-        labels.append(Label(die.bbox, value, die.flat))
+        if not isinstance(value, str):
+            labels.append(Label(die.bbox, value, die.flat))
     return labels
 
 

@@ -39,20 +39,16 @@ class PhotoReader:
         opinion = judge(evidence, dice)
         clock.lap("verdict")
         both = tuple(die.evidence for die in evidence.dice)
-        laps = tuple(clock.laps)
-        seen = Observation(frame.t_capture, None, both, opinion, laps)
+        seen = Observation(frame.t_capture, None, both, opinion, tuple(clock.laps))
         return Findings(seen, evidence.found, None, evidence.second)
 
     def gather(self, image: np.ndarray, clock: Stopwatch) -> PhotoEvidence:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
-        if min(image.shape[:2]) < max(_MIN_SIDE_PX, max(image.shape[:2]) / _MAX_ASPECT):
-            return compare((), (), NOTHING_SEEN, _size(image))
+        height, width = image.shape[:2]
+        if min(width, height) < max(_MIN_SIDE_PX, max(width, height) / _MAX_ASPECT):
+            return compare((), (), NOTHING_SEEN, (width, height))
         found, faint = self._finder.find(image, PHOTO.found)
         clock.lap("model")
         second = read_photo(image)
         clock.lap("second reader")
-        return compare(found, faint, second, _size(image))
-
-
-def _size(image: np.ndarray) -> tuple[int, int]:
-    return image.shape[1], image.shape[0]
+        return compare(found, faint, second, (width, height))

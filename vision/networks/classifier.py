@@ -69,8 +69,9 @@ class FoundDie:
     """Confidence, 0..1, that a die is here at all."""
 
     down: np.ndarray
-    """(2,) float32, pixels: from the centre of the top face to the centre of the bottom face. So
-    the die's axis leans against the line of sight, as it looks without a calibration."""
+    """(2,) float32, pixels: from the centre of the top face to the centre of the bottom face.
+    A local, calibration-free measure of how the die's axis leans against the line of sight;
+    under a calibrated camera its expected value for a flat die is known at every place."""
 
     edges: np.ndarray | None = None
     """(4, 2) float64, pixels: the corners, moved onto the edges in the picture (`table.edges`)."""

@@ -119,7 +119,7 @@ def test_one_look_is_made_beside_the_shipped_networks(tmp_path, photos):
     ("given", "told"),
     [
         (["--photos", "nowhere"], "cannot read nowhere/labels.jsonl"),
-        (["--check", "empty"], "empty: no photographs"),
+        (["--check", "empty"], "empty/labels.jsonl has no row"),
         (3 * ["--photos", "empty"], "at most 2 sources"),
     ],
 )

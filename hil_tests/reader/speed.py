@@ -59,8 +59,8 @@ def main(
     camera = RigCamera(geometry, "white", seed)
     frame = camera.picture(flat_tosses(geometry, seed, 1)[0])
     square = {side: np.ascontiguousarray(cv2.resize(frame, (side, side))) for side in (320, 640)}
-    finder, cameras_reader = DieFinder(model), partial(TableReader, calibration=camera.calibration)
-    crop = cameras_reader(finder).view.show(frame)
+    finder = DieFinder(model)
+    crop = TableReader(finder, camera.calibration).view.show(frame)
     works: list[tuple[str, Callable[[], object]]] = [
         (f"model, {crop.shape[1]} x {crop.shape[0]} (a frame's)", partial(finder.find, crop))
     ]
@@ -76,7 +76,7 @@ def main(
     for threads in (1, 2):
         cv2.setNumThreads(threads)
         # The two readers beside each other, on a thread each, are how a table uses two threads.
-        reader = cameras_reader(finder, threads=threads)
+        reader = TableReader(finder, camera.calibration, threads=threads)
         works = [
             ("second reader, a frame", partial(second.read, frame)),
             ("whole reading, a frame", partial(reader.read, Frame(frame))),

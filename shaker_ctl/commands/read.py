@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shaker_ctl import settings
+from shaker_ctl.commands.remedies import REMEDIES
 from shaker_ctl.errors import PhotoError, RefusedError, SettingsError, told_as
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
@@ -128,7 +129,7 @@ def _say(line: str) -> None:
 def to_text(photo: Path, seen: Findings) -> str:
     """One line for a person: the verdict, and what to do where there is none."""
     from vision.overlay import describe
-    from vision.reading import REMEDIES, Unreadable
+    from vision.reading import Unreadable
 
     plain = " ".join(str(die.value) for die in seen.model) or "none"
     took = sum(ms for _, ms in seen.observation.cost_ms)
@@ -140,7 +141,7 @@ def to_text(photo: Path, seen: Findings) -> str:
 def to_json(photo: Path, seen: Findings) -> dict[str, Any]:
     """One object for a program: the verdict, and each die with both votes. Its keys are listed in
     `vision/photo/README.md`."""
-    from vision.reading import REMEDIES, NoRoll, Verified
+    from vision.reading import NoRoll, Verified
 
     observation = seen.observation
     verdict = observation.opinion

@@ -7,9 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 import vision.photo
+from shaker_ctl.commands.remedies import REMEDIES
 from shaker_ctl.main import program
 from vision.pictures import load, save
-from vision.reading import REMEDIES, Reason
+from vision.reading import Reason
 from vision.tests.drawing import Die, draw
 
 THREE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]

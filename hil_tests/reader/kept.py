@@ -10,19 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import vision
+from hil_tests import rig
 from vision.networks.classifier import DieFinder
+
+_SOURCES = (Path(vision.__file__).parent, Path(__file__).parent, Path(rig.__file__).parent)
 
 
 def digest_of(finder: DieFinder, *options: object) -> str:
-    """What all that decides a result comes to: the networks, the reader's sources with their
-    limits, and a bench's options. It is part of a file's name, so that no other reader's results
-    pass for this one's."""
-    card, sources = finder.card, Path(vision.__file__).parent
+    """What all that decides a result comes to: the networks, the sources of the reader, the rig and
+    the benches, and a bench's options. It is part of a file's name, so that no other reader's
+    results pass for this one's."""
+    card = finder.card
     looks = (card.near.sha256 if card.near is not None else "",)
     digest = hashlib.sha256(repr((card.finder.sha256, *looks, *options)).encode())
-    for path in sorted(sources.rglob("*.py")):
-        if "tests" not in path.relative_to(sources).parts:
-            digest.update(path.read_bytes())
+    for sources in _SOURCES:
+        for path in sorted(sources.rglob("*.py")):
+            if "tests" not in path.relative_to(sources).parts:
+                digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 

@@ -20,6 +20,7 @@ from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.photo.labels import read_labels
 from vision.pictures import load
+from vision.quads import match
 
 MIN_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75
@@ -89,19 +90,12 @@ def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[LabelledDie]
 
 
 def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], score: float) -> None:
-    """Match by centre, nearest pairs first, and count. Things under `score` count for the choice of
+    """Match by centre and count. Things under `score` count for the choice of
     thresholds alone."""
-    pairs = sorted(
-        (float(np.linalg.norm(one.centre - die.centre)) / die.side, i, j)
-        for i, one in enumerate(found)
-        for j, die in enumerate(wanted)
-    )
-    partner: dict[int, int] = {}
-    taken: set[int] = set()
-    for gap, i, j in pairs:
-        if gap < 0.5 and i not in partner and j not in taken:
-            partner[i] = j
-            taken.add(j)
+    centres = np.array([die.centre for die in wanted]).reshape(-1, 2)
+    others = np.array([one.centre for one in found]).reshape(-1, 2)
+    near = match(centres, others, np.array([0.5 * die.side for die in wanted]))
+    partner = {i: j for j, i in near.items()}
     tally.hits += [
         (one.score, i in partner)
         for i, one in enumerate(found)

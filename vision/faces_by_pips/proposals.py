@@ -126,7 +126,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
             continue
         corners = (i, j, k, opposite)
         if u[0] * v[1] - u[1] * v[0] < 0:
-            u, v, corners = v, u, (i, k, j, opposite)
+            u, v, lu, lv, corners = v, u, lv, lu, (i, k, j, opposite)
         aspect = _upright_aspect(spots, corners, u, v)
         if aspect < _MIN_SIX_ASPECT:
             continue

@@ -93,6 +93,8 @@ class Counts:
 class _Error:
     weight: int
     title: str
+    wrong: str
+    """What was verified wrongly, for a person; empty: nothing was."""
     tile: np.ndarray
 
 
@@ -177,8 +179,11 @@ def _read(task: Task) -> Result:
     if not badness:
         return counts, None
     picture = draw_reading(image, seen.observation, verdict)
-    truth = " ".join(str(label.value) for label in labels)
-    return counts, _Error(badness, f"{path.name}: {truth}", tile(picture))
+    truth = " ".join(str(label.value or "?") for label in labels)
+    wrong = ""
+    if counts.wrong_accepted and isinstance(verdict, Verified):
+        wrong = f"{path.name}: label {truth}, read {' '.join(map(str, verdict.values))}"
+    return counts, _Error(badness, f"label {truth}  {path.name}", wrong, tile(picture))
 
 
 @contextmanager
@@ -316,9 +321,10 @@ def main(
                 while name in result:
                     name = f"{folder.parent.name}/{name}"
                 counts, errors = evaluate(name, read(tasks), len(tasks))
-                result[name] = counts.to_json()
+                wrong = [error.wrong for error in errors if error.wrong]
+                result[name] = counts.to_json() | {"wrong": wrong}
                 if not as_json:
-                    typer.echo(report(name, counts))
+                    typer.echo("\n".join([report(name, counts), *(f"  wrong: {w}" for w in wrong)]))
                 if errors:
                     sheet = sheets / f"{name.replace('/', '-')}.jpg"
                     save(sheet, contact_sheet((error.title, error.tile) for error in errors))

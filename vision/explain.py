@@ -66,7 +66,7 @@ def _small_print(seen: Findings) -> str:
     if quality is not None:
         parts.append(f"grey {quality.median:.0f}, sharpness {quality.sharpness:.2f}")
         if quality.rim_px >= 0:
-            parts.append(f"rim {quality.rim_px:.1f} px off")
+            parts.append(f"rim {quality.rim_px:.1f} px from its place")
     return "   ".join(parts)
 
 
@@ -147,8 +147,9 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
         if die.second.value is None:
             lines.append(die.second.note[:32])
     if (m := die.measured) is not None:
-        lines.append(f"edge {m.edge_mm:.1f} mm skew {m.skew:.2f}")
-        lines.append(f"lean {m.lean_deg:.0f} deg layer {m.layer:.2f}")
+        lines.append(f"first look: lean {m.lean_deg:.0f} deg")
+        lines.append(f"edge {m.edge_mm:.1f} mm, skew {m.skew:.2f}")
+        lines.append(f"top {m.layer:.2f} dice above the floor")
     lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]
     if die.witnesses:
         lines.append(f"log-odds of flat {die.odds:+.1f}")

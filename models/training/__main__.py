@@ -54,7 +54,10 @@ def recipe(
     only: Only = None,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch; processes that draw.")] = 2,
     rehearse: Annotated[
-        bool, typer.Option("--rehearse", help="A few pictures a step: does each still run?")
+        bool,
+        typer.Option(
+            "--rehearse", help="A few pictures a step, into WORK/rehearsal: does each still run?"
+        ),
     ] = False,
 ) -> None:
     """The whole way: render, train, quantise, measure. Goes on where it was stopped."""
@@ -145,4 +148,7 @@ def evaluate(
 
 
 if __name__ == "__main__":
-    app()
+    try:
+        app()
+    except ModuleNotFoundError as error:
+        sys.exit(f"{error.name} is missing: `make model` installs what training needs")

@@ -98,7 +98,10 @@ def require_kind(kind: str, held_out: bool = False) -> None:
         raise ValueError(f"{renderer} draws {', '.join(scenes)}, not {scene!r}")
     known = _OPTIONS[renderer] if scene == SHOTS else ()
     if options != [option for option in known if option in options]:
-        raise ValueError(f"options of {scene}, in this order: {' '.join(known) or 'none'}")
+        raise ValueError(
+            f"{kind!r}: the options of {renderer} {scene} are, in this order: "
+            f"{' '.join(known) or 'none'}"
+        )
     if held_out and (renderer != QUICK or scene not in _HOLDING_OUT):
         raise ValueError(f"only {QUICK} {' and '.join(_HOLDING_OUT)} can be held out")
 

@@ -47,8 +47,8 @@ def read(
 ) -> None:
     """Read dice in photographs: values where both readers agree, or why not.
 
-    Ends with status 0 if every photograph was read, and with 1 if any was refused or could not be
-    opened; the others are read all the same.
+    Ends with status 0 if values were stated for every photograph. Ends with 1 if one was refused,
+    was a no roll, or could not be opened; the others are read all the same.
     """
     import cv2
 

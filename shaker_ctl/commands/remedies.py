@@ -10,9 +10,10 @@ from vision.reading import Reason
 _APART = "lay the dice apart, flat, and each whole in the picture"
 _LIGHT = "give even light without glare, focus, and take a new picture"
 REMEDIES = {
-    Reason.COUNT: f"show three dice (`read --any-number` takes any number): {_APART}",
+    Reason.COUNT: f"show three dice, or any number with `--any-number`; {_APART}; take away what "
+    "looks like a die, and what lies at the picture's border",
     Reason.FOREIGN_OBJECT: "take out what is no die",
-    Reason.BLOCKED: "take away what hides the dice",
+    Reason.BLOCKED: "take away what hides the dice, or name the settings of the table in the picture",
     Reason.BLACK: "switch the light on, and see whether something covers the lens",
     Reason.OVER_EXPOSED: "give less light, or a shorter exposure",
     Reason.DEFOCUSED: "focus, clean the lens and the dome, and take a new picture",

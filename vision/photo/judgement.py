@@ -74,7 +74,8 @@ def _doubt(die: Die, place: str) -> Unreadable | None:
     if second is None or second.value is None:
         return Unreadable(Reason.UNKNOWN_STYLE, f"{place}: no pips that form a face")
     if worth(model) < PHOTO.sure:
-        return Unreadable(Reason.DOUBTFUL, f"{place}: the model is {worth(model):.2f} sure")
+        why = f"{place}: the model is {worth(model):.2f} sure ({PHOTO.sure:.2f} needed)"
+        return Unreadable(Reason.DOUBTFUL, why)
     if second.value != model.value:
         why = f"{place}: the model reads {model.value}, the second reader {second.value}"
         return Unreadable(Reason.READERS_DISAGREE, why)

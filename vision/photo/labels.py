@@ -1,8 +1,7 @@
 """Labelled photographs: folders with a `labels.jsonl`, and the published corrections of the labels.
 
-Owns: the format and the refusal of impossible rows. Each picture has one row (`{"image", "width",
-"height", "dice": [...]}`, with `bbox`, `value` and `flat` of each die). Must not know what reads
-the pictures.
+Owns: the format and the refusal of impossible rows. Each picture has one row (`{"image", "dice":
+[...]}`, with `bbox`, `value` and `flat` of each die). Must not know what reads the pictures.
 
 Every folder that has a `labels.jsonl`, searched recursively, is a set.
 """
@@ -66,7 +65,7 @@ Value = Annotated[int, Field(strict=True, ge=1, le=6)]
 
 class _Die(BaseModel):
     bbox: Box | None = None
-    value: Value | None = None
+    value: Value | None
     flat: StrictBool | None = None
 
 

@@ -271,10 +271,12 @@ def _not_flat_doubtful(die: DieEvidence, limits: Limits) -> Unreadable:
     witness = farthest_below(die, limits)
     says = ", ".join(map(str, die.witnesses))
     rest = f": {die.may_rest_on} may hold up one side" if die.may_rest_on else ""
+    least = least_of_each(side_of(die, (HEIGHT,)), limits)
     return Unreadable(
         Reason.NOT_FLAT_DOUBTFUL,
         f"flat is not certain, by {witness.name}{rest}; log-odds of flat {die.odds:+.1f} "
-        f"(needed {limits.flat:+.1f}): {says}",
+        f"(needed {limits.flat:+.1f}), the networks' {side_of(die, NETWORKS):+.1f}, the second "
+        f"reader's {side_of(die, SECOND):+.1f} (each needed {least:+.1f}): {says}",
     )
 
 

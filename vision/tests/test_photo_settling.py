@@ -105,7 +105,7 @@ def test_a_picture_with_a_die_that_the_model_is_not_sure_of_is_not_verified(wort
     verdict = judge(settled(dice, [seen(die) for die in dice]), None)
     assert isinstance(verdict, Verified) == is_verified
     if isinstance(verdict, Unreadable):
-        assert verdict.detail == "die 2 from the left: the model is 0.45 sure"
+        assert verdict.detail == "die 2 from the left: the model is 0.45 sure (0.50 needed)"
 
 
 def test_a_sure_die_may_have_any_size():

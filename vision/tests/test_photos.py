@@ -271,7 +271,7 @@ def test_a_faint_finding_counts_only_where_pips_are_seen():
     opinion = seen.observation.opinion
     assert isinstance(opinion, Unreadable)
     assert opinion.reason is Reason.DOUBTFUL
-    assert opinion.detail == "die 1 from the left: the model is 0.42 sure"
+    assert opinion.detail == "die 1 from the left: the model is 0.42 sure (0.50 needed)"
 
 
 def test_a_die_that_the_border_cuts_off_is_not_verified():
@@ -375,7 +375,7 @@ def test_evaluation_counts_every_set_below_a_folder(folder, tmp_path, capsys):
     for counts in sets.values():
         assert list(counts) == [
             "images", "exact", "dice", "found", "valued", "right", "spurious", "accepted",
-            "wrong_accepted", "refused",
+            "wrong_accepted", "refused", "wrong",
         ]  # fmt: skip
         assert (counts["images"], counts["dice"], counts["found"]) == (2, 6, 6)
         assert (counts["exact"], counts["spurious"]) == (1, 0)
@@ -383,6 +383,7 @@ def test_evaluation_counts_every_set_below_a_folder(folder, tmp_path, capsys):
         assert counts["right"] == 4, "one label of the drawn dice is wrong on purpose"
         assert counts["accepted"] + sum(counts["refused"].values()) == 2
         assert counts["wrong_accepted"] == 1, "a value that nobody can know was verified"
+        assert counts["wrong"] == ["b.png: label 2 6 ?, read 2 5 4"]
 
 
 @pytest.mark.parametrize(
@@ -465,6 +466,14 @@ def test_the_published_corrections_are_read_and_say_why():
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         assert row["why"]
         assert row["old"] != row["new"]
+
+
+def test_a_die_without_a_value_says_so(tmp_path):
+    cv2.imwrite(str(tmp_path / "a.png"), draw(three()))
+    row = {"image": "a.png", "dice": [{"vlaue": 6}]}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(row))
+    with pytest.raises(VisionError, match=r"line 1: not a row of labels \(dice: 0: value"):
+        list(read_labels(tmp_path))
 
 
 def test_a_folder_without_labels_is_named(tmp_path, capsys):

@@ -41,7 +41,7 @@ def test_a_toss_is_read(folder):
 def test_another_number_of_dice_only_on_request(folder):
     refused = read(folder / "pair.png").stdout
     assert "UNREADABLE: count" in refused
-    assert "show three dice (`read --any-number` takes any number)" in refused
+    assert "show three dice, or any number with `--any-number`" in refused
     assert "VERIFIED 2 5" in read(folder / "pair.png", "--any-number").stdout
 
 

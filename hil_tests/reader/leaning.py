@@ -208,7 +208,7 @@ def _report(done: Sequence[dict[str, Any]]) -> bool:
             if not rows:
                 continue
             counts = Counter(row["said"] for row in rows)
-            verified, bare = counts.pop("VERIFIED", 0), 0
+            verified = counts.pop("VERIFIED", 0)
             bare = sum(row["without contact"] == "VERIFIED" for row in rows)
             low, high = bounds(verified, len(rows))
             rest = ", ".join(f"{n} {name}" for name, n in counts.most_common(4))

@@ -189,7 +189,7 @@ def calibrate(
         np.repeat([view.raised_mm for view in views], counts),
         np.repeat(np.arange(len(views)), counts),
     )
-    base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
+    base = replace(start, image_size=(width, height))
 
     def residuals(x: np.ndarray) -> np.ndarray:
         left = misses(x, base, lying).ravel() / CORNER_PX

@@ -239,7 +239,7 @@ class SecondReader:
         """The same with what the side faces of each say; its pips say where its top face is.
         `around`: see `_around`."""
         read = [i for i, die in enumerate(dice) if die.face.value is not None]
-        others = [_widened(around[i]) if len(dice) > 1 else None for i in read]
+        others = [_widened(around[i]) for i in read]
         places = [(*dice[i].middle_mm(self.calibration.die_mm), dice[i].pose.turn) for i in read]
         faces = [dice[i].face for i in read]
         measured = measure_sides(image, ground, others, places, faces, self.calibration)

@@ -188,10 +188,7 @@ class Calibration:
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of (N, 3) points in millimetres right, down and away from the lens."""
         r = from_lens[:, :2] / from_lens[:, 2:]
-        if self.k1:
-            r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
-        else:
-            r *= self.focal_px
+        r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
         r += self.centre_px
         return np.asarray(r)
 

@@ -37,12 +37,12 @@ from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verdict, Verified
-from vision.table.consensus import agree, refuse
+from vision.table import consensus
 from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
 
-FRAMES = 4
+FRAMES = consensus.FRAMES + 1
 """Pictures of a case that does not move: one more than a consensus needs."""
 STYLES = ("white", "red", "asian", "ivory", "blue")
 
@@ -280,14 +280,14 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
             before = now
         if repeated == 0 and verdict is None and number < 2 * FRAMES:
             scene.look(Frame(picture, number / 30, number))
-            consensus = agree(scene.observations)
-            verdict = None if consensus is None else consensus.verdict
+            agreed = consensus.agree(scene.observations)
+            verdict = None if agreed is None else agreed.verdict
     if verdict is not None:
         return verdict
     # Fewer pictures at rest than a consensus needs: it never was long enough at rest.
-    if not rested or len(scene.observations) < 3:
+    if not rested or len(scene.observations) < consensus.FRAMES:
         return Unreadable(Reason.MOVING, "no rest")
-    return refuse(scene.observations)
+    return consensus.refuse(scene.observations)
 
 
 def cases(

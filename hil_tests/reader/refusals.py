@@ -31,7 +31,7 @@ from hil_tests.reader.picture_damage import (
     smear,
     with_grain,
 )
-from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from vision.frame import Frame, digest
@@ -206,8 +206,7 @@ def _pressed_together(stage: Stage) -> Toss:
     edge = stage.geometry.die_mm
     while True:
         toss, base = stage.toss, stage.toss.position_mm[0]
-        # The die's own horizontal axes: two of the three columns of its rotation.
-        level = [a for a in toss.rotation[0].T if abs(a[2]) < 0.5]
+        level = level_axes(toss.rotation[0])
         axis = level[int(stage.random.integers(2))] * stage.random.choice([-1, 1])
         slide = np.cross(axis, [0, 0, 1.0]) * stage.random.uniform(-0.6, 0.6) * edge
         place = base + axis * (edge + 0.05) + slide
@@ -215,7 +214,7 @@ def _pressed_together(stage: Stage) -> Toss:
         if np.hypot(*place[:2]) < stage.geometry.radius_mm - 0.72 * edge and gap > 1.5 * edge:
             rotation, position = toss.rotation.copy(), toss.position_mm.copy()
             yaw = math.atan2(axis[1], axis[0])
-            own = next(a for a in toss.rotation[1].T if abs(a[2]) < 0.5)
+            own = level_axes(toss.rotation[1])[0]
             turn = yaw - math.atan2(own[1], own[0])
             c, s = math.cos(turn), math.sin(turn)
             rotation[1] = np.array([(c, -s, 0), (s, c, 0), (0, 0, 1)]) @ toss.rotation[1]

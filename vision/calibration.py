@@ -102,7 +102,7 @@ class Calibration:
         except (TypeError, ValueError, OverflowError) as error:
             raise CalibrationError(f"calibration: {error}") from error
         calibration = cls(**values, right=beside)
-        calibration._check()
+        calibration.check()
         return calibration
 
     def to_table(self) -> dict[str, Any]:
@@ -115,7 +115,8 @@ class Calibration:
         own = {key: value for key, value in self.to_table().items() if key not in _SHARED}
         return own | {"turn_deg": self.turn_deg}
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise CalibrationError if this cannot be true, naming the key."""
         if fault := next(self._faults(), ""):
             raise CalibrationError(f"calibration: {fault}")
 

@@ -102,7 +102,7 @@ class Calibration:
         except (TypeError, ValueError, OverflowError) as error:
             raise CalibrationError(f"calibration: {error}") from error
         calibration = cls(**values, right=beside)
-        calibration._check()
+        calibration.check()
         return calibration
 
     def to_table(self) -> dict[str, Any]:
@@ -115,7 +115,8 @@ class Calibration:
         own = {key: value for key, value in self.to_table().items() if key not in _SHARED}
         return own | {"turn_deg": self.turn_deg}
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise CalibrationError if this cannot be true, naming the key."""
         if fault := next(self._faults(), ""):
             raise CalibrationError(f"calibration: {fault}")
 
@@ -188,10 +189,7 @@ class Calibration:
     def _seen(self, from_lens: np.ndarray) -> np.ndarray:
         """(N, 2) pixels of (N, 3) points in millimetres right, down and away from the lens."""
         r = from_lens[:, :2] / from_lens[:, 2:]
-        if self.k1:
-            r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
-        else:
-            r *= self.focal_px
+        r *= self.focal_px * (1.0 + self.k1 * (r * r).sum(axis=1, keepdims=True))
         r += self.centre_px
         return np.asarray(r)
 

@@ -1,4 +1,4 @@
-"""The errors of `vision`, on one page; must not know who calls it.
+"""What the errors of `vision` have in common, and the one of the model.
 
 An expected outcome (a cocked die, a blurred picture) is a `Verdict`, never an exception.
 """

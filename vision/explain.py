@@ -20,7 +20,7 @@ from vision.reading import DieEvidence
 _PANEL = (640, 480)
 _FACE_PX = 132
 _CARD = (206, 390)
-"""Width and height, pixels: a face, and a line for each of the 16 things that may be said of it."""
+"""Width and height, pixels: a face, and a line for each of the 15 things that may be said of it."""
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)

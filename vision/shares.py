@@ -12,13 +12,12 @@ def bounds(part: int, of: int) -> tuple[float, float]:
     """Return the 95 % interval of `part` / `of`: Wilson's; for none or all the rule of three."""
     if of == 0:
         return 0.0, 1.0
+    if part == 0:
+        return 0.0, min(1.0, 3 / of)
+    if part == of:
+        return max(0.0, 1 - 3 / of), 1.0
     share = part / of
     middle = share + Z * Z / (2 * of)
     reach = Z * math.sqrt(share * (1 - share) / of + Z * Z / (4 * of * of))
-    low = (middle - reach) / (1 + Z * Z / of) if part else 0.0
-    high = (middle + reach) / (1 + Z * Z / of) if part < of else 1.0
-    if part == 0:
-        high = 3 / of
-    if part == of:
-        low = 1 - 3 / of
-    return max(0.0, low), min(1.0, high)
+    scale = 1 + Z * Z / of
+    return (middle - reach) / scale, (middle + reach) / scale

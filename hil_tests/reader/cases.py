@@ -136,7 +136,7 @@ def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
         for die in row["dice"]:
             # A pixel of a rendered label has its middle at halves, one of a calibration at wholes.
             corners = np.array(die["corners"], float) - 0.5
-            x, y = calibration.to_mm(corners, calibration.die_mm).mean(axis=0)[:2]
+            x, y = calibration.to_mm(corners, calibration.die_mm).mean(axis=0)
             tilt_deg, visible = float(die["tilt_deg"]), float(die["visible"])
             dice.append(TrueDie(float(x), float(y), tilt_deg, bool(die["stacked"]), visible))
         notes = row["notes"]

@@ -22,7 +22,7 @@ from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.picture_damage import disc, lay_thing
 from hil_tests.reader.refusals import STYLES, Stage
-from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.looks import pip_places
@@ -58,7 +58,7 @@ def _pip(stage: Stage) -> Callable[[], np.ndarray] | None:
         return None
     u, v = places[int(random.integers(len(places)))]
     is_ace = value == 1 and not is_more
-    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    level = level_axes(toss.rotation[die])
     edge = camera.die_mm
     top = toss.position_mm[die] + (0.0, 0.0, edge / 2)
     place_beside = (u / 2, v / 2) if u or v else (0.32, 0.32) if is_ace else (0.125, 0.25)
@@ -82,7 +82,7 @@ def _pip(stage: Stage) -> Callable[[], np.ndarray] | None:
 def _value(stage: Stage) -> Callable[[], np.ndarray]:
     """One die rolled onto another face where it lies."""
     toss, die = stage.toss, int(stage.random.integers(3))
-    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    level = level_axes(toss.rotation[die])
     axis = level[int(stage.random.integers(2))]
     cross = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     rotation = toss.rotation.copy()

@@ -23,8 +23,8 @@ from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, readers, said
 from hil_tests.reader.samples import RIG, STEREO
-from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
-from hil_tests.rig.plant.dice import DieAtRest, Lie, top_face
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
+from hil_tests.rig.plant.dice import CORNERS, DieAtRest, Lie, top_face
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS, Limits
@@ -53,14 +53,14 @@ def lean(
     rotation, position = toss.rotation.copy(), toss.position_mm.copy()
     turn_about_z = _turned((0, 0, 1), float(random.uniform(0, 360)))
     upright = turn_about_z @ rotation[0]
-    level = [axis for axis in upright.T if abs(axis[2]) < 0.5]
+    level = level_axes(upright)
     axis = level[int(random.integers(2))] * float(random.choice([-1, 1]))
     if support == "crumb under a corner":
         axis = (level[0] + level[1] * float(random.uniform(0.3, 1.0))) * random.choice([-1, 1])
         axis /= np.linalg.norm(axis)
     raised = np.cross(axis, (0, 0, -1.0))  # towards the side that goes up
     rotation[0] = _turned(axis, degrees) @ upright
-    cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * edge_mm / 2
+    cube = CORNERS * edge_mm / 2
     corners = cube @ rotation[0].T
     position[0, 2] = -float(corners[:, 2].min())
     reach = float((corners @ raised).max())
@@ -71,8 +71,7 @@ def lean(
             under + random.uniform(0, 0.6) * _COIN_MM
         )
     elif support == "neighbour":
-        other = rotation[1].T[[abs(a[2]) < 0.5 for a in rotation[1].T]]
-        side = other[int(random.integers(2))] * float(random.choice([-1, 1]))
+        side = level_axes(rotation[1])[int(random.integers(2))] * float(random.choice([-1, 1]))
         yaw = np.degrees(np.arctan2(-side[1], -side[0]) - np.arctan2(raised[1], raised[0]))
         rotation[0] = _turned((0, 0, 1), float(yaw)) @ rotation[0]
         slide = np.cross(side, (0, 0, 1.0)) * float(random.uniform(-0.4, 0.4)) * edge_mm
@@ -208,7 +207,7 @@ def _report(done: Sequence[dict[str, Any]]) -> bool:
             if not rows:
                 continue
             counts = Counter(row["said"] for row in rows)
-            verified, bare = counts.pop("VERIFIED", 0), 0
+            verified = counts.pop("VERIFIED", 0)
             bare = sum(row["without contact"] == "VERIFIED" for row in rows)
             low, high = bounds(verified, len(rows))
             rest = ", ".join(f"{n} {name}" for name, n in counts.most_common(4))

@@ -31,18 +31,18 @@ from hil_tests.reader.picture_damage import (
     smear,
     with_grain,
 )
-from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
+from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from vision.frame import Frame, digest
 from vision.networks.classifier import DieFinder
 from vision.reading import Reason, Unreadable, Verdict, Verified
-from vision.table.consensus import agree, refuse
+from vision.table import consensus
 from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
 
-FRAMES = 4
+FRAMES = consensus.FRAMES + 1
 """Pictures of a case that does not move: one more than a consensus needs."""
 STYLES = ("white", "red", "asian", "ivory", "blue")
 
@@ -206,8 +206,7 @@ def _pressed_together(stage: Stage) -> Toss:
     edge = stage.geometry.die_mm
     while True:
         toss, base = stage.toss, stage.toss.position_mm[0]
-        # The die's own horizontal axes: two of the three columns of its rotation.
-        level = [a for a in toss.rotation[0].T if abs(a[2]) < 0.5]
+        level = level_axes(toss.rotation[0])
         axis = level[int(stage.random.integers(2))] * stage.random.choice([-1, 1])
         slide = np.cross(axis, [0, 0, 1.0]) * stage.random.uniform(-0.6, 0.6) * edge
         place = base + axis * (edge + 0.05) + slide
@@ -215,7 +214,7 @@ def _pressed_together(stage: Stage) -> Toss:
         if np.hypot(*place[:2]) < stage.geometry.radius_mm - 0.72 * edge and gap > 1.5 * edge:
             rotation, position = toss.rotation.copy(), toss.position_mm.copy()
             yaw = math.atan2(axis[1], axis[0])
-            own = next(a for a in toss.rotation[1].T if abs(a[2]) < 0.5)
+            own = level_axes(toss.rotation[1])[0]
             turn = yaw - math.atan2(own[1], own[0])
             c, s = math.cos(turn), math.sin(turn)
             rotation[1] = np.array([(c, -s, 0), (s, c, 0), (0, 0, 1)]) @ toss.rotation[1]
@@ -280,14 +279,14 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
             before = now
         if repeated == 0 and verdict is None and number < 2 * FRAMES:
             scene.look(Frame(picture, number / 30, number))
-            consensus = agree(scene.observations)
-            verdict = None if consensus is None else consensus.verdict
+            agreed = consensus.agree(scene.observations)
+            verdict = None if agreed is None else agreed.verdict
     if verdict is not None:
         return verdict
     # Fewer pictures at rest than a consensus needs: it never was long enough at rest.
-    if not rested or len(scene.observations) < 3:
+    if not rested or len(scene.observations) < consensus.FRAMES:
         return Unreadable(Reason.MOVING, "no rest")
-    return refuse(scene.observations)
+    return consensus.refuse(scene.observations)
 
 
 def cases(

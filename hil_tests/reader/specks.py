@@ -25,7 +25,7 @@ from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG, STEREO
-from hil_tests.reader.tosses import Toss, flat_tosses
+from hil_tests.reader.tosses import Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.looks import pip_places
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
@@ -63,7 +63,7 @@ def place_mm(kind: str, toss: Toss, die_mm: float, random: np.random.Generator) 
     if kind == "dome":
         return np.array([*place_on_dome(random), die_mm])
     top = toss.position_mm[die] + (0.0, 0.0, die_mm / 2)
-    level = [axis for axis in toss.rotation[die].T if abs(axis[2]) < 0.5]
+    level = level_axes(toss.rotation[die])
     u, v = place_on_face(kind, toss.dice[die].value, random)
     scatter = random.normal(0, 0.1, 2)
     at = np.asarray(top + level[0] * (u * die_mm + scatter[0]) + level[1] * (v * die_mm))

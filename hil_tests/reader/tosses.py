@@ -22,7 +22,7 @@ from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.camera.scene import scene_of
 from hil_tests.rig.camera.stream import FPS
 from hil_tests.rig.faults import CameraPart, parse
-from hil_tests.rig.plant.dice import Dice, DieAtRest, Lie, top_face
+from hil_tests.rig.plant.dice import CORNERS, Dice, DieAtRest, Lie, top_face
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
@@ -78,12 +78,11 @@ class Toss:
     def tilted(self, degrees: float, random: np.random.Generator, die_mm: float) -> Toss:
         """One die tipped about one of its edges, its lowest corner on the floor."""
         die = int(random.integers(3))
-        level = [axis for axis in self.rotation[die].T if abs(axis[2]) < 0.5]
+        level = level_axes(self.rotation[die])
         turn, _ = cv2.Rodrigues(level[int(random.integers(2))] * np.radians(degrees))
         rotation, position = self.rotation.copy(), self.position_mm.copy()
         rotation[die] = np.asarray(turn) @ rotation[die]
-        cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * die_mm / 2
-        position[die, 2] = -float((cube @ rotation[die].T)[:, 2].min())
+        position[die, 2] = -float((CORNERS * die_mm / 2 @ rotation[die].T)[:, 2].min())
         dice = list(self.dice)
         value, tilt_deg = top_face(rotation[die])
         lie = Lie.FLAT if tilt_deg <= FLAT_DEG else Lie.TILTED
@@ -95,6 +94,11 @@ class Toss:
         position = self.position_mm.copy()
         position[die, :2] += by_mm
         return Toss(position, self.rotation, self.dice)
+
+
+def level_axes(rotation: np.ndarray) -> list[np.ndarray]:
+    """The axes of a die, columns of its rotation, that lie level or nearly so."""
+    return [axis for axis in rotation.T if abs(axis[2]) < 0.5]
 
 
 def tosses(geometry: Geometry, seed: int) -> Iterator[Toss]:

@@ -1,7 +1,7 @@
 """The whole reader on thousands of pictures: what it read, refused, and got wrong.
 
 Owns the counts. Every result is a line in `var/verification`, so that a stopped run goes on where
-it was; a file belongs to one model and one state of `vision/`. With one frame (the default) a
+it was; a file belongs to one model and one state of the sources. With one frame (the default) a
 picture counts by what it alone would say; with three by three frames that agree, each with fresh
 grain, out of at most six; what the first of them says alone is counted beside.
 """

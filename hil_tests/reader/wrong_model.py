@@ -25,12 +25,10 @@ from vision.calibration import Calibration
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.networks.near_look import NearReader
-from vision.reading import NoRoll, Verified
+from vision.reading import DICE, NoRoll, Verified
 from vision.shares import bounds
 from vision.table.model_view import ModelView
 from vision.table.reader import Finder, TableReader
-
-_DICE = 3
 
 Found = list[FoundDie]
 Lie = Callable[[Found, Calibration, np.random.Generator], Found | None]
@@ -164,7 +162,7 @@ class WrongModel:
         if image.shape[1::-1] != self._view.size:
             return []
         # A glint that the model takes for a fourth die is dropped later: a lie about it is none.
-        best = sorted(self._finder.find(image), key=lambda die: -die.score)[:_DICE]
+        best = sorted(self._finder.find(image), key=lambda die: -die.score)[:DICE]
         found = [self._view.to_frame(die) for die in best]
         told = None
         if found and self._lie is not None:

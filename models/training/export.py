@@ -14,6 +14,7 @@ import tomlkit
 from models.training.finder import MULTIPLE, DieNet
 from models.training.libraries import libraries
 from models.training.quantise import DICE, NEAR, PHOTO
+from vision.networks.classifier import FACE_STRIDE, PEAK_STRIDE
 from vision.networks.model_card import CLASSES, digest_of
 
 _HEAD = "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.\n\n"
@@ -49,7 +50,8 @@ def register(out: Path, training: dict) -> None:
             "multiple": MULTIPLE,
         },
         "output": {
-            "names": ["peaks", "faces"], "strides": [4, 8], "classes": list(CLASSES),
+            "names": ["peaks", "faces"], "strides": [PEAK_STRIDE, FACE_STRIDE],
+            "classes": list(CLASSES),
         },
         **_looks(out, "near", NEAR),
         **_looks(out, "photo_look", PHOTO),

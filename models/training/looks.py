@@ -109,14 +109,12 @@ def random_colour(
     return np.asarray(bgr**2.2, np.float32)
 
 
-def smooth_noise(
-    rng: np.random.Generator, height: int, width: int, cells: float, channels: int = 1
-) -> np.ndarray:
-    """Noise of about `cells` bumps across, mean 0, deviation about 1, float32."""
+def smooth_noise(rng: np.random.Generator, height: int, width: int, cells: float) -> np.ndarray:
+    """(height, width, 1) float32: about `cells` bumps across, mean 0, deviation about 1."""
     rows = max(2, round(cells * height / max(width, 1)) + 1)
-    grid = rng.standard_normal((rows, max(2, round(cells) + 1), channels)).astype(np.float32)
+    grid = rng.standard_normal((rows, max(2, round(cells) + 1))).astype(np.float32)
     big = cv2.resize(grid, (width, height), interpolation=cv2.INTER_CUBIC)
-    return big.reshape(height, width, channels)
+    return np.asarray(big)[..., None]
 
 
 def plain(colour: np.ndarray, size: int = TEXELS) -> np.ndarray:

@@ -19,9 +19,9 @@ from torch.nn import functional
 from models.training.finder import convolve
 from models.training.optimiser import DEVICE, Drawn, Run, fit
 from models.training.quantise import OPSET, quantise_windows
+from vision.networks.windows import SIDE
 
 BATCH = 96
-_SIDE = 96
 RANGES = 240
 """Windows from which the ranges of a network in int8 are measured."""
 
@@ -62,7 +62,7 @@ class SmallNet(nn.Module, ABC):
     def __init__(self) -> None:
         super().__init__()
         self.trunk = trunk(self.channels)
-        cells = (_SIDE // 16) ** 2
+        cells = (SIDE // 16) ** 2
         # Where something is matters as much as what it is: no pooling.
         self.weigh = nn.Sequential(
             nn.Flatten(), nn.Linear(96 * cells, 128), nn.ReLU(), nn.Linear(128, self.outputs)
@@ -136,7 +136,7 @@ def export(
 ) -> Path:
     """Write the network in float32 to `exact`, for any number of windows, and in int8 to `path`.
     The ranges are those of all windows of `data`. `spared`: see `quantise_windows`."""
-    example = torch.zeros((3, _SIDE, _SIDE, net.channels), dtype=torch.uint8)
+    example = torch.zeros((3, SIDE, SIDE, net.channels), dtype=torch.uint8)
     torch.onnx.export(
         Exported(net.eval()).eval(), (example,), str(exact), dynamo=False,
         opset_version=OPSET, input_names=["windows"], output_names=["looks"],

@@ -12,9 +12,7 @@ import cv2
 import numpy as np
 
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-
-PEAK_STRIDE = 4
-FACE_STRIDE = 8
+from vision.networks.classifier import FACE_STRIDE, PEAK_STRIDE
 
 SHOWN = 0.6
 """A die whose top face is visible by at least this share has to be found."""
@@ -92,7 +90,8 @@ class Maps:
 
 def encode(marks: list[Mark], height: int, width: int) -> Maps:
     """Targets for a picture of that size."""
-    h4, w4, h8, w8 = height // 4, width // 4, height // 8, width // 8
+    h4, w4 = height // PEAK_STRIDE, width // PEAK_STRIDE
+    h8, w8 = height // FACE_STRIDE, width // FACE_STRIDE
     heat = np.zeros((2, h4, w4), np.float32)
     heat[1] = 1
     shape = np.zeros((8, h4, w4), np.float32)
@@ -105,7 +104,8 @@ def encode(marks: list[Mark], height: int, width: int) -> Maps:
             continue
         if mark.visible < SHOWN:
             ys, xs = np.ogrid[:h4, :w4]
-            heat[1][np.hypot(xs + 0.5 - x / 4, ys + 0.5 - y / 4) < 0.8 * r / 4] = 0
+            away = np.hypot(xs + 0.5 - x / PEAK_STRIDE, ys + 0.5 - y / PEAK_STRIDE)
+            heat[1][away < 0.8 * r / PEAK_STRIDE] = 0
             continue
         _spot(heat, x, y, r, mark)
         for grid, stride, reach in ((shape, PEAK_STRIDE, 2), (face, FACE_STRIDE, 1)):

@@ -189,7 +189,7 @@ def calibrate(
         np.repeat([view.raised_mm for view in views], counts),
         np.repeat(np.arange(len(views)), counts),
     )
-    base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
+    base = replace(start, image_size=(width, height))
 
     def residuals(x: np.ndarray) -> np.ndarray:
         left = misses(x, base, lying).ravel() / CORNER_PX
@@ -215,7 +215,7 @@ def calibrate(
             f"the corners fit no camera better than {error_px:.2f} px ({MAX_ERROR_PX:g} at most): "
             "is the card flat, printed without scaling, and the camera in focus?"
         )
-    fitted._check()
+    fitted.check()
     views_of = [lying.thing == number for number in range(len(views))]
     return Fit(
         calibration=fitted,
@@ -228,7 +228,7 @@ def calibrate(
 
 def _require_possible(views: Sequence[View], start: Calibration) -> None:
     """Refuse what no camera can have seen, before it is divided by. Raises CalibrationError."""
-    start._check()
+    start.check()
     for view in views:
         if not 0.0 <= view.raised_mm < start.height_mm:  # false for nan, too
             raise CalibrationError(

@@ -130,7 +130,7 @@ def calibrate_by_dice(pictures: Sequence[np.ndarray], finder: Finder, start: Cal
     if any(image.shape[:2] != (height, width) for image in pictures):
         raise CalibrationError("the pictures are of different sizes")
     faces = find_faces(pictures, finder)
-    base = replace(start, image_size=(width, height), compartment_mm=(0.0, 0.0))
+    base = replace(start, image_size=(width, height))
     _require(faces, base)
     edge_mm = base.die_mm + SPILL_MM
     for _ in range(_SCALE_ROUNDS):

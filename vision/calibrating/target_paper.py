@@ -26,7 +26,7 @@ _ROUND = 0.5522847498
 def pdf(target: Target) -> bytes:
     """One A4 page with the card, its cutting line, and a rule to measure."""
     middle_x, middle_y = PAGE_MM[0] / 2, 110.0
-    r = target.radius_mm
+    r, inside = target.radius_mm, target.compartment_radius_mm
     lines = [f"{1 / _POINT_MM:.6f} 0 0 {-1 / _POINT_MM:.6f} 0 {PAGE_MM[1] / _POINT_MM:.3f} cm"]
     lines += ["q", f"1 0 0 1 {middle_x} {middle_y} cm", "0 g"]
     lines += [f"{x:.4f} {y:.4f} {edge:.4f} {edge:.4f} re" for x, y, edge in target.black()]
@@ -37,7 +37,7 @@ def pdf(target: Target) -> bytes:
     lines.append("S")
     for x, below, words in (
         (left, 8, f"{RULE_MM:g} mm: measure it, give --rule where it is not"),
-        (20, 24, f"shaker-ctl calibration target, compartment {r + 0.5:g} mm radius"),
+        (20, 24, f"shaker-ctl calibration target, compartment {inside:g} mm radius"),
         (20, 31, "Print at 100 %, matt. Glue flat onto card, cut along the circle,"),
         (20, 37, "lay it onto the floor of the compartment: shaker-ctl calibrate camera"),
     ):

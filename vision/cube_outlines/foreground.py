@@ -32,9 +32,9 @@ frames that show the same. Of 200 pairs of the rig the largest was 7. A pip is a
 and stands out by 20 at least."""
 
 
-def fill(canvas: np.ndarray, outline: np.ndarray, value: int = 1) -> None:
-    """Fill an outline, (N, 2) pixels of a (h, w) uint8 canvas."""
-    cv2.fillPoly(canvas, [finely(outline)], value, cv2.LINE_8, FINE)
+def fill(canvas: np.ndarray, outline: np.ndarray) -> None:
+    """Fill an outline, (N, 2) pixels of a (h, w) uint8 canvas, with ones."""
+    cv2.fillPoly(canvas, [finely(outline)], 1, cv2.LINE_8, FINE)
 
 
 @frozen(eq=False)
@@ -88,7 +88,7 @@ class FloorView:
         self.size = width, height
         self.crop = np.s_[y0 : y0 + int(height * SCALE), x0 : x0 + int(width * SCALE)]
         disc = np.zeros((height, width), np.uint8)
-        fill(disc, (rim + 0.5 - self.origin) / SCALE - 0.5, 255)
+        fill(disc, (rim + 0.5 - self.origin) / SCALE - 0.5)
         # The seam between floor and wall is neither.
         self.inside = np.asarray(cv2.erode(disc, NEAR) > 0)
         self._floor = FloorFit(

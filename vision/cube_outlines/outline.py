@@ -321,8 +321,8 @@ def _side_medians(offsets: np.ndarray, found: np.ndarray) -> np.ndarray:
     shape = (-1, 4, _SAMPLES)
     ordered = np.sort(np.where(found, offsets, np.inf).reshape(shape), axis=2)
     count = found.reshape(shape).sum(axis=2)
-    medians = np.take_along_axis(ordered, count[..., None] // 2, axis=2)[..., 0]
-    return np.asarray(np.where(count >= _MIN_FOUND, medians, np.nan))
+    middle = np.take_along_axis(ordered, count[..., None] // 2, axis=2)[..., 0]
+    return np.asarray(np.where(count >= _MIN_FOUND, middle, np.nan))
 
 
 def _rays(view: np.ndarray, normal: np.ndarray, along: np.ndarray) -> np.ndarray:

@@ -51,12 +51,3 @@ def _pose(corners: np.ndarray, calibration: Calibration) -> Pose:
     mm = calibration.to_mm(corners, calibration.die_mm)
     x, y = mm.mean(axis=0).tolist()
     return Pose(x, y, math.radians(turn_deg(mm)))
-
-
-def nearest(pose: Pose, others: Sequence[Pose], within_mm: float) -> int | None:
-    """Index of the nearest of the poses, if it is that near."""
-    if not others:
-        return None
-    gaps = [np.hypot(pose.x_mm - other.x_mm, pose.y_mm - other.y_mm) for other in others]
-    index = int(np.argmin(gaps))
-    return index if gaps[index] < within_mm else None

@@ -78,7 +78,7 @@ class Ends:
 def read_rays(
     image: np.ndarray,
     ground: Foreground,
-    others: Sequence[np.ndarray | None],
+    others: Sequence[np.ndarray],
     middles: np.ndarray,
     turned: np.ndarray,
     feet_mm: np.ndarray,
@@ -95,7 +95,7 @@ def read_rays(
 def _profiles(
     image: np.ndarray,
     ground: Foreground,
-    others: Sequence[np.ndarray | None],
+    others: Sequence[np.ndarray],
     middles: np.ndarray,
     turned: np.ndarray,
     calibration: Calibration,
@@ -120,8 +120,7 @@ def _profiles(
     is_free = ground.inside[y, x].reshape(*shape, _RAYS, -1)
     columns, rows = (each.reshape(is_free.shape) for each in (x, y))
     for free, near, column, row in zip(is_free, others, columns, rows, strict=True):
-        if near is not None:
-            free &= ~near[row, column]
+        free &= ~near[row, column]
     lengths = _COARSE * np.logical_and.accumulate(is_free.all(axis=3), axis=3).sum(axis=3)
     is_bare = (ground.mask[y, x] == 0).reshape(is_free.shape)
     is_floor = np.repeat(is_bare.sum(axis=3) > _RAYS // 2, _COARSE, axis=3)

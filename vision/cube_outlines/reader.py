@@ -20,7 +20,7 @@ from vision.cube_outlines.floor import NEAR
 from vision.cube_outlines.foreground import FloorView, Foreground, fill, shows_the_same
 from vision.cube_outlines.left_over import MIN_AREA, LeftOver
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose
-from vision.cube_outlines.pips_first import find_by_pips, nearest
+from vision.cube_outlines.pips_first import find_by_pips
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pieces import FACE_PX
 from vision.faces_by_pips.pips import Face, read_face
@@ -159,14 +159,14 @@ class SecondReader:
         kept = list(dice)
         added: list[SecondDie] = []
         for pose, face in faces:
-            at = nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
+            at = _nearest(pose, [die.pose for die in kept], SAME_FACE * edge)
             if at is None:
                 if not is_flecked or face.value != 2:
                     added.append(self._die_by_pips(image, ground, pose, face))
                 continue
             there, value = kept[at], kept[at].face.value
             # Of a die that leans, an upright cube may fit all that is seen, but not its top.
-            is_top = nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
+            is_top = _nearest(pose, [there.pose], _MAX_MOVED * edge) is not None
             if there.fit.spread_mm < GOOD_FIT_MM and (is_top or value is not None):
                 continue
             if value is None:
@@ -179,7 +179,7 @@ class SecondReader:
         free = [
             die
             for die in kept
-            if die.face.value is not None or nearest(die.pose, places, SAME_FACE * edge) is None
+            if die.face.value is not None or _nearest(die.pose, places, SAME_FACE * edge) is None
         ]
         return free + added
 
@@ -193,7 +193,7 @@ class SecondReader:
         odd = seen.oddity if is_same else f"the face does not show the {face.value} of its pips"
         edge = self.calibration.die_mm
         fit = self._outline.fit(ground, [pose])[0]
-        if nearest(pose, [fit.pose], _MAX_MOVED * edge) is None:
+        if _nearest(pose, [fit.pose], _MAX_MOVED * edge) is None:
             fit = self._outline.fit(ground, [pose], rounds=1)[0]
         x, y, turn = pose.x_mm - fit.pose.x_mm, pose.y_mm - fit.pose.y_mm, fit.pose.turn
         off = (x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn))
@@ -239,7 +239,7 @@ class SecondReader:
         """The same with what the side faces of each say; its pips say where its top face is.
         `around`: see `_around`."""
         read = [i for i, die in enumerate(dice) if die.face.value is not None]
-        others = [_widened(around[i]) if len(dice) > 1 else None for i in read]
+        others = [_widened(around[i]) for i in read]
         places = [(*dice[i].middle_mm(self.calibration.die_mm), dice[i].pose.turn) for i in read]
         faces = [dice[i].face for i in read]
         measured = measure_sides(image, ground, others, places, faces, self.calibration)
@@ -252,6 +252,15 @@ class SecondReader:
             SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
             for fit, corners in zip(fits, tops, strict=True)
         ]
+
+
+def _nearest(pose: Pose, others: Sequence[Pose], within_mm: float) -> int | None:
+    """Index of the nearest of the poses, if it is that near."""
+    if not others:
+        return None
+    gaps = [np.hypot(pose.x_mm - other.x_mm, pose.y_mm - other.y_mm) for other in others]
+    index = int(np.argmin(gaps))
+    return index if gaps[index] < within_mm else None
 
 
 def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -96,7 +96,7 @@ NOTHING_SEEN = Sides(0.0, 0.0, 0.0, 0, 0.0, 0.0)
 def measure_sides(
     image: np.ndarray,
     ground: Foreground,
-    others: Sequence[np.ndarray | None],
+    others: Sequence[np.ndarray],
     places: Sequence[tuple[float, float, float]],
     faces: Sequence[Face],
     calibration: Calibration,

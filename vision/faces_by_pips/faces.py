@@ -148,9 +148,7 @@ def _sureness(dice: Sequence[PhotoDie]) -> float:
     return sum(die.face.confidence for die in dice)
 
 
-def read_sized(
-    image: np.ndarray, edge_px: float, known: Sequence[np.ndarray] = ()
-) -> list[PhotoDie]:
+def read_sized(image: np.ndarray, edge_px: float, known: Sequence[np.ndarray]) -> list[PhotoDie]:
     """Every face in a (H, W, 3) uint8 BGR picture whose dice are known to have about that edge,
     but for those that are `known` already, (4, 2) corners each."""
     scale = _SIZED_EDGE / edge_px

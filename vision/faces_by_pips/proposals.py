@@ -143,7 +143,7 @@ def _with_spot(spots: Spots, i: int, near: np.ndarray) -> list[Proposal]:
             is_six = len(layout) == 6
             seen = tuple(m for m in more if m is not None)
             # Pips of a six that touch in a row are no round spots: those in the middle of the rows
-            # must then be seen all the more clearly (`photo`).
+            # must then be seen all the more clearly (`faces`).
             is_whole = len(seen) == len(more) or (is_six and contrast[i] > PLAIN)
             if is_whole and (is_six or aspect > _MIN_UPRIGHT_ASPECT):
                 found.append(Proposal(layout, middle, u / 2, v / 2, corners + seen))

@@ -1,7 +1,7 @@
 """The first reader: one pass of our ONNX model finds every die and reads it.
 
-Owns: the onnxruntime session, its warm-up, the class order, and the decoding of the two output
-maps. Must not know: cameras, calibration, what a round is, or the second reader.
+Owns: what may be shown to the network, and the decoding of its two output maps. Must not know:
+cameras, calibration, what a round is, or the second reader.
 
 What the network says, per cell
 -------------------------------
@@ -121,8 +121,8 @@ class DieFinder:
     def find(self, image: np.ndarray, min_score: float | None = None) -> list[FoundDie]:
         """Every die in a BGR uint8 (H, W, 3) picture of any size, best score first.
 
-        `min_score` replaces the manifest's threshold, for drawing curves. Raises VisionError
-        when the picture is of another kind.
+        `min_score` replaces the manifest's threshold. Raises VisionError when the picture is of
+        another kind.
         """
         return decode(*self.maps(image), self.card.min_score if min_score is None else min_score)
 

@@ -89,12 +89,12 @@ def passes(
     return not is_doubted and networks + second + contact + height > limits.flat
 
 
-def least_of_each(height: float, limits: Limits = LIMITS) -> float:
+def least_of_each(height: float, limits: Limits) -> float:
     """What each side must give a flat die whose height has these odds."""
     return -limits.height if height > limits.height_sure else limits.against
 
 
-def is_flat(die: DieEvidence, limits: Limits = LIMITS) -> bool:
+def is_flat(die: DieEvidence, limits: Limits) -> bool:
     """True if the witnesses leave no doubt that a die lies flat on the floor."""
     if die.second is None or die.second.value is None or die.measured is None:
         return False

@@ -51,7 +51,7 @@ class StillnessDetector:
         u = columns.start + (np.arange(width) + 0.5) / width * spans[0]
         v = rows.start + (np.arange(height) + 0.5) / height * spans[1]
         places = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
-        reached = calibration.to_mm(places, calibration.die_mm)[:, :2]
+        reached = calibration.to_mm(places, calibration.die_mm)
         is_wall = np.hypot(*reached.T) > calibration.compartment_radius_mm
         self._surround = is_wall.reshape(height, width)
 

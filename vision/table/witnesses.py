@@ -145,7 +145,7 @@ def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
     return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))
 
 
-def is_as_high_as_flat(height: Height | None, limits: Limits = LIMITS) -> bool:
+def is_as_high_as_flat(height: Height | None, limits: Limits) -> bool:
     """True if both lenses show the pips of a die alike, and as high as a flat die's."""
     return (
         height is not None
@@ -190,7 +190,7 @@ def side_of(die: DieEvidence, names: Sequence[str]) -> float:
     return sum(witness.odds for witness in die.witnesses if witness.name in names)
 
 
-def farthest_below(die: DieEvidence, limits: Limits = LIMITS) -> Witness:
+def farthest_below(die: DieEvidence, limits: Limits) -> Witness:
     """The witness that is farthest below what it says of a usual flat die."""
     usual = (*limits.usual, 0.0, limits.height)[: len(die.witnesses)]
     pairs = list(zip(die.witnesses, usual, strict=True))

@@ -23,7 +23,7 @@ TABLE = Calibration(
     die_mm=16.0,
 )
 
-_SPOTS = {
+SPOTS = {
     1: [(0, 0)],
     2: [(-1, -1), (1, 1)],
     3: [(-1, -1), (0, 0), (1, 1)],
@@ -49,7 +49,10 @@ class Look:
 
 WHITE = Look()
 RED = Look(face=(30, 25, 170), pip=(235, 235, 240), pip_diameter=0.19)
+IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)
+BLUE = Look(face=(150, 60, 25), pip=(240, 240, 240))
 ASIAN = Look(ace_diameter=0.36, ace=(40, 35, 190), four=(40, 35, 190), spacing=0.25)
+LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN, "ivory": IVORY, "blue": BLUE}
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def _draw_die(picture: np.ndarray, die: Die, calibration: Calibration) -> None:
             shade = 0.62 + 0.38 * max(0.0, float(outward[2]))
             faces.append((float(np.linalg.norm(sight)), value, points, shade))
     for _, value, points, shade in sorted(faces, key=lambda face: -face[0]):
-        texture = _texture(die.look, value) * shade
+        texture = texture_of(die.look, value) * shade
         target = calibration.to_px(points).astype(np.float32)
         low = np.maximum(np.floor(target.min(axis=0)).astype(int) - 2, 0)
         high = np.ceil(target.max(axis=0)).astype(int) + 3
@@ -163,7 +166,8 @@ def _cube(top: int) -> list[tuple[int, int, int]]:
     return [(2, 1, top), (2, -1, 7 - top), (0, 1, x), (0, -1, 7 - x), (1, 1, y), (1, -1, 7 - y)]
 
 
-def _texture(look: Look, value: int) -> np.ndarray:
+def texture_of(look: Look, value: int) -> np.ndarray:
+    """(96, 96, 3) float32: one face, seen from straight above."""
     size = _TEXTURE_PX
     texture = np.empty((size, size, 3), np.float32)
     texture[:] = look.face
@@ -172,7 +176,7 @@ def _texture(look: Look, value: int) -> np.ndarray:
         colour, diameter = look.ace or look.pip, look.ace_diameter or look.pip_diameter
     elif value == 4:
         colour = look.four or look.pip
-    for x, y in _SPOTS[value]:
+    for x, y in SPOTS[value]:
         centre = (
             np.array([(0.5 + x * look.spacing) * size - 0.5, (0.5 + y * look.spacing) * size - 0.5])
             * 16

@@ -14,15 +14,7 @@ import pytest
 from vision.errors import ModelError, VisionError
 from vision.networks.classifier import DieFinder, FoundDie, decode
 from vision.networks.model_card import MODELS
-
-_PIPS = {
-    1: [(0, 0)],
-    2: [(-1, -1), (1, 1)],
-    3: [(-1, -1), (0, 0), (1, 1)],
-    4: [(-1, -1), (-1, 1), (1, -1), (1, 1)],
-    5: [(-1, -1), (-1, 1), (1, -1), (1, 1), (0, 0)],
-    6: [(-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)],
-}
+from vision.tests.drawing import SPOTS
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +36,7 @@ def draw(
     cv2.fillConvexPoly(
         image, np.round(square * 16).astype(np.int32), (225, 228, 230), cv2.LINE_AA, 4
     )
-    for u, v in _PIPS[value]:
+    for u, v in SPOTS[value]:
         x, y = np.array([u, v]) * 0.25 * edge @ turn.T + centre
         at = (int(x * 16), int(y * 16))
         cv2.circle(image, at, int(0.09 * edge * 16), (20, 20, 20), -1, cv2.LINE_AA, 4)

@@ -7,7 +7,7 @@ import pytest
 from vision.faces_by_pips.likeness import oddity
 from vision.faces_by_pips.pieces import FACE_PX
 from vision.faces_by_pips.pips import Face, read_face
-from vision.tests.drawing import ASIAN, RED, WHITE, _texture
+from vision.tests.drawing import ASIAN, RED, WHITE, texture_of
 
 LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}
 PIP_PX = 0.2 * FACE_PX / 2
@@ -15,7 +15,7 @@ PIP_PX = 0.2 * FACE_PX / 2
 
 def face(name: str, value: int, spot: tuple[float, int, float] | None = None) -> Face:
     """A drawn face, with a spot of (radius in pips, grey, softness in pixels) on its middle."""
-    patch = cv2.resize(_texture(LOOKS[name], value), (FACE_PX, FACE_PX)).astype(np.float32)
+    patch = cv2.resize(texture_of(LOOKS[name], value), (FACE_PX, FACE_PX)).astype(np.float32)
     patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), 0.8))
     if spot is not None:
         radius, grey, soft = spot

@@ -21,13 +21,11 @@ from vision.photo.finder import PhotoFinder, ScoredFinder, worth
 from vision.photo.labels import Label, read_corrections, read_labels
 from vision.photo.reader import PhotoReader
 from vision.reading import Reason, Unreadable, Verified
-from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, draw, toss
+from vision.tests.drawing import BLUE, LOOKS, TABLE, WHITE, Die, Look, draw, toss
 from vision.tests.truth import found_die
 
-IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)
-BLUE = Look(face=(150, 60, 25), pip=(240, 240, 240))
 FAINT = Look(face=(120, 122, 124), pip=(96, 97, 98))
-LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN, "ivory": IVORY, "blue": BLUE, "faint": FAINT}
+ALL_LOOKS = LOOKS | {"faint": FAINT}
 
 
 def three(look: Look = WHITE, values: tuple[int, int, int] = (2, 5, 4)) -> list[Die]:
@@ -69,10 +67,10 @@ def truth(dice: list[Die], values: list[int] | None = None, flat_p: float = 0.9)
 # ── The second reader ───────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("name", ALL_LOOKS)
 @pytest.mark.parametrize("value", range(1, 7))
 def test_every_face_of_every_style_is_read(name, value):
-    dice = [Die(3.0, -4.0, 27.0, value, look=LOOKS[name])]
+    dice = [Die(3.0, -4.0, 27.0, value, look=ALL_LOOKS[name])]
     assert values_of(draw(dice)) == [value]
 
 
@@ -142,11 +140,6 @@ def test_pips_so_large_that_they_touch_are_read(value):
     assert values_of(a_face(value, 0.27, 0.28)) == [value]
 
 
-def test_a_four_of_large_pips_is_no_six_with_two_of_them_lost():
-    picture = a_face(4, 0.27, 0.28)
-    assert values_of(picture) == [4]
-
-
 def test_a_six_with_rows_nearer_to_each_other_than_the_corners_of_a_four():
     picture = a_face(6, 0.25, 0.17, turn_deg=0.0)
     narrow = cv2.resize(picture[:, 60:260], (140, 320), interpolation=cv2.INTER_AREA)
@@ -197,9 +190,9 @@ def test_a_spot_is_measured_whatever_its_size_and_contrast(diameter):
 # ── Both readers ────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize("name", ALL_LOOKS)
 def test_what_both_readers_see_is_verified(name):
-    dice = three(LOOKS[name])
+    dice = three(ALL_LOOKS[name])
     opinion = reader_that_hears(truth(dice)).look(Frame(draw(dice))).observation.opinion
     assert isinstance(opinion, Verified)
     assert opinion.values == (2, 5, 4)

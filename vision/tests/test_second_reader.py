@@ -10,11 +10,7 @@ from vision.cube_outlines.reader import SecondReader
 from vision.faces_by_pips.pieces import FACE_PX
 from vision.faces_by_pips.pips import SPOTS, read_face
 from vision.parameters import LIMITS
-from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, Look, _texture, draw, toss
-
-IVORY = Look(face=(150, 200, 220), pip=(30, 40, 60), pip_diameter=0.22)
-BLUE = Look(face=(150, 60, 25), pip=(240, 240, 240))
-LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN, "ivory": IVORY, "blue": BLUE}
+from vision.tests.drawing import IVORY, LOOKS, TABLE, Die, Look, draw, texture_of, toss
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +19,7 @@ def reader():
 
 
 def face_patch(look, value, quarter=0):
-    texture = cv2.resize(_texture(look, value), (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
+    texture = cv2.resize(texture_of(look, value), (FACE_PX, FACE_PX), interpolation=cv2.INTER_AREA)
     return np.rot90(texture, quarter).astype(np.uint8)
 
 

@@ -169,11 +169,12 @@ def test_a_five_that_hides_its_far_pips_lies_flat_if_other_dice_show_theirs(valu
     picture = draw([Die(-20, 0, 0, 3, look=RED), Die(20, 0, 0, value, look=RED)])
     floor = FloorView(TABLE)
     ground = floor.separate(floor.shrink(picture))
+    alone = np.zeros_like(ground.inside)
     places, hidden = [(-20.0, 0.0, 0.0), (20.0, 0.0, 0.0)], Face(value, 0.9, 60.0)
 
     def evidence(other: Face) -> float:
         faces = [other, hidden]
-        return measure_sides(picture, ground, [None, None], places, faces, TABLE)[1].evidence
+        return measure_sides(picture, ground, [alone] * 2, places, faces, TABLE)[1].evidence
 
     assert evidence(clear) - evidence(NO_FACE) == pytest.approx(2.0 if value == 5 else 0.0)
 
@@ -184,6 +185,6 @@ def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():
     floor = FloorView(TABLE)
     ground = floor.separate(floor.shrink(picture))
     crowded = dataclasses.replace(ground, mask=np.full_like(ground.mask, 255))
-    place = (0.0, 0.0, 0.0)
-    assert measure_sides(picture, ground, [None], [place], [NO_FACE], TABLE)[0].axes == 2
-    assert measure_sides(picture, crowded, [None], [place], [NO_FACE], TABLE)[0].axes == 0
+    alone, place = np.zeros_like(ground.inside), (0.0, 0.0, 0.0)
+    assert measure_sides(picture, ground, [alone], [place], [NO_FACE], TABLE)[0].axes == 2
+    assert measure_sides(picture, crowded, [alone], [place], [NO_FACE], TABLE)[0].axes == 0

@@ -307,7 +307,10 @@ def _word(verdict: Verdict) -> str:
 
 
 def main(
-    kind: Annotated[list[str] | None, typer.Option(help=f"Only these kinds; repeatable. There are: {', '.join(KINDS)}.")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Only these kinds; repeatable. There are: {', '.join(KINDS)}."),
+    ] = None,
     count: Annotated[int, typer.Option(min=1, help="Cases of each kind.")] = 50,
     seed: Seed = 1,
     model: Model = None,

@@ -69,9 +69,11 @@ def main(
         )
         memory.keep(number, _poses(seen.dice))
         kept.append(picture)
+    if not kept:
+        raise typer.BadParameter(f"of {count} tosses of seed {seed} none is verified: take more")
     for number in range(count):
         how = CHANGES[number % len(CHANGES)]
-        picture = kept[number // len(CHANGES) % (len(kept) - 1)]
+        picture = kept[number // len(CHANGES) % len(kept)]
         seen = reader.read(
             Frame(changed(picture, how, camera.calibration.centre_px, random), 0.0, number)
         )

@@ -105,12 +105,15 @@ class Shown:
 def shots(folders: Sequence[Path]) -> list[tuple[Case, list[dict[str, Any]]]]:
     """The flat tosses in sets of calibrated shots, whose dice are wholly in sight, with the labels
     of their dice."""
-    return [
-        (case, row["dice"])
-        for folder in folders
-        for case, (_, row) in zip(scene_cases(folder, set()), rows(folder), strict=True)
-        if case.truth == "flat" and case.is_visible
-    ]
+    found = []
+    for folder in folders:
+        labels = [row["dice"] for _, row in rows(folder)]
+        found += [
+            (case, labels[case.number])
+            for case in scene_cases(folder, set())
+            if case.truth == "flat" and case.is_visible
+        ]
+    return found
 
 
 def shown_in_shot(

@@ -31,6 +31,8 @@ _DISC_OFF = 0.02
 """Largest distance of a mirrored disc's middle from the view's, in its widths. In path-traced
 pictures of nine domes it is at most 0.01; the discs' radii are 0.22 to 0.42. A round grey thing
 that lies so exactly in the middle is taken for one."""
+_RING_PX = 2
+"""Pixels between a disc and the ring around it that is compared with it, and the ring's width."""
 
 NEAR = np.ones((3, 3), np.uint8)
 """A pixel and its eight neighbours, to widen or to narrow a mask by one pixel."""
@@ -148,7 +150,7 @@ class FloorFit:
         rows, columns = np.ogrid[:height, :width]
         away = np.hypot(columns - left - x, rows - top - y)
         is_disc = away < radius
-        is_ring = (away > radius + 2) & (away < radius + 2 * 2)
+        is_ring = (away > radius + _RING_PX) & (away < radius + 2 * _RING_PX)
         # Dice cover up to 0.6 of what is around; 0.75 is allowed.
         around = np.count_nonzero(is_floor & is_ring)
         if radius < self._min_disc or around <= _MIN_FLOOR / 2 * np.count_nonzero(is_ring):

@@ -95,7 +95,7 @@ def rig_cases(
     views: dict[tuple[str, int, int], RigCamera] = {}
     shapes, styles = sample.compartments, list(sample.styles)
     streams = {name: tosses(shape, seed + i) for i, (name, shape) in enumerate(shapes.items())}
-    chance, tilts = np.random.default_rng(seed), np.random.default_rng(seed)
+    chance = np.random.default_rng(seed)
     for number in range(0, count, 2):
         name = list(shapes)[(0, 1, 2, 1)[number // 2 % 4] % len(shapes)]
         toss = next(streams[name])
@@ -111,7 +111,9 @@ def rig_cases(
             view, style = views[key], styles[looks[k]]
             shown = toss
             if are_some_set_up and k and toss.truth == "flat":
-                shown = toss.tilted(float(tilts.uniform(*_SET_UP_DEG)), tilts, view.die_mm)
+                # Its own generator, so that a run that goes on tips the dice as one in one go.
+                tips = np.random.default_rng((seed, number))
+                shown = toss.tilted(float(tips.uniform(*_SET_UP_DEG)), tips, view.die_mm)
             shoot = partial(view.picture, shown, lights[k], style=style)
             yield toss_case(number + k, view, shown, shoot, f"{name} {style}")
 

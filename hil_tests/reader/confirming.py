@@ -134,7 +134,8 @@ def main(
     model: Model = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/confirming"),
 ) -> None:
-    """Count what is stated of scenes that change after a frame was read; status 1 if any is."""
+    """Count what is stated of scenes that change after a frame was read; status 1 if any is, or if
+    no frame of a kind was read before."""
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, seed, _POOL)
     first = RigCamera(geometry, STYLES[0], seed)
@@ -180,12 +181,13 @@ def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, Any]:
 
 
 def _report(done: list[dict[str, Any]]) -> bool:
-    stated = 0
+    stated, is_read = 0, True
     for kind in CHANGES:
         rows = [row for row in done if row["kind"] == kind]
         wrong = sum(row["verdict"] == "STATED" for row in rows)
         stated += wrong
         read = sum(int(row["was_read"]) for row in rows)
+        is_read &= read > 0
         unseen = sum(int(row["is_confirming"]) for row in rows)
         said = Counter(str(row["said"]) for row in rows)
         rest = ", ".join(f"{n} {name}" for name, n in said.most_common())
@@ -195,4 +197,4 @@ def _report(done: list[dict[str, Any]]) -> bool:
         )
     low, high = bounds(stated, len(done))
     sys.stdout.write(f"stated: {stated} of {len(done)}, 95 %: {low:.2%}-{high:.2%}\n")
-    return stated > 0
+    return stated > 0 or not is_read

@@ -11,22 +11,34 @@ from typing import Any
 
 import vision
 from hil_tests import rig
+from shaker_ctl import reading
 from vision.networks.classifier import DieFinder
 
-_SOURCES = (Path(vision.__file__).parent, Path(__file__).parent, Path(rig.__file__).parent)
+_SOURCES = [Path(str(each.__file__)).parent for each in (vision, reading, rig)]
+_SOURCES.append(Path(__file__).parent)
 
 
 def digest_of(finder: DieFinder, *options: object) -> str:
-    """What all that decides a result comes to: the networks, the sources of the reader, the rig and
-    the benches, and a bench's options. It is part of a file's name, so that no other reader's
-    results pass for this one's."""
+    """What all that decides a result comes to: the networks, the sources of the reader, of the
+    memory of tosses, of the rig and of the benches, and a bench's options. It is part of a file's
+    name, so that no other reader's results pass for this one's."""
     card = finder.card
-    looks = (card.near.sha256 if card.near is not None else "",)
-    digest = hashlib.sha256(repr((card.finder.sha256, *looks, *options)).encode())
+    near = card.near.sha256 if card.near is not None else ""
+    decides = (card.finder.sha256, near, card.min_score, *options)
+    digest = hashlib.sha256(repr(decides).encode())
     for sources in _SOURCES:
         for path in sorted(sources.rglob("*.py")):
             if "tests" not in path.relative_to(sources).parts:
-                digest.update(path.read_bytes())
+                digest.update(f"{path.relative_to(sources)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def contents_of(path: Path) -> str:
+    """What a file, or all files of a set of pictures, come to: two sets may have one name."""
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(path)}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:8]
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.cases import Case, rows, scene_cases
-from hil_tests.reader.kept import digest_of, results
+from hil_tests.reader.kept import contents_of, digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
@@ -179,7 +179,7 @@ def main(
     if folders and not flat_shots:
         raise typer.BadParameter("no flat toss is in these sets of shots")
     sets = [folder.name for folder in folders or []] + ["stereo"] * stereo
-    name = "-".join([*sets, str(seed), digest_of(finder)])
+    name = "-".join([*sets, str(seed), digest_of(finder, *map(contents_of, folders or []))])
     raise typer.Exit(1 if _report(results(out / f"specks-{name}.jsonl", count, case)) else 0)
 
 

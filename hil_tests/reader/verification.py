@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
-from hil_tests.reader.kept import digest_of, rows_of
+from hil_tests.reader.kept import contents_of, digest_of, rows_of
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, examine, readers
 from hil_tests.reader.samples import BLIND, RIG, STEREO, seen_by
@@ -101,10 +101,11 @@ def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
 
 def run(
     name: str, cases: Callable[[set[int]], Iterator[Case]], finder: DieFinder, frames: int,
-    out: Path, most: int,
+    out: Path, most: int, shown: str = "",
 ) -> list[Outcome]:  # fmt: skip
-    """Examine what is not examined yet; every outcome of the set so far."""
-    path = out / f"{name}-{frames}-{digest_of(finder)}.jsonl"
+    """Examine what is not examined yet; every outcome of the set so far. `shown`: what decides its
+    pictures, beside the sources."""
+    path = out / f"{name}-{frames}-{digest_of(finder, shown)}.jsonl"
     out.mkdir(parents=True, exist_ok=True)
     done = [Outcome(**row) for row in rows_of(path)]
     reader_of = readers(finder)
@@ -147,9 +148,10 @@ def main(
 ) -> None:
     """Count what the whole reader reads; status 1 if anything was wrongly accepted."""
     finder = DieFinder(model)
-    sets: list[tuple[str, Callable[[set[int]], Iterator[Case]]]] = [
-        (folder.name, partial(scene_cases, folder)) for folder in folders or []
+    sets: list[tuple[str, Callable[[set[int]], Iterator[Case]], str]] = [
+        (folder.name, partial(scene_cases, folder), contents_of(folder)) for folder in folders or []
     ]
+    by_camera = "" if camera is None else contents_of(camera)
     shown = (RIG, "rig") if camera is None else (seen_by(camera), camera.stem)
     left = replace(STEREO, is_left_only=True)
     for (sample, which), count, leaning in (
@@ -160,13 +162,13 @@ def main(
     ):
         if count:
             made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
-            sets.append((f"{which}-{seed}", made))
+            sets.append((f"{which}-{seed}", made, by_camera))
     if not sets:
         raise typer.BadParameter("name sets of shots, or give --rig, --stereo or --blind a number")
     wrong = 0
     table = []
-    for name, cases in sets:
-        outcomes = run(name, cases, finder, frames, out, most)
+    for name, cases, content in sets:
+        outcomes = run(name, cases, finder, frames, out, most, content)
         figures = summary(name, outcomes) | {"frames": frames}
         table.append(figures)
         write(figures, outcomes)

@@ -199,7 +199,8 @@ def main(
     seed: Seed = 61,
     model: Model = None,
 ) -> None:
-    """Count which lies of the first network are caught; status 1 if fewer than 99 % are."""
+    """Count which lies of the first network are caught; status 1 if fewer than 99 % are, or if a
+    lie could never be told."""
     geometry = GEOMETRIES["standard"]
     camera = RigCamera(geometry, "white", seed)
     finder = DieFinder(model)
@@ -219,14 +220,16 @@ def main(
             sys.stderr.write(f"\r{number + 1} of {pictures} pictures")
     sys.stdout.write(f"\n{'the model says':<28} cases  caught          accepted  no roll\n")
     caught_all = total_all = 0
+    is_told = True
     for name, count in counts.items():
         total = sum(count.values()) - count["-"]
         caught = total - count["accepted"]
         low, _ = bounds(caught, total)
         caught_all, total_all = caught_all + caught, total_all + total
+        is_told &= total > 0
         sys.stdout.write(
             f"{name:<28} {total:>5}  {caught:>5} {caught / max(total, 1):>8.2%} "
             f"{count['accepted']:>8} {count['no roll']:>8}   95 %: at least {low:.1%}\n"
         )
     sys.stdout.write(f"together {caught_all} of {total_all} caught\n")
-    raise typer.Exit(1 if caught_all < 0.99 * total_all else 0)
+    raise typer.Exit(0 if is_told and caught_all >= 0.99 * total_all else 1)

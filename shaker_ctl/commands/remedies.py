@@ -13,7 +13,7 @@ REMEDIES = {
     Reason.COUNT: f"show three dice, or any number with `--any-number`; {_APART}; take away what "
     "looks like a die, and what lies at the picture's border",
     Reason.FOREIGN_OBJECT: "take out what is no die",
-    Reason.BLOCKED: "take away what hides the dice, or name the settings of the table in the picture",
+    Reason.BLOCKED: "take away what hides the dice; name the settings of the table in the picture",
     Reason.BLACK: "switch the light on, and see whether something covers the lens",
     Reason.OVER_EXPOSED: "give less light, or a shorter exposure",
     Reason.DEFOCUSED: "focus, clean the lens and the dome, and take a new picture",

@@ -63,7 +63,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
             f"no model manifest at {manifest}: restore models/ from the release, "
             "or train a model with `make model`"
         ) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"cannot read the model manifest {manifest}: {error}") from error
     try:
         model, thresholds = content["model"], content["thresholds"]
@@ -76,7 +76,7 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
             photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
         )
         classes = tuple(content["output"]["classes"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelError(
             f"the model manifest {manifest} lacks or garbles {error}: export the model again"
         ) from error
@@ -113,9 +113,9 @@ def digest_of(path: Path) -> str:
 def _check_digest(file: ModelFile) -> None:
     try:
         found = digest_of(file.path)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise ModelError(
-            f"cannot read the model {file.path}: {error.strerror}; restore models/ from the "
+            f"cannot read the model {file.path}: {error}; restore models/ from the "
             "release, or train a model with `make model`"
         ) from error
     if found != file.sha256:

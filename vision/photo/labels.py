@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, FiniteFloat, StrictBool, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, StrictBool, ValidationError
 
 from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
@@ -50,7 +50,7 @@ class Label:
 
 def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     """Name and folder of every set. Raises VisionError where there is none."""
-    for folder in folders:
+    for folder in map(Path.resolve, folders):  # `.` has no name
         found = sorted(folder.rglob("labels.jsonl")) if folder.is_dir() else []
         if not found:
             raise VisionError(
@@ -63,8 +63,15 @@ def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
 Value = Annotated[int, Field(strict=True, ge=1, le=6)]
 
 
+def _with_room(box: Box) -> Box:
+    x0, y0, x1, y1 = box
+    if x0 >= x1 or y0 >= y1:
+        raise ValueError("not left, top, right, bottom")
+    return box
+
+
 class _Die(BaseModel):
-    bbox: Box | None = None
+    bbox: Annotated[Box, AfterValidator(_with_room)] | None = None
     value: Value | None
     flat: StrictBool | None = None
 
@@ -110,18 +117,21 @@ def read_labels(
 ) -> Iterator[tuple[Path, list[Label]]]:
     """Picture and labels of each row. Raises VisionError, naming file and line."""
     path = folder / "labels.jsonl"
-    number = 0
+    pictures: set[Path] = set()
     for number, line in _lines(path):
         try:
             row = _Row.model_validate_json(line)
             labels = _corrected(row.dice, (corrections or {}).get((folder.name, row.image), ()))
-        except ValueError as error:
+            picture = folder / row.image
+            if not picture.is_file():
+                raise ValueError(f"there is no picture {shown(picture)}")
+        except (ValueError, OSError) as error:  # OSError: a name that is too long
             raise _no_row(path, number, error) from error
-        picture = folder / row.image
-        if not picture.is_file():
-            raise VisionError(f"{path}, line {number}: there is no picture {shown(picture)}")
+        if picture in pictures:
+            raise _no_row(path, number, ValueError(f"an earlier row is of {shown(picture)}, too"))
+        pictures.add(picture)
         yield picture, labels
-    if not number:
+    if not pictures:
         raise VisionError(f"{path} has no row: write one for each picture")
 
 
@@ -149,7 +159,7 @@ def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[
     return labels
 
 
-def _no_row(path: Path, number: int, error: ValueError) -> VisionError:
+def _no_row(path: Path, number: int, error: Exception) -> VisionError:
     why = str(error)
     if isinstance(error, ValidationError):
         first = error.errors()[0]
@@ -165,4 +175,5 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise VisionError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise VisionError(f"{path} is no text: byte {error.start} is not UTF-8") from error
-    yield from ((n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip())
+    # Not `splitlines`: JSON allows other ends of lines inside strings.
+    yield from ((n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip())

@@ -80,8 +80,23 @@ def test_garbled_manifest_is_refused(models: Path):
 
 @pytest.mark.parametrize("score", ["nan", "0.0", "-1.0", "1.5"])
 def test_a_score_out_of_range_is_refused(models: Path, score: str):
-    _edit(models, "score = 0.39", f"score = {score}")
+    _edit(models, f"score = {read_model_card().min_score}", f"score = {score}")
     with pytest.raises(ModelError, match="between 0 and 1"):
+        read_model_card(models / "manifest.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("multiple = 32", "multiple = inf"),
+        ('file = "dice.onnx"', 'file = "a\\u0000b"'),
+        ("[thresholds]", f"deep = {'[' * 20_000}"),
+    ],
+    ids=["infinite", "zero byte", "nested"],
+)
+def test_a_manifest_that_is_garbled_is_refused(models: Path, old: str, new: str):
+    _edit(models, old, new)
+    with pytest.raises(ModelError, match="model"):
         read_model_card(models / "manifest.toml")
 
 

@@ -461,12 +461,36 @@ def test_the_published_corrections_are_read_and_say_why():
         assert row["old"] != row["new"]
 
 
-def test_a_die_without_a_value_says_so(tmp_path):
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({"dice": [{"vlaue": 6}]}, "dice: 0: value"),
+        ({"dice": [{"value": 6, "bbox": [30, 2, 10, 22]}]}, "not left, top, right, bottom"),
+        ({"image": "./a.png", "dice": []}, "an earlier row is of"),
+        ({"image": "a" * 5000, "dice": []}, "too long"),
+    ],
+)
+def test_a_row_that_cannot_be_true_is_refused(tmp_path, row, why):
     cv2.imwrite(str(tmp_path / "a.png"), draw(three()))
-    row = {"image": "a.png", "dice": [{"vlaue": 6}]}
-    (tmp_path / "labels.jsonl").write_text(json.dumps(row))
-    with pytest.raises(VisionError, match=r"line 1: not a row of labels \(dice: 0: value"):
+    rows = [{"image": "a.png", "dice": []}, {"image": "a.png"} | row]
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(VisionError, match=f"line 2: not a row of labels .*{why}"):
         list(read_labels(tmp_path))
+
+
+def test_a_row_with_another_end_of_line_in_a_name_is_one_row(tmp_path):
+    cv2.imwrite(str(tmp_path / "a.png"), draw(three()))
+    row = {"image": "a.png", "dice": [], "source": "one\u2028two"}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(row, ensure_ascii=False), "utf-8")
+    assert len(list(read_labels(tmp_path))) == 1
+
+
+def test_a_set_has_its_name_from_within_it_too(folder, tmp_path, capsys, monkeypatch):
+    corrections = tmp_path / "corrections.jsonl"
+    row = {"set": "boxes", "image": "images/b.png", "die": 1, "old": 6, "new": 5, "why": "five"}
+    corrections.write_text(json.dumps(row))
+    monkeypatch.chdir(folder / "boxes")
+    assert evaluated(capsys, ".", "--corrections", str(corrections))["boxes"]["right"] == 5
 
 
 def test_a_folder_without_labels_is_named(tmp_path, capsys):

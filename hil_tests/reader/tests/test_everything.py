@@ -30,7 +30,8 @@ def test_the_page_has_each_bench_and_a_stopped_run_goes_on(tmp_path, monkeypatch
     assert kept.stat().st_mtime_ns == before
     page = (tmp_path / "README.md").read_text("utf-8")
     assert "| refusals | 0 |" in page
-    assert "| verification | 2 |" in page
+    assert "| verification | came to no end | – |" in page
+    assert not list(tmp_path.glob("verification-*.json")), "an error is no result"
     assert "black picture                  1        0      1   100%" in page
 
 

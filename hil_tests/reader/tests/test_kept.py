@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from hil_tests.reader.kept import results
+from dataclasses import replace
+from types import SimpleNamespace
+
+from hil_tests.reader.kept import contents_of, digest_of, results
+from vision.networks.model_card import read_model_card
 
 
 def test_a_stopped_bench_goes_on_and_a_half_written_result_is_made_again(tmp_path):
@@ -17,3 +21,18 @@ def test_a_stopped_bench_goes_on_and_a_half_written_result_is_made_again(tmp_pat
     assert results(file, 4, case) == [{"number": n} for n in range(4)]
     assert asked == [0, 1, 2, 2, 3]
     assert len(file.read_text().splitlines()) == 4
+
+
+def test_another_score_gives_another_digest():
+    card = read_model_card()
+    other = replace(card, min_score=card.min_score / 2)
+    assert digest_of(SimpleNamespace(card=card)) != digest_of(SimpleNamespace(card=other))
+
+
+def test_sets_of_one_name_differ_by_what_is_in_them(tmp_path):
+    for name, value in (("a", 1), ("b", 2)):
+        (tmp_path / name / "shots").mkdir(parents=True)
+        (tmp_path / name / "shots" / "0.jsonl").write_text(f'{{"value": {value}}}')
+    a, b = (contents_of(tmp_path / name / "shots") for name in "ab")
+    assert a != b
+    assert contents_of(tmp_path / "a" / "shots" / "0.jsonl") != b

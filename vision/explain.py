@@ -149,7 +149,7 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
     if (m := die.measured) is not None:
         lines.append(f"first look: lean {m.lean_deg:.0f} deg")
         lines.append(f"edge {m.edge_mm:.1f} mm, skew {m.skew:.2f}")
-        lines.append(f"top {m.layer:.2f} dice above the floor")
+        lines.append(f"top seems {m.layer:.2f} dice high")
     lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]
     if die.witnesses:
         lines.append(f"log-odds of flat {die.odds:+.1f}")

@@ -116,13 +116,25 @@ def test_connect_works_from_whatever_the_console_was_doing(bench: Bench) -> None
     line.close()
 
 
+def typed(line: SerialPort, keys: bytes, answer: bytes) -> None:
+    """Type, and wait for what the console says to it, however busy the machine is."""
+    line.write(keys)
+    heard: list[bytes] = []
+
+    def has_answered() -> bool:
+        heard.append(line.read(0.1))
+        return answer in b"".join(heard)
+
+    until(has_answered)
+
+
 def test_connect_gives_up_no_inspection_that_a_person_watched(bench: Bench) -> None:
     bench.desk.go("inspection due")
     bench.desk.steps_of_work = 10**9
     line = SerialPort(bench.device)
-    for typed in (b"login floorperson anna\r", PASSPHRASE.encode() + b"\r", b"inspect all\r"):
-        line.write(typed)
-        time.sleep(0.4)
+    typed(line, b"login floorperson anna\r", b"Passphrase: ")
+    typed(line, PASSPHRASE.encode() + b"\r", b"ok anna")
+    typed(line, b"inspect all\r", b"ok inspect has begun")
     Console(line).connect()
     line.close()
     assert [request.verb for request, _ in bench.desk.acts] == ["inspect"]

@@ -135,11 +135,11 @@ def test_photographs_are_looked_for_before_anything_is_rendered(tmp_path, monkey
     assert not (tmp_path / "var").exists()
 
 
-def test_shares_of_every_stage_add_up_to_one_with_the_photographs():
+def test_shares_of_every_stage_add_up_to_about_one_with_the_photographs():
     plan = TrainingPlan.read(SHIPPED)
     # The first stage has no photographs: there is nothing yet to guess their corners with.
     for stage in (*plan.finder[1:], plan.looks["photo"]):
-        assert sum(stage.shares.values()) + stage.photos == pytest.approx(1, abs=0.04), stage.name
+        assert sum(stage.shares.values()) + stage.photos == pytest.approx(1, abs=0.05), stage.name
     stages = (*plan.finder, *plan.looks.values())
     named = {name for stage in stages for name in stage.shares} | set(plan.held_out)
     assert named == set(plan.sets)

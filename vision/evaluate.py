@@ -39,7 +39,7 @@ from vision.networks.classifier import DieFinder, FoundDie
 from vision.overlay import draw_reading
 from vision.photo.labels import Label, read_corrections, read_labels, sets_under
 from vision.photo.reader import PhotoReader
-from vision.pictures import load, save
+from vision.pictures import load, save, shown
 from vision.quads import match
 from vision.reading import Unreadable, Verdict, Verified
 from vision.shares import bounds
@@ -78,6 +78,8 @@ class Counts:
     """Pictures of `exact_of` with exactly three dice."""
     exact_of_three: int = 0
     read_ms: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    """Each picture that was verified wrongly, in words."""
 
     def add(self, other: Counts) -> None:
         """Count another's pictures as well."""
@@ -86,20 +88,19 @@ class Counts:
 
     def to_json(self) -> dict[str, Any]:
         counts: dict[str, Any] = {name: getattr(self, name) for name in _TOLD}
-        return counts | {"refused": dict(self.refused.most_common())}
+        return counts | {"refused": dict(self.refused.most_common()), "wrong": self.wrong}
 
 
 @frozen
 class _Error:
     weight: int
     title: str
-    wrong: str
-    """What was verified wrongly, for a person; empty: nothing was."""
     tile: np.ndarray
 
 
 def pair(labels: Sequence[Label], found: Sequence[FoundDie]) -> dict[int, int]:
-    """Which found die is which label, by centre: within half a label's box. All have boxes."""
+    """Which found die is which label, by centre: within 0.6 of the longer side of a label's box,
+    and 6 pixels at least. All have boxes."""
     centres = np.array([label.centre for label in labels], float).reshape(-1, 2)
     others = np.array([die.centre for die in found]).reshape(-1, 2)
     return match(centres, others, np.array([max(0.6 * label.size, 6.0) for label in labels]))
@@ -172,6 +173,7 @@ def _read(task: Task) -> Result:
     assert _reader is not None
     path, labels = task
     counts, image = Counts(), load(path)
+    _require_inside(path, labels, image)
     seen = _reader.look(Frame(image))
     counts.read_ms.append(sum(ms for _, ms in seen.observation.cost_ms))
     verdict = seen.observation.opinion
@@ -180,10 +182,22 @@ def _read(task: Task) -> Result:
         return counts, None
     picture = draw_reading(image, seen.observation, verdict)
     truth = " ".join(str(label.value or "?") for label in labels)
-    wrong = ""
     if counts.wrong_accepted and isinstance(verdict, Verified):
-        wrong = f"{path.name}: label {truth}, read {' '.join(map(str, verdict.values))}"
-    return counts, _Error(badness, f"label {truth}  {path.name}", wrong, tile(picture))
+        read = " ".join(map(str, verdict.values))
+        counts.wrong.append(f"{path.name}: label {truth}, read {read}")
+    return counts, _Error(badness, f"label {truth}  {path.name}", tile(picture))
+
+
+def _require_inside(path: Path, labels: Sequence[Label], image: np.ndarray) -> None:
+    """Raise VisionError where the middle of a die's box lies outside its picture."""
+    height, width = image.shape[:2]
+    for index, label in enumerate(labels):
+        x, y = label.centre or (0.0, 0.0)
+        if not (0 <= x <= width and 0 <= y <= height):
+            raise VisionError(
+                f"the box of die {index} of {shown(path)} lies outside of the picture, which has "
+                f"{width} x {height} pixels: correct its row of labels"
+            )
 
 
 @contextmanager
@@ -244,6 +258,7 @@ def report(name: str, counts: Counts) -> str:
         lines.append("  refused: " + ", ".join(refused))
     if counts.read_ms:
         lines.append(f"  {np.median(counts.read_ms):.0f} ms a picture (median)")
+    lines += [f"  wrong: {each}" for each in counts.wrong]
     return "\n".join(lines)
 
 
@@ -321,10 +336,9 @@ def main(
                 while name in result:
                     name = f"{folder.parent.name}/{name}"
                 counts, errors = evaluate(name, read(tasks), len(tasks))
-                wrong = [error.wrong for error in errors if error.wrong]
-                result[name] = counts.to_json() | {"wrong": wrong}
+                result[name] = counts.to_json()
                 if not as_json:
-                    typer.echo("\n".join([report(name, counts), *(f"  wrong: {w}" for w in wrong)]))
+                    typer.echo(report(name, counts))
                 if errors:
                     sheet = sheets / f"{name.replace('/', '-')}.jpg"
                     save(sheet, contact_sheet((error.title, error.tile) for error in errors))

@@ -1,6 +1,6 @@
 """Weights and limits of the verdicts, each with its unit and the data that chose it.
 
-Owns: numbers, not decisions. What one module alone compares with stands in that module. No settings
+Owns: numbers, not decisions. Limits of a measurement stand in the module that measures. No settings
 file contains these numbers: a house must not be able to read more tosses at the price of wrong
 values. The model's own score threshold is in its manifest. The model card lists which sets of
 pictures these sources are.

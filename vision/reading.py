@@ -1,8 +1,7 @@
 """What a reading can be: three verified values, a fact about the dice, or a reason for refusal.
 
 Owns: the verdicts, the reasons, and the evidence of one frame. Must not know images, models or
-rounds. It imports only the standard library, so a process that only receives readings loads neither
-OpenCV nor numpy.
+rounds. It imports neither OpenCV nor numpy, so a process that only receives readings loads neither.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ class Reason(StrEnum):
     """Why a frame, or a toss, could not be read. Stable: consoles and journals match on it."""
 
     COUNT = "count"
-    """There are not exactly three dice, and nothing proves that one lies on another."""
+    """There are not as many dice as asked for, or the border cuts one off, and nothing proves that
+    one lies on another."""
     FOREIGN_OBJECT = "foreign-object"
     """Something that is no die lies in the compartment."""
     BLOCKED = "blocked"
@@ -54,9 +54,10 @@ class Reason(StrEnum):
     """The second reader finds no pips on what looks like a die."""
     READERS_DISAGREE = "readers-disagree"
     DOUBTFUL = "doubtful"
-    """The model is not sure enough of a value."""
+    """A reader is not sure enough of a value: the model's word or a pip is weak, or a spot may be
+    no pip."""
     NOT_FLAT_DOUBTFUL = "not-flat-doubtful"
-    """A die may not lie flat, but no two independent witnesses say so."""
+    """The witnesses are not sure enough that a die lies flat, nor that it does not."""
     NO_CONSENSUS = "no-consensus"
     """Good frames, but not enough of them in a row that agree."""
     NO_DIP = "no-dip"
@@ -79,7 +80,8 @@ class Verified:
 
 @frozen
 class NoRoll:
-    """A die does not lie flat on the bottom: a fact about the dice, of two witnesses."""
+    """A die does not lie flat on the bottom: a fact about the dice, of both sides of the witnesses,
+    or of the heights of its pips."""
 
     die: int
     """Which die, counted from 0 from left to right in the picture."""

@@ -9,13 +9,14 @@ Z = 1.96
 
 
 def bounds(part: int, of: int) -> tuple[float, float]:
-    """Return the 95 % interval of `part` / `of`: Wilson's; for none or all the rule of three."""
+    """Return the 95 % interval of `part` / `of`: Wilson's; for none or all the exact bound of one
+    side, of which 3 / `of` is the usual short form."""
     if of == 0:
         return 0.0, 1.0
     if part == 0:
-        return 0.0, min(1.0, 3 / of)
+        return 0.0, 1 - 0.05 ** (1 / of)
     if part == of:
-        return max(0.0, 1 - 3 / of), 1.0
+        return 0.05 ** (1 / of), 1.0
     share = part / of
     middle = share + Z * Z / (2 * of)
     reach = Z * math.sqrt(share * (1 - share) / of + Z * Z / (4 * of * of))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import traceback
+
 import cv2
 import typer
 
@@ -43,8 +47,18 @@ app.command("speed")(speed.main)
 app.command("sheets")(sheets.main)
 app.command("everything")(everything.main)
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Run a command. Status 1 is a bench that missed its goal; 2 and 70 one that came to no end."""
     try:
         app()
     except (VisionError, OSError) as error:
-        raise SystemExit(f"{error}") from None
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from None
+    except Exception:  # noqa: BLE001 - a traceback alone would leave with status 1
+        traceback.print_exc()
+        raise SystemExit(os.EX_SOFTWARE) from None
+
+
+if __name__ == "__main__":
+    main()

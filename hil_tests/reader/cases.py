@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from hil_tests.reader.samples import RIG, Sample
 from hil_tests.reader.tosses import FLAT_DEG, NOT_FLAT_DEG, RigCamera, Toss, tosses
 from hil_tests.rig.plant.dice import Lie
 from vision.calibration import Calibration
+from vision.errors import VisionError
+from vision.pictures import load
 
 _VISIBLE = 0.97
 """Share of a top face in sight from which a die is fully visible: masks have whole pixels."""
@@ -119,20 +120,30 @@ def rig_cases(
 
 
 def rows(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each picture of a rendered set, in order, and its row of labels."""
-    for part in sorted(folder.glob("*.jsonl")):
-        for row in map(json.loads, part.open()):
-            yield folder / row["image"], row
+    """Each picture of a rendered set, in order, and its row of labels. Raises VisionError where
+    there is none, or where a row is none."""
+    parts = sorted(folder.glob("*.jsonl"))
+    if not parts:
+        raise VisionError(f"{folder} is no set of rendered pictures: it has no *.jsonl")
+    for part in parts:
+        for number, line in enumerate(part.read_text("utf-8").splitlines(), 1):
+            try:
+                row = json.loads(line)
+                picture = folder / row["image"]
+            except (ValueError, TypeError, KeyError) as error:
+                raise VisionError(f"{part}, line {number}: no row of a picture") from error
+            yield picture, row
 
 
 def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
-    """The pictures of a set of calibrated shots; grain is added anew for each frame."""
+    """The pictures of a set of calibrated shots; grain is added anew for each frame. Raises
+    VisionError where a picture is missing, or the set has no calibration."""
     for number, (path, row) in enumerate(rows(folder)):
         if number in skip:
             continue
-        image = cv2.imread(str(path), cv2.IMREAD_COLOR)
-        if image is None or "calibration" not in row:
-            continue
+        if "calibration" not in row:
+            raise VisionError(f"{folder} is no set of calibrated shots: draw one, `make scenes`")
+        image = load(path)
         calibration = Calibration.from_table(row["calibration"])
         dice = []
         for die in row["dice"]:

@@ -63,7 +63,9 @@ def _run(name: str, options: tuple[str, ...], out: Path, file: Path) -> None:
         "seconds": round(time.monotonic() - began),
         "words": done.stdout,
     }
-    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    part.replace(file)
 
 
 def page(reader: str, card: ModelCard, files: dict[str, Path], out: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import vision
 from hil_tests import rig
 from shaker_ctl import reading
+from vision.errors import VisionError
 from vision.networks.classifier import DieFinder
 
 _SOURCES = [Path(str(each.__file__)).parent for each in (vision, reading, rig)]
@@ -35,7 +36,7 @@ def digest_of(finder: DieFinder, *options: object) -> str:
 
 def contents_of(path: Path) -> str:
     """What a file, or all files of a set of pictures, come to: two sets may have one name."""
-    files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
+    files = [path] if path.is_file() else [f for f in sorted(path.rglob("*")) if f.is_file()]
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.relative_to(path)}\n".encode() + file.read_bytes())
@@ -44,14 +45,18 @@ def contents_of(path: Path) -> str:
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
     """The results in a file, which it says; none where there is no file. A last line that a stopped
-    bench wrote half is cut off, so that the next one begins a line of its own."""
+    bench wrote half is cut off, so that the next one begins a line of its own. Raises VisionError
+    where another line is no JSON."""
     if not file.exists():
         return []
     whole = file.read_bytes()
     kept = whole[: whole.rfind(b"\n") + 1]
     if kept != whole:
         file.write_bytes(kept)
-    rows = [json.loads(line) for line in kept.splitlines()]
+    try:
+        rows = [json.loads(line) for line in kept.splitlines()]
+    except ValueError as error:
+        raise VisionError(f"{file} has a line that is no result: take the file away") from error
     if rows:
         sys.stderr.write(f"{len(rows)} results are kept in {file}; they are not measured again\n")
     return rows

@@ -22,15 +22,14 @@ from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.camera.scene import scene_of
 from hil_tests.rig.camera.stream import FPS
 from hil_tests.rig.faults import CameraPart, parse
-from hil_tests.rig.plant.dice import CORNERS, Dice, DieAtRest, Lie, top_face
-from hil_tests.rig.plant.geometry import Geometry
+from hil_tests.rig.plant.dice import CORNERS, STEP_S, Dice, DieAtRest, Lie, top_face
+from hil_tests.rig.plant.geometry import PLATE_STROKE_MM, Geometry
 from hil_tests.rig.plant.looks import STYLES, DiceStyle
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 from vision.calibration import Calibration
 
 SHAKE_HZ = 12.0
-STROKE_M = 0.010
-STEP_S = 0.001
+STROKE_M = PLATE_STROKE_MM / 1000
 JPEG_QUALITY = 88
 SETTLES_S = 5.0
 """After so long an exposure that follows what is seen has followed it."""
@@ -184,7 +183,7 @@ class RigCamera:
         return np.array(places)
 
     def picture(self, toss: Toss, light: float = 1.0, **changes: Any) -> np.ndarray:
-        """(480, 640, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the
+        """(H, W, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the
         rig's `SceneryView` (coin, hand)."""
         count = len(toss.position_mm)
         samples = np.zeros(1, SAMPLE if count == 3 else _sample_of(count))

@@ -25,6 +25,7 @@ from hil_tests.reader.kept import contents_of, digest_of, rows_of
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, examine, readers
 from hil_tests.reader.samples import BLIND, RIG, STEREO, seen_by
+from vision.errors import VisionError
 from vision.networks.classifier import DieFinder
 from vision.shares import bounds
 from vision.table.consensus import FRAMES
@@ -118,7 +119,9 @@ def run(
                 file.flush()
                 sys.stderr.write(f"\r{name}: {len(done)} pictures")
     sys.stderr.write("\n")
-    return done
+    if not done:
+        raise VisionError(f"{name}: no picture to count")
+    return done[:most]
 
 
 def main(
@@ -148,8 +151,9 @@ def main(
 ) -> None:
     """Count what the whole reader reads; status 1 if anything was wrongly accepted."""
     finder = DieFinder(model)
-    sets: list[tuple[str, Callable[[set[int]], Iterator[Case]], str]] = [
-        (folder.name, partial(scene_cases, folder), contents_of(folder)) for folder in folders or []
+    sets: list[tuple[str, Callable[[set[int]], Iterator[Case]], int, str]] = [
+        (folder.name, partial(scene_cases, folder), most, contents_of(folder))
+        for folder in folders or []
     ]
     by_camera = "" if camera is None else contents_of(camera)
     shown = (RIG, "rig") if camera is None else (seen_by(camera), camera.stem)
@@ -162,13 +166,13 @@ def main(
     ):
         if count:
             made = partial(rig_cases, count, seed, are_some_set_up=leaning, sample=sample)
-            sets.append((f"{which}-{seed}", made, by_camera))
+            sets.append((f"{which}-{seed}", made, min(most, count), by_camera))
     if not sets:
         raise typer.BadParameter("name sets of shots, or give --rig, --stereo or --blind a number")
     wrong = 0
     table = []
-    for name, cases, content in sets:
-        outcomes = run(name, cases, finder, frames, out, most, content)
+    for name, cases, of, content in sets:
+        outcomes = run(name, cases, finder, frames, out, of, content)
         figures = summary(name, outcomes) | {"frames": frames}
         table.append(figures)
         write(figures, outcomes)

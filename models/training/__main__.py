@@ -151,4 +151,4 @@ if __name__ == "__main__":
     try:
         app()
     except ModuleNotFoundError as error:
-        sys.exit(f"{error.name} is missing: `make model` installs what training needs")
+        sys.exit(f"{error.name} is missing: `make .venv/.train` installs what training needs")

@@ -36,8 +36,8 @@ class LabelledDie:
     """None: whether it is found is counted, what is read is not."""
 
     is_required: bool
-    rendered: dict | None = None
-    """Its row in a rendered set, with corners, tilt and lean."""
+    corners: np.ndarray | None = None
+    """(4, 2) of its top face, pixels; None on a photograph."""
 
 
 @dataclass(slots=True)
@@ -73,12 +73,14 @@ def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[L
             corners = np.array(die["corners"])
             side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
             is_required = die["visible"] > _CLEARLY_VISIBLE
-            wanted.append(LabelledDie(corners.mean(axis=0), side, die["value"], is_required, die))
+            wanted.append(
+                LabelledDie(corners.mean(axis=0), side, die["value"], is_required, corners)
+            )
         yield load(path), wanted
 
 
 def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[LabelledDie]]]:
-    """Photographs with what is in them; boxes of pictures without boxes are left out."""
+    """Photographs with what is in them; those in which a die has no box are left out."""
     for path, labels in read_labels(folder):
         wanted = [
             LabelledDie(np.array(label.centre), label.size, label.value, is_required=True)
@@ -110,8 +112,8 @@ def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], sco
     for one, die in both:
         if die.value is not None:
             rights.append(one.value == die.value)
-        if die.rendered is not None:
-            gap = _corner_gap(one.corners, np.array(die.rendered["corners"]))
+        if die.corners is not None:
+            gap = _corner_gap(one.corners, die.corners)
             tally.corner_gaps.append(gap / die.side)
     is_exact = not spurious and len(both) == len(required) and all(rights)
     is_of_three = len(required) == 3 == len(wanted)
@@ -141,7 +143,7 @@ def measure(
 
 
 def choose_thresholds(tallies: list[SetTally]) -> dict[str, float]:
-    """From the rendered held-out sets: where precision and recall meet."""
+    """From the rendered held-out sets: the score with the best F1 of precision and recall."""
     hits = [hit for tally in tallies for hit in tally.hits]
     scores, is_die = np.array([s for s, _ in hits]), np.array([d for _, d in hits])
     total = sum(tally.counts["dice"] for tally in tallies)

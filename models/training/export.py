@@ -11,11 +11,11 @@ from pathlib import Path
 
 import tomlkit
 
-from models.training.finder import MULTIPLE, DieNet
+from models.training.finder import DieNet
 from models.training.libraries import libraries
 from models.training.quantise import DICE, NEAR, PHOTO
 from vision.networks.classifier import FACE_STRIDE, PEAK_STRIDE
-from vision.networks.model_card import CLASSES, digest_of
+from vision.networks.model_card import CLASSES, MULTIPLE, digest_of
 
 _HEAD = "# Written by models.training.export and models.training.evaluate; see MODEL_CARD.md.\n\n"
 DEFAULT_THRESHOLDS = {"score": 0.3}

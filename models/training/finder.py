@@ -27,7 +27,6 @@ from models.training.samples import Samples, SampleSource
 BATCH = 24
 _WARM_UP = 300
 _MAX_BYTES = 4_000_000
-MULTIPLE = 32
 PEAK_CHANNELS = 8
 VALUE_CHANNELS = 6
 LIE_CHANNELS = 3

@@ -137,7 +137,7 @@ def follow(
     check: Sequence[Path],
     processes: int,
 ) -> None:
-    """Render, train, export and measure; `out` then holds networks, manifest, curves and record."""
+    """Render, train, export and measure; `out` then holds networks, manifest and record."""
     work.mkdir(parents=True, exist_ok=True)
     record = RecipeRecord(work / "record.toml")
 

@@ -42,7 +42,7 @@ class RestingDice:
 
 
 def toss(rng: np.random.Generator, is_cramped: bool) -> RestingDice | None:
-    """Drop 2–6 dice into a round compartment; None when they did not come to rest.
+    """Drop 2–5 dice into a round compartment; None when they did not come to rest.
 
     A cramped compartment is narrow, rough and has ridges, so that many dice end up cocked.
     """

@@ -74,7 +74,7 @@ STRAY = 3.0
 """Faces that fit so many times worse than the median one are left out: a die that leans."""
 
 _RIM_ROUNDS, _SCALE_ROUNDS = 6, 3
-"""Most times that the place of the rim, and the scale, are found anew from the last ones."""
+"""How often the place of the rim, and the scale, are found anew from the last ones."""
 
 
 @frozen

@@ -46,9 +46,6 @@ _SIZED_EDGE = 60.0
 _MIN_LINEAR = 0.6
 """Scale from which on no pixel of dice of known size is lost without a mean over areas, which takes
 eight times as long."""
-_SPOTS_PER_LEVEL = 120
-"""Most places of one size that are measured where dice have a known size: three dice have 63 pips
-in all, and the places of pips stand out most."""
 _MAX_OFF_SIZE = 1.3
 """Pips say an edge to a fifth: their spacing is 0.18-0.30 of it, and 0.255 is assumed."""
 _PRINT_REACH = 1.3
@@ -176,9 +173,7 @@ def _read_at(
         covered = np.zeros(lab.shape[:2], np.uint8)
         for corners in known:
             cv2.fillConvexPoly(covered, np.rint((corners + 0.5) * scale - 0.5).astype(int), 1)
-        bounds = Bounds(
-            PIP_DIAMETERS[0] * edge, PIP_DIAMETERS[1] * edge, covered > 0, _SPOTS_PER_LEVEL
-        )
+        bounds = Bounds(PIP_DIAMETERS[0] * edge, PIP_DIAMETERS[1] * edge, covered > 0)
     spots = find_spots(lab, bounds=bounds)
     if not len(spots):
         return NOTHING_SEEN

@@ -28,13 +28,17 @@ _MIN_RESPONSE = (1.6, 2.2, 2.2)
 """Smallest response of lightness, green-red and blue-yellow, Lab units."""
 _MAX_PER_LEVEL, _MAX_SPOTS = 1600, 800
 """Most places that are measured on a level, and most spots that are kept: they bound the time."""
+_PER_LEVEL = 120
+"""Most places of one size that are measured where dice have a known size, the strongest first:
+three dice have 63 pips in all, and the places of pips stand out most."""
 _MIN_SIDE = 20
 """Shorter side of the last level, pixels: two of its spots."""
 RAYS = 16
 """Around a spot: enough for its ellipse when five run into a neighbour."""
 _MIDDLE = slice(RAYS // 2 - 1, RAYS // 2 + 1)
-_STEPS = np.arange(0.0, 9.01, 0.5, dtype=np.float32)
-"""Samples along a ray, pixels of a level."""
+_STEP = 0.5
+"""From one sample along a ray to the next, pixels of a level."""
+_STEPS = np.arange(0.0, 9.01, _STEP, dtype=np.float32)
 _RADII = (1.75, 4.9)
 """Min and max radius that a level measures, in pixels of the level."""
 MIN_CONTRAST = 6.0
@@ -94,15 +98,13 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
 
 @frozen(eq=False)
 class Bounds:
-    """Where spots are looked for, and how many, in a picture whose dice have a known size."""
+    """Where spots are looked for, in a picture whose dice have a known size."""
 
     smallest: float
     largest: float
     """Diameters, pixels: levels that measure only smaller or only larger spots are left out."""
     covered: np.ndarray
     """(H, W) bool: no spot that has its middle there is measured."""
-    max_per_level: int
-    """The strongest come first."""
 
 
 def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
@@ -122,7 +124,7 @@ def find_spots(lab: np.ndarray, bounds: Bounds | None = None) -> Spots:
                 x, y = np.rint((centres + 0.5) * scale - 0.5).astype(int).T
                 height, width = lab.shape[:2]
                 is_covered = bounds.covered[np.minimum(y, height - 1), np.minimum(x, width - 1)]
-                centres = centres[~is_covered][: bounds.max_per_level]
+                centres = centres[~is_covered][:_PER_LEVEL]
             parts.append(_measure(level, centres, scale))
         scale *= _HALF_OCTAVE
         size = (round(lab.shape[1] / scale), round(lab.shape[0] / scale))
@@ -169,9 +171,9 @@ def _measure(level: np.ndarray, centres: np.ndarray, scale: float) -> Spots:
     away = length(colours - inner[..., None]).reshape(-1, len(_STEPS), RAYS)
     away.sort(axis=2)
     profile = away[..., _MIDDLE].mean(axis=2)
-    most = profile[:, : 1 + int(6.0 / 0.5)].max(axis=1)
-    first = (profile > 0.5 * most[:, None]).argmax(axis=1) * 0.5
-    around = np.clip(np.round(first * 1.45 / 0.5).astype(int) + 1, 3, len(_STEPS) - 1)
+    most = profile[:, : 1 + int(6.0 / _STEP)].max(axis=1)
+    first = (profile > 0.5 * most[:, None]).argmax(axis=1) * _STEP
+    around = np.clip(np.round(first * 1.45 / _STEP).astype(int) + 1, 3, len(_STEPS) - 1)
     rings = colours.reshape(3, -1, len(_STEPS), RAYS)[:, np.arange(len(centres)), around]
     outer = np.sort(rings, axis=2)[..., _MIDDLE].mean(axis=2)
     axis = inner - outer
@@ -222,7 +224,7 @@ def _crossings(share: np.ndarray) -> np.ndarray:
     high = np.take_along_axis(share, before, 1)[:, 0]
     low = np.take_along_axis(share, index[:, None], 1)[:, 0]
     part = (high - 0.5) / np.maximum(high - low, 1e-6)
-    return np.where(found, (before[:, 0] + part) * 0.5, np.nan)
+    return np.where(found, (before[:, 0] + part) * _STEP, np.nan)
 
 
 def _distinct(spots: Spots) -> Spots:

@@ -30,7 +30,7 @@ import numpy as np
 from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.networks import probability
-from vision.networks.model_card import MANIFEST, ModelCard, read_model_card
+from vision.networks.model_card import MANIFEST, MULTIPLE, ModelCard, read_model_card
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.photo_look import PhotoLooker
 from vision.networks.session import Network
@@ -108,8 +108,7 @@ class DieFinder:
         self.card: ModelCard = read_model_card(
             manifest / "manifest.toml" if manifest.is_dir() else manifest
         )
-        side = self.card.multiple
-        self._network = Network(self.card.finder.path, (side, side, len(PADDING)))
+        self._network = Network(self.card.finder.path, (MULTIPLE, MULTIPLE, len(PADDING)))
         self.near = None if self.card.near is None else NearReader(self.card.near)
 
     @cached_property
@@ -132,8 +131,7 @@ class DieFinder:
             raise VisionError(
                 f"expected a colour picture as uint8 (H, W, 3), got {image.dtype} {image.shape}"
             )
-        multiple = self.card.multiple
-        bottom, right = -image.shape[0] % multiple, -image.shape[1] % multiple
+        bottom, right = -image.shape[0] % MULTIPLE, -image.shape[1] % MULTIPLE
         if bottom or right:
             image = cv2.copyMakeBorder(
                 image, 0, bottom, 0, right, cv2.BORDER_CONSTANT, value=PADDING

@@ -22,6 +22,11 @@ CLASSES = tuple(range(1, 7))
 order would read every die wrong with full confidence."""
 
 
+MULTIPLE = 32
+"""Width and height of the finder's input are multiples of this, pixels: its smallest map has cells
+of 32."""
+
+
 @frozen
 class ModelFile:
     """A file, and the digest that its manifest promises."""
@@ -37,12 +42,9 @@ class ModelCard:
     finder: ModelFile
     """The network that finds all dice of a picture."""
     name: str
-    multiple: int
-    """Width and height of the network's input are multiples of this, pixels."""
-
     min_score: float
     """Lowest heat-map peak that counts as a die, 0..1, where nobody asks for another. Chosen on
-    data by `models.training.evaluate`; the curves are in `models/figures/`."""
+    data by `models.training.evaluate`."""
     near: ModelFile | None
     """The network that looks at each die again, for how it lies; None where there is none."""
     photo: ModelFile | None
@@ -70,12 +72,11 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
         card = ModelCard(
             finder=_file(manifest, model),
             name=str(model["name"]),
-            multiple=int(content["input"]["multiple"]),
             min_score=float(thresholds["score"]),
             near=_file(manifest, content["near"]) if "near" in content else None,
             photo=_file(manifest, content["photo_look"]) if "photo_look" in content else None,
         )
-        classes = tuple(content["output"]["classes"])
+        classes, multiple = tuple(content["output"]["classes"]), content["input"]["multiple"]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelError(
             f"the model manifest {manifest} lacks or garbles {error}: export the model again"
@@ -83,6 +84,11 @@ def read_model_card(manifest: Path = MANIFEST) -> ModelCard:
     if classes != CLASSES:
         raise ModelError(
             f"the model manifest {manifest} lists the classes {classes}; needed: {CLASSES}"
+        )
+    if multiple != MULTIPLE:
+        raise ModelError(
+            f"the model manifest {manifest} has pictures of multiples of {multiple} pixels; "
+            f"needed: {MULTIPLE}"
         )
     if not 0.0 < card.min_score < 1.0:  # false for nan, too
         raise ModelError(

@@ -50,7 +50,7 @@ class Label:
 
 def sets_under(folders: Iterable[Path]) -> Iterator[tuple[str, Path]]:
     """Name and folder of every set. Raises VisionError where there is none."""
-    for folder in map(Path.resolve, folders):  # `.` has no name
+    for folder in dict.fromkeys(map(Path.resolve, folders)):  # `.` has no name
         found = sorted(folder.rglob("labels.jsonl")) if folder.is_dir() else []
         if not found:
             raise VisionError(
@@ -118,21 +118,25 @@ def read_labels(
     """Picture and labels of each row. Raises VisionError, naming file and line."""
     path = folder / "labels.jsonl"
     pictures: set[Path] = set()
+    ours = {image for name, image in corrections or {} if name == folder.name}
     for number, line in _lines(path):
         try:
             row = _Row.model_validate_json(line)
             labels = _corrected(row.dice, (corrections or {}).get((folder.name, row.image), ()))
-            picture = folder / row.image
+            picture = (folder / row.image).resolve()
             if not picture.is_file():
                 raise ValueError(f"there is no picture {shown(picture)}")
-        except (ValueError, OSError) as error:  # OSError: a name that is too long
+        except (ValueError, OSError, RuntimeError) as error:  # long names; links in a circle
             raise _no_row(path, number, error) from error
         if picture in pictures:
             raise _no_row(path, number, ValueError(f"an earlier row is of {shown(picture)}, too"))
         pictures.add(picture)
+        ours.discard(row.image)
         yield picture, labels
     if not pictures:
         raise VisionError(f"{path} has no row: write one for each picture")
+    if ours:
+        raise VisionError(f"{path} has no row of {shown(min(ours))}, which the corrections name")
 
 
 def _corrected(dice: Sequence[_Die], corrections: Sequence[Correction]) -> list[Label]:

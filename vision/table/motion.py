@@ -18,8 +18,9 @@ _SHRINK = 4
 """Side of a place, pixels of the frame: its mean has a quarter of their grain."""
 _SOFTEN = 24.0
 """Added to grey levels before the logarithm, so that grain in the dark does not count."""
-_SURROUNDINGS = 31
-"""Side of the square, in places of 4 × 4 pixels, whose mean brightness is subtracted."""
+_SURROUNDINGS = 31, 5
+"""Width and height, in places of 4 × 4 pixels, of what lies around a place: its mean change of the
+logarithm is subtracted."""
 _MOVED_STEP = 0.10
 """Smallest change of the logarithm that is not grain, after a change of the light is removed."""
 _MOVED_PLACES = 7
@@ -73,7 +74,7 @@ class StillnessDetector:
         level = after / ratio
         was = np.log(before + _SOFTEN)
         change = np.log(level + _SOFTEN) - was
-        change -= np.asarray(cv2.blur(change, (_SURROUNDINGS, 5)))
+        change -= np.asarray(cv2.blur(change, _SURROUNDINGS))
         change -= self._swayed(was, change)
         return int((np.abs(change) > _MOVED_STEP).sum()) >= _MOVED_PLACES
 

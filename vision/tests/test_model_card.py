@@ -66,6 +66,12 @@ def test_other_class_order_is_refused(models: Path):
         read_model_card(models / "manifest.toml")
 
 
+def test_a_network_for_other_sizes_of_pictures_is_refused(models: Path):
+    _edit(models, "multiple = 32", "multiple = 1")
+    with pytest.raises(ModelError, match="multiples of 1 pixels; needed: 32"):
+        read_model_card(models / "manifest.toml")
+
+
 def test_manifest_without_thresholds_is_refused(models: Path):
     _edit(models, "[thresholds]", "[other]")
     with pytest.raises(ModelError, match="thresholds"):

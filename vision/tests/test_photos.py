@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vision.errors import VisionError
-from vision.evaluate import Counts, app, compare
+from vision.evaluate import Counts, app, compare, evaluate
 from vision.faces_by_pips.faces import read_photo
 from vision.faces_by_pips.pips import SPOTS
 from vision.faces_by_pips.spots import find_spots, to_lab
@@ -453,6 +453,35 @@ def test_an_added_die_must_have_the_next_free_number(folder, tmp_path):
         list(read_labels(folder / "boxes", read_corrections(corrections)))
 
 
+def test_corrections_of_a_picture_that_has_no_row_are_refused(folder, tmp_path):
+    corrections = tmp_path / "corrections.jsonl"
+    row = {"set": "boxes", "image": "images/c.png", "die": 0, "old": 2, "new": 3, "why": "seen"}
+    corrections.write_text(json.dumps(row))
+    with pytest.raises(VisionError, match=r"no row of images/c\.png"):
+        list(read_labels(folder / "boxes", read_corrections(corrections)))
+
+
+def test_a_box_outside_of_its_picture_is_refused(folder, capsys):
+    labels = folder / "boxes" / "labels.jsonl"
+    row = json.loads(labels.read_text().splitlines()[0])
+    row["dice"][1]["bbox"] = [100, 100, 9000, 9000]
+    labels.write_text(json.dumps(row))
+    assert main([str(folder / "boxes"), "--jobs", "1"]) == 2
+    assert "the box of die 1" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_named_twice_counts_once(folder, capsys):
+    assert list(evaluated(capsys, str(folder / "boxes"), f"{folder}/boxes/.")) == ["boxes"]
+
+
+def test_every_picture_that_is_verified_wrongly_is_named():
+    def result(number: int) -> tuple[Counts, None]:
+        return Counts(images=1, wrong_accepted=1, wrong=[str(number)]), None
+
+    counts, _ = evaluate("set", map(result, range(30)), 30)
+    assert counts.wrong == [str(number) for number in range(30)]
+
+
 def test_the_published_corrections_are_read_and_say_why():
     path = Path(__file__).parents[2] / "models" / "label_corrections.jsonl"
     assert read_corrections(path)
@@ -467,10 +496,12 @@ def test_the_published_corrections_are_read_and_say_why():
         ({"dice": [{"vlaue": 6}]}, "dice: 0: value"),
         ({"dice": [{"value": 6, "bbox": [30, 2, 10, 22]}]}, "not left, top, right, bottom"),
         ({"image": "./a.png", "dice": []}, "an earlier row is of"),
+        ({"image": "b/../a.png", "dice": []}, "an earlier row is of"),
         ({"image": "a" * 5000, "dice": []}, "too long"),
     ],
 )
 def test_a_row_that_cannot_be_true_is_refused(tmp_path, row, why):
+    (tmp_path / "b").mkdir()
     cv2.imwrite(str(tmp_path / "a.png"), draw(three()))
     rows = [{"image": "a.png", "dice": []}, {"image": "a.png"} | row]
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)))

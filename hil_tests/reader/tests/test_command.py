@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hil_tests.reader import __main__ as command
 from hil_tests.reader.__main__ import app
-from vision.errors import ModelError
+from vision.errors import ModelError, VisionError
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,49 @@ def test_what_means_nothing_is_refused(words: tuple[str, ...], named: str) -> No
     done = CliRunner().invoke(app, list(words))
     assert done.exit_code == 2
     assert named in done.output
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(RuntimeError("burst"), 70), (OSError("full"), 2), (VisionError("no"), 2)]
+)
+def test_a_bench_that_dies_has_not_the_status_of_a_missed_goal(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    status: int,
+) -> None:
+    def die() -> None:
+        raise error
+
+    monkeypatch.setattr(command, "app", die)
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+    assert ended.value.code == status
+    assert str(error) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (None, "no set of rendered pictures"),
+        ('{"image": "a.png", "dice": []}', "no set of calibrated shots"),
+        ('{"image": "a', "line 1: no row of a picture"),
+    ],
+)
+def test_a_set_that_is_none_is_told(tmp_path: Path, lines: str | None, why: str) -> None:
+    if lines is not None:
+        (tmp_path / "0.jsonl").write_text(lines)
+    words = ["verification", str(tmp_path), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, words)
+    assert isinstance(done.exception, VisionError)
+    assert why in str(done.exception)
+
+
+def test_no_more_pictures_are_counted_than_asked_for(tmp_path: Path) -> None:
+    words = ["verification", "--seed", "5", "--out", str(tmp_path), "--rig"]
+    for count in ("1", "2", "1"):
+        done = CliRunner().invoke(app, [*words, count])
+        assert f"rig-5: {count} pictures" in done.stdout
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:

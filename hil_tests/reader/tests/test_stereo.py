@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hil_tests.reader.outcomes import read_still
 from hil_tests.reader.samples import STEREO
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from vision.frame import Frame
@@ -16,6 +15,7 @@ from vision.networks.classifier import DieFinder
 from vision.parameters import LIMITS
 from vision.reading import NO_HEIGHT, Reason, Unreadable, Verified
 from vision.table.reader import TableReader
+from vision.table.still_scene import StillScene
 from vision.table.witnesses import HEIGHT, side_of
 
 SEED = 3
@@ -77,9 +77,12 @@ def test_a_right_lens_a_little_beside_its_place_makes_no_leaning_die_flat(
 
 def test_frames_that_confirm_are_measured_anew() -> None:
     camera, reader, toss = table()
-    found, verdict = read_still(reader, (camera.picture(toss) for _ in range(6)))
-    assert isinstance(verdict, Verified)
-    assert all(die.height not in (None, NO_HEIGHT) for die in found.observation.dice)
+    scene = StillScene(reader)
+    first, second = (scene.look(Frame(camera.picture(toss), n / 30, n)).observation for n in (0, 1))
+    assert second.is_confirming
+    assert not first.is_confirming
+    for before, now in zip(first.dice, second.dice, strict=True):
+        assert now.height not in (None, NO_HEIGHT, before.height)
 
 
 def test_one_lens_alone_has_no_heights() -> None:

@@ -62,6 +62,9 @@ _MARGIN = 0.045
 BORDER = 6
 """Pixels of the patch at its border that do not say what colour the face has."""
 
+_SLOPE_PX = 300
+"""Pixels of a face that the slope of its lightness is fitted on: more cost time."""
+
 _MAX_ODD = 0.035
 """Share of a face that may be neither face nor round pip: a serial number, a scratch."""
 
@@ -151,8 +154,11 @@ def _distance_from_face(lab: np.ndarray) -> np.ndarray:
     residual = planes - middle[:, None, None]
     away = length(residual)
     # A ring light rarely shines evenly: fit the slope of lightness on what is surely face.
-    near = np.flatnonzero(away < max(10.0, _unevenness(away)))
-    sample = near[:: len(near) // 300]
+    limit = max(10.0, _unevenness(away))
+    near = np.flatnonzero(away < limit)
+    if len(near) < _SLOPE_PX:  # no pixel has the middle colour, and many are as far from it
+        near = np.flatnonzero(away <= limit)
+    sample = near[:: len(near) // _SLOPE_PX]
     ramps = _RAMPS.reshape(3, -1)
     base = ramps[:, sample]
     slope = np.linalg.solve(base @ base.T, base @ residual[0].ravel()[sample])

@@ -70,6 +70,13 @@ def test_an_emblem_between_the_pips_of_a_two_makes_no_three(radius, shift, is_pi
     assert read_face(patch).value == (3 if is_pip else None)
 
 
+@pytest.mark.parametrize("columns", range(33, 39))
+def test_a_face_of_which_half_is_covered_is_no_value(columns):
+    patch = np.full((FACE_PX, FACE_PX, 3), 250, np.uint8)
+    patch[:, :columns] = 0  # the middle colour is then that of hardly any pixel
+    assert read_face(patch).value is None
+
+
 def test_a_blank_face_and_a_logo_are_no_value():
     patch = np.full((FACE_PX, FACE_PX, 3), 200, np.uint8)
     assert read_face(patch).value is None

@@ -72,10 +72,8 @@ def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[L
         for die in row["dice"]:
             corners = np.array(die["corners"])
             side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
-            is_required = die["visible"] > _CLEARLY_VISIBLE
-            wanted.append(
-                LabelledDie(corners.mean(axis=0), side, die["value"], is_required, corners)
-            )
+            is_seen, middle = die["visible"] > _CLEARLY_VISIBLE, corners.mean(axis=0)
+            wanted.append(LabelledDie(middle, side, die["value"], is_seen, corners))
         yield load(path), wanted
 
 

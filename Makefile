@@ -108,19 +108,7 @@ scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "t
 	$(BIN)/python -m models.training scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
-	$(PYTHON) -m venv build/locking && build/locking/bin/pip install --quiet uv
-	mkdir -p build/locking/rig build/locking/train
-	sed '/^dependencies/s/, "shaker-ctl"//' hil_tests/pyproject.toml >build/locking/rig/pyproject.toml
-	sed '/^train/s/"torch[^"]*", //' pyproject.toml >build/locking/train/pyproject.toml
-	$(RESOLVE) pyproject.toml --extra pi --extra page --extra link -o $(LOCK_TABLE)
-	$(RESOLVE) pyproject.toml --extra floor $(call HELD,$(LOCK_TABLE)) -o $(LOCK_FLOOR)
-	$(RESOLVE) pyproject.toml build/locking/rig/pyproject.toml --group build \
-	    $(call HELD,$(LOCK_TABLE)) -o $(LOCK_RIG)
-	$(RESOLVE) pyproject.toml --group browser $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_BROWSER)
-	$(RESOLVE) pyproject.toml build/locking/rig/pyproject.toml --group test \
-	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TEST)
-	$(RESOLVE) pyproject.toml --group build/locking/train/pyproject.toml:train \
-	    $(call HELD,$(LOCK_TABLE) $(LOCK_RIG)) -o $(LOCK_TRAIN)
+	@PYTHON=$(PYTHON) sh hil_tests/lock $(LOCK)
 
 newest: $(VENV)/.test  ## the newest release of each library that decides, beside the locked one: what changes; NEWEST="--pictures 400"
 	$(BIN)/python -m hil_tests.reader.newest $(NEWEST)
@@ -180,11 +168,6 @@ PINNED  := install --quiet --no-deps --require-hashes --only-binary=:all:
 LOCKED  := $(BIN)/python -m pip $(PINNED)
 OURS    := $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation
 PACK    := $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation
-RESOLVE := build/locking/bin/uv pip compile --no-config --quiet --universal --python-version 3.11 \
-           --generate-hashes --no-header --no-annotate $(LOCK)
-# What stands in these lists already: held to its version, and not listed again.
-HELD     = $(foreach list,$(1),-c $(list) $$(sed -n 's/^\([a-z][^= ]*\)==.*/--no-emit-package \1/p' $(list)))
-
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 

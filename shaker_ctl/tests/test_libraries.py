@@ -36,6 +36,16 @@ def test_no_library_stands_in_two_versions_in_the_locks() -> None:
     assert {name: versions for name, versions in seen.items() if len(versions) > 1} == {}
 
 
+@pytest.mark.skipif(len(IN_TREE) == 1, reason="an installed package has one lock")
+def test_a_list_has_only_what_the_lists_before_it_lack() -> None:
+    table = set(libraries.locked())
+    rig = set(libraries.locked(ROOT / "hil_tests" / "lock.txt"))
+    assert not table & rig
+    for lock in set(EVERYWHERE) - {libraries.LOCK, ROOT / "hil_tests" / "lock.txt"}:
+        installed = table if "floor" in lock.parts else table | rig
+        assert not installed & set(libraries.locked(lock)), lock
+
+
 def test_what_decides_is_locked_and_bounded_from_above() -> None:
     assert set(libraries.DECIDING) <= set(libraries.locked())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -113,9 +113,9 @@ lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes n
 newest: $(VENV)/.test  ## the newest release of each library that decides, beside the locked one: what changes; NEWEST="--pictures 400"
 	$(BIN)/python -m hil_tests.reader.newest $(NEWEST)
 
-wheel: $(VENV)/.rig  ## build the two wheels into dist/: what a table uses, and the virtual rig
+wheel: $(VENV)/.rig  ## build three wheels into dist/: what a table uses, the virtual rig, the virtual pigpiod
 	rm -rf dist
-	$(PACK) --wheel-dir dist . ./hil_tests
+	$(PACK) --wheel-dir dist . ./hil_tests ./hil_tests/virtual-pigpiod
 	wheel=$$(ls dist/shaker_ctl-*.whl) && version=$$(basename $$wheel | cut -d- -f2) && \
 	    $(BIN)/python -m hil_tests.installed.sbom $$wheel >dist/shaker-ctl-$$version.cdx.json
 
@@ -175,9 +175,9 @@ $(VENV)/.libraries:
 	@sh hil_tests/system-libraries libgl1:libGL.so.1 libglib2.0-0:libglib-2.0.so.0
 	@mkdir -p $(VENV) && touch $@
 
-$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR) $(LOCK_RIG) $(VENV)/bin/python $(VENV)/.libraries
+$(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml hil_tests/virtual-pigpiod/pyproject.toml $(LOCK_TABLE) $(LOCK_FLOOR) $(LOCK_RIG) $(VENV)/bin/python $(VENV)/.libraries
 	$(LOCKED) -r $(LOCK_TABLE) -r $(LOCK_FLOOR) -r $(LOCK_RIG)
-	$(OURS) --editable . --editable ./hil_tests
+	$(OURS) --editable . --editable ./hil_tests --editable ./hil_tests/virtual-pigpiod
 	@touch $@
 
 # Other people's programs, whose tests are skipped without them.

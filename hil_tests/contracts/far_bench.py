@@ -21,15 +21,15 @@ from hil_tests.contracts.gpio_bench import GpioBench
 from hil_tests.contracts.pins import Pins
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.gpio_sides import CANNOT
-from hil_tests.rig.pigpiod.client import hang_up
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
 from hil_tests.rig.wires.bench import WINDOW_S, PwmListener, duty_of
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
+from virtual_pigpiod.client import hang_up
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 
 class FarBoard:

@@ -18,12 +18,12 @@ from hil_tests.contracts.pins import Pins, RemotePins
 from hil_tests.rig.door import Door
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.pwm import PwmFolder
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.waiting import seconds_until_off, until
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.ports import Tach
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 
 class GpioBench(ABC):

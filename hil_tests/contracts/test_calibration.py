@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 from hil_tests.reader import by_card
 from hil_tests.rig.camera.optics import FITTED, Lens
 from hil_tests.rig.camera.scene import Scene
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 from shaker_ctl.commands.calibrate import app
 from shaker_ctl.errors import CameraError
 from shaker_ctl.settings import load
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 from vision.calibrating.calibrate import Fit, View, calibrate
 from vision.calibrating.dice_calibration import calibrate_by_dice
 from vision.calibrating.target import Target

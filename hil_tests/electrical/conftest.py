@@ -16,11 +16,11 @@ import pigpio
 import pytest
 
 from hil_tests.rig.crossed import CrossedPair
-from hil_tests.rig.pigpiod.client import hang_up
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, RigFile, host_and_port
+from virtual_pigpiod.client import hang_up
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 HERE = "127.0.0.1"
 PATIENCE_S = 6.0

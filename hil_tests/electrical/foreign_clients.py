@@ -33,9 +33,9 @@ from typing import Annotated
 
 import typer
 
-from hil_tests.rig.pigpiod.buses.attached import attach
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
+from virtual_pigpiod.buses.attached import attach
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 PORT = 8888
 DEVICES = ("i2c:1:0x53=adxl345", "spi:1=loop", "serial:/dev/ttyAMA0=loop")

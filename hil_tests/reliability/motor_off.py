@@ -42,7 +42,6 @@ from rich.progress import track
 from hil_tests.page.bench import a_page
 from hil_tests.page.readers import Readers
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
-from hil_tests.rig.pigpiod.pins.board import Board
 from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, MachineTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap
@@ -62,6 +61,7 @@ from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.status_socket import StatusSocket
+from virtual_pigpiod.pins.board import Board
 
 LIMIT_S = 0.150
 """Longest drive of a motor whose controller is gone."""

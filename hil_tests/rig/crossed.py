@@ -24,14 +24,14 @@ import typer
 
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import Control, told
-from hil_tests.rig.pigpiod.command import start_listening
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.pins.chip import Chip
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
-from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import GpioTable, RigFileError, load
-from hil_tests.rig.scheduling import answer_in_time, go_first
 from hil_tests.rig.wires.wiring import PinMap
+from virtual_pigpiod.command import start_listening
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.pins.chip import Chip
+from virtual_pigpiod.process import VirtualPigpiod
+from virtual_pigpiod.scheduling import answer_in_time, go_first
+from virtual_pigpiod.server import LAST_PORT
 
 RIGS = Chip(sample_us=1)
 """The rig's daemon looks at its pins every microsecond."""

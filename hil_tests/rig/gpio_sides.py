@@ -19,14 +19,14 @@ from hil_tests.rig.fault_set import Fault, FaultPart, Order
 from hil_tests.rig.faults import DaemonPart
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.pwm import PwmFolder
-from hil_tests.rig.pigpiod.buses.attached import attach
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
 from hil_tests.rig.wires.bench import BenchWires
 from hil_tests.rig.wires.port import Wires
 from hil_tests.rig.wires.wiring import Wiring
+from virtual_pigpiod.buses.attached import attach
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 CANNOT = "this rig cannot do that"
 """Start of a refusal whose only reason is that a part is real. A test is then skipped, not

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.plant.plant import Plant
-from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.port import Wires
+from virtual_pigpiod.scheduling import go_first
 
 log = logging.getLogger(__name__)
 

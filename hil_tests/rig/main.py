@@ -20,14 +20,12 @@ from rich.table import Column, Table
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import ask
 from hil_tests.rig.crossed import crossed
-from hil_tests.rig.pigpiod.command import pigpiod
-from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
-from hil_tests.rig.scheduling import answer_in_time
 from hil_tests.rig.wire_test import wires
+from virtual_pigpiod.scheduling import answer_in_time
+from virtual_pigpiod.server import LAST_PORT
 
 app = typer.Typer(no_args_is_help=True)
-app.command("pigpiod")(pigpiod)
 app.command("crossed")(crossed)
 app.command("wires")(wires)
 

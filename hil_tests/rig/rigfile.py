@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from hil_tests.rig.pigpiod.buses.attached import attach
-from hil_tests.rig.pigpiod.server import LAST_PORT
 from hil_tests.rig.wires.uart import Parity
 from hil_tests.rig.wires.wiring import PinMap
+from virtual_pigpiod.buses.attached import attach
+from virtual_pigpiod.server import LAST_PORT
 
 if TYPE_CHECKING:
     from hil_tests.rig.camera.optics import Lens

@@ -35,7 +35,7 @@ from hil_tests.rig.camera.scene import Scene, StereoScene, scene_of
 from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.geometry import Geometry
 from hil_tests.rig.plant.snapshot import SceneBoard
-from hil_tests.rig.scheduling import answer_in_time
+from virtual_pigpiod.scheduling import answer_in_time
 
 FPS = 30.0
 JPEG_QUALITY = 90

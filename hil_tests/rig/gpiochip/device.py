@@ -19,7 +19,7 @@ from typing import Any
 from hil_tests.rig.gpiochip import trap, uapi
 from hil_tests.rig.gpiochip.lines import LINES, HeldLines, Lines
 from hil_tests.rig.gpiochip.trap import Call
-from hil_tests.rig.pigpiod.pins.board import Board
+from virtual_pigpiod.pins.board import Board
 
 NODE = "/dev/gpiochip0"
 LABEL = b"pinctrl-rp1"

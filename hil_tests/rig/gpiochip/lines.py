@@ -15,10 +15,10 @@ import threading
 from dataclasses import dataclass, field
 
 from hil_tests.rig.gpiochip.uapi import LINES_MAX, Edge, LineEvent, LineFlag, LineInfo, LineRequest
-from hil_tests.rig.pigpiod.pins.board import Board, now_us
-from hil_tests.rig.pigpiod.pins.pin import Mode, Pull
-from hil_tests.rig.pigpiod.pins.timeline import Tap
-from hil_tests.rig.pigpiod.reports.filters import GlitchFilter
+from virtual_pigpiod.pins.board import Board, now_us
+from virtual_pigpiod.pins.pin import Mode, Pull
+from virtual_pigpiod.pins.timeline import Tap
+from virtual_pigpiod.reports.filters import GlitchFilter
 
 LINES = 54
 """As the RP1 of a Raspberry Pi 5 has them."""

@@ -19,9 +19,9 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.pins.pin import Mode
-from hil_tests.rig.pigpiod.pins.sources import PulseTrain
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.pins.pin import Mode
+from virtual_pigpiod.pins.sources import PulseTrain
 
 CHANNELS = {0: (12, Mode.ALT0), 1: (13, Mode.ALT0), 2: (18, Mode.ALT3), 3: (19, Mode.ALT3)}
 """GPIO of each channel of the RP1's PWM0 and the function that shows it there."""

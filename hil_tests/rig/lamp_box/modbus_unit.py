@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from hil_tests.rig.lamp_box.box import LampBox, Refused
-from hil_tests.rig.scheduling import go_first
+from virtual_pigpiod.scheduling import go_first
 
 READ, WRITE_ONE, WRITE, WRITE_READ = 3, 6, 16, 23
 ILLEGAL_FUNCTION = 1

@@ -31,12 +31,12 @@ from hil_tests.rig.faults import (
     CameraPart,
 )
 from hil_tests.rig.main import app
-from hil_tests.rig.pigpiod.command import start_listening
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults
 from hil_tests.waiting import until
+from virtual_pigpiod.command import start_listening
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]

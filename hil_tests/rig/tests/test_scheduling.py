@@ -7,12 +7,12 @@ import subprocess
 import sys
 import threading
 
-from hil_tests.rig import scheduling
+from virtual_pigpiod import scheduling
 
 WALK = """
 import gc, sys, time
 import hil_tests.rig.rig
-from hil_tests.rig.scheduling import TURN_S, answer_in_time
+from virtual_pigpiod.scheduling import TURN_S, answer_in_time
 
 def walk_s():
     began = time.thread_time()

@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 from hil_tests.rig.crossed import cross
 from hil_tests.rig.main import app
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import host_and_port, load
 from hil_tests.rig.wire_test import CheckedWire, examine
 from hil_tests.rig.wires.bench import BenchWires
 from hil_tests.rig.wires.wiring import PinMap
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 CONTROLLER = PinMap()
 RIG = PinMap()

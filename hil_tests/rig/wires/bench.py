@@ -31,11 +31,11 @@ from datetime import datetime
 
 import pigpio
 
-from hil_tests.rig.pigpiod.client import hang_up
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
-from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.tach_player import FORESIGHT_S, TachPlayer
 from hil_tests.rig.wires.wiring import PinMap
+from virtual_pigpiod.client import hang_up
+from virtual_pigpiod.scheduling import go_first
 
 REPORT = struct.Struct("<HHII")
 NOTIFY_OPEN_IN_BAND = 99

@@ -25,8 +25,8 @@ from pathlib import Path
 import serial
 
 from hil_tests.rig.fault_set import FaultSet, catalogue
-from hil_tests.rig.scheduling import go_first
 from hil_tests.rig.wires.uart import Framing, framing_of, heard
+from virtual_pigpiod.scheduling import go_first
 
 SLICE_S = 0.002
 """Length of a slice, in seconds. Bytes move in slices, as in USB adapters; the last ends on

@@ -13,9 +13,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.pins.chip import LAST_USER_GPIO
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.pins.chip import LAST_USER_GPIO
 
 DRIVER_FILTER_S = 0.0002
 """EN low for less than this does not reach the driver's logic. The controller pulses EN low for

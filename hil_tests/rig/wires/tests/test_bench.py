@@ -15,14 +15,14 @@ import pigpio
 import pytest
 
 from hil_tests.rig.crossed import RIGS, cross
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.process import VirtualPigpiod
 from hil_tests.rig.plant.joint import PlantOutputs
 from hil_tests.rig.wires import bench as bench_module
 from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchWires, PwmLine, WiresError, duty_of
 from hil_tests.rig.wires.tach_player import FORESIGHT_S
 from hil_tests.rig.wires.wiring import PinMap
 from hil_tests.waiting import seconds_until, until
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.process import VirtualPigpiod
 
 PINS = PinMap()
 WIRING = PinMap(

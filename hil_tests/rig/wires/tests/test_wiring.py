@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from hil_tests.rig.machine import PlantThread
-from hil_tests.rig.pigpiod.pins.board import Board
-from hil_tests.rig.pigpiod.pins.pin import Mode
 from hil_tests.rig.plant.joint import PlantOutputs
 from hil_tests.rig.plant.plant import Plant
 from hil_tests.rig.wires.wiring import DRIVER_FILTER_S, PinMap, Wiring
 from hil_tests.waiting import until
+from virtual_pigpiod.pins.board import Board
+from virtual_pigpiod.pins.pin import Mode
 
 PINS = PinMap()
 

@@ -36,7 +36,8 @@ pytestmark = [pytest.mark.rig, pytest.mark.timeout(180)]
 PI = {
     "proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.5\0",
     "etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\n',
-    "sys/devices/platform/soc/soc:firmware/get_throttled": "0\n",
+    "sys/class/hwmon/hwmon0/name": "rpi_volt\n",
+    "sys/class/hwmon/hwmon0/in0_lcrit_alarm": "0\n",
     "sys/class/thermal/thermal_zone0/temp": "51600\n",
     "boot/firmware/config.txt": "dtparam=audio=off\n",
     "usr/bin/pigpiod": "",
@@ -170,7 +171,7 @@ def with_dealers_only(bench: Bench) -> None:
 
 
 def with_undervoltage(bench: Bench) -> None:
-    bench.rewrite(bench.file("sys/devices/platform/soc/soc:firmware/get_throttled"), "50005\n")
+    bench.rewrite(bench.file("sys/class/hwmon/hwmon0/in0_lcrit_alarm"), "1\n")
 
 
 def with_another_pin(bench: Bench) -> None:

@@ -260,7 +260,8 @@ class HealthView:
     """The computer itself."""
 
     temperature_c: float | None = None
-    throttled: tuple[str, ...] = ()
+    throttled: tuple[str, ...] | None = None
+    """What is wrong with the supply and the processor's speed; None: nothing tells."""
     disk_free_b: int | None = None
     memory_free_b: int | None = None
     uptime_s: float | None = None

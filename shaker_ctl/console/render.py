@@ -306,7 +306,8 @@ def health(view: TableView, style: Style) -> Lines:
     now = view.health
     lines = pairs(
         ("temperature", shown(now.temperature_c, "C")),
-        ("power", ", ".join(now.throttled) or "no undervoltage or throttling reported"),
+        ("power", "not known" if now.throttled is None
+                  else ", ".join(now.throttled) or "no undervoltage reported"),
         ("disk free", size(now.disk_free_b)),
         ("memory free", size(now.memory_free_b)),
         ("up for", duration(now.uptime_s)),

@@ -18,7 +18,8 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation.places import Places
-from shaker_ctl.service.wall_time import is_synchronised
+from shaker_ctl.service.power import UNDERVOLTAGE_BEFORE, UNDERVOLTAGE_NOW, read_power
+from shaker_ctl.service.wall_time import EARLIEST_WALL_S, RTC, is_synchronised, rtc_agrees
 
 SUPPORTED = re.compile(r"Raspberry Pi (3|4|400|5|500|Compute Module [345]|Zero 2)\b")
 """Models with a 64-bit processor; onnxruntime has no wheels for others."""
@@ -29,12 +30,6 @@ SYSTEMS = ("bookworm", "trixie")
 HOT_C, TOO_HOT_C = 75.0, 84.0
 """The firmware begins to slow the processor at 80 °C and limits it hard at 85 °C (Raspberry Pi
 documentation, "Frequency management and thermal control")."""
-
-UNDERVOLTAGE_NOW, UNDERVOLTAGE_BEFORE = 1 << 0, 1 << 16
-SLOWED_NOW = 1 << 1 | 1 << 2 | 1 << 3
-
-EARLIEST_WALL_S = 1_767_225_600.0
-"""1 January 2026: this program did not exist before, so such a clock is wrong."""
 
 PIN_TOOLS = ("pinctrl", "raspi-gpio", "gpioset")
 """What the stop script can use, in its order."""
@@ -113,21 +108,22 @@ def system(computer: Computer) -> Finding:
 
 def power(computer: Computer) -> Finding:
     """Undervoltage, now or since the start."""
-    word = _throttled(computer)
-    if word is None:
+    flags = read_power(computer.root)
+    if flags is None:
         return warn(
             "power",
-            "the firmware does not say whether the supply holds",
+            "the kernel does not say whether the supply holds",
             "On a Raspberry Pi: vcgencmd get_throttled; use a supply of 5.1 V and 3 A",
         )
     remedy = "Use the official supply (5.1 V) and a short cable; feed no motor from the Pi"
-    if word & UNDERVOLTAGE_NOW:
-        return fail("power", f"undervoltage now (0x{word:x})", remedy)
-    if word & UNDERVOLTAGE_BEFORE:
-        return warn("power", f"undervoltage since the start (0x{word:x})", remedy)
-    if word & SLOWED_NOW:
-        return warn("power", f"the processor is slowed now (0x{word:x})", "Cool it")
-    return ok("power", "no undervoltage since the start")
+    for flag in flags:
+        if flag == UNDERVOLTAGE_NOW:
+            return fail("power", flag, remedy)
+        if flag == UNDERVOLTAGE_BEFORE:
+            return warn("power", flag, remedy)
+        if flag.endswith(" now"):
+            return warn("power", f"the processor is slowed: {flag}", "Cool it")
+    return ok("power", "no undervoltage reported")
 
 
 def temperature(computer: Computer) -> Finding:
@@ -153,13 +149,21 @@ def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
         return fail("clock", f"{said} is in the past", "Set it: sudo date -u -s '...'; fit an RTC")
     if is_disciplined:
         return ok("clock", f"{said}, synchronised")
-    if (computer.root / "dev/rtc0").exists():
+    battery = computer.text(str(RTC))
+    if rtc_agrees(battery, wall_s):
         return ok("clock", f"{said}, from an RTC")
+    remedy = (
+        "or allow NTP; otherwise a floorperson says `time confirm` at a console after every start, "
+        "before the inspection"
+    )
+    if battery is None:
+        return warn(
+            "clock", f"{said}, confirmed by no RTC and no network time", f"Fit an RTC {remedy}"
+        )
     return warn(
         "clock",
-        f"{said}, confirmed by no RTC and no network time",
-        "Fit an RTC or allow NTP; otherwise a floorperson says `time confirm` at a console after "
-        "every start, before the inspection",
+        f"{said}, and the RTC says another time: its battery is empty or missing",
+        f"Set the time (sudo date -u -s '...' && sudo hwclock -w), fit the RTC's battery, {remedy}",
     )
 
 
@@ -193,17 +197,6 @@ def stop_script(computer: Computer, pins: PinParameters) -> Finding:
             "sudo apt install raspi-utils (pinctrl), or gpiod (gpioset)",
         )
     return ok("stop script", f"GPIO {pins.motor_enable} and {pins.motor_pwm} low by {tool}")
-
-
-def _throttled(computer: Computer) -> int | None:
-    """The firmware's word, wherever this kernel shows it; its bits as `vcgencmd get_throttled`."""
-    folder = computer.root / "sys/devices/platform"
-    for path in sorted(folder.glob("**/get_throttled")) if folder.is_dir() else []:
-        try:
-            return int(path.read_text(), 16)
-        except (OSError, ValueError):
-            continue
-    return None
 
 
 def _assignments(text: str) -> dict[str, str]:

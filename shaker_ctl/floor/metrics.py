@@ -28,7 +28,7 @@ _GAUGES = {
     "shaker_table_dice_left_seconds": "Seconds until the dice are too old",
     "shaker_table_lamps_broken": "Areas whose bulb measures otherwise than commanded",
     "shaker_table_temperature_celsius": "Temperature of the table's computer",
-    "shaker_table_throttled": "1 while the table's computer is throttled",
+    "shaker_table_throttled": "1 while the table's computer has undervoltage or is throttled",
     "shaker_table_disk_free_bytes": "Free space on the table's journal medium",
     "shaker_table_clock_trusted": "1 while the table trusts its wall clock",
     "shaker_table_version_other": "1 where another version runs than the floor named",
@@ -101,6 +101,7 @@ class Figures(Source):
         health, dice = _part(state, "health"), _part(state, "dice")
         second = _part(state, "journal").get("second_copy")
         named = self._collector.named.get(table.place.table)
+        throttled = health.get("throttled")
         trust, broken = health.get("clock_trust"), state.get("broken_lamps")
         return {
             "shaker_table_online": table.is_online,
@@ -114,7 +115,7 @@ class Figures(Source):
             "shaker_table_dice_left_seconds": _number(dice.get("left_s")),
             "shaker_table_lamps_broken": len(broken) if isinstance(broken, list) else None,
             "shaker_table_temperature_celsius": _number(health.get("temperature_c")),
-            "shaker_table_throttled": bool(health.get("throttled")) if health else None,
+            "shaker_table_throttled": None if throttled is None else bool(throttled),
             "shaker_table_disk_free_bytes": _number(health.get("disk_free_b")),
             "shaker_table_clock_trusted": None if not trust else trust != "none",
             "shaker_table_version_other": named is not None

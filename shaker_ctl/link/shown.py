@@ -57,7 +57,7 @@ def _dice(dice: Mapping[str, Any]) -> dict[str, Any]:
 def _health(health: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "temperature_c": _rounded(health.get("temperature_c"), 1),
-        "throttled": health.get("throttled") or [],
+        "throttled": health.get("throttled"),
         "disk_free_b": _rounded(health.get("disk_free_b"), 10_000_000),
         "memory_free_b": _rounded(health.get("memory_free_b"), 10_000_000),
         "clock_trust": health.get("clock_trust") or "",

@@ -12,6 +12,7 @@ from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, to_install
+from shaker_ctl.service.wall_time import EARLIEST_WALL_S
 
 THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
@@ -92,6 +93,25 @@ def test_undervoltage_is_read_from_the_firmwares_word(pi: Computer, word: str, v
     assert computer.power(pi).verdict is verdict
 
 
+PI_5_WORD = "sys/devices/platform/soc@107c000000/soc@107c000000:firmware/get_throttled"
+
+
+@pytest.mark.parametrize(("alarm", "verdict"), [("0", Grade.OK), ("1", Grade.FAIL)])
+def test_undervoltage_is_read_from_hwmon_before_the_firmwares_word(
+    pi: Computer, alarm: str, verdict: Grade
+):
+    put(pi, "sys/class/hwmon/hwmon1/name", "cpu_thermal\n")
+    put(pi, "sys/class/hwmon/hwmon2/name", "rpi_volt\n")
+    put(pi, "sys/class/hwmon/hwmon2/in0_lcrit_alarm", f"{alarm}\n")
+    put(pi, THROTTLED, "50000\n")
+    assert computer.power(pi).verdict is verdict
+
+
+def test_undervoltage_of_a_pi_5_is_read_from_its_own_place(pi: Computer):
+    put(pi, PI_5_WORD, "50005\n")
+    assert_says(computer.power(pi), Grade.FAIL, "5.1 V")
+
+
 def test_a_firmware_that_does_not_say_is_to_be_known(pi: Computer):
     assert_says(computer.power(pi), Grade.WARN, "vcgencmd")
 
@@ -105,18 +125,27 @@ def test_heat_is_named_before_the_processor_slows(pi: Computer, milli: str, verd
     assert computer.temperature(pi).verdict is verdict
 
 
-NOW = computer.EARLIEST_WALL_S + 1e6
+NOW = EARLIEST_WALL_S + 1e6
+
+
+RTC = "sys/class/rtc/rtc0/since_epoch"
 
 
 def test_a_clock_is_believed_for_a_reason_only(pi: Computer):
     assert_says(computer.clock(pi, NOW, True), Grade.OK)
     assert_says(computer.clock(pi, NOW, False), Grade.WARN, "Fit an RTC")
-    put(pi, "dev/rtc0", "")
+    put(pi, RTC, f"{NOW + 1:.0f}\n")
     assert_says(computer.clock(pi, NOW, False), Grade.OK)
 
 
+def test_an_rtc_without_a_battery_vouches_for_nothing(pi: Computer):
+    put(pi, "dev/rtc0", "")  # a Raspberry Pi 5 always has one
+    put(pi, RTC, "31\n")
+    assert_says(computer.clock(pi, NOW, False), Grade.WARN, "battery")
+
+
 def test_a_clock_in_the_past_is_wrong_whoever_vouches_for_it(pi: Computer):
-    put(pi, "dev/rtc0", "")
+    put(pi, RTC, "1000000000")
     assert_says(computer.clock(pi, 1e9, True), Grade.FAIL, "Set it")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, TimeTrust, WagersDo, play
+from shaker_ctl.service import wall_time
 from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.wall_time import WallTime
@@ -83,6 +85,34 @@ def test_a_confirmed_clock_is_trusted_until_it_falls_behind_a_record() -> None:
     assert not wall.is_behind_last_record()
     clock.wall_s -= 3600
     assert wall.is_behind_last_record()
+
+
+@pytest.mark.parametrize(
+    ("rtc_s", "trust"),
+    [
+        (1_790_000_002, TimeTrust.RTC),
+        (31, TimeTrust.NONE),  # a Raspberry Pi 5 without a battery, half a minute after power-on
+        (1_790_086_400, TimeTrust.NONE),  # the battery holds, and the clock is a day behind it
+        (None, TimeTrust.NONE),
+    ],
+)
+def test_an_rtc_is_trusted_only_if_the_clock_agrees_with_it_at_the_start(
+    rtc_s: int | None, trust: TimeTrust, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wall_time, "is_synchronised", lambda: False)
+    monkeypatch.setattr(wall_time, "RTC", tmp_path / "since_epoch")
+    if rtc_s is not None:
+        wall_time.RTC.write_text(f"{rtc_s}\n")
+    clock = Clock()
+    wall = WallTime(clock, last_record_s=clock.wall_s - 60)
+    assert wall.trust() is trust
+    wall_time.RTC.write_text(f"{rtc_s or 0}\n")
+    clock.wall_s += 86_400 * 40  # the two part in use: what counts is the start
+    assert wall.trust() is trust
+
+
+def test_an_rtc_of_a_time_before_this_program_vouches_for_nothing() -> None:
+    assert not wall_time.rtc_agrees("31", 32.0)
 
 
 def test_a_clock_behind_the_last_record_is_noticed_and_can_be_confirmed() -> None:

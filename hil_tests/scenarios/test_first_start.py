@@ -28,11 +28,11 @@ PROGRAM = (sys.executable, "-c", "from shaker_ctl.main import app; app()")
 UNTRUSTED = """
 from pathlib import Path
 from shaker_ctl.service import wall_time
-wall_time.is_synchronised, wall_time.RTC = lambda: False, Path("/nowhere")
+wall_time.is_synchronised, wall_time.RTC = lambda: False, Path({rtc!r})
 from shaker_ctl.main import app
 app()
 """
-"""The service on a computer without an RTC and without a network."""
+"""The service on a computer without a network, whose RTC has no battery and counts from 1970."""
 
 
 def lines_of_the_page() -> list[str]:
@@ -109,7 +109,10 @@ class NewTable(Session):
 
     def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
         if log == "service.log":
-            command = [PROGRAM[0], "-c", UNTRUSTED, *command[command.index("run") :]]
+            rtc = self.folder / "since_epoch"
+            rtc.write_text("31\n")
+            code = UNTRUSTED.format(rtc=str(rtc))
+            command = [PROGRAM[0], "-c", code, *command[command.index("run") :]]
         return super()._started(name, command, log, nice=nice)
 
 

@@ -139,3 +139,14 @@ def test_an_unsealed_table_says_so_in_status_and_digests() -> None:
         for look in (render.status, render.digests):
             text = "\n".join(look(view, render.PLAIN))
             assert ("unsealed" in text) is not is_verified
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [(None, "not known"), ((), "no undervoltage reported"), (("undervoltage now",), "undervoltage")],
+)
+def test_a_supply_that_nothing_watches_is_not_known(
+    flags: tuple[str, ...] | None, shown: str
+) -> None:
+    view = TableView(health=HealthView(throttled=flags))
+    assert any("power" in line and shown in line for line in render.health(view, render.PLAIN))

@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -45,3 +47,19 @@ def test_every_alarm_has_a_test() -> None:
     alarms = set(re.findall(r"- alert: (\w+)", (FILES / "alerts.yml").read_text("utf-8")))
     tested = "".join((HERE / file).read_text("utf-8") for file in TESTED)
     assert {name for name in alarms if f'alertname="{name}"' not in tested} == set()
+
+
+@pytest.mark.parametrize(
+    ("health", "sample"),
+    [({"throttled": None}, None), ({}, None), ({"throttled": []}, 0), ({"throttled": ["x"]}, 1)],
+)
+def test_a_table_that_does_not_know_its_supply_gives_no_sample(
+    health: dict[str, object], sample: int | None
+) -> None:
+    place = SimpleNamespace(table="T1")
+    table: Any = SimpleNamespace(
+        place=place, state={"health": health}, birth={}, is_online=True, is_open=False,
+        heard_s=0.0, behind=0, refused=0,
+    )  # fmt: skip
+    collector: Any = SimpleNamespace(named={})
+    assert metrics.Figures(collector)._of(table)["shaker_table_throttled"] == sample

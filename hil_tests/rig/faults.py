@@ -16,6 +16,7 @@ Must not know what any fault does, nor what a controller should do about it.
 
 from __future__ import annotations
 
+import difflib
 import logging
 import queue
 import shlex
@@ -144,7 +145,9 @@ class Faults:
 
     def _part(self, name: str) -> FaultPart:
         if name not in self._part_of:
-            raise ValueError(f"no fault {name!r}; there are: {', '.join(sorted(self._part_of))}")
+            near = difflib.get_close_matches(name, self._part_of)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`faults` lists them"
+            raise ValueError(f"no fault {name!r}; {hint}")
         return self._part_of[name]
 
 

@@ -57,7 +57,8 @@ def test_faults_go_to_their_part_and_are_mended(parts):
 @pytest.mark.parametrize(
     ("sentence", "text"),
     [
-        ("blind", "there are: deaf, dim"),
+        ("blind", "`faults` lists them"),
+        ("daef", "did you mean deaf"),
         ("dim colour=red", "takes"),
         ("dim percent=much", "must be a number"),
         ("dim after 1 lunch", "can wait for"),

@@ -19,7 +19,8 @@ worth nothing when it arrives.
 What if this process itself dies or is stopped while EN is high? Its line is then released or held
 by the kernel, and the kernel of a Raspberry Pi leaves a released output as it was driven, unless
 `dtparam=strict_gpiod` stands in config.txt (raspberrypi/linux, pull request 6117): then the pin
-becomes an input and the resistor at EN pulls it low. That is set by the installer. Besides:
+becomes an input and the resistor at EN pulls it low. The person who installs writes it there, and
+`doctor` warns where it is missing. Besides:
 
 * the controller hears within a millisecond that this process has ended, and within the time of one
   grant that it no longer answers. It takes the duty to zero, kills what is left, and holds EN low
@@ -54,8 +55,6 @@ TURN_S = 0.010
 """Time between two pulses for the monostable."""
 
 IDLE_S = 1.0
-PRIORITY = 50
-"""Real-time priority, where the unit permits one (LimitRTPRIO)."""
 
 
 class EnableLine:
@@ -144,8 +143,6 @@ def main(descriptor: int, chip: str, offset: int, duty: str, monostable: bool) -
     except (ImportError, OSError) as error:
         controller.send(f"{type(error).__name__}: {error}".encode())
         return 1
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     gc.freeze()
     gc.disable()
     try:

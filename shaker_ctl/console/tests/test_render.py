@@ -143,10 +143,14 @@ def test_an_unsealed_table_says_so_in_status_and_digests() -> None:
 
 @pytest.mark.parametrize(
     ("flags", "shown"),
-    [(None, "not known"), ((), "no undervoltage reported"), (("undervoltage now",), "undervoltage")],
+    [
+        (None, "not known"),
+        ((), "no undervoltage reported"),
+        (("undervoltage now",), "undervoltage"),
+    ],
 )
 def test_a_supply_that_nothing_watches_is_not_known(
     flags: tuple[str, ...] | None, shown: str
 ) -> None:
-    view = TableView(health=HealthView(throttled=flags))
+    view = TableView(table="t", life="closed", health=HealthView(throttled=flags))
     assert any("power" in line and shown in line for line in render.health(view, render.PLAIN))

@@ -61,6 +61,25 @@ def test_the_drawing_shows_every_pin_of_the_page_with_its_place_on_the_header():
     assert shown == {row[1]: row[2] for row in rows()}
 
 
+def test_the_page_and_the_drawing_begin_with_what_the_e_stop_does_not_do():
+    first = PAGE.split("## Wiring\n\n")[1].split("![")[0]
+    assert "shorted" in first
+    assert "e-stop pressed" in first
+    assert "e-stop pressed" in (shipped() / "wiring.svg").read_text("utf-8")
+
+
+def test_the_page_does_not_say_that_it_ran_on_a_raspberry_pi():
+    first = PAGE.split("## Install\n\n")[1].split("\n\n")[0]
+    assert "meant for" in first
+    assert "#what-was-not-tried" in first
+
+
 @pytest.mark.parametrize("name", ["motor-off", "await-pigpiod", "shaker-ctl.rules"])
 def test_every_file_that_an_installation_brings_is_explained(name: str):
     assert f"`{name}`" in PAGE
+
+
+def test_the_rules_name_no_adapter_that_install_was_not_told_of_and_keep_modem_manager_off():
+    rules = (shipped() / "shaker-ctl.rules").read_text("utf-8")
+    assert "shaker-lamps" not in rules
+    assert 'ENV{ID_MM_DEVICE_IGNORE}="1"' in rules

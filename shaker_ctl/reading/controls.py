@@ -2,7 +2,7 @@
 
 Owns the comparison of the requested and the actual values. A camera that adjusts itself changes
 every picture when a hand passes, and answers a dip of the ring light with a longer exposure. Must
-not know OpenCV or picamera2.
+not know OpenCV or libcamera.
 """
 
 from __future__ import annotations

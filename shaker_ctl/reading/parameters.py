@@ -130,11 +130,11 @@ class ControlParameters(Parameters):
     grain."""
 
     white_balance_k: float | None = Field(default=None, ge=2000.0, le=10000.0)
-    """White balance as a colour temperature, kelvin, fixed; that of the ring light."""
+    """White balance as a colour temperature, kelvin, fixed; that of the ring light.
+    A CSI camera has `colour_gains` instead."""
 
     colour_gains: tuple[Gain, Gain] | None = None
-    """Red and blue gain of a CSI camera, each above 0 and at most 32, fixed, where its temperature
-    is not a control."""
+    """Red and blue gain of a CSI camera, each above 0 and at most 32, fixed."""
 
     focus: float | None = Field(default=None, ge=0.0, le=1023.0)
     """Focus, fixed: in the camera's own units for V4L2, in dioptres for CSI (1 / metres: 3.4 for
@@ -150,7 +150,7 @@ class CameraParameters(Parameters):
 
     device: int | str = 0
     """A number (0 to 255) or path (`/dev/v4l/by-id/…`) for V4L2, `csi:0` for the first CSI camera
-    (with picamera2), or an address (`http://…/camera.mjpg`)."""
+    (with rpicam-vid), or an address (`http://…/camera.mjpg`)."""
 
     frames_per_s: float = bounded(30.0, at_least=5.0, at_most=240.0)
     """What the camera delivers. Lower: each of the frames of a consensus takes longer; below

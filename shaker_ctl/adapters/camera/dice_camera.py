@@ -20,6 +20,7 @@ import contextlib
 import itertools
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -248,6 +249,8 @@ class DiceCamera:
             environment[name] = "1"
         environment["OPENCV_FFMPEG_LOGLEVEL"] = "-8"  # its complaints become our named faults
         environment["OPENCV_LOG_LEVEL"] = "SILENT"
+        # Seconds that OpenCV waits for a V4L2 frame, read when it is loaded; without it, 10.
+        environment["OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT"] = "1"
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in _reap
         with theirs:
             process = subprocess.Popen(
@@ -336,11 +339,11 @@ class DiceCamera:
         if link is not None:
             link.close()
         if process is not None:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.3 if self._is_stopping.is_set() else 0.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # and the program of a CSI camera
+            process.wait()
         if self._stderr is not None:
             self._stderr.close()
             self._stderr = None

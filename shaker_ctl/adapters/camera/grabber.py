@@ -12,6 +12,7 @@ the rate is measured.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 import zlib
@@ -22,8 +23,11 @@ from typing import Any, Protocol
 import cv2
 import numpy as np
 
+from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
 from vision.frame import Frame, digest
+
+log = logging.getLogger(__name__)
 
 _START_OF_SCAN = b"\xff\xda"
 """Marks the picture's own data in a JPEG file (ITU-T T.81, B.1.1.3)."""
@@ -114,8 +118,8 @@ class Grabber:
         part_px: int | None = None,
     ) -> None:
         """`device` is for messages; `source.make_opener` gives what opens it. `on_trouble` is
-        called from the grabber's thread: with what is wrong when the stream is lost, with None
-        when it is back. The grabber opens a lost stream again by itself. `part_px`: width of one
+        called from any thread: with what is wrong when the stream is lost, with None when it is
+        back. The grabber opens a lost stream again by itself. `part_px`: width of one
         picture, where two lenses show theirs side by side."""
         self._device = device
         self._open = open_device
@@ -130,6 +134,8 @@ class Grabber:
         self._late = 0
         self._newest = 0.0
         self._times: deque[float] = deque(maxlen=_RATE_FRAMES)
+        self._telling = threading.RLock()
+        self._is_lost = False
         self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
 
     def start(self) -> None:
@@ -170,6 +176,14 @@ class Grabber:
             fps = (len(times) - 1) / span if span > 0 else 0.0
             return StreamState(self._frames, fps, self._late, self._newest)
 
+    def judge_silence(self, longest_s: float) -> None:
+        """Say that the stream is lost if no frame came for so long, whatever its driver waits for:
+        V4L2 in OpenCV notices a camera that stopped after whole seconds. Call it all the time."""
+        with self._telling:
+            newest = self.state.newest
+            if newest and not self._is_lost and time.monotonic() - newest > longest_s:
+                self._lose("stopped giving frames")
+
     def _has_after(self, after: int) -> bool:
         return self._shot is not None and self._shot.sequence > after
 
@@ -177,29 +191,46 @@ class Grabber:
 
     def _run(self) -> None:
         failures = 0
-        is_lost = False
         while not self._is_stopping.is_set():
-            capture = self._open()
             before = self._frames
-            if capture is not None:
-                reason = "gives no frames"
-                with contextlib.ExitStack() as held:
-                    held.callback(capture.release)
-                    while not self._is_stopping.is_set() and self._grab(capture):
-                        if is_lost:
-                            is_lost = False
-                            self._on_trouble(None)
-                        failures = 0
-            else:
-                reason = "does not open"
+            try:
+                reason = self._stream()
+            except ShakerError as error:
+                reason = f"fails: {error.line()}"
+            except Exception as error:
+                # Whatever a driver or its library raises: a thread that ends says nothing.
+                reason = f"fails: {type(error).__name__}: {error}"
+                log.exception("the camera %r fails", self._device)
             if self._is_stopping.is_set():
                 break
             if self._frames > before:
-                reason = "stopped giving frames"
-            is_lost = True
-            self._on_trouble(f"the camera {self._device!r} {reason}")
+                failures = 0
+            self._lose(reason)
             self._is_stopping.wait(_REOPEN_WAITS_S[min(failures, len(_REOPEN_WAITS_S) - 1)])
             failures += 1
+
+    def _stream(self) -> str:
+        """Open the device and take frames until there are no more; return what is wrong then."""
+        before = self._frames
+        capture = self._open()
+        if capture is None:
+            return "does not open"
+        with contextlib.ExitStack() as held:
+            held.callback(capture.release)
+            while not self._is_stopping.is_set() and self._grab(capture):
+                self._find()
+        return "stopped giving frames" if self._frames > before else "gives no frames"
+
+    def _lose(self, reason: str) -> None:
+        with self._telling:
+            self._is_lost = True
+            self._on_trouble(f"the camera {self._device!r} {reason}")
+
+    def _find(self) -> None:
+        with self._telling:
+            if self._is_lost:
+                self._is_lost = False
+                self._on_trouble(None)
 
     def _grab(self, capture: Capture) -> bool:
         """Take one frame off the stream; False when the stream is lost."""

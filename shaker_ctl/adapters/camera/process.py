@@ -229,6 +229,7 @@ class CameraWorker:
         threading.Thread(target=self._reader.warm, name="warm", daemon=True).start()
 
     def _beat(self, now: float) -> None:
+        self._grabber.judge_silence(self._setup.silent_after_s)
         state = self._grabber.state
         age_s = now - (state.newest or self._started)
         if age_s > 4 * max(self._setup.silent_after_s, self._setup.open_timeout_s):
@@ -305,7 +306,7 @@ class CameraWorker:
                 self._send(messages.CameraRecovered(code))
 
     def _stream_changed(self, trouble: str | None) -> None:
-        """Called by the grabber's thread."""
+        """Called by the grabber's thread, and by ours where the stream falls silent."""
         code = "camera-silent" if self._is_ready else "camera-open"
         if trouble is None:
             for known in ("camera-open", "camera-silent"):

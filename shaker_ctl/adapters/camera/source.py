@@ -15,6 +15,7 @@ from collections.abc import Callable
 import cv2
 
 from shaker_ctl.adapters.camera.grabber import Capture
+from shaker_ctl.adapters.camera.rpicam_capture import open_rpicam
 from shaker_ctl.reading.controls import AUTOMATIC, TINTED, Controls, compare
 from shaker_ctl.reading.messages import CameraSetup
 
@@ -33,6 +34,7 @@ def make_opener(
     setup: CameraSetup, image_size: tuple[int, int], on_controls: OnControls
 ) -> Callable[[], Capture | None]:
     """Return a function that opens the device of `setup`, or returns None where it does not open.
+    It raises CameraError where more can be said.
 
     Where the device sends JPEG files, `retrieve` hands these over as they are (`grabber.Shot`).
     After each opening `on_controls` is told which controls did not take: none, if all is well.
@@ -42,9 +44,7 @@ def make_opener(
 
     def open_device() -> Capture | None:
         if isinstance(device, str) and device.startswith(CSI):
-            from shaker_ctl.adapters.camera.picamera_capture import open_picamera
-
-            return open_picamera(int(device.removeprefix(CSI)), setup, image_size, on_controls)
+            return open_rpicam(int(device.removeprefix(CSI)), setup, image_size, on_controls)
         # OpenCV's and FFmpeg's own complaints are silenced: one line says what failed.
         os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
         cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)

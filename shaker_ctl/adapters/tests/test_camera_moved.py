@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from multiprocessing import Pipe
 from typing import Any
 
@@ -142,3 +143,18 @@ def test_it_counts_as_a_lost_reader_with_a_remedy() -> None:
     queue.raise_(FaultKind.READER, "camera-moved", 0.0)
     (fault,) = queue.standing()
     assert "shaker-ctl calibrate camera" in fault.remedy
+
+
+def test_a_camera_that_stops_behind_a_waiting_driver_is_silent_after_the_time_of_the_settings() -> (
+    None
+):
+    bench = Bench()
+    worker, grabber = bench.worker, bench.worker._grabber
+    worker._is_ready = True
+    now = time.monotonic()
+    grabber._newest = now - 0.4
+    worker._beat(now)
+    assert bench.said() == []
+    grabber._newest = now - 0.6
+    worker._beat(now)
+    assert bench.said() == ["camera-silent"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -79,6 +80,13 @@ def test_the_process_loads_its_libraries_before_anything_is_opened(camera, heard
     heard.wait(CameraFault)  # nobody is there: it was opened
     with pytest.raises(CameraError, match="already started"):
         camera.start()
+
+
+def test_opencv_waits_a_second_for_a_v4l2_frame_and_not_ten(camera):
+    camera.load()
+    until(lambda: camera.pid)
+    environment = Path(f"/proc/{camera.pid}/environ").read_bytes().split(b"\0")
+    assert b"OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT=1" in environment
 
 
 def test_a_process_that_only_loads_can_be_stopped(camera, heard):

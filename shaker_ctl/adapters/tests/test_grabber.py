@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import cv2
 import numpy as np
 import pytest
 
+from hil_tests.waiting import until
 from shaker_ctl.adapters.camera.grabber import Grabber, Shot
+from shaker_ctl.errors import CameraError
 from vision.tests.drawing import Die, draw
 
 PICTURE = draw([Die(-20, -10, 15, 6)])
@@ -124,5 +129,67 @@ def test_a_stream_that_nobody_looks_at_is_not_decoded(monkeypatch) -> None:
         assert not decoded
         assert grabber.newest is not None
         assert decoded
+    finally:
+        grabber.stop()
+
+
+class Stopping(Capture):
+    """A camera that stops after some frames, behind a driver that goes on waiting."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = 5
+        self.goes_on = threading.Event()
+
+    def grab(self) -> bool:
+        self.left -= 1
+        if self.left < 0:
+            self.goes_on.wait(10.0)
+            self.left = 1 << 30
+        return True
+
+
+def test_silence_is_noticed_while_the_driver_still_waits_and_is_over_with_the_next_frame() -> None:
+    camera, trouble = Stopping(), list[str | None]()
+    grabber = Grabber(0, lambda: camera, frames_per_s=30.0, on_trouble=trouble.append)
+    grabber.start()
+    try:
+        until(lambda: grabber.state.frames == 5)
+        grabber.judge_silence(60.0)
+        assert trouble == []
+        time.sleep(0.06)
+        grabber.judge_silence(0.05)
+        grabber.judge_silence(0.05)
+        assert trouble == ["the camera 0 stopped giving frames"]
+        camera.goes_on.set()
+        until(lambda: trouble[-1] is None)
+        assert trouble == ["the camera 0 stopped giving frames", None]
+    finally:
+        grabber.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("numpy.dtype size changed"), "fails: ValueError: numpy.dtype size changed"),
+        (CameraError("no rpicam-vid", remedy="Install it"), "fails: no rpicam-vid. Install it"),
+    ],
+)
+def test_whatever_an_opener_raises_is_a_trouble_with_a_name_and_tried_again(
+    error: Exception, said: str
+) -> None:
+    tries, trouble = list[int](), list[str | None]()
+
+    def opened() -> Capture:
+        tries.append(1)
+        if len(tries) == 1:
+            raise error
+        return Capture()
+
+    grabber = Grabber("/dev/video0", opened, frames_per_s=30.0, on_trouble=trouble.append)
+    grabber.start()
+    try:
+        assert grabber.next(1, 10.0) is not None
+        assert trouble == [f"the camera '/dev/video0' {said}", None]
     finally:
         grabber.stop()

@@ -52,6 +52,13 @@ def test_what_a_restart_cannot_mend_is_not_restarted():
     }
 
 
+def test_the_sandbox_permits_what_the_program_of_a_csi_camera_needs():
+    assert "AF_NETLINK" in TABLE["RestrictAddressFamilies"][0].split()  # libcamera: libudev
+    allowed = {device.split()[0] for device in TABLE["DeviceAllow"]}
+    assert {"char-video4linux", "char-media", "char-dma_heap"} <= allowed
+    assert "video" in TABLE["SupplementaryGroups"][0].split()
+
+
 def test_a_table_that_keeps_failing_stays_down():
     assert TABLE["Restart"] == ["on-failure"]
     burst, interval_s = int(TABLE["StartLimitBurst"][0]), int(TABLE["StartLimitIntervalSec"][0])

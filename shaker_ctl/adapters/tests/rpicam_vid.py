@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for `rpicam-vid`: the options that the adapter gives, MJPEG and metadata as it has them.
+"""Stands in for `rpicam-vid`: the options that the adapter gives, MJPEG, metadata as it has them.
 
 As in rpicam-apps 1.5: an unknown option ends it with `ERROR: *** … ***` and status 255, JPEG files
 follow each other on standard output, each picture's metadata is `NAME=VALUE` lines and an empty

@@ -22,7 +22,8 @@ def put(
 ) -> None:
     """Have all of `content` at `path`, or what stood there before, whatever comes in between.
 
-    The new file is for its owner alone (mode 0600), until `prepare` gives it another owner, group
+    Its name is on the disk, too, when this returns: a power cut afterwards takes nothing back. The
+    new file is for its owner alone (mode 0600), until `prepare` gives it another owner, group
     or mode by its descriptor, before anything is written. Raises OSError, with nothing left aside.
     """
     number, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -37,6 +38,16 @@ def put(
         with contextlib.suppress(OSError):
             os.unlink(aside)
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in `folder` to the disk, after a new file or a rename. Raises OSError."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def mode(bits: int) -> Callable[[int], object]:

@@ -5,7 +5,6 @@ Loaded only when frames are to be read, since it brings OpenCV and the model wit
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,8 @@ import cv2
 import numpy as np
 
 from shaker_ctl import settings
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.adapters.disk.picture_folder import recorded_picture
+from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
 from vision.calibration import Calibration
@@ -61,13 +61,15 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
         plain = record.plain
         then = plain.get("event", {}).get("verdict", {})
         saved = plain["pictures"].get("frame")
-        path = folder / saved["file"] if saved else None
-        if path is None or not path.exists():
+        if not saved:
             continue
-        content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest() != saved["sha256"]:
+        try:
+            content = recorded_picture(folder, saved["file"], saved["sha256"])
+        except FileNotFoundError:
+            continue
+        except RefusedError:
             what = "the stored frame is not the recorded one"
-            found.differences.append(_difference(plain, what, path.name))
+            found.differences.append(_difference(plain, what, saved["file"]))
             continue
         now = _opinion(reader, content)
         if then.get("type") not in COMPARED:

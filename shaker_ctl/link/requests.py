@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl import __version__
-from shaker_ctl.adapters.disk.picture_folder import newest_pictures
+from shaker_ctl.adapters.disk.picture_folder import newest_pictures, recorded_picture
 from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.link.outbox import opened
@@ -95,10 +95,7 @@ def _picture(want: Want, files: TableFiles) -> bytes:
     named = records[0].plain.get("pictures") or {} if records else {}
     for picture in named.values():
         if picture.get("sha256") == want.sha256 and _FILE.fullmatch(str(picture.get("file"))):
-            data = (files.pictures / picture["file"]).read_bytes()
-            if hashlib.sha256(data).hexdigest() != want.sha256:
-                raise RefusedError("the picture is not as the record has it")
-            return data
+            return recorded_picture(files.pictures, picture["file"], want.sha256)
     raise RefusedError(f"the record {want.sequence} names no picture {want.sha256[:16]}")
 
 

@@ -18,7 +18,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shaker_ctl import __version__
+from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.book import Book, Round
 from shaker_ctl.page.history import History
@@ -208,10 +210,13 @@ class Page:
             raise HTTPException(404)
         if not is_shown:
             self.site.noted(request, "picture", wanted)
+        folder = self._places.journal.pictures
         try:
-            data = await asyncio.to_thread((self._places.journal.pictures / name).read_bytes)
+            data = await asyncio.to_thread(recorded_picture, folder, name, wanted)
         except OSError:
-            raise HTTPException(410) from None
+            raise HTTPException(410, "this picture is no longer kept") from None
+        except RefusedError as refused:
+            raise HTTPException(410, str(refused)) from None
         return Response(data, media_type="image/jpeg")
 
     def _shown_picture(self) -> str:

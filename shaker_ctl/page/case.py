@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from shaker_ctl.adapters.disk.picture_folder import recorded_picture
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.page.journal import RoundRecord
 
 VERIFY = Path(__file__).with_name("verify_case.py")
@@ -49,9 +51,12 @@ def pack(
 
         for what, name, digest in found.pictures:
             try:
-                content = (pictures / Path(name).name).read_bytes()
+                content = recorded_picture(pictures, name, digest)
             except OSError:
                 files.append({"file": None, "sha256": digest, "what": what})
+                continue
+            except RefusedError as refused:
+                files.append({"file": None, "sha256": digest, "what": what, "not": str(refused)})
                 continue
             put(f"pictures/{Path(name).name}", content)
             files.append({"file": f"pictures/{Path(name).name}", "sha256": digest, "what": what})

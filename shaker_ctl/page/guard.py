@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -66,7 +67,7 @@ class RequestGuard:
         if (refused := self._refusal(scope)) is not None:
             await refused(scope, receive, furnished)
             return
-        await self._app(scope, receive, furnished)
+        await self._app(scope, _bounded(receive), furnished)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
@@ -74,6 +75,8 @@ class RequestGuard:
             return PlainTextResponse("this page answers only by the name of its computer\n", 421)
         if len(scope["path"]) > MAX_PATH:
             return PlainTextResponse("", 404)
+        if "transfer-encoding" in headers:  # chunks have no length, and come before it (RFC 9112)
+            return PlainTextResponse("no chunks here\n", 411, {"Connection": "close"})
         if scope["method"] in READS:
             return None
         if scope["method"] != "POST":
@@ -96,6 +99,21 @@ class RequestGuard:
         hosts = {headers.get("host", ""), self._name} - {""}
         schemes = {scheme, "https"}  # a proxy in front of this page speaks TLS for it
         return sent_from.netloc in hosts and sent_from.scheme in schemes
+
+
+def _bounded(receive: Receive) -> Receive:
+    """`receive` that refuses a body beyond its bound, whatever the headers said of it."""
+    left = MAX_BODY
+
+    async def counted() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise HTTPException(413)
+        return message
+
+    return counted
 
 
 def _is_loopback(host: str) -> bool:

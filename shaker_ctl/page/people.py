@@ -32,7 +32,10 @@ LOOK_AGAIN_S = 10.0
 """Between two looks into the users file: who was removed, or has another passphrase, is out."""
 
 MAX_SESSIONS = 200
-"""The oldest ends for one more."""
+"""Of all people; the oldest ends for one more."""
+
+MAX_OWN_SESSIONS = 10
+"""Of one person; their own oldest ends for one more, so that nobody logs others out."""
 
 MAX_CLIENTS = 200
 """Computers whose wrong passphrases are remembered; the one not heard longest is forgotten."""
@@ -117,8 +120,10 @@ class Logins:
         self._sessions: dict[str, PageLogin] = {}
         self._lockouts: dict[str, Lockout] = {}
         """The lockout of each client: wrong guesses at another computer lock nobody out here."""
-        self._together = Lockout()
-        """Lockout of all clients: a short delay for everybody slows guesses from many computers."""
+        self._everywhere = Lockout()
+        """Counts the wrong passphrases at all clients. It delays nobody: whoever polls a page would
+        hold its login shut. Guesses from many computers wait for one another (`_checking`), and
+        each computer has its own delays."""
         self._stored: dict[Any, str] = {}
         self._looked_s = float("-inf")
 
@@ -184,10 +189,7 @@ class Logins:
                 return self._judged(name, role, self._lockout(client), is_right=is_right)
 
     def _wait_s(self, name: str, client: str) -> float:
-        now = self._clock()
-        # No name is the empty one: what is left of that lock-out is its delay for everybody.
-        together_s = self._together.remaining_s("", now)
-        return max(self._lockout(client).remaining_s(name, now), together_s)
+        return self._lockout(client).remaining_s(name, self._clock())
 
     def _lockout(self, client: str) -> Lockout:
         found = self._lockouts.pop(client, None) or Lockout()
@@ -201,19 +203,26 @@ class Logins:
     ) -> tuple[str, PageLogin] | str:
         now = self._clock()
         if not is_right:
-            self._together.wrong(name or "?", now)
+            self._everywhere.wrong(name or "?", now)
             delay = lockout.wrong(name, now)
             wait = f"; wait {delay:.0f} s" if delay else ""
             return f"name, role and passphrase do not belong together{wait}"
         lockout.right(name)
-        self._together.right(name)
+        self._everywhere.right(name)
         secret = secrets.token_urlsafe(32)
         session = PageLogin(name, role, _key(secret), now, now, self._stored_of(name, role))
         session.rights = RIGHTS[role]
-        while len(self._sessions) >= MAX_SESSIONS:
-            self._end(next(iter(self._sessions.values())))
+        self._make_room(name)
         self._sessions[session.key] = session
         return secret, session
+
+    def _make_room(self, name: str) -> None:
+        """End this person's oldest session where they have too many, or else the oldest of all."""
+        own = [session for session in self._sessions.values() if session.name == name]
+        if len(own) >= MAX_OWN_SESSIONS:
+            self._end(own[0])
+        elif len(self._sessions) >= MAX_SESSIONS:
+            self._end(next(iter(self._sessions.values())))
 
     def _stored_of(self, name: str, role: str) -> str:
         """The hash that has just let this person in."""
@@ -230,7 +239,7 @@ class Logins:
     def is_locked(self, name: str, client: str) -> bool:
         """Whether the wrong passphrases of this name, here or everywhere, count as an attack."""
         with self._lock:
-            here, everywhere = self._lockout(client), self._together
+            here, everywhere = self._lockout(client), self._everywhere
             return max(here.failures(name), everywhere.failures(name)) >= LOCKED_AFTER
 
     def log_out(self, session: PageLogin) -> None:

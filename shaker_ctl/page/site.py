@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -241,7 +242,8 @@ class Site:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return self._told(request, error.status_code, "")
+        is_bare = error.detail == HTTPStatus(error.status_code).phrase
+        return self._told(request, error.status_code, "" if is_bare else error.detail)
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, ShakerError)
@@ -254,7 +256,7 @@ class Site:
 
     def _told(self, request: Request, status: int, why: str) -> Response:
         if "text/html" not in request.headers.get("accept", ""):
-            return Response(status_code=status)
+            return Response(why, status_code=status)
         return self.page(request, "error.html", status=status, code=status, why=why)
 
 

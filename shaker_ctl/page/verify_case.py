@@ -42,6 +42,9 @@ def main() -> int:
         if kept["sha256"] not in named:
             sys.stdout.write(f"picture {kept['sha256'][:16]}: no record names it\n")
             wrong += 1
+        elif "not" in kept:
+            sys.stdout.write(f"{kept['not']}\n")
+            wrong += 1
         elif kept["file"] is None:
             sys.stdout.write(f"picture {kept['sha256'][:16]}: was no longer kept\n")
         else:

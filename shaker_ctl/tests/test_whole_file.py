@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl import settings
+from shaker_ctl import settings, whole_file
 from shaker_ctl.adapters.disk.dispute_list import NAME, DisputeList
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import DisputesError, RefusedError, SettingsError, ShakerError
 from shaker_ctl.seal import signature
-from shaker_ctl.whole_file import read_bounded
+from shaker_ctl.whole_file import put, read_bounded
 
 
 def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_refused(tmp_path: Path) -> None:
@@ -21,6 +21,25 @@ def test_a_file_of_the_largest_size_is_taken_and_one_byte_more_refused(tmp_path:
     with pytest.raises(OSError, match="larger than 4 bytes") as caught:
         read_bounded(file, 4)
     assert caught.value.errno == errno.EFBIG
+
+
+def test_a_file_is_reported_only_with_its_name_on_the_disk(tmp_path, monkeypatch) -> None:
+    acts: list[str] = []
+    replace, sync = os.replace, os.fsync
+
+    def replaced(aside: str, path: Path) -> None:
+        acts.append("rename")
+        replace(aside, path)
+
+    def synced(number: int) -> None:
+        is_folder = os.path.isdir(f"/proc/self/fd/{number}")
+        acts.append("sync of the folder" if is_folder else "sync of the file")
+        sync(number)
+
+    monkeypatch.setattr(whole_file.os, "replace", replaced)
+    monkeypatch.setattr(whole_file.os, "fsync", synced)
+    put(tmp_path / "file", "12345")
+    assert acts == ["sync of the file", "rename", "sync of the folder"]
 
 
 def _pipe(path: Path) -> None:

@@ -36,15 +36,6 @@ IS_A_LINK = "is a link; a volume of the journal is a file of its own"
 MOVE_AWAY = "Find out who put it there, and move it away"
 
 
-def sync_folder(folder: Path) -> None:
-    """Make a rename or a new name in `folder` durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def beside(path: Path) -> list[Path]:
     """Return what stands beside a file under the names that SQLite takes for its own."""
     named = [f"{path}{suffix}" for suffix in BESIDE]

@@ -17,11 +17,26 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
-from shaker_ctl.errors import JournalWriteError, told_as
+from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
 from shaker_ctl.journal.pictures import PictureFile, to_drop
 from shaker_ctl.ports import Pictures
 
 _NAME = re.compile(r"^(\d{8})-(\d{10})-(frame|overlay)\.jpg$")
+
+
+def recorded_picture(folder: Path, name: str, sha256: str) -> bytes:
+    """Return the picture that a record names by its file and its digest.
+
+    Raises OSError where it is not kept any more, and RefusedError where the file is another one: a
+    picture is evidence only as long as it is the recorded one.
+    """
+    data = (folder / Path(name).name).read_bytes()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise RefusedError(
+            f"the picture {Path(name).name} is not as its record has it",
+            remedy="Find out who changed it; the second copy, an archive or the floor may have it",
+        )
+    return data
 
 
 def newest_pictures(folder: Path, decisions: int) -> Iterator[tuple[str, bytes]]:

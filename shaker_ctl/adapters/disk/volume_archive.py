@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.beside_volumes import clear, look, move_aside, sync_folder
+from shaker_ctl.adapters.disk.beside_volumes import clear, look, move_aside
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -27,7 +27,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.journal.volume import Volume, day_of
-from shaker_ctl.whole_file import opened
+from shaker_ctl.whole_file import opened, sync_folder
 
 FROM_ARCHIVE = "Give the folder of an archive that holds it: shaker-ctl journal fetch FOLDER"
 

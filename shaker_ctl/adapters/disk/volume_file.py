@@ -29,7 +29,6 @@ from shaker_ctl.adapters.disk.beside_volumes import (
     beside,
     clear,
     require_file,
-    sync_folder,
 )
 from shaker_ctl.adapters.disk.sqlite_complaints import COMPLAINTS, REBUILD, translated
 from shaker_ctl.adapters.disk.volume_queries import (
@@ -56,6 +55,7 @@ from shaker_ctl.journal.record import (
     walk,
 )
 from shaker_ctl.journal.volume import Volume, broken_list, misfit
+from shaker_ctl.whole_file import sync_folder
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.journal_lock import is_locked
+from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
@@ -25,7 +26,7 @@ from shaker_ctl.commands.journal.book import (
 )
 from shaker_ctl.commands.journal.export import verify_export
 from shaker_ctl.commands.plain_text import visible
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
 
 
 def verify(
@@ -34,6 +35,9 @@ def verify(
     ] = None,
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="Compare each kept picture with its record, too.")
+    ] = False,
 ) -> None:
     """Walk both copies, or an export, record by record, and name the first bad one.
 
@@ -82,6 +86,32 @@ def verify(
         with opened(config, journal) as book:
             DisputeList(parameters.pictures, known(book.store.milestones())).listed()
     screen.print("the chain is whole", style="green")
+    if pictures:
+        _verify_pictures(config, journal)
+
+
+def _verify_pictures(config: Path, journal: Path | None) -> None:
+    """Compare every picture that a record names. Raises JournalCorruptError for another one."""
+    kept = dropped = 0
+    changed: list[str] = []
+    with opened(config, journal) as book:
+        for record in book.all(first=book.first):
+            for saved in record.plain["pictures"].values():
+                try:
+                    recorded_picture(book.parameters.pictures, saved["file"], saved["sha256"])
+                    kept += 1
+                except OSError:
+                    dropped += 1
+                except RefusedError as refused:
+                    changed.append(f"record {record.plain['sequence']}: {refused}")
+    screen.print(f"pictures: {kept} as recorded, {dropped} no longer kept, {len(changed)} changed")
+    for line in changed:
+        screen.print(visible(line), style="red", soft_wrap=True)
+    if changed:
+        raise JournalCorruptError(
+            f"{len(changed)} pictures are not as their records have them",
+            remedy="Find out who changed them; an archive or the floor may have the right ones",
+        )
 
 
 def _say_if_one_writes(journal: Path) -> None:

@@ -13,11 +13,13 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
 from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.journal.export import closings, with_hash
 from shaker_ctl.commands.plain_text import visible
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Record
 from shaker_ctl.view.archive import is_of_people, told, who
 
@@ -122,15 +124,25 @@ def _draw_evidence(number: int, records: list[Record], folder: Path) -> None:
     screen.print(visible(f"{'chain':10} {last.hash.hex()}"))
     for name, digest in sorted(last.plain["digests"].items()):
         screen.print(visible(f"{name:10} {digest}"))
-    for name in (saved["file"] for each in records for saved in each.plain["pictures"].values()):
-        path = folder / name
-        kept = "" if path.exists() else " (no longer kept)"
-        screen.print(f"picture    {visible(path)}{kept}")
+    for saved in (one for each in records for one in each.plain["pictures"].values()):
+        said = visible(f"picture    {folder / saved['file']}{_standing(folder, saved)}")
+        screen.print(said, soft_wrap=True)
     for act in DisputeList(folder).acts():
         if act.round == number:
             what = "opened" if act.is_open else "settled"
             said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
             screen.print(said, soft_wrap=True)
+
+
+def _standing(folder: Path, saved: dict[str, Any]) -> str:
+    """What there is to say of a picture beside its name."""
+    try:
+        recorded_picture(folder, saved["file"], saved["sha256"])
+    except OSError:
+        return " (no longer kept)"
+    except RefusedError:
+        return " (NOT as its record has it)"
+    return ""
 
 
 def worded(plain: dict[str, Any]) -> str:

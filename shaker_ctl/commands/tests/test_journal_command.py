@@ -19,11 +19,13 @@ from typer.testing import CliRunner
 import shaker_ctl.journal
 from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
+from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.ports import Pictures
 from shaker_ctl.rules.parameters import TableParameters
 
 RUNNER = CliRunner()
@@ -121,6 +123,27 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
     text = run("verify", journal=journal)
     assert "the chain is whole" in text
     assert "journal-tail-unproved" in text
+
+
+def test_verify_compares_pictures_with_their_records_where_it_is_asked(journal: Path) -> None:
+    folder = journal.parent / "pictures"
+    store = SqliteJournal(journal)
+    saved = PictureFolder(folder, 1.0).save(5, 9, Pictures(b"frame", b"overlay"))
+    wall = "2026-11-27T12:00:00+00:00"
+    entry = Entry("step", {"event": {"type": "ReadingMade"}, "rows": [], "decision": []}, round=5)
+    store.write(
+        [link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={}, pictures=saved)]
+    )
+    store.close()
+    assert "pictures: 2 as recorded, 0 no longer kept, 0 changed" in run(
+        "verify", "--pictures", journal=journal
+    )
+    frame = folder / saved["frame"]["file"]
+    frame.write_bytes(b"another")
+    assert "NOT as its record has it" in run("show", "5", journal=journal)
+    assert "the chain is whole" in run("verify", journal=journal)
+    with pytest.raises(JournalCorruptError, match="1 pictures are not as their records have them"):
+        run("verify", "--pictures", journal=journal)
 
 
 def test_verify_names_damaged_tables_of_figures(journal: Path) -> None:

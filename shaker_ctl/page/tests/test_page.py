@@ -257,6 +257,16 @@ class TestPictures:
         newest = next(page.looked.last(1))
         assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", digest(1))
 
+    def test_one_that_is_not_as_its_record_has_it_is_no_evidence(self, page):
+        folder = page._places.journal.pictures
+        named = page.book.file_of(digest(1))
+        (folder / named).write_bytes(b"\xff\xd8 exchanged")
+
+        answer = _logged_in(page, "sam", "surveillance").get(f"/picture/{digest(1)}", accept="*/*")
+
+        assert answer.status == 410
+        assert "not as its record has it" in answer.text
+
     @pytest.mark.parametrize(
         "path", ["..%2f..%2fetc%2fpasswd", "../../etc/passwd", "0" * 64, "x", "%00", "a" * 5000]
     )
@@ -490,6 +500,18 @@ class TestCase:
         picture.write_bytes(b"another picture")
 
         assert self._verify(case).returncode == 1
+
+    def test_a_picture_that_was_exchanged_before_is_told_and_left_out(self, page, tmp_path):
+        (page._places.journal.pictures / page.book.file_of(digest(1))).write_bytes(b"other")
+        browser = _logged_in(page, "sam", "surveillance")
+        answer = browser.post("/rounds/1/case", {"reason": "a guest disagrees"})
+        with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
+            packed.extractall(tmp_path / "case")
+
+        done = self._verify(tmp_path / "case" / "round-1")
+
+        assert done.returncode == 1
+        assert "not as its record has it" in done.stdout
 
     def test_who_took_it_and_why_is_on_record(self, page, case):
         newest = next(page.looked.last(1))

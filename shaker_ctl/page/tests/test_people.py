@@ -13,6 +13,8 @@ from shaker_ctl.page.people import (
     LOOK_AGAIN_S,
     MAX_CLIENTS,
     MAX_LOGIN_S,
+    MAX_OWN_SESSIONS,
+    MAX_SESSIONS,
     NOBODY,
     Logins,
     NotLookedAt,
@@ -100,12 +102,24 @@ def test_clients_that_are_remembered_have_a_bound(pit: Pit) -> None:
     assert len(pit.people._lockouts) == MAX_CLIENTS
 
 
-def test_who_guesses_at_many_computers_waits_as_well(pit: Pit) -> None:
+@pytest.mark.parametrize("computers", [1, 120])
+def test_who_polls_the_login_keeps_nobody_else_out(pit: Pit, computers: int) -> None:
     looked_at = 0
-    for number in range(50):
-        got = pit.people.log_in("fay", "floorperson", "guess", f"10.0.2.{number}")
+    for poll in range(200):
+        pit.now_s += 0.2
+        polling = f"10.0.2.{poll % computers}"
+        got = pit.people.log_in("fay", "floorperson", f"guess {poll}", polling)
         looked_at += not isinstance(got, NotLookedAt)
-    assert looked_at <= LOCKED_AFTER
-    assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), NotLookedAt)
-    pit.now_s += MAX_FOR_ALL_S
-    assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), tuple)
+        if poll % 40 == 39:
+            assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), tuple)
+    assert computers > 1 or looked_at < 20
+    assert pit.people.is_locked("fay", "10.0.2.0") is (computers == 1)
+
+
+def test_who_logs_in_often_ends_their_own_sessions_alone(pit: Pit) -> None:
+    for _ in range(MAX_SESSIONS + 1):
+        got = pit.people.log_in("wall7", "viewer", WORD, "10.0.0.2")
+        assert isinstance(got, tuple)
+    assert pit.is_in("fay")
+    assert not pit.is_in("wall7")
+    assert sum(one.name == "wall7" for one in pit.people._sessions.values()) == MAX_OWN_SESSIONS

@@ -229,3 +229,23 @@ def test_a_connection_that_dawdles_is_closed(
         listening.close()
 
     asyncio.run(dawdle())
+
+
+def test_a_body_in_chunks_is_refused_before_it_is_kept(served) -> None:
+    process, port = served
+    resident = Path(f"/proc/{process.pid}/statm")
+    before = int(resident.read_text().split()[1])
+    with socket.create_connection(("127.0.0.1", port), 30) as line:
+        head = (
+            f"POST /login HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+        )
+        length = "Content-Length: 10\r\nTransfer-Encoding: chunked\r\n\r\n"
+        line.sendall((head + length).encode())
+        piece = b"10000\r\n" + b"a" * 65536 + b"\r\n"
+        with contextlib.suppress(ConnectionError):
+            for _ in range(400):
+                line.sendall(piece)
+        with contextlib.suppress(ConnectionError):
+            assert line.recv(100).startswith(b"HTTP/1.1 411")
+    pages = int(resident.read_text().split()[1]) - before
+    assert pages * resource.getpagesize() < 5_000_000

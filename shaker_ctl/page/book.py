@@ -27,7 +27,7 @@ from shaker_ctl.page.journal import is_of_play
 
 log = logging.getLogger(__name__)
 
-VERSION = 5
+VERSION = 6
 """Version of the tables. Tables of another version are made anew."""
 
 PAUSE_S = 0.4
@@ -54,6 +54,7 @@ _SCHEMA = (
     "CREATE TABLE fault (sequence INTEGER PRIMARY KEY, wall TEXT NOT NULL, round INTEGER, "
     "kind TEXT NOT NULL, code TEXT NOT NULL)",
     "CREATE TABLE day (day TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE left_out (sequence INTEGER PRIMARY KEY, why TEXT NOT NULL)",
     f"PRAGMA user_version={VERSION}",
 )
 
@@ -156,7 +157,7 @@ class Book:
             try:
                 with closing(self._opened_for_writing()) as db:
                     self._follow(db)
-            except (JournalError, *COMPLAINTS, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # noqa: BLE001 - a page that goes blind must say so
                 trouble = error.line() if isinstance(error, JournalError) else str(error)
                 if trouble != self.trouble:
                     log.warning("the journal is not followed: %s", trouble)
@@ -172,13 +173,13 @@ class Book:
             _begin_anew(db)
             follower = Follower(self._journal)
         with closing(follower):
-            self.cursor, self.trouble = follower.cursor, ""
+            self.cursor, self.trouble = follower.cursor, _left_out(db)
             self._heard()
             while not self._ended.is_set():
                 records = follower.take()
                 if records:
                     _fold(db, records, follower.identity, self._day_begins)
-                    self.cursor = follower.cursor
+                    self.cursor, self.trouble = follower.cursor, _left_out(db)
                 self.is_behind = len(records) == AT_ONCE
                 if records and not self.is_behind:
                     self._heard()
@@ -350,12 +351,7 @@ def _fold(
     db.execute("BEGIN IMMEDIATE")
     try:
         for record in records:
-            plain = record.plain
-            db.execute(
-                "INSERT OR REPLACE INTO day VALUES (?, ?)",
-                (day_of(plain["wall"], day_begins), record.sequence),
-            )
-            _take(db, plain)
+            _fold_or_leave(db, record, day_begins)
         last = records[-1]
         values = (identity, last.sequence, last.hash)
         db.execute("INSERT OR REPLACE INTO kept VALUES (1, ?, ?, ?)", values)
@@ -363,6 +359,43 @@ def _fold(
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+def _fold_or_leave(db: sqlite3.Connection, record: Record, day_begins: time) -> None:
+    """Put one record into the tables; what says something else than this page knows stays out."""
+    db.execute("SAVEPOINT record")
+    try:
+        plain = record.plain
+        db.execute(
+            "INSERT OR REPLACE INTO day VALUES (?, ?)",
+            (day_of(plain["wall"], day_begins), record.sequence),
+        )
+        _take(db, plain)
+    except (sqlite3.OperationalError, OSError):  # the medium's fault, not the record's
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a record holds, the next ones are shown
+        log.warning("record %d is left out: %r", record.sequence, error)
+        db.execute("ROLLBACK TO record")
+        why = (record.sequence, repr(error))
+        db.execute("INSERT OR REPLACE INTO left_out VALUES (?, ?)", why)
+    db.execute("RELEASE record")
+
+
+def _left_out(db: sqlite3.Connection) -> str:
+    """What to say of the records that are not in the tables."""
+    count, first = db.execute("SELECT count(*), min(sequence) FROM left_out").fetchone()
+    if not count:
+        return ""
+    which = f"record {first} is" if count == 1 else f"{count} records, from {first} on, are"
+    return f"{which} not shown here: not what this version knows; see shaker-ctl journal verify"
+
+
+def _values(command: dict[str, Any]) -> str:
+    """The values of a result as the tables keep them. Raises ValueError for what is none."""
+    values = command.get("values") or ()
+    if any(type(value) is not int or not 1 <= value <= 6 for value in values):
+        raise ValueError(f"{values} are not the values of dice")
+    return " ".join(map(str, values))
 
 
 def _take(db: sqlite3.Connection, plain: dict[str, Any]) -> None:
@@ -427,7 +460,7 @@ def _command(
 ) -> None:
     kind = command["type"]
     if kind == "RecordRound":
-        values = " ".join(map(str, command.get("values") or ()))
+        values = _values(command)
         told = (command.get(key) for key in ("ending", "source", "wagers", "cause"))
         db.execute(
             "UPDATE round SET ended = ?, ending = ?, source = ?, wagers = ?, cause = ?, "
@@ -442,7 +475,7 @@ def _command(
                 (first, ", ".join(names), command["round"]),
             )
     elif kind == "PushLamps" and number is not None and is_of_play(command):
-        shown = " ".join(map(str, command["values"]))
+        shown = _values(command)
         if command.get("corrects"):
             db.execute(
                 "UPDATE round SET withdrawn = coalesce(withdrawn, values_) WHERE number = ?",

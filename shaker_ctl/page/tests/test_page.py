@@ -458,6 +458,41 @@ class TestCorrection:
         assert "Corrected; withdrawn: 1 4 5 (dan, fay)" in browser.get("/rounds/4").words
 
 
+class TestStrangeRecords:
+    """Their chain is right: another version, a defect or a forger wrote them."""
+
+    @pytest.mark.parametrize(
+        ("event", "decision"),
+        [
+            (
+                {
+                    "type": "TossSettled",
+                    "occasion": {"type": "Occasion", "purpose": "play", "number": 4},
+                    "proof": {"turns": 2**63},
+                },
+                [],
+            ),
+            (
+                {"type": "LampsDark"},
+                [{"type": "RecordRound", "round": 4, "ending": "settled", "values": [1e308] * 3}],
+            ),
+            ({"type": "ReadingMade", "verdict": [[]]}, []),
+        ],
+    )
+    def test_one_is_left_out_and_told_and_the_next_rounds_are_shown(
+        self, page, scribe, event, decision
+    ):
+        number = scribe.write(event, decision, of=4)
+        scribe.round(5, (1, 2, 3))
+
+        until(lambda: page.book.round(5) and page.book.round(5).ended)
+
+        assert f"record {number} is not shown here" in page.book.trouble
+        browser = _logged_in(page, "sam", "surveillance")
+        for path in ("/", "/rounds", "/rounds/5", "/day", "/statistics"):
+            assert browser.get(path).status == 200
+
+
 class TestForms:
     @pytest.mark.parametrize("body", [b"a&" * 50, b"\xff\xfe", b"name=%FF"])
     def test_what_is_no_form_is_refused(self, page, body):

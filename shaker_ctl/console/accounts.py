@@ -62,6 +62,11 @@ _NOBODY = (
 random bytes that nobody kept, with the costs of `_HASHER`."""
 
 
+LOOK_AGAIN_S = 10.0
+"""Between two looks into the users file for people who are logged in: who was removed, or has
+another passphrase, is out."""
+
+
 @frozen
 class Account:
     """One person in one role. Whoever has two roles stands in the file twice."""

@@ -18,7 +18,7 @@ from collections import deque
 
 from shaker_ctl import __version__
 from shaker_ctl.console import assistance, codes, grammar, looks, machine, permission, render
-from shaker_ctl.console.accounts import Accounts
+from shaker_ctl.console.accounts import LOOK_AGAIN_S, Accounts
 from shaker_ctl.console.burst import Burst
 from shaker_ctl.console.desk import (
     Actor,
@@ -101,6 +101,7 @@ class Session:
         self._now = 0.0
         self._active_at = 0.0
         self._heard_at = 0.0
+        self._looked_at = 0.0
 
     # ── what the line's thread calls ────────────────────────────────────────
 
@@ -141,6 +142,8 @@ class Session:
             self._end_passphrase()
             self._speaker.refuse("login", codes.INTERRUPTED, "no passphrase came")
             self._prompt()
+        if now - self._looked_at >= LOOK_AGAIN_S:
+            self._log_out_the_removed()
         self._log_out_the_idle()
 
     def wait_s(self) -> float:
@@ -343,6 +346,14 @@ class Session:
         self._actor = self._nobody
         self._editor.forget()
 
+    def _log_out_the_removed(self) -> None:
+        self._looked_at = self._now
+        if self._actor.role is None or self._sign_in.still_lets_in(self._actor):
+            return
+        self._log_out("logout")
+        said = "logged out: the users file no longer has you as you logged in"
+        self._unasked(Announcement("logout", said, is_alarm=True))
+
     def _log_out_the_idle(self) -> None:
         if self._now - self._active_at < self._idle_s:
             return
@@ -361,6 +372,11 @@ class Session:
     def _take_held(self) -> None:
         assert self._held is not None
         (command, seen), self._held = self._held, None
+        self._log_out_the_removed()
+        if refusal := permission.refusal(command.form, self._actor, self._roles):
+            self._speaker.refuse(command.form.name, refusal.code, refusal.text)
+            self._prompt()
+            return
         view = self._desk.view()
         self._faults_before = _faults(view)
         name, request = command.form.name, _request(command, seen)

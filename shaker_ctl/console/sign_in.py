@@ -48,6 +48,8 @@ class SignIn:
         self._accounts = accounts
         self._lockout = lockout
         self.attempt: Attempt | None = None
+        self._opened_by = ""
+        """Hash of the passphrase that let in who is logged in now."""
 
     def begin(self, role: Role, name: str, line: str, now: float) -> ConsoleRefusal | None:
         """Await a passphrase, or return why none is asked for."""
@@ -79,12 +81,27 @@ class SignIn:
                 and self._accounts.verify(attempt.name, attempt.role, line.text)
             )
             is_known = self._accounts.knows(attempt.name)
+            stored = self._accounts.stored()
         except ShakerError as error:
             return ConsoleRefusal(codes.NO_USERS, error.line())
         if not is_right:
             return self._refused(attempt.name, is_known=is_known, now=now)
         self._lockout.right(attempt.name)
+        self._opened_by = stored.get((attempt.name, attempt.role), "")
         return Actor(attempt.name, attempt.role, self._port)
+
+    def still_lets_in(self, actor: Actor) -> bool:
+        """Whether who is logged in still stands in the users file, with the same passphrase.
+
+        A file that cannot be read puts nobody out: somebody is mending it.
+        """
+        try:
+            stored = self._accounts.stored()
+        except ShakerError:
+            return True
+        return actor.role is not None and (
+            stored.get((actor.name, actor.role), "") == self._opened_by
+        )
 
     def _refused(self, name: str, *, is_known: bool, now: float) -> ConsoleRefusal:
         delay = self._lockout.wrong(name, now)

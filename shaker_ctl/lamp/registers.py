@@ -359,13 +359,17 @@ class _Cursor:
         return self.take(count // 2).to_bytes(count, "big")
 
     def take_areas(self) -> frozenset[Area]:
+        return areas_of(self.take_mask())
+
+    def take_mask(self) -> int:
+        """Take a lamp mask. Raises LampReplyError for a lamp that no box has."""
         mask = self.take(4)
         if mask >> len(AREAS):
             raise LampReplyError(
                 f"the lamp box reports lamps {mask:#x}, more than its {len(AREAS)} areas",
                 remedy="Check the box's firmware against REGISTERS.md",
             )
-        return areas_of(mask)
+        return mask
 
 
 # ── Records ─────────────────────────────────────────────────────────────────
@@ -535,7 +539,7 @@ def decode_stage(words: Sequence[int]) -> StageReadback:
         options=LayoutOption(cursor.take()),
         expected_mask=cursor.take(4),
     )
-    return StageReadback(stage, verdict=cursor.take(), own_mask=cursor.take(4))
+    return StageReadback(stage, verdict=cursor.take(), own_mask=cursor.take_mask())
 
 
 def encode_command(sequence: int, code: CommandCode, round_id: int, argument: int = 0) -> list[int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts
+from shaker_ctl.console.accounts import LOOK_AGAIN_S, MAX_PASSPHRASE, ROLES, Accounts
 from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
 from shaker_ctl.errors import SettingsError
 
@@ -27,9 +27,6 @@ loopback counts as safe."""
 
 MAX_LOGIN_S = 12 * 3600.0
 """A session of one shift, whatever asks meanwhile; the wall's goes on (`LOOKS_ON`)."""
-
-LOOK_AGAIN_S = 10.0
-"""Between two looks into the users file: who was removed, or has another passphrase, is out."""
 
 MAX_SESSIONS = 200
 """Of all people; the oldest ends for one more."""

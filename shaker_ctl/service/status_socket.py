@@ -31,6 +31,9 @@ MAX_ADDRESS = 107
 MAX_CLIENTS = 8
 MAX_HZ = 20.0
 
+_NO_ROOM_S = 0.2
+"""Until the next try to let a screen in, where the process has no descriptor left."""
+
 
 def _no_picture() -> bytes:
     raise RefusedError("this table gives no pictures")
@@ -107,7 +110,11 @@ class StatusSocket:
             client.close()
 
     def _accept(self) -> None:
-        client, _ = self._listener.accept()
+        try:
+            client, _ = self._listener.accept()
+        except OSError:  # no descriptor is free, or the screen has gone: the others go on
+            self._stopping.wait(_NO_ROOM_S)
+            return
         client.setblocking(False)
         if len(self._due) >= MAX_CLIENTS:
             line = json.dumps({"refused": f"{MAX_CLIENTS} screens are open"})

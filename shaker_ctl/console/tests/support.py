@@ -56,6 +56,9 @@ class QuickAccounts(Accounts):
     def knows(self, name: str) -> bool:
         return True
 
+    def stored(self) -> dict[tuple[str, AnyRole], str]:
+        return {}
+
 
 def session(
     desk: Desk,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from shaker_ctl.console import accounts
+from shaker_ctl.console.accounts import LOOK_AGAIN_S
 from shaker_ctl.console.armour import Unwrapper
 from shaker_ctl.console.desk import (
     Announcement,
@@ -17,7 +19,7 @@ from shaker_ctl.console.desk import (
     Request,
 )
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
-from shaker_ctl.console.tests.support import Terminal
+from shaker_ctl.console.tests.support import Terminal, users_file
 from shaker_ctl.rules.vocabulary import Role
 
 
@@ -60,6 +62,29 @@ def test_an_act_reaches_the_table_only_from_a_person_who_is_logged_in(
     request, actor = desk.acts[0]
     assert request.verb == "bets"
     assert (actor.name, actor.role, actor.port) == ("dan", Role.DEALER, "dealer")
+
+
+def test_who_is_removed_acts_no_more_and_is_out_soon(desk: FakeDesk, tmp_path: Path) -> None:
+    users = users_file(tmp_path)
+    person = Terminal(desk, users, port="dealer")
+    person.login(Role.DEALER)
+    accounts.remove(users, "dan", Role.DEALER)
+    said = person.type("bets")
+    assert "logged out: the users file no longer has you" in said
+    assert "error needs-login" in said
+    assert desk.acts == []
+    person.login(Role.FLOORPERSON)
+    accounts.remove(users, "anna", Role.FLOORPERSON)
+    assert "logged out" in person.wait(LOOK_AGAIN_S + 1)
+
+
+def test_a_users_file_that_is_being_mended_puts_nobody_out(desk: FakeDesk, tmp_path: Path) -> None:
+    users = users_file(tmp_path)
+    person = Terminal(desk, users, port="dealer")
+    person.login(Role.DEALER)
+    users.write_text("[[", "utf-8")
+    assert "logged out" not in person.wait(LOOK_AGAIN_S + 1)
+    assert "ok bets open" in person.type("bets")
 
 
 def test_an_act_waits_for_the_line_to_be_quiet(desk: FakeDesk, person: Terminal) -> None:

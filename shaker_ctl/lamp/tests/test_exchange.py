@@ -253,6 +253,13 @@ def test_a_box_that_computes_other_lamps_is_never_told_to_commit(box):
     assert "commit" not in box.requests
 
 
+def test_a_box_that_computes_a_lamp_that_no_box_has_is_a_fault_of_the_box(box):
+    box.own_mask, box.verdict = EXPECTED | 1 << 52, r.BoxRefusal.MASK_DIFFERS
+    with pytest.raises(LampReplyError, match="more than its 52 areas"):
+        box.exchange().show(STAGE)
+    assert "commit" not in box.requests
+
+
 def test_a_box_that_only_forgets_to_compare_is_not_told_to_commit_either(box):
     box.own_mask = EXPECTED ^ 1
     with pytest.raises(LampReadbackError):

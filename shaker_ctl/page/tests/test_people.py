@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl.console import accounts
-from shaker_ctl.console.accounts import ROLES, Accounts
+from shaker_ctl.console.accounts import LOOK_AGAIN_S, ROLES, Accounts
 from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, MAX_FOR_ALL_S
 from shaker_ctl.page.people import (
-    LOOK_AGAIN_S,
     MAX_CLIENTS,
     MAX_LOGIN_S,
     MAX_OWN_SESSIONS,

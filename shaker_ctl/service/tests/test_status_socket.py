@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -87,3 +88,25 @@ def test_a_table_that_goes_without_a_whole_view_does_not_answer(
         client.close()
         with pytest.raises(ConnectionError):
             view.result(timeout=5)
+
+
+def test_a_screen_for_which_no_descriptor_is_left_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = StatusSocket(tmp_path, lambda: {"life": "open"})
+    served.start()
+    refused: list[int] = []
+
+    def accept(listener: socket.socket) -> tuple[int, object]:
+        refused.append(1)
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(socket.socket, "_accept", accept)
+            with pytest.raises(OSError):  # noqa: PT011 - the screen's own wait ends
+                read_status(tmp_path, timeout_s=0.3)
+        assert refused
+        assert read_status(tmp_path) == {"life": "open"}
+    finally:
+        served.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl import settings, whole_file
+from shaker_ctl import settings
 from shaker_ctl.adapters.disk.dispute_list import NAME, DisputeList
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import DisputesError, RefusedError, SettingsError, ShakerError
@@ -36,8 +36,8 @@ def test_a_file_is_reported_only_with_its_name_on_the_disk(tmp_path, monkeypatch
         acts.append("sync of the folder" if is_folder else "sync of the file")
         sync(number)
 
-    monkeypatch.setattr(whole_file.os, "replace", replaced)
-    monkeypatch.setattr(whole_file.os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    monkeypatch.setattr(os, "fsync", synced)
     put(tmp_path / "file", "12345")
     assert acts == ["sync of the file", "rename", "sync of the folder"]
 

@@ -220,6 +220,7 @@ class Table:
                 why_due.observe,
                 self._announcer.contact,
             ),
+            on_journal=self._journal_failed,
         )
         self._desk = TableDesk(
             TableFacts(
@@ -457,6 +458,7 @@ class Table:
         facts = {
             "libraries": self._libraries,
             "table": self._settings.service.table_name,
+            "day": self._turns.today(),
             "profile": self._rulebook.profile.name,
             "rules": self._settings.table.model_dump(mode="json"),
             "marks": list(self._rulebook.marks),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from shaker_ctl.journal.volume import DayBegins
 from shaker_ctl.link.parameters import BrokerParameters
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.parameters import bounded
@@ -47,7 +48,7 @@ class FloorParameters(BrokerParameters):
     """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
     later receipts."""
 
-    day_begins: time = time(6)
+    day_begins: DayBegins = time(6)
     """Local time at which a gaming day begins, as `[journal] day_begins` of the tables. The zone is
     this machine's: it has to be the house's (`timedatectl set-timezone`)."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from shaker_ctl.journal.volume import DayBegins
 from shaker_ctl.parameters import Parameters, bounded
 
 
@@ -45,7 +46,7 @@ class JournalParameters(Parameters):
     second_lag_s: float = bounded(10.0, at_least=1.0, at_most=600.0)
     """Longest time, in seconds, that the second copy may lag behind before it is a named fault."""
 
-    day_begins: time = time(6)
+    day_begins: DayBegins = time(6)
     """Local time at which a gaming day begins, as "06:00:00". The next volume of the journal begins
     between two rounds after it.
 

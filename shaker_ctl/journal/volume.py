@@ -13,6 +13,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Entry, Head, Plain, Record, canonical
@@ -156,6 +159,33 @@ def gaming_day(now: datetime, begins: time) -> str:
     """Return the gaming day of a moment: the date on which the day began, in the zone of `now`."""
     began = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
     return began.isoformat()
+
+
+def steady(begins: time) -> time:
+    """Return a beginning of the gaming day in which this machine's zone never changes its clocks.
+
+    Raises ValueError where it does within a year: the gaming day would go back, or table and floor
+    would put the same minutes on different days.
+    """
+    tomorrow = datetime.now().date()
+    for days in range(370):
+        moment = datetime.combine(tomorrow + timedelta(days=days), begins)
+        is_there = moment.astimezone().replace(tzinfo=None) == moment
+        if not is_there or (_comes_twice(moment) and _comes_twice(moment - timedelta(seconds=1))):
+            raise ValueError(
+                f"{begins:%H:%M} lies inside a change of this machine's clocks, on "
+                f"{moment.date()}: choose an hour outside it, such as 06:00"
+            )
+    return begins
+
+
+def _comes_twice(moment: datetime) -> bool:
+    offsets = {moment.replace(fold=fold).astimezone().utcoffset() for fold in (0, 1)}
+    return len(offsets) > 1
+
+
+DayBegins = Annotated[time, AfterValidator(steady)]
+"""A setting: the local time at which a gaming day begins."""
 
 
 def day_of(wall: str, begins: time) -> str:

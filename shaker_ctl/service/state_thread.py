@@ -123,8 +123,10 @@ class StateThread:
         performer: Performer,
         heartbeat: Heartbeat,
         observers: Iterable[Callable[[Step, events.Event], None]] = (),
+        on_journal: Callable[[JournalError], None] = lambda error: log.error("%s", error.line()),
     ) -> None:
-        """`observers` are told of every step, in the state thread; they must be quick."""
+        """`observers` are told of every step, in the state thread; they must be quick, and read no
+        disk. What the journal says to one of them goes to `on_journal`, and ends no thread."""
         self.state = state
         self.recorded = state
         """As of the newest step that was handed to the journal."""
@@ -133,6 +135,7 @@ class StateThread:
         self._performer = performer
         self._heartbeat = heartbeat
         self._observers = tuple(observers)
+        self._on_journal = on_journal
         self._inbox: queue.SimpleQueue[_Input | Callable[[], None]] = queue.SimpleQueue()
         self._timer: tuple[float, events.Event] | None = None
         """When the machine's one timer expires (monotonic, s), and with which event."""
@@ -247,7 +250,10 @@ class StateThread:
             return
         self.recorded = step.state
         for observer in self._observers:
-            observer(step, item.event)
+            try:
+                observer(step, item.event)
+            except JournalError as error:
+                self._on_journal(error)
 
     def _refuse(self, item: _Input, step: Step) -> None:
         refusal = step.refused

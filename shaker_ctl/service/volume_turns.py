@@ -43,11 +43,17 @@ class VolumeTurns:
         time: WallTime,
         turn: Callable[[str], None],
     ) -> None:
-        """`turn` begins a volume of a gaming day, behind every record appended so far."""
+        """`turn` begins a volume of a gaming day, behind every record appended so far.
+
+        Reads the day of the open volume, once: nobody reads the disk in the state thread. Raises
+        JournalError.
+        """
         self._journal = journal
         self._p = parameters
         self._time = time
         self._turn = turn
+        self._day = journal.day()
+        """Gaming day of the open volume; empty until the first record of a new journal is there."""
         self._asked = 0
         """Number of the volume that was asked to end last: once is enough."""
 
@@ -62,8 +68,14 @@ class VolumeTurns:
         held = self._journal.in_open_volume()
         if held == 0:
             return
-        today = gaming_day(self._time.now().astimezone(), self._p.day_begins)
-        is_other_day = today != self._journal.day() and self._time.trust() is not TimeTrust.NONE
+        today = self.today()
+        self._day = self._day or today
+        is_other_day = today != self._day and self._time.trust() is not TimeTrust.NONE
         if is_other_day or held >= self._p.volume_records:
             self._asked = self._journal.volume
+            self._day = today
             self._turn(today)
+
+    def today(self) -> str:
+        """The gaming day now, in the machine's zone: the one that a record made now belongs to."""
+        return gaming_day(self._time.now().astimezone(), self._p.day_begins)

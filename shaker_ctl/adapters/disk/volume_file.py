@@ -275,7 +275,9 @@ class VolumeFile:
         return Volume(self.number, self.day(), first, head.sequence, head.hash, *row)
 
     def day(self) -> str:
-        """Gaming day on which it began, or the date of its first record; empty where it has none.
+        """Gaming day on which it began, as its first record says; empty where it has none.
+
+        A journal that was founded before the first record said a day has that record's date in UTC.
 
         Raises JournalCorruptError where the first record says neither.
         """

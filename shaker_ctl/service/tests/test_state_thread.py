@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from hil_tests.waiting import until
-from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
@@ -105,6 +106,29 @@ def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
     body = next(each for _, each in journal.bodies if "because" in each)
     assert body["rows"] == ["shaker fault in the toss: void"]
     assert body["because"] == [thread._rulebook.cite("void.wagers").clause]
+
+
+def test_what_the_journal_says_to_an_observer_ends_no_thread() -> None:
+    rules = rulebook(TableParameters())
+    told: list[JournalError] = []
+
+    def observer(step: Step, event: events.Event) -> None:
+        raise JournalError("the medium does not answer")
+
+    thread = StateThread(
+        state=machine.initial(rules),
+        rulebook=rules,
+        journal=HeldJournal(),
+        performer=Performed(),
+        heartbeat=Heartbeat(time.monotonic, 0.05),
+        observers=(observer,),
+        on_journal=told.append,
+    )
+    thread.start()
+    thread.post(RESTARTED)
+    until(lambda: told)
+    assert thread.is_alive()
+    thread.stop()
 
 
 def test_stopping_the_motor_does_not_wait_for_the_journal(

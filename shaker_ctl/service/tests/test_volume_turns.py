@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time
+from pathlib import Path
+from time import tzset
 
 import pytest
+from pydantic import ValidationError
 
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.journal.record import link
+from shaker_ctl.journal.volume import day_of, gaming_day
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
+from shaker_ctl.service.last_end import LastEnd, opening
 from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 
@@ -30,11 +38,13 @@ class Journal:
 class Time(WallTime):
     """Always the same moment, as much believed as is said."""
 
-    def __init__(self, trusted: TimeTrust) -> None:
-        self._trusted = trusted
+    def __init__(
+        self, trusted: TimeTrust, at: datetime = datetime(2026, 11, 23, 18, 0, tzinfo=UTC)
+    ) -> None:
+        self._trusted, self._at = trusted, at
 
     def now(self) -> datetime:
-        return datetime(2026, 11, 23, 18, 0, tzinfo=UTC)
+        return self._at
 
     def trust(self) -> TimeTrust:
         return self._trusted
@@ -79,6 +89,23 @@ def test_an_empty_volume_stays_and_one_that_is_ending_is_asked_once() -> None:
     assert looks("2026-11-01", 5, Phase.READY, times=3) == [TODAY]
 
 
+def test_no_look_reads_the_disk() -> None:
+    """A read that fails would end the thread that moves the motor and lights the lamps."""
+    turned: list[str] = []
+    journal = Journal("2026-11-01", 5)
+    turns = VolumeTurns(journal, JournalParameters(), Time(TimeTrust.RTC), turned.append)
+    journal.day = failing  # type: ignore[method-assign]
+    turns.look(Phase.READY)
+    assert turned == [TODAY]
+    journal.volume += 1
+    turns.look(Phase.READY)
+    assert turned == [TODAY]
+
+
+def failing() -> str:
+    raise JournalError("the medium does not answer")
+
+
 @pytest.mark.parametrize(
     ("at", "day"),
     [
@@ -90,3 +117,50 @@ def test_an_empty_volume_stays_and_one_that_is_ending_is_asked_once() -> None:
 )
 def test_a_gaming_day_has_the_date_on_which_it_began(at: datetime, day: str) -> None:
     assert gaming_day(at, time(6)) == day
+
+
+NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
+
+
+@pytest.fixture
+def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    def moved(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        tzset()
+
+    yield moved
+    monkeypatch.undo()
+    tzset()
+
+
+@pytest.mark.parametrize("zone", ["XXX8", "XXX5", "UTC0", "XXX-8"])
+def test_a_table_founded_at_any_hour_stays_on_its_day(zone: str, tmp_path: Path, in_zone) -> None:
+    """So no sheet says of a clock that nobody touched that it was set back."""
+    in_zone(zone)
+    for hour in range(24):
+        wall = Time(TimeTrust.RTC, datetime(2026, 11, 23, hour, 30, tzinfo=UTC))
+        store = SqliteJournal(tmp_path / f"{hour}.sqlite")
+        turned: list[str] = []
+        turns = VolumeTurns(store, JournalParameters(), wall, turned.append)
+        at = wall.now().isoformat(timespec="milliseconds")
+        entry = opening(LastEnd.NONE, {"day": turns.today()})
+        store.write([link(store.head(), entry, monotonic_s=0.0, wall=at, digests={})])
+        turns.look(Phase.READY)
+        VolumeTurns(store, JournalParameters(), wall, turned.append).look(Phase.READY)
+        assert turned == []
+        assert store.day() == day_of(at, time(6))
+        store.close()
+
+
+@pytest.mark.parametrize(
+    ("begins", "is_steady"),
+    [(0, True), (1, True), (1.5, False), (2, False), (2.5, False), (3, True), (6, True)],
+)
+def test_a_day_does_not_begin_inside_a_change_of_clocks(begins, is_steady, in_zone) -> None:
+    in_zone(NEW_YORK)
+    at = time(int(begins), 30 if begins % 1 else 0)
+    if is_steady:
+        assert JournalParameters(day_begins=at).day_begins == at
+    else:
+        with pytest.raises(ValidationError, match="inside a change of this machine's clocks"):
+            JournalParameters(day_begins=at)

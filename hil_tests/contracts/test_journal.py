@@ -18,13 +18,30 @@ from hil_tests.reliability import bytes_cut
 from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import beside_volumes
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.dispute_list import known
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Damage, Entry, Head, Record, link
+from shaker_ctl.journal.record import (
+    Damage,
+    Entry,
+    Head,
+    Record,
+    canonical,
+    chain_hash,
+    link,
+)
 from shaker_ctl.journal.recovery import Trouble
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import rulebook
+from shaker_ctl.seal.fault import past
+from shaker_ctl.service.lamp_box import on_record
+from shaker_ctl.service.last_end import last_end
+from shaker_ctl.service.recovery import recover
+
+WALL = "2026-11-27T12:00:00.000+00:00"
 
 
 def write(store: SqliteJournal, count: int, round_of_first: int = 1) -> list[Record]:
@@ -526,3 +543,42 @@ def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> N
     with contextlib.suppress(FileExistsError):
         beside_volumes.preserve(file, "another finding")
     assert not (elsewhere / "why.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "step"},
+        {"kind": "step", "sequence": 9999, "wall": WALL},
+        {"kind": "seal_broken", "findings": 5},
+        {"kind": 7, "wall": WALL},
+        {"kind": "step", "wall": "yesterday"},
+        {"kind": "step", "wall": WALL, "event": 5},
+        {"kind": "step", "wall": WALL, "event": {}, "decision": [5]},
+        [1, 2],
+    ],
+)
+def test_a_record_that_no_table_writes_is_damage_though_its_hash_is_right(tmp_path, body) -> None:
+    """Verification and every start say so alike: 65 with evidence, and never a traceback."""
+    path = tmp_path / "journal.sqlite"
+    store = SqliteJournal(path)
+    head = store.head()
+    if isinstance(body, dict):
+        body = {"sequence": head.sequence + 1, "digests": {}, "pictures": {}, "round": None} | body
+    forged = canonical(body)
+    store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        row = (head.sequence + 1, None, chain_hash(head.hash, forged), forged)
+        db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", row)
+    store = SqliteJournal(path)
+    _, damage = store.verify()
+    assert damage is not None
+    assert damage.sequence == head.sequence + 1
+    for read in (recover_from, lambda told: last_end(told, "boot"), past, known, on_record):
+        with pytest.raises(JournalCorruptError, match=f"record {head.sequence + 1}"):
+            read(store.newest_first())
+    store.close()
+
+
+def recover_from(records):
+    return recover(records, rulebook(TableParameters()))

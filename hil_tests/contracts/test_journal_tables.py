@@ -242,7 +242,7 @@ def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
     written(
         store,
         Entry("step", {"event": {"type": "TossSettled"}, "decision": []}),
-        Entry("step", {"event": "TossSettled", "decision": [{"type": "RecordRound"}]}),
+        Entry("step", {"event": {}, "decision": [{"type": "RecordRound"}]}),
         Entry("step", {"event": settled, "decision": []}),
     )
     assert made(store).worn(3) == Worn(1, 7.0, 1.0)

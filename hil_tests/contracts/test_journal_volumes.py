@@ -508,7 +508,7 @@ def test_a_volume_record_that_does_not_fit_the_volumes_is_not_written(tmp_path: 
     store.write(records_after(store.head(), 10))
     wrong = Entry("volume", {"volume": 2, "day": "2026-11-23", "volumes": "00" * 32})
     with pytest.raises(JournalCorruptError, match="list of closed volumes"):
-        store.write([link(store.head(), wrong, monotonic_s=0.0, wall="2026", digests={})])
+        store.write([link(store.head(), wrong, monotonic_s=0.0, wall="2026-11-23", digests={})])
     assert volume_numbers(store.path) == [1]
     store.close()
 

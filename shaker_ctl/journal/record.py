@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from shaker_ctl.errors import JournalCorruptError, JournalVersionError
 from shaker_ctl.frozen import frozen
@@ -67,6 +69,8 @@ class Record:
             raise _unreadable(Damage("journal", self.sequence, None, "its body is no record"))
         if decoded.get("schema", 1) not in range(1, SCHEMA + 1):
             raise newer(f"record {self.sequence}", decoded["schema"], SCHEMA)
+        if what := out_of_frame(decoded, self.sequence):
+            raise _unreadable(Damage("journal", self.sequence, None, what))
         return decoded
 
 
@@ -127,6 +131,79 @@ def round_of(body: Mapping[str, Plain]) -> int | None:
         if isinstance(occasion, dict) and occasion.get("purpose") == "play":
             return _played(occasion.get("number"))
     return None
+
+
+_SHAPES: Mapping[str, type] = {"event": dict, "decision": list, "findings": list}
+"""What a start looks into where a record has it; lists are of objects."""
+
+
+def out_of_frame(plain: Mapping[str, Plain], sequence: int) -> str:
+    """Say what is wrong with the frame of a decoded record; empty where nothing is.
+
+    A right hash says that a record is the one that was written, and not that a table wrote it.
+    `sequence`: its place in the chain.
+    """
+    if plain.get("sequence") != sequence:
+        return f"it says that it is record {plain.get('sequence')!r:.40}"
+    kind = plain.get("kind")
+    if not isinstance(kind, str):
+        return "it says no kind"
+    try:
+        datetime.fromisoformat(plain.get("wall", ""))
+    except (TypeError, ValueError):
+        return "it says no time"
+    for key, shape in _SHAPES.items():
+        value = plain.get(key, shape())
+        parts = value if isinstance(value, list) else []
+        if not isinstance(value, shape) or not all(isinstance(part, dict) for part in parts):
+            return f"its `{key}` is none that a table writes"
+    return ""
+
+
+def is_seen_framed(body: bytes, sequence: int) -> bool:
+    """Whether a body is seen, without being decoded, to be a step in its frame, at this place.
+
+    False says nothing: then decode it. As for `names_round`, what follows the mark is of the body.
+    """
+    at = body.rfind(b',"sequence":%d,"wall":"' % sequence)
+    return (
+        at >= 0
+        and body.find(b"}", at) == len(body) - 1
+        and STEP_MARK in body
+        and b'"event":{' in body
+        and (b'"decision":[{' in body or b'"decision":[]' in body)
+    )
+
+
+_STRANGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+
+P = ParamSpec("P")
+Made = TypeVar("Made")
+
+
+def names_its_record(
+    reading: Callable[Concatenate[Iterable[Record], P], Made],
+) -> Callable[Concatenate[Iterable[Record], P], Made]:
+    """Have a function that reads records at a start end with the number of the record that it
+    cannot understand, whatever that holds. Such a function raises JournalCorruptError."""
+
+    @wraps(reading)
+    def read(records: Iterable[Record], /, *args: P.args, **options: P.kwargs) -> Made:
+        at = 0
+
+        def counted() -> Iterator[Record]:
+            nonlocal at
+            for record in records:
+                at = record.sequence
+                yield record
+
+        try:
+            return reading(counted(), *args, **options)
+        except _STRANGE as error:
+            what = f"it says what this program does not understand: {error!r:.80}"
+            raise _unreadable(Damage("journal", at, None, what)) from error
+
+    return read
 
 
 def names_round(body: bytes, number: Plain) -> bool:

@@ -11,12 +11,14 @@ A journal that was founded as one file is its own first volume; nothing in it ch
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, time, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator
 
+from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Entry, Head, Plain, Record, canonical
 
@@ -116,12 +118,18 @@ def removed(records: Iterable[Record]) -> frozenset[int]:
     Nothing has verified them yet: what is no such record names none.
     """
     gone: set[int] = set()
-    for plain in (each.plain for each in records):
+    for plain in _readable(records):
         if plain.get("kind") in (KIND, REMOVED):
             gone.update(_numbers(plain.get("removed")))
         elif plain.get("kind") == FETCHED:
             gone.difference_update(_numbers(plain.get("fetched")))
     return frozenset(gone)
+
+
+def _readable(records: Iterable[Record]) -> Iterator[dict[str, Plain]]:
+    for record in records:
+        with suppress(JournalCorruptError):
+            yield record.plain
 
 
 def _numbers(plain: object) -> list[int]:

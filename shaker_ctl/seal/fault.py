@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.journal.record import Entry, Record, names_its_record
 from shaker_ctl.seal.manifest import SealFinding
 
 BROKEN = "seal_broken"
@@ -40,6 +40,7 @@ class Past:
         return bool(self.since)
 
 
+@names_its_record
 def past(milestones: Iterable[Record]) -> Past:
     """Return what the newest record that speaks of the seal says; newest first."""
     since = ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from shaker_ctl.journal.box_memory import BoxMemory, JournalMemory, KnownBox
-from shaker_ctl.journal.record import Entry, Head, Record, table_mark
+from shaker_ctl.journal.record import Entry, Head, Record, names_its_record, table_mark
 from shaker_ctl.service.recovery import last_push
 
 KEY = "lamp_box"
@@ -48,6 +48,7 @@ def adopted(box: BoxMemory, name: str, role: str, reason: str) -> Entry:
     return Entry(ADOPTED, facts)
 
 
+@names_its_record
 def on_record(milestones: Iterable[Record]) -> KnownBox | None:
     """Return the box that the newest record of one names; None before the first. Newest first."""
     for record in milestones:

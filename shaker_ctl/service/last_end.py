@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl import __version__
-from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.journal.record import Entry, Record, names_its_record
 
 OPENING, CLOSING, VOLUME = "opening", "closing", "volume"
 
@@ -45,6 +45,7 @@ class LastEnd(StrEnum):
         return {LastEnd.HUNG: "controller-hung", LastEnd.DIED: "controller-died"}.get(self, "")
 
 
+@names_its_record
 def last_end(milestones: Iterable[Record], boot: str, managers_word: str = "") -> LastEnd:
     """Return how the newest run in the journal ended.
 

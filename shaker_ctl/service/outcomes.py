@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterable
 
-from shaker_ctl.journal.record import Record, are_other_dice
+from shaker_ctl.journal.record import Record, are_other_dice, names_its_record
 from shaker_ctl.motion.mixing import FaceRetentionTest, Retention
 from shaker_ctl.motion.outcome_health import PROPORTION_WINDOW, OutcomeHealth
 from shaker_ctl.rules import events
@@ -53,19 +53,7 @@ class OutcomeWatch:
 
     def restore(self, newest_first: Iterable[Record]) -> None:
         """Fill both tests from the journal; nothing is posted."""
-        told: list[events.Event] = []
-        tosses = 0
-        for record in newest_first:
-            if not _MARK.search(record.body):
-                continue
-            event = _event(record)
-            if event is None:
-                continue
-            told.append(event)
-            tosses += isinstance(event, events.ReadingMade | events.ValuesEntered)
-            if tosses >= REMEMBERED or isinstance(event, events.DiceChanged):
-                break
-        for event in reversed(told):
+        for event in reversed(_told(newest_first)):
             self._take(event)
 
     def resume(self, standing: Collection[FaultKind]) -> None:
@@ -117,6 +105,24 @@ class OutcomeWatch:
     def _fail(self, code: str, text: str) -> None:
         log.error("%s: %s", code, text)
         self._failed = self._failed or code
+
+
+@names_its_record
+def _told(newest_first: Iterable[Record]) -> list[events.Event]:
+    """The events since the newest change of dice, or of the newest tosses; newest first."""
+    told: list[events.Event] = []
+    tosses = 0
+    for record in newest_first:
+        if not _MARK.search(record.body):
+            continue
+        event = _event(record)
+        if event is None:
+            continue
+        told.append(event)
+        tosses += isinstance(event, events.ReadingMade | events.ValuesEntered)
+        if tosses >= REMEMBERED or isinstance(event, events.DiceChanged):
+            break
+    return told
 
 
 def _event(record: Record) -> events.Event | None:

@@ -8,13 +8,13 @@ other rows, program or profile changed during an unfinished round, and a person 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.record import Record, names_its_record
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.phases import IN_ROUND
@@ -34,7 +34,8 @@ class Recovered:
     """Wall time of the newest record, ISO 8601; None in an empty journal."""
 
 
-def recover(newest_first: Iterator[Record], rulebook: Rulebook) -> Recovered:
+@names_its_record
+def recover(newest_first: Iterable[Record], rulebook: Rulebook) -> Recovered:
     """Return the last state. Reads backwards only to the newest snapshot.
 
     Raises `JournalCorruptError` where a record cannot be understood or replays otherwise.
@@ -69,8 +70,9 @@ UNDER: dict[Condition, tuple[str, ...]] = {
 """Digests whose change makes an inspection due, by what they are digests of."""
 
 
+@names_its_record
 def changed_conditions(
-    newest_first: Iterator[Record], digests: Mapping[str, str]
+    newest_first: Iterable[Record], digests: Mapping[str, str]
 ) -> tuple[Condition, ...]:
     """Return what differs now from what the newest step was recorded under; empty at first."""
     for record in newest_first:
@@ -94,7 +96,8 @@ class LastPush:
     """One set of areas for each result that the round was given: two where it was corrected."""
 
 
-def last_push(newest_first: Iterator[Record]) -> LastPush:
+@names_its_record
+def last_push(newest_first: Iterable[Record]) -> LastPush:
     """Return the newest push on record. Reads backwards to the push of the round before it."""
     number, lit = 0, set[frozenset[str]]()
     for record in newest_first:
@@ -109,8 +112,9 @@ def last_push(newest_first: Iterator[Record]) -> LastPush:
     return LastPush(number, frozenset(lit))
 
 
+@names_its_record
 def standing_faults(
-    newest_first: Iterator[Record], kinds: frozenset[FaultKind]
+    newest_first: Iterable[Record], kinds: frozenset[FaultKind]
 ) -> tuple[tuple[FaultKind, str, float], ...]:
     """Return (kind, code, wall time) of the fault on record for each kind that stands.
 

@@ -25,7 +25,7 @@ from shaker_ctl.adapters.disk.volume_proofs import mark_of
 from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, told_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import volume
-from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash
+from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash, names_its_record
 from shaker_ctl.quoting import require_words
 from shaker_ctl.whole_file import put, read_bounded, unused_stamp
 
@@ -88,6 +88,7 @@ class Listed:
 NOTHING = Listed(0, "", ())
 
 
+@names_its_record
 def known(milestones: Iterable[Record]) -> Listed:
     """Return how the list stood when the journal last heard of it. `milestones`: newest first.
 

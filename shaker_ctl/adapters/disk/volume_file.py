@@ -50,6 +50,7 @@ from shaker_ctl.journal.record import (
     Record,
     chain_hash,
     genesis,
+    is_seen_framed,
     names_round,
     newer,
     walk,
@@ -391,6 +392,8 @@ class VolumeFile:
                 return self.start, False
             if not (names_round(body, filed) or _is_filed(db, sequence)):
                 return self.start, False
+            if not is_seen_framed(body, sequence) and _misframed(Record(sequence, chain, body)):
+                return self.start, False
             before = chain
         return Head(sequence, before), True
 
@@ -401,6 +404,8 @@ class VolumeFile:
             for step in walk(self.start, self.read(), str(self.path)):
                 if isinstance(step, Damage):
                     return head, step
+                if what := _misframed(step):
+                    return head, Damage(str(self.path), step.sequence, None, what)
                 head, walked_to = Head(step.sequence, step.hash), step.sequence
             return head, self._structure_damage(head)
         except JournalBusyError:
@@ -431,6 +436,14 @@ class VolumeFile:
             return act(*values)
         except COMPLAINTS as error:
             raise translated(error, self.path, read_only=self._read_only) from error
+
+
+def _misframed(record: Record) -> str:
+    """Say why a record that fits the chain is none that a table writes; empty where it is one."""
+    try:
+        return "" if record.plain else "it is empty"
+    except JournalCorruptError as error:
+        return str(error).partition(": ")[2]
 
 
 _IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"

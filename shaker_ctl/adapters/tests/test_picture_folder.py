@@ -111,7 +111,7 @@ def an_act(number: int, *, is_open: bool = True) -> Dispute:
 
 
 def a_record(kind: str, **body: object) -> Record:
-    return link(genesis("x"), Entry(kind, body), monotonic_s=0.0, wall="", digests={})
+    return link(genesis("x"), Entry(kind, body), monotonic_s=0.0, wall="2026-11-23", digests={})
 
 
 def test_a_list_that_the_journal_knows_is_read_as_it_was_or_is_damaged(tmp_path: Path) -> None:

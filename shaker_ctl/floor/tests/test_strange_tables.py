@@ -19,7 +19,8 @@ HERE = Place("house", "pit-1")
 
 
 def record(**plain: Any) -> Record:
-    return Record(7, b"\1" * 32, json.dumps(plain).encode())
+    frame = {"sequence": 7, "kind": "step", "wall": "2026-11-23T06:00:00+00:00"}
+    return Record(7, b"\1" * 32, json.dumps(frame | plain).encode())
 
 
 @pytest.mark.parametrize("made_up", ["\ud800", "\0" * 64, DIGEST.upper(), "ab", 7, None, ["ab"]])

@@ -12,7 +12,8 @@ PLAY = {"number": 7, "purpose": "play"}
 
 
 def record(sequence: int, event: dict[str, Any], *decision: dict[str, Any]) -> Record:
-    body = {"kind": "step", "wall": "2026-11-23T06:00:00", "event": event, "decision": decision}
+    frame = {"sequence": sequence, "kind": "step", "wall": "2026-11-23T06:00:00"}
+    body = {**frame, "event": event, "decision": decision}
     return Record(sequence, b"", json.dumps(body).encode())
 
 

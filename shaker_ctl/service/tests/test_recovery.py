@@ -172,8 +172,9 @@ def test_what_differs_from_the_newest_step_is_said_at_start(
     now: dict[str, str], changed: tuple[Condition, ...]
 ) -> None:
     then = {"settings": "a", "profile": "b", "calibration": "c", "software": "d"}
-    plain = json.dumps({"sequence": 1, "kind": "step", "digests": then}).encode()
-    note = json.dumps({"sequence": 2, "kind": "opening", "digests": {}}).encode()
+    wall = "2026-11-27T12:00:00+00:00"
+    plain = json.dumps({"sequence": 1, "kind": "step", "wall": wall, "digests": then}).encode()
+    note = json.dumps({"sequence": 2, "kind": "opening", "wall": wall, "digests": {}}).encode()
     records = [Record(2, b"", note), Record(1, b"", plain)]
     assert changed_conditions(iter(records), then | now) == changed
     assert changed_conditions(iter(()), then) == ()

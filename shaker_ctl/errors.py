@@ -137,6 +137,13 @@ class DisputesError(JournalCorruptError):
     code = "disputes"
 
 
+class JournalAbsentError(JournalError):
+    """A copy of the journal is not there, while the other one is: its medium may come later, and
+    nothing is known to be damaged. A start is tried again; nothing was changed."""
+
+    code = "journal-missing"
+
+
 class JournalVersionError(JournalError):
     """A newer program wrote this journal. Nothing was changed; nothing else than that program, or a
     newer one, may write on."""

@@ -21,7 +21,12 @@ from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk import dispute_list, record_tables
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
-from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies, patiently
+from shaker_ctl.adapters.disk.journal_copies import (
+    OpenedJournal,
+    await_media,
+    open_copies,
+    patiently,
+)
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
@@ -297,6 +302,7 @@ class Table:
         self._stops.append(self._reader.stop)
         self._reader.camera.load()  # takes longest, and touches nothing
         verifying = partial(self._notifier.starting, f"verifying the journal {p.journal.path}")
+        await_media(p.journal, partial(self._notifier.starting, "waiting for the journal's media"))
         journal = open_copies(p.journal, verifying)
         self._stops.append(journal.close)
         copies = [journal.main] if journal.second is None else [journal.main, journal.second]

@@ -19,10 +19,20 @@ from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import beside_volumes
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.dispute_list import known
-from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
+from shaker_ctl.adapters.disk.journal_copies import (
+    await_media,
+    open_copies,
+    survey,
+)
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
-from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
+from shaker_ctl.errors import (
+    JournalAbsentError,
+    JournalCorruptError,
+    JournalError,
+    JournalWriteError,
+    RefusedError,
+)
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import (
     Damage,
@@ -34,6 +44,7 @@ from shaker_ctl.journal.record import (
     link,
 )
 from shaker_ctl.journal.recovery import Trouble
+from shaker_ctl.main import exit_status
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.seal.fault import past
@@ -283,13 +294,50 @@ def test_copies_that_differ_by_more_halt_the_table(
         open_copies(parameters)  # A restart does not clear it.
 
 
+def test_a_medium_that_is_late_is_waited_for(parameters: JournalParameters, tmp_path) -> None:
+    """A stick is mounted some seconds after the table's program runs: it is not damaged."""
+    filled(parameters, 40, 40)
+    assert parameters.second is not None
+    away = parameters.second.rename(tmp_path / "not mounted yet")
+    waited_s = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal waited_s
+        waited_s += seconds
+        if waited_s >= 5.0:
+            away.rename(parameters.second)
+
+    alive: list[int] = []
+    await_media(parameters, lambda: alive.append(1), sleep=sleep)
+    assert waited_s == 5.0
+    assert alive
+    open_copies(parameters).close()
+
+
+def test_a_medium_that_never_comes_is_tried_again_and_not_called_damaged(
+    parameters: JournalParameters,
+) -> None:
+    filled(parameters, 40, 40)
+    assert parameters.second is not None
+    slept: list[float] = []
+    for gone in (parameters.second, parameters.path):
+        away = gone.rename(gone.with_suffix(".away"))
+        await_media(parameters, sleep=slept.append)
+        with pytest.raises(JournalAbsentError, match="missing") as caught:
+            open_copies(parameters)
+        assert exit_status(caught.value) == 1
+        assert "lost for good" in caught.value.remedy
+        away.rename(gone)
+    assert sum(slept) == 2 * parameters.media_wait_s
+
+
 def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(
     parameters: JournalParameters,
 ) -> None:
     filled(parameters, 40, 40)
     assert parameters.second is not None
     parameters.second.unlink()
-    with pytest.raises(JournalCorruptError) as caught:
+    with pytest.raises(JournalAbsentError) as caught:
         open_copies(parameters)
     assert caught.value.code == "journal-second-missing"
     head = rebuild(parameters, main=False)
@@ -306,7 +354,7 @@ def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(
     filled(parameters, 40, 40)
     assert parameters.second is not None
     parameters.path.unlink()
-    with pytest.raises(JournalCorruptError, match="missing"):
+    with pytest.raises(JournalAbsentError, match="missing"):
         open_copies(parameters)
     rebuild(parameters, main=True)
     open_copies(parameters).close()

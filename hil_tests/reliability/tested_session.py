@@ -24,7 +24,7 @@ from hil_tests.table_under_test.session import Session, merged
 SETTINGS: dict[str, Any] = {
     "table": {"entry_mode": "auto", "autonomous": False},
     "motion": {"shake": {"min_s": 1.8, "max_s": 1.8}},
-    "journal": {"second_lag_s": 2.0},
+    "journal": {"second_lag_s": 2.0, "media_wait_s": 2.0},
 }
 """Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
 default; and a second copy that is missed soon."""

@@ -91,7 +91,8 @@ def journal_copies(journal: JournalParameters) -> Finding:
             return fail(
                 "journal",
                 f"{journal.path} is missing, its second copy is there",
-                "A person decides; then: shaker-ctl journal rebuild --main",
+                "Bring back its medium. Where it is lost for good, a person decides; then: "
+                "shaker-ctl journal rebuild --main",
             )
         return ok("journal", "none yet; the first start founds it")
     try:

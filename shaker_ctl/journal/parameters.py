@@ -46,6 +46,14 @@ class JournalParameters(Parameters):
     second_lag_s: float = bounded(10.0, at_least=1.0, at_most=600.0)
     """Longest time, in seconds, that the second copy may lag behind before it is a named fault."""
 
+    media_wait_s: float = bounded(90.0, at_least=0.0, at_most=600.0)
+    """How long, in seconds, a start waits for the medium of a copy that is not there. Then it ends
+    with status 1 and is tried again.
+
+    A USB stick is mounted up to half a minute after the table's program runs. Five tries of 90 s
+    outlast the unit's `StartLimitIntervalSec`, so that the service manager never gives up.
+    """
+
     day_begins: DayBegins = time(6)
     """Local time at which a gaming day begins, as "06:00:00". The next volume of the journal begins
     between two rounds after it.

@@ -69,6 +69,10 @@ class CopyState:
 
 
 REBUILD_SECOND = "Check its medium, then: shaker-ctl journal rebuild --second"
+BRING_BACK = (
+    "Plug its medium in; the table waits for it. Where it is lost for good: "
+    "shaker-ctl journal rebuild --second"
+)
 REBUILD_MAIN = "A person compares both copies, then: shaker-ctl journal rebuild --main"
 FETCH = (
     "A person looks at it, then: shaker-ctl journal fetch takes whole volumes from the other copy, "
@@ -90,7 +94,7 @@ def compare(
     if second is None:
         if second_is_set:
             text = "the second copy of the journal is missing"
-            findings.append(RecoveryFinding(Trouble.SECOND_MISSING, text, REBUILD_SECOND, True))
+            findings.append(RecoveryFinding(Trouble.SECOND_MISSING, text, BRING_BACK, True))
         return findings
     if second.damage is not None:
         findings.append(_damaged(Trouble.SECOND_DAMAGED, second.damage, REBUILD_SECOND))

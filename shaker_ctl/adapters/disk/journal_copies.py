@@ -21,6 +21,7 @@ from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
+    JournalAbsentError,
     JournalBusyError,
     JournalCorruptError,
     JournalError,
@@ -85,6 +86,37 @@ def patiently(act: Callable[[], Done], alive: Alive | None) -> Done:
                 alive()
 
 
+LOOK_AGAIN_S = 0.5
+
+
+def await_media(
+    parameters: JournalParameters,
+    alive: Alive | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Wait until both copies that the settings name are there, or neither, at most
+    `parameters.media_wait_s`.
+
+    A copy that is late is not a damaged one. `alive` is called now and then.
+    """
+    if parameters.second is None:
+        return
+    copies = (parameters.path, parameters.second)
+    waited_s = 0.0
+    while (
+        len({bool(volume_numbers(copy)) for copy in copies}) > 1
+        and waited_s < parameters.media_wait_s
+    ):
+        if not waited_s:
+            missing = next(copy for copy in copies if not volume_numbers(copy))
+            wait_s = parameters.media_wait_s
+            log.warning("waiting up to %.0f s for the medium of %s", wait_s, missing)
+        if alive is not None:
+            alive()
+        sleep(LOOK_AGAIN_S)
+        waited_s += LOOK_AGAIN_S
+
+
 def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> OpenedJournal:
     """Open what the settings name, founding both where neither exists.
 
@@ -92,9 +124,10 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     does not see in a closed volume is for `volume_proofs`. `alive` is called now and then.
 
     Raises RefusedError where another process writes them. Raises JournalCorruptError where the
-    table must halt until a person acts (O-4): the bytes as
-    found are then kept in a folder beside the damaged copy, which the message names. Raises
-    JournalWriteError where a medium refuses, or another process keeps a file for too long.
+    table must halt until a person acts (O-4): the bytes as found are then kept in a folder beside
+    the damaged copy, which the message names. Raises JournalAbsentError where one of two copies is
+    not there, and JournalWriteError where a medium refuses, or another process keeps a file for too
+    long.
     """
     lock = JournalLock(parameters.path)
     try:
@@ -110,9 +143,10 @@ def _opened_under(
     main_is_new = not volume_numbers(parameters.path)
     second_is_there = parameters.second is not None and bool(volume_numbers(parameters.second))
     if main_is_new and second_is_there:
-        raise JournalCorruptError(
+        raise JournalAbsentError(
             f"the journal {parameters.path} is missing, its second copy is there",
-            remedy="A person decides; then: shaker-ctl journal rebuild --main",
+            remedy="Bring back its medium. Where it is lost for good, a person decides; then: "
+            "shaker-ctl journal rebuild --main",
         )
     main = SqliteJournal(parameters.path)
     second: SqliteJournal | None = None
@@ -126,6 +160,10 @@ def _opened_under(
             main, second, lambda copy: copy.verify_start(alive), second_is_set=second_is_set
         )
         for finding in findings:
+            if finding.trouble is Trouble.SECOND_MISSING:
+                absent = JournalAbsentError(finding.text, remedy=finding.remedy)
+                absent.code = finding.trouble.value
+                raise absent
             if finding.halts:
                 raise _halted(finding, main, second)
             if finding.trouble is Trouble.SECOND_LATE and second is not None:

@@ -159,6 +159,9 @@ class FarBench(GpioBench):
         self.parameters = GpioParameters(backend="pigpio", host=here[0], port=here[1], **pwm)
         self._settle()
 
+    def run_stop_script(self) -> None:
+        pytest.skip("the controller's pinctrl is another computer's")
+
     def close(self) -> None:
         self._opened.close()
 

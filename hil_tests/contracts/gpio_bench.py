@@ -8,19 +8,25 @@ only `GpioBench` and `Pins`.
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
+from functools import partial
 from pathlib import Path
 
 from hil_tests.contracts.pins import Pins, RemotePins
+from hil_tests.rig import pinctrl
+from hil_tests.rig.control import Control
 from hil_tests.rig.door import Door
 from hil_tests.rig.gpiochip.device import NODE, GpioChip
 from hil_tests.rig.gpiochip.pwm import PwmFolder
 from hil_tests.waiting import seconds_until_off, until
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
+from shaker_ctl.adapters.pins.sysfs_pwm import RP1_PWM0
+from shaker_ctl.installation.places import shipped
 from shaker_ctl.ports import Tach
 from virtual_pigpiod.pins.board import Board
 from virtual_pigpiod.process import VirtualPigpiod
@@ -44,6 +50,29 @@ class GpioBench(ABC):
     @abstractmethod
     def close(self) -> None:
         """End what the bench started."""
+
+    def run_stop_script(self) -> None:
+        """Do what systemd does whenever the service has ended: run the shipped `motor-off`."""
+        with tempfile.TemporaryDirectory(prefix="stop-") as name:
+            folder = Path(name)
+            door = Control(folder / "door", {"pinctrl": partial(pinctrl.obey, self.board)})
+            pinctrl.put(folder, folder / "door")
+            try:
+                subprocess.run(
+                    ["/bin/sh", str(shipped() / "motor-off")],
+                    env={
+                        "PATH": f"{folder}:/usr/bin:/bin",
+                        "SHAKER_PWM_CLASS": str(self.pwm_class),
+                    },
+                    check=True,
+                )
+            finally:
+                door.close()
+
+    @property
+    def pwm_class(self) -> Path:
+        """What stands for `/sys/class/pwm` on this bench's computer."""
+        return Path("/nowhere")
 
     @abstractmethod
     def controller(self) -> Pins:
@@ -103,6 +132,9 @@ class GpiodBench(GpioBench):
         folder = Path(self._folder.name)
         self.chip = GpioChip(self.board, strict=strict)
         self.pwm = PwmFolder(self.board, folder / "pwmchip0")
+        device = folder / RP1_PWM0
+        device.mkdir()
+        (self.pwm.folder / "device").symlink_to(device)
         self.door = Door(folder / "door", self.chip.let_in, "gpiochip")
         self.parameters = GpioParameters(backend="gpiod", chip=NODE, pwm_chip=str(self.pwm.folder))
         self._made: list[RemotePins] = []
@@ -115,6 +147,10 @@ class GpiodBench(GpioBench):
         self.chip.close()
         self.pwm.close()
         self._folder.cleanup()
+
+    @property
+    def pwm_class(self) -> Path:
+        return self.pwm.folder.parent
 
     def controller(self) -> RemotePins:
         pins = RemotePins(self.door.path, self.parameters)

@@ -95,3 +95,24 @@ def test_the_enable_line_gets_a_fresh_edge_every_turn_for_the_monostable(
     assert len(edges) > 30
     assert statistics.median(gaps) < 0.02
     assert max(gaps) < 0.1  # A busy machine runs the fake wires late, too.
+
+
+def test_stopped_and_started_the_motor_has_its_duty_again(bench: GpioBench) -> None:
+    """What every crash, upgrade and visit of `doctor` does: the stop script runs in between."""
+    for duty in (0.42, 0.31):
+        with bench.controller() as pins:
+            pins.motor.arm()
+            pins.keep_driving(0.3, duty=duty)
+            assert bench.is_enabled()
+            assert bench.duty() == pytest.approx(duty, abs=bench.duty_error)
+        bench.run_stop_script()
+        assert not bench.is_enabled()
+        assert bench.duty() == 0.0
+
+
+def test_the_stop_script_stops_a_motor_whose_controller_left_it_on(bench: GpioBench) -> None:
+    with bench.controller() as pins:
+        pins.motor.arm()
+        pins.keep_driving(0.3, duty=0.42)
+        bench.run_stop_script()
+        assert bench.duty() == 0.0

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hil_tests.rig import lifetime
+from hil_tests.rig import lifetime, pinctrl
 from hil_tests.rig.camera.card import Card
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraStatus
@@ -368,6 +368,7 @@ class Rig:
             "heal": self._heal,
             "faults": lambda rest: self.faults.table(),
             "hands": self._hands,
+            "pinctrl": self._pinctrl,
             "quit": self._quit,
         }
 
@@ -398,6 +399,12 @@ class Rig:
             "late_turns": self.machine.late_turns,
             "underruns": self.gpio.underruns,
         }
+
+    def _pinctrl(self, sentence: str) -> str:
+        """What `pinctrl` of the controller's computer does to its pins."""
+        if not isinstance(self.gpio, VirtualGpio | KernelGpio):
+            raise ValueError(f"{CANNOT}: the controller's pins are another computer's")
+        return pinctrl.obey(self.gpio.board, sentence)
 
     def _camera_status(self, camera: Camera) -> CameraStatus:
         try:

@@ -7,12 +7,16 @@ the pins then answer is another line's.
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.adapters.pins.sysfs_pwm import FUNCTION_OF, GROUP, OVERLAY
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.installation.places import Places
 
-NAME = "boot settings"
+NAME, PWM = "boot settings", "PWM pins"
 
 CONFIG = "/boot/firmware/config.txt"
 """Where Raspberry Pi OS has it since bookworm."""
@@ -58,6 +62,24 @@ def _kernel_pins(config: str | None) -> Finding:
             f"Write dtparam=strict_gpiod into {CONFIG}, and restart",
         )
     return ok(NAME, "strict_gpiod: a pin whose process dies is let go")
+
+
+def pwm_pins(computer: Computer, pins: PinParameters) -> Finding:
+    """Whether each pin of the kernel's PWM shows it. Only for a board of `KERNEL_PINS`."""
+    program = shutil.which("pinctrl", path=computer.path)
+    if program is None:
+        return warn(PWM, "no pinctrl tells their function", "sudo apt install raspi-utils")
+    for gpio in (pins.motor_pwm, pins.ring_light):
+        ran = subprocess.run(
+            [program, "get", f"{gpio}"], capture_output=True, text=True, check=False
+        )
+        said = re.match(r"\s*\d+:\s+(\w+)", ran.stdout)
+        if said is None:
+            why = ran.stderr.strip() or f"status {ran.returncode}"
+            return warn(PWM, f"pinctrl does not tell GPIO {gpio}: {why}", GROUP)
+        if said[1] != FUNCTION_OF.get(gpio):
+            return fail(PWM, f"GPIO {gpio} is {said[1]} and carries no PWM", OVERLAY)
+    return ok(PWM, f"GPIO {pins.motor_pwm} and {pins.ring_light} carry it")
 
 
 def _is_set(config: str, parameter: str) -> bool:

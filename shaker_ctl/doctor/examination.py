@@ -15,7 +15,7 @@ from pathlib import Path
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.doctor import camera, computer, lines, records, shaker
-from shaker_ctl.doctor.boot import boot_settings
+from shaker_ctl.doctor.boot import KERNEL_PINS, boot_settings, pwm_pins
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.digests import digests
 from shaker_ctl.doctor.finding import Finding, fail, ok
@@ -67,7 +67,10 @@ def _everything(
     is_jogged: bool,
 ) -> Iterator[Finding]:
     yield from computer.examine(machine, settings.gpio.pins)
-    yield boot_settings(machine, computer.board(machine))
+    board = computer.board(machine)
+    yield boot_settings(machine, board)
+    if KERNEL_PINS.search(board):
+        yield pwm_pins(machine, settings.gpio.pins)
     yield from records.examine(settings.journal, settings.console, book)
     yield digests(source, settings.journal, is_real_table=real_table.mark(machine.root) is not None)
     yield libraries()

@@ -2,7 +2,9 @@
 
 Owns the files' meaning, as Documentation/driver-api/pwm.rst has it: `export` makes a channel's
 folder, `period` and `duty_cycle` are nanoseconds, `enable` is 0 or 1. The channels are those that a
-Raspberry Pi 5 has on its header. A file can be read back as in sysfs.
+Raspberry Pi 5 has on its header. A file can be read back as in sysfs. No file selects a pin's
+function: `dtoverlay=pwm-2chan` does so once, at the boot, and whoever makes the pin an output takes
+the signal from it (raspberrypi/linux, drivers/pwm/pwm-rp1.c: only the PWM block is touched).
 
 Not as in sysfs: the files are ordinary ones, so that a value which the kernel would refuse is taken
 and has no effect, and an effect follows its write by some tens of microseconds.
@@ -16,6 +18,7 @@ import os
 import select
 import struct
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +29,9 @@ from virtual_pigpiod.pins.sources import PulseTrain
 CHANNELS = {0: (12, Mode.ALT0), 1: (13, Mode.ALT0), 2: (18, Mode.ALT3), 3: (19, Mode.ALT3)}
 """GPIO of each channel of the RP1's PWM0 and the function that shows it there."""
 
+OVERLAY = (12, 18)
+"""Pins of the overlay that the page has a person write into `config.txt`."""
+
 _MODIFIED, _CLOSED = 0x2, 0x8
 _EVENT = struct.Struct("iIII")
 _TURN_MS = 1000
@@ -34,8 +40,9 @@ _TURN_MS = 1000
 class PwmFolder:
     """The folder, and the thread that follows what is written there."""
 
-    def __init__(self, board: Board, folder: Path) -> None:
-        """Make it anew at `folder`. Raises OSError."""
+    def __init__(self, board: Board, folder: Path, overlay: Iterable[int] = OVERLAY) -> None:
+        """Make it anew at `folder`, as after a boot with an overlay for these GPIOs. Raises
+        OSError."""
         self.folder = folder
         self._board = board
         self._watched: dict[int, int | None] = {}
@@ -44,6 +51,9 @@ class PwmFolder:
         (folder / "npwm").write_text(f"{len(CHANNELS)}\n")
         (folder / "export").write_text("")
         (folder / "unexport").write_text("")
+        for gpio, mode in CHANNELS.values():
+            if gpio in overlay:
+                board.set_mode(gpio, mode)
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._inotify = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
         if self._inotify < 0:
@@ -99,7 +109,6 @@ class PwmFolder:
             self._watch(channel / name, wanted)
         gpio, mode = CHANNELS[wanted]
         self._board.set_hardware(gpio, mode, None)
-        self._board.set_mode(gpio, mode)
 
     def _show(self, channel: int) -> None:
         folder = self.folder / f"pwm{channel}"

@@ -20,14 +20,18 @@ RP1_PWM0 = "1f00098000.pwm"
 CHANNEL_OF = {12: 0, 13: 1, 18: 2, 19: 3}
 """Channel of the RP1's PWM0 behind each GPIO that can carry it (RP1 Peripherals)."""
 
+FUNCTION_OF = {12: "a0", 13: "a0", 18: "a3", 19: "a3"}
+"""What `pinctrl` calls the pin's function that shows it. The overlay selects it at the boot; no
+file of the PWM does."""
+
 EXPORT_S = 1.0
 """Longest wait for udev, which gives the exported files to the group gpio."""
 
-_OVERLAY = (
+OVERLAY = (
     "Put dtoverlay=pwm-2chan,pin=12,func=4,pin2=18,func2=2 into /boot/firmware/config.txt and "
     "restart; gpio.pwm_chip names its folder"
 )
-_GROUP = "Make the service's user a member of the group gpio"
+GROUP = "Make the service's user a member of the group gpio"
 
 
 def find_chip(wanted: str, root: Path = CLASS) -> Path:
@@ -36,11 +40,11 @@ def find_chip(wanted: str, root: Path = CLASS) -> Path:
         folder = Path(wanted)
         if (folder / "export").exists():
             return folder
-        raise GpioLinkError(f"no PWM chip at {folder}", remedy=_OVERLAY)
+        raise GpioLinkError(f"no PWM chip at {folder}", remedy=OVERLAY)
     for folder in sorted(root.glob("pwmchip*")):
         if (folder / "device").resolve().name == RP1_PWM0:
             return folder
-    raise GpioLinkError(f"no hardware PWM of the RP1 under {root}", remedy=_OVERLAY)
+    raise GpioLinkError(f"no hardware PWM of the RP1 under {root}", remedy=OVERLAY)
 
 
 class SysfsPwm:
@@ -56,7 +60,7 @@ class SysfsPwm:
         self._period_ns = round(1e9 / hz)
         self.folder = _exported(chip, CHANNEL_OF[gpio])
         self.duty_file = self.folder / "duty_cycle"
-        with told_as(GpioLinkError, f"the PWM channel {self.folder} refuses", remedy=_GROUP):
+        with told_as(GpioLinkError, f"the PWM channel {self.folder} refuses", remedy=GROUP):
             self._duty = os.open(self.duty_file, os.O_WRONLY)
             self.write(0.0)  # First: a period shorter than the duty would be refused.
             (self.folder / "period").write_text(f"{self._period_ns}\n")
@@ -79,15 +83,13 @@ def _exported(chip: Path, channel: int) -> Path:
     """Have the channel's folder, and the right to write there. Raises GpioLinkError."""
     folder = chip / f"pwm{channel}"
     if not folder.exists():
-        with told_as(
-            GpioLinkError, f"PWM channel {channel} of {chip} cannot be had", remedy=_GROUP
-        ):
+        with told_as(GpioLinkError, f"PWM channel {channel} of {chip} cannot be had", remedy=GROUP):
             (chip / "export").write_text(f"{channel}\n")
     until_s = time.monotonic() + EXPORT_S
     while not os.access(folder / "duty_cycle", os.W_OK):
         if time.monotonic() > until_s:
             raise GpioLinkError(
-                f"{folder} was not given to this user within {EXPORT_S:g} s", remedy=_GROUP
+                f"{folder} was not given to this user within {EXPORT_S:g} s", remedy=GROUP
             )
         time.sleep(0.005)
     return folder

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.doctor.boot import CONFIG, DAEMONS, boot_settings
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.doctor.boot import CONFIG, DAEMONS, boot_settings, pwm_pins
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.installation.places import shipped
@@ -87,3 +88,35 @@ def test_a_pi_5_lets_go_of_a_dead_process_pins(
 
 def test_another_computer_needs_none(pi: Computer) -> None:
     assert boot_settings(pi, "").verdict is Grade.OK
+
+
+@pytest.mark.parametrize(
+    ("functions", "verdict", "words"),
+    [
+        ({18: "a3", 12: "a0"}, Grade.OK, ""),
+        ({18: "op dl", 12: "a0"}, Grade.FAIL, "GPIO 18 is op"),
+        ({18: "a3", 12: "no"}, Grade.FAIL, "GPIO 12 is no"),
+        ({}, Grade.WARN, "does not tell GPIO 18"),
+    ],
+)
+def test_each_pwm_pin_must_carry_its_pwm(
+    tmp_path: Path, functions: dict[int, str], verdict: Grade, words: str
+):
+    lines = "".join(
+        f"{pin}) echo '{pin}: {name}    pd | lo // GPIO{pin}';;\n"
+        for pin, name in functions.items()
+    )
+    program = tmp_path / "pinctrl"
+    refused = "*) echo 'no permission' >&2; exit 1;;"
+    program.write_text(f"#!/bin/sh\ncase $2 in\n{lines}{refused}\nesac\n")
+    program.chmod(0o755)
+    found = pwm_pins(Computer(tmp_path, path=str(tmp_path)), PinParameters())
+    assert found.verdict is verdict
+    assert words in found.text
+    assert ("dtoverlay=pwm-2chan" in found.remedy) is (verdict is Grade.FAIL)
+
+
+def test_without_pinctrl_the_function_of_the_pwm_pins_is_not_known(tmp_path: Path):
+    found = pwm_pins(Computer(tmp_path, path=str(tmp_path)), PinParameters())
+    assert found.verdict is Grade.WARN
+    assert "raspi-utils" in found.remedy

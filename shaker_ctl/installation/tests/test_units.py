@@ -165,6 +165,23 @@ def test_the_stop_script_takes_the_pins_of_the_settings(tools: Tools):
     ]
 
 
+@pytest.mark.parametrize("tool", ["pinctrl", "gpioset"])
+def test_the_stop_script_leaves_a_pwm_pin_of_the_kernels_alone(tools: Tools, tool: str):
+    """Made an output, it would have no PWM until the next boot: only its overlay selects that."""
+    device = tools.folder / "1f00098000.pwm"
+    channel = tools.folder / "class" / "pwmchip3" / "pwm2"
+    device.mkdir()
+    channel.mkdir(parents=True)
+    (channel.parent / "device").symlink_to(device)
+    (channel / "duty_cycle").write_text("21000\n")
+    tools.add(tool, version="gpioset (libgpiod) v2.2.1" if tool == "gpioset" else "")
+    path = f"{tools.folder}:/usr/bin:/bin"
+    status, called, _ = tools.run(PATH=path, SHAKER_PWM_CLASS=str(tools.folder / "class"))
+    low = "set 23,21 op dl" if tool == "pinctrl" else "-t 0 -c gpiochip0 23=0 21=0"
+    assert (status, called) == (0, [f"{tool} {low}"])
+    assert (channel / "duty_cycle").read_text() == "0\n"
+
+
 def test_where_one_tool_fails_the_stop_script_tries_the_next(tools: Tools):
     tools.add("pinctrl", status=1)
     tools.add("raspi-gpio")

@@ -380,6 +380,7 @@ class Rig:
             "current_a": round(outputs.current_a, 2),
             "duty": round(inputs.motor_duty, 3),
             "enabled": inputs.motor_enabled,
+            "supply": outputs.motor_supplied,
             "light": round(inputs.ring_light, 2),
             "contacts": {
                 "compartment": outputs.compartment_open,

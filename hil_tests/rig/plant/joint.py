@@ -58,6 +58,8 @@ class PlantOutputs:
     """True unless fully closed."""
     estop_pressed: bool = False
     button_pressed: bool = False
+    motor_supplied: bool = True
+    """Whether the contactor in the motor's supply is closed. No pin reads it yet."""
     current_a: float = 0.0
     """Motor current at the end of the interval, in amperes."""
     speed_rpm: float = 0.0

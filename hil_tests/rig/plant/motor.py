@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import random
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hil_tests.rig.plant.faults import PlantFaults
 
@@ -60,6 +60,9 @@ class MotorDrive:
 
     duty: float
     enabled: bool
+    is_supplied: bool = True
+    """Whether the contactor gives the driver its supply. Open, its resting contact puts the braking
+    resistor across the winding."""
 
 
 class Motor:
@@ -99,7 +102,7 @@ class Motor:
         return (
             self.speed_rad_s == 0.0
             and not drive.enabled
-            and "no_stop" not in self._faults
+            and not ("no_stop" in self._faults and drive.is_supplied)
             and abs(self._load_nm(lever_fallen=True)) <= self._friction_nm(lever_fallen=True)
         )
 
@@ -133,6 +136,8 @@ class Motor:
         return [edge for n in range(steps) for edge in twin.step(start_s + n * STEP_S, drive)]
 
     def _as_the_driver_acts(self, drive: MotorDrive) -> MotorDrive:
+        if not drive.is_supplied:
+            return replace(drive, duty=0.0, enabled=False)
         if "no_stop" in self._faults and not drive.enabled:
             duty = self._faults.parameter("no_stop", "duty", 0.65)
             return MotorDrive(max(drive.duty, duty), True)

@@ -150,6 +150,7 @@ class Plant:
                 cover_open=self._interlocks.cover_open,
                 estop_pressed=self._interlocks.estop_pressed,
                 button_pressed=self._interlocks.button_pressed,
+                motor_supplied=self._interlocks.motor_supplied,
                 current_a=self._motor.current_a,
                 speed_rpm=self._motor.speed_rpm,
             )
@@ -182,6 +183,7 @@ class Plant:
         return MotorDrive(
             duty=min(1.0, max(0.0, inputs.motor_duty)),
             enabled=inputs.motor_enabled and in_series and alive,
+            is_supplied=self._interlocks.motor_supplied,
         )
 
     def _advance(self, before_s: float, now_s: float, drive: MotorDrive) -> list[tuple[float, int]]:

@@ -139,6 +139,55 @@ def test_truth_log_writes_the_promised_keys(tmp_path) -> None:
         assert key in line
 
 
+OPENED: dict[str, Callable[[Plant], object]] = {
+    "e-stop": lambda plant: setattr(plant.hands, "estop_pressed", True),
+    "lid": lambda plant: plant.hands.open_compartment(by_force=True),
+}
+DRIVER_STUCK_ON = {"while it is driven": DRIVEN, "after the toss": IDLE}
+
+
+@pytest.mark.parametrize("inputs", DRIVER_STUCK_ON.values(), ids=DRIVER_STUCK_ON)
+@pytest.mark.parametrize("opened", OPENED.values(), ids=OPENED)
+@pytest.mark.parametrize("at_s", [0.02, 0.3, 1.0])
+def test_a_driver_that_is_stuck_on_loses_its_supply_to_e_stop_and_lid(
+    opened: Callable[[Plant], object], inputs: PlantInputs, at_s: float
+) -> None:
+    plant = Plant(seed=3)
+    plant.faults.inject("no_stop")
+    run(plant, inputs, 10.0, at_s)
+    opened(plant)
+    outputs = run(plant, inputs, 10.0 + at_s, 0.2)
+    assert not outputs.motor_supplied  # 0.2 s at most, and then only the brake's current
+    assert run(plant, inputs, 10.2 + at_s, 0.6).speed_rpm == 0.0
+
+
+def test_nothing_stops_a_driver_that_is_stuck_on_behind_a_welded_contactor() -> None:
+    plant = Plant(seed=3)
+    plant.faults.inject("no_stop")
+    plant.faults.inject("supply_welded")
+    plant.hands.estop_pressed = True
+    outputs = run(plant, IDLE, 10.0, 1.5)
+    assert outputs.motor_supplied
+    assert outputs.speed_rpm > 500.0
+
+
+def test_the_motor_has_its_supply_again_when_the_e_stop_is_released() -> None:
+    plant = Plant(seed=3)
+    plant.hands.estop_pressed = True
+    assert not run(plant, DRIVEN, 10.0, 0.2).motor_supplied
+    plant.hands.estop_pressed = False
+    assert run(plant, DRIVEN, 10.2, 1.2).speed_rpm > 600.0
+
+
+@pytest.mark.parametrize("contact", ["estop_contact_open", "compartment_contact_stuck"])
+def test_a_contact_that_lies_does_not_speak_for_the_pole_of_the_supply(contact: str) -> None:
+    plant = Plant(seed=3)
+    plant.faults.inject(contact)
+    assert run(plant, IDLE, 10.0, 0.2).motor_supplied
+    plant.hands.open_compartment(by_force=True)
+    assert not run(plant, IDLE, 10.2, 0.2).motor_supplied
+
+
 def test_estop_and_open_compartment_cut_the_motor_whatever_the_pins_say() -> None:
     plant = Plant("standard", seed=2)
     run(plant, DRIVEN, 0.0, 0.5)

@@ -297,15 +297,16 @@ def test_copies_that_differ_by_more_halt_the_table(
 def test_a_medium_that_is_late_is_waited_for(parameters: JournalParameters, tmp_path) -> None:
     """A stick is mounted some seconds after the table's program runs: it is not damaged."""
     filled(parameters, 40, 40)
-    assert parameters.second is not None
-    away = parameters.second.rename(tmp_path / "not mounted yet")
+    second = parameters.second
+    assert second is not None
+    away = second.rename(tmp_path / "not mounted yet")
     waited_s = 0.0
 
     def sleep(seconds: float) -> None:
         nonlocal waited_s
         waited_s += seconds
         if waited_s >= 5.0:
-            away.rename(parameters.second)
+            away.rename(second)
 
     alive: list[int] = []
     await_media(parameters, lambda: alive.append(1), sleep=sleep)

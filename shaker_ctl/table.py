@@ -50,7 +50,7 @@ from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
-from shaker_ctl.rules import commands, events, profile_files, rulebook
+from shaker_ctl.rules import commands, events, rulebook
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.phases import SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
@@ -60,7 +60,7 @@ from shaker_ctl.seal import fault as seal_fault
 from shaker_ctl.seal.examine import Examined
 from shaker_ctl.seal.manifest import digest
 from shaker_ctl.seal.watch import SealWatch
-from shaker_ctl.service import digests, lamp_box, last_end, thread_names
+from shaker_ctl.service import digests, lamp_box, last_end, round_rules, thread_names
 from shaker_ctl.service.between_rounds import BetweenRounds
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS, FaultQueue
@@ -73,10 +73,10 @@ from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.recovery import (
     changed_conditions,
     may_be_left,
-    recover,
     standing_faults,
 )
 from shaker_ctl.service.reminders import Reminders
+from shaker_ctl.service.round_rules import recovered
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
@@ -158,7 +158,10 @@ class Table:
     def _build_on(self, opened: OpenedJournal) -> None:
         """What needs the journal open: the state thread and all that looks into records."""
         p, clock, journal = self._settings, self._clock, opened.main
-        found = recover(journal.newest_first(), self._rulebook)
+        self._digests = self._take_digests()
+        digests_by_name = {name: digest for name, digest, _ in self._digests}
+        self._rules = round_rules.of_settings(p.table, digests_by_name["profile"])
+        found, self._rules_before = recovered(journal, self._rules, self._rulebook)
         self._boot = last_end.text(last_end.BOOT)
         self._before = last_end.last_end(
             journal.milestones(), self._boot, last_end.text(last_end.MANAGERS_WORD)
@@ -167,9 +170,7 @@ class Table:
             self._faults.raise_(*fault)
         newest_s = datetime.fromisoformat(found.wall).timestamp() if found.wall else None
         self._wall = WallTime(clock, newest_s)
-        self._digests = self._take_digests()
         self._libraries = libraries.deciding(ROOT)
-        digests_by_name = {name: digest for name, digest, _ in self._digests}
         self._changed = changed_conditions(journal.newest_first(), digests_by_name)
         self._keeper = JournalThread(
             main=journal,
@@ -185,6 +186,7 @@ class Table:
                 "seal": self._sealed.seal,
                 "boot": self._boot,
                 dispute_list.KEY: self._disputes.known.plain(),
+                round_rules.KEY: self._rules.table,
             },
         )
         mark = table_mark(journal.identity)
@@ -272,7 +274,7 @@ class Table:
             ("software", digests.of_program(ROOT), is_verified),
             ("model", digest(model), is_verified),
             ("settings", digest(self._source), is_verified),
-            ("profile", self._profile_digest(), is_verified),
+            ("profile", digests.of_profile(p.table.profile, self._rulebook.profile), is_verified),
             ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
@@ -283,13 +285,6 @@ class Table:
         lines += [f"{name} {line}" for name, line in self._libraries.items()]
         lines += [platform.platform(), *(f"{name} {digest}" for name, digest, _ in self._digests)]
         return "\n".join(lines) + "\n"
-
-    def _profile_digest(self) -> str:
-        """Digest of the profile's file, or of all files of the house that the profile lies on."""
-        own = profile_files.own_files(self._settings.table.profile)
-        if len(own) > 1:
-            return digests.of_table({str(path): digest(path) for path in own})
-        return digest(own[0] if own else profile_files.source(self._rulebook.profile))
 
     # ── Life ────────────────────────────────────────────────────────────────
 
@@ -466,12 +461,14 @@ class Table:
             "table": self._settings.service.table_name,
             "day": self._turns.today(),
             "profile": self._rulebook.profile.name,
-            "rules": self._settings.table.model_dump(mode="json"),
             "marks": list(self._rulebook.marks),
             **self._keeper.run,
         }
         opening = last_end.opening(self._before, facts)
         self._keeper.append(opening.kind, opening.body)
+        if self._rules_before is not None and not self._rules_before.decides_as(self._rules):
+            changed = self._rules_before.change_to(self._rules)
+            self._keeper.append(changed.kind, changed.body)
 
     def _close_journal(self) -> None:
         """The last record says that this run was stopped; without it, it died (O-10)."""

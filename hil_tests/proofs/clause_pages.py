@@ -75,9 +75,6 @@ def page(text: str) -> str:
         "Enforced means: the table does it itself, or refuses everything else. It prints no odds",
         "but those of the text; that they are paid is the dealer's.",
         "",
-        "Each row has a test of its own besides, where it and each of its guards is tried:",
-        '`pytest "hil_tests/proofs/tests/test_row_cases.py::test_row[NAME OF THE ROW]"`.',
-        "",
         _counts(text),
         "",
         "| clause | duty | who | verdict | profile key | rows | tests |",
@@ -102,7 +99,8 @@ def _rows(text: str) -> dict[str, list[str]]:
     for row in ROWS:
         if row in plain or row in approved:
             mark = "" if row in plain else " (by approval)"
-            found.setdefault(row.cites, []).append(row.name + mark)
+            for key in row.may_cite:
+                found.setdefault(key, []).append(row.name + mark)
     return found
 
 

@@ -469,7 +469,8 @@ def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, s
                 w = w._replace(reached=False)
                 w = w._replace(present=next(above))
         case ev.DisputeDecided():
-            w = w._replace(stands=event.values, by_person=True)
+            is_void = event.values is None and len(w.named) == 2
+            w = w._replace(stands=event.values, by_person=not is_void)
         case ev.CorrectionNamed():
             w = w._replace(offered=_sorted(event.values))
         case ev.CorrectionAgreed():

@@ -35,6 +35,10 @@ _LOOK_S = 0.5
 SERIALS = ("RIG-A", "RIG-B", "RIG-C")
 
 
+FLOORPERSON_SAYS = {"presence": "presence {}", "in-view": "in-view {} no"}
+"""What the floorperson answers to what the table asks. They watch a console: no dice."""
+
+
 class People:
     """Opens the table at the technician's port, then serves the dealer's."""
 
@@ -95,10 +99,11 @@ class People:
                 if self._is_closing.is_set():
                     return
                 seen = read_status(self._session.runtime_dir)
-                if (seen["pending"] or {}).get("kind") == "presence":
+                said = FLOORPERSON_SAYS.get((seen["pending"] or {}).get("kind", ""))
+                if said is not None:
                     with self._at("technician") as console:
                         console.login("floorperson", "fay", self._session.passphrases["fay"])
-                        self._tell("fay", console, f"presence {seen['round_id']}")
+                        self._tell("fay", console, said.format(seen["round_id"]))
                         console.logout()
                 if seen["life"] == "out of service":
                     self.repairs += 1

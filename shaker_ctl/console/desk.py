@@ -126,6 +126,7 @@ class ProfileView:
     key: str = ""
     title: str = ""
     instrument: str = ""
+    paytable: str = ""
     entry_mode: str = ""
     nmb_before: str = ""
     attendance: str = ""

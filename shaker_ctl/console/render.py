@@ -274,6 +274,7 @@ def profile(view: TableView, style: Style) -> Lines:
     rules = view.profile
     lines = pairs(
         ("profile", f"{rules.key or '?'}: {rules.title}"),
+        ("paytable", rules.paytable or "?"),
         ("instrument", rules.instrument or "rests on no instrument"),
         ("in force", shown(rules.is_in_force)),
         ("entry", rules.entry_mode or "?"),

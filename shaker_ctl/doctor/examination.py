@@ -71,7 +71,7 @@ def _everything(
     yield boot_settings(machine, board)
     if KERNEL_PINS.search(board):
         yield pwm_pins(machine, settings.gpio.pins)
-    yield from records.examine(settings.journal, settings.console, book)
+    yield from records.examine(settings.journal, settings.console, book, settings.table)
     yield digests(source, settings.journal, is_real_table=real_table.mark(machine.root) is not None)
     yield libraries()
     yield camera.calibration(settings.camera, source)

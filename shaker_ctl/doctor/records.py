@@ -19,24 +19,30 @@ from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import SettingsError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.rules.rulebook import Rulebook
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.rulebook import Rulebook, out_of_force
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Barrier, Role, TimeTrust
-from shaker_ctl.service.recovery import recover
+from shaker_ctl.service.digests import of_profile
+from shaker_ctl.service.round_rules import RoundRules, of_settings, recovered
 
 LITTLE_ROOM_MB, NO_ROOM_MB = 500.0, 50.0
 """A round takes 0.15 MB with its pictures: 500 MB are a week of play, 50 MB half a day."""
 
 
 def examine(
-    journal: JournalParameters, console: ConsoleParameters, book: Rulebook
+    journal: JournalParameters,
+    console: ConsoleParameters,
+    book: Rulebook,
+    table: TableParameters,
 ) -> Iterator[Finding]:
-    """Look at disks, journal, dice and people."""
+    """Look at disks, journal, text, dice and people."""
     yield disk("disk", journal.path.parent)
     yield second_disk(journal)
     yield journal_copies(journal)
-    yield resumption(journal, book)
-    yield dice(journal, book, datetime.now(UTC))
+    yield resumption(journal, book, table)
+    yield text(book, table, datetime.now(UTC))
+    yield dice(journal, book, table, datetime.now(UTC))
     yield people(console.users_file)
 
 
@@ -104,31 +110,54 @@ def journal_copies(journal: JournalParameters) -> Finding:
     return ok("journal", f"{heads[0][1].sequence} records in {len(heads)} copies verify")
 
 
-def resumption(journal: JournalParameters, book: Rulebook) -> Finding:
+def text(book: Rulebook, table: TableParameters, now: datetime) -> Finding:
+    """Whether the rule text governs today."""
+    said = f"{table.profile}, paytable {table.paytable}, entry {book.entry.value}"
+    barrier = out_of_force(book.profile, book.profile.day(now))
+    if barrier is None:
+        return ok("text", f"{said}: in force")
+    remedy = "Name a text in force under [table] profile; to show it only: as_demonstration"
+    return warn("text", f"{said}: {book.explain(barrier)}", remedy)
+
+
+def resumption(journal: JournalParameters, book: Rulebook, table: TableParameters) -> Finding:
     """Whether this program can go on from where the journal ends: a dry run of the start."""
     try:
-        state = _recovered(journal, book)
+        state, then = _recovered(journal, book, table)
     except ShakerError as error:
         return fail("resumption", str(error), error.remedy)
     phase = (
         "from the beginning" if state is None else f"from: {state.phase.value.replace('_', ' ')}"
     )
+    if then is not None and not then.decides_as(_rules(book, table)):
+        said = f"play goes on {phase}; it was {then.words()} before, and the change is recorded"
+        return warn("resumption", said, "Nothing, where the change is meant")
     return ok("resumption", f"play goes on {phase}")
 
 
-def _recovered(journal: JournalParameters, book: Rulebook) -> TableState | None:
-    """Return the state that a start would take up; None without a journal. Raises ShakerError."""
+def _rules(book: Rulebook, table: TableParameters) -> RoundRules:
+    return of_settings(table, of_profile(table.profile, book.profile))
+
+
+def _recovered(
+    journal: JournalParameters, book: Rulebook, table: TableParameters
+) -> tuple[TableState | None, RoundRules | None]:
+    """Return the state that a start would take up, None without a journal, and the rules of the
+    newest run. Raises ShakerError."""
     if not volume_numbers(journal.path):
-        return None
+        return None, None
     with closing(SqliteJournal(journal.path, read_only=True)) as store:
-        return recover(store.newest_first(), book).state
+        found, then = recovered(store, _rules(book, table), book)
+        return found.state, then
 
 
-def dice(journal: JournalParameters, book: Rulebook, now: datetime) -> Finding:
+def dice(
+    journal: JournalParameters, book: Rulebook, table: TableParameters, now: datetime
+) -> Finding:
     """Whether the dice are on record and young enough: other dice make an inspection due anew."""
     remedy = "At a console, before the inspection: dice changed SERIAL SERIAL SERIAL"
     try:
-        state = _recovered(journal, book)
+        state, _ = _recovered(journal, book, table)
     except ShakerError as error:
         return warn("dice", f"the journal does not say: {error}", error.remedy)
     held = None if state is None else state.dice

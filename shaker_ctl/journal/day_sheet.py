@@ -80,6 +80,10 @@ class SheetLine:
     detail: str = ""
 
 
+RULES_CHANGED = "rules_changed"
+"""Kind of the record that other rules hold from now on."""
+
+
 @dataclass
 class DaySheet:
     """The count of the records taken so far."""
@@ -121,6 +125,8 @@ class DaySheet:
             if by := by_command(plain):
                 what, who = plain["kind"].replace("_", " "), f"{by['name']} ({by['role']})"
                 self.acts.append(SheetLine(plain["wall"], what, (who,), plain["reason"]))
+            elif plain["kind"] == RULES_CHANGED:
+                self.acts.append(SheetLine(plain["wall"], "rules changed", (), plain["note"]))
             return
         self.marks |= set(plain.get("marks", ()))
         event = plain["event"]

@@ -13,7 +13,7 @@ from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
-from shaker_ctl.rules.row import Act, Context, Note
+from shaker_ctl.rules.row import Act, Cites, Context, Note, cited
 from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -755,11 +755,12 @@ def show_in_play(phase: ShownPhase) -> Act:
     return act
 
 
-def announce(notice: Notice, cites: str = "", cause: Cause | None = None) -> Act:
+def announce(notice: Notice, cites: Cites = "", cause: Cause | None = None) -> Act:
     """Tell people. `cites` is a profile key; `cause` where the state does not hold it."""
 
     def act(c: Context) -> do.Command:
-        clause = c.rules.cite(cites).clause if cites else ""
+        key = cited(cites, c)
+        clause = c.rules.cite(key).clause if key else ""
         return do.Announce(c.state.occasion, notice, clause, cause=cause or c.state.cause)
 
     act.__name__ = f"announce {notice.value}"
@@ -808,11 +809,29 @@ def _in_force(c: Context) -> tuple[Multiplied, ...]:
     return c.state.multipliers if c.state.multipliers_shown else ()
 
 
+_ENDINGS = {
+    Ending.NO_ROLL: "no_roll.wagers",
+    Ending.VOID: "void.disturbed",
+    Ending.NOT_STARTED: "not_started.wagers",
+}
+
 VOID_CITES: dict[Cause | None, str] = {
     Cause.SHAKER: "void.wagers",
     Cause.READER: "reader_fault.unattended",
 }
 """The words of the texts are about the shaker; any other void rests on a reading."""
+
+
+ENDING_KEYS = (*_ENDINGS.values(), *VOID_CITES.values())
+
+
+def ending_key(c: Context) -> str:
+    """The key of what the round ended by without a result."""
+    ending = c.state.ending
+    assert ending is not None
+    if ending is Ending.VOID:
+        return VOID_CITES.get(c.state.cause, _ENDINGS[ending])
+    return _ENDINGS[ending]
 
 
 def announce_won(notice: Notice, cites: str) -> Act:
@@ -836,15 +855,13 @@ def announce_won(notice: Notice, cites: str) -> Act:
 
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     rule = {
-        Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers", c.rules.profile.no_roll),
-        Ending.VOID: (Notice.VOID, "void.wagers", c.rules.profile.void),
-        Ending.NOT_STARTED: (Notice.NOT_STARTED, "not_started.wagers", c.rules.profile.not_started),
+        Ending.NO_ROLL: (Notice.NO_ROLL, c.rules.profile.no_roll),
+        Ending.VOID: (Notice.VOID, c.rules.profile.void),
+        Ending.NOT_STARTED: (Notice.NOT_STARTED, c.rules.profile.not_started),
     }
     assert c.state.ending is not None
-    notice, cites, consequence = rule[c.state.ending]
-    if c.state.ending is Ending.VOID:
-        cites = VOID_CITES.get(c.state.cause, "void.disturbed")
-    return notice, c.rules.cite(cites).clause, consequence.wagers.value
+    notice, consequence = rule[c.state.ending]
+    return notice, c.rules.cite(ending_key(c)).clause, consequence.wagers.value
 
 
 def announce_ending(c: Context) -> do.Command:

@@ -688,6 +688,12 @@ def was_named(c: Context) -> bool:
     return values is not None and any(each and sorted(each) == sorted(values) for each in named)
 
 
+@guard("neither the dealer nor the reader named a die that is not flat")
+def no_roll_named(c: Context) -> bool:
+    """A decision on no roll, too, is between what dealer and reader saw."""
+    return c.state.entered is None or isinstance(c.state.reading, NoRoll)
+
+
 @guard("it takes the dealer")
 def the_dealer(c: Context) -> bool:
     return c.event.person.role is Role.DEALER

@@ -10,8 +10,9 @@ from shaker_ctl.rules import effects as fx
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.citations import BARRED, BROKEN, MENDED, UNTRUSTED
 from shaker_ctl.rules.phases import P, phases
-from shaker_ctl.rules.row import Row
+from shaker_ctl.rules.row import ByCause, Row
 from shaker_ctl.rules.state import After
 from shaker_ctl.rules.vocabulary import Notice, Purpose, ShownPhase
 
@@ -80,17 +81,17 @@ ROWS: tuple[Row, ...] = (
         "open: barred by the clock",
         phases(P.OPENING),
         ev.TimeChecked,
-        "in_force.last_day",
+        BARRED,
         when=(g.of_this_question,),
         to=P.INSPECTED,
         notes=(fx.why_barred,),
-        do=(fx.announce(Notice.BARRED, "in_force.last_day"),),
+        do=(fx.announce(Notice.BARRED, BARRED),),
     ),
     Row(
         "open: the clock does not answer",
         phases(P.OPENING),
         ev.TimerExpired,
-        "clock: untrusted time starts nothing",
+        UNTRUSTED,
         when=(g.of_this_phase, g.of_this),
         to=P.INSPECTED,
         notes=(fx.clock_silent,),
@@ -141,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         "bets open",
         phases(P.ADMITTING),
         ev.TimeChecked,
-        "dice.automated",
+        "order.nmb_before",
         when=(g.of_this_question, g.admitted, g.nothing_denies, g.shift_inspected),
         to=P.BETTING,
         notes=(fx.new_round,),
@@ -155,7 +156,7 @@ ROWS: tuple[Row, ...] = (
         "bets: something denies the round meanwhile",
         phases(P.ADMITTING),
         ev.TimeChecked,
-        "dice.automated",
+        "device: what denies a round is asked again when the clock has answered",
         when=(g.of_this_question, g.admitted),
         to=P.READY,
     ),
@@ -163,17 +164,17 @@ ROWS: tuple[Row, ...] = (
         "bets: barred by the clock",
         phases(P.ADMITTING),
         ev.TimeChecked,
-        "dice.automated",
+        BARRED,
         when=(g.of_this_question,),
         to=P.READY,
         notes=(fx.why_barred,),
-        do=(fx.announce(Notice.BARRED, "dice.automated"),),
+        do=(fx.announce(Notice.BARRED, BARRED),),
     ),
     Row(
         "bets: the clock does not answer",
         phases(P.ADMITTING),
         ev.TimerExpired,
-        "clock: untrusted time starts nothing",
+        UNTRUSTED,
         when=(g.of_this_phase, g.of_this),
         to=P.READY,
         notes=(fx.clock_silent,),
@@ -291,7 +292,7 @@ ROWS: tuple[Row, ...] = (
         "a fault is cleared",
         ph.STOPPED,
         ev.FaultCleared,
-        "lamp_fault.resume_when_fixed",
+        ByCause(lambda c: c.event.kind, MENDED),
         when=(g.technician, g.so_broken),
         notes=(fx.mended,),
         do=(fx.clear_faults,),
@@ -316,7 +317,7 @@ ROWS: tuple[Row, ...] = (
         "back to service: inspection due",
         phases(P.OUT_OF_SERVICE),
         ev.ReturnRequested,
-        "lamp_fault.resume_when_fixed",
+        "opening_inspection.due_again",
         when=(g.technician_or_in_charge, g.nothing_broken),
         to=P.INSPECTION_DUE,
         do=(
@@ -328,7 +329,7 @@ ROWS: tuple[Row, ...] = (
         "still out of service: no inspection",
         phases(P.INSPECTION_DUE),
         None,
-        "lamp_fault.resume_when_fixed",
+        BROKEN,
         when=(g.stays_out,),
         to=P.OUT_OF_SERVICE,
         notes=(fx.sets("after", After.NEXT_ROUND),),

@@ -69,17 +69,19 @@ class Machine:
         if not isinstance(row, Row):
             return Step(state, (), (), _refusal(state, event, row))
         taken: list[Row] = []
+        seen: list[Context] = []
         commands: list[Command] = []
         reentered = False
         while isinstance(row, Row):
             context = noted(row, context)
             commands += [each for act in row.do if (each := act(context)) is not None]
             taken.append(row)
+            seen.append(context)
             reentered = reentered or row.to is not None
             row = _first(self._by_event.get((context.state.phase, None), ()), context)
         if reentered:
             commands += _timers(state, context.state, context.rules)
-        return Step(context.state, tuple(commands), tuple(taken))
+        return Step(context.state, tuple(commands), tuple(taken), seen=tuple(seen))
 
     def has_rows(self, phase: Phase, kind: type[Event]) -> bool:
         """True when any row is for this phase and type of event."""

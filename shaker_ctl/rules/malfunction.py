@@ -168,6 +168,9 @@ def _lamps_failed(
     )
 
 
+LAMPS_FAIL = "device: lamps that fail show nothing until they are mended"
+"""Outside a toss: the texts speak of lamps that fail after one."""
+
 FAULTS: tuple[Row, ...] = (
     # the shaker: void from EN-on until settled
     *_fault_rows(FaultKind.SHAKER, ev.ShakerFault, Cause.SHAKER, "out_of_order.steps"),
@@ -184,7 +187,7 @@ FAULTS: tuple[Row, ...] = (
     ),
     _finishes(FaultKind.SHAKER, ev.ShakerFault, SETTLED_ON, "out_of_order.steps"),
     # the lamps: never void after EN-on
-    *_fault_rows(FaultKind.LAMP, ev.LampFault, Cause.LAMP, "lamp_fault.presence"),
+    *_fault_rows(FaultKind.LAMP, ev.LampFault, Cause.LAMP, LAMPS_FAIL),
     _lamps_failed(
         "lamp fault at the result: settle by hand",
         ph.LIT | phases(P.PUSHING),

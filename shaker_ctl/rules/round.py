@@ -17,6 +17,7 @@ from shaker_ctl.rules import effects as fx
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.citations import BROKEN, ENDED
 from shaker_ctl.rules.phases import P, phases
 from shaker_ctl.rules.row import Act, Guard, Note, Row
 from shaker_ctl.rules.state import Phase
@@ -417,17 +418,17 @@ ROWS: tuple[Row, ...] = (
         do=(fx.announce(Notice.IN_VIEW, "interruption.after_toss"),),
     ),
     Row(
-        "one says again that it did not stay in view: void",
+        "the required person says that it did not stay in view, and it was said before: void",
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
-        when=(*NOT_IN_VIEW, g.denied_before),
+        when=(*NOT_IN_VIEW, g.denied_before, g.may_be_present),
         to=P.WITHOUT_RESULT,
         notes=(fx.ends(Ending.VOID, Cause.INTERRUPTED),),
         do=END,
     ),
     Row(
-        "one says that it did not stay in view: once more, and it is void",
+        "one says that it did not stay in view: once more by the required person, and it is void",
         phases(P.INTERRUPTED),
         ev.CompartmentWatched,
         "interruption.after_toss",
@@ -527,10 +528,23 @@ ROWS: tuple[Row, ...] = (
         "entry.dispute",
         when=(
             *(g.in_charge, g.of_this_round, g.another_decides),
-            *(g.decides_no_roll, g.decided_in_presence),
+            *(g.decides_no_roll, g.no_roll_named, g.decided_in_presence),
         ),
         to=P.WITHOUT_RESULT,
         notes=(fx.no_roll_from(Source.DECIDED),),
+        do=END,
+    ),
+    Row(
+        "the floorperson upholds neither result, and nobody named a no roll: void",
+        phases(P.DISPUTED),
+        ev.DisputeDecided,
+        "entry.dispute",
+        when=(
+            *(g.in_charge, g.of_this_round, g.another_decides),
+            *(g.decides_no_roll, g.decided_in_presence),
+        ),
+        to=P.WITHOUT_RESULT,
+        notes=(fx.ends(Ending.VOID, Cause.UNDECIDED),),
         do=END,
     ),
     # the device failed after the toss: settled before a floorperson or above (ma: supervisor)
@@ -739,7 +753,7 @@ ROWS: tuple[Row, ...] = (
         "no result: wagers dealt with",
         phases(P.WITHOUT_RESULT),
         ev.WagersSettled,
-        "settling.order",
+        ENDED,
         when=(g.dealer_or_above, g.of_this_round, g.another_settles),
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
@@ -748,7 +762,7 @@ ROWS: tuple[Row, ...] = (
         "no result: time to take wagers back is over",
         phases(P.WITHOUT_RESULT),
         ev.TimerExpired,
-        "settling.order",
+        ENDED,
         when=(g.of_this_phase, g.of_this),
         to=P.ROUND_OVER,
         do=(fx.hide_multipliers, fx.record_round),
@@ -773,7 +787,7 @@ ROWS: tuple[Row, ...] = (
         "something is broken: all gaming ceases",
         phases(P.ROUND_OVER),
         None,
-        "lamp_fault.resume_when_fixed",
+        BROKEN,
         when=(g.negated(g.nothing_broken, "nothing is broken"),),
         to=P.OUT_OF_SERVICE,
         notes=(fx.round_forgotten, fx.nothing_passed),

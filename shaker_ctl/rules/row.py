@@ -10,7 +10,7 @@ So the same table can be run, drawn, listed with its clauses, explored in every 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from shaker_ctl.frozen import frozen
@@ -38,6 +38,26 @@ class Guard(NamedTuple):
     """Why the event is refused when this does not hold."""
 
 
+class ByCause(NamedTuple):
+    """A citation that follows the cause, for a row that several causes lead to."""
+
+    what: Callable[[Context], Any]
+    """Finds the cause, in what the row was taken on and the state after it."""
+    keys: Mapping[Any, str]
+    """A `cites` for each cause."""
+
+    def __call__(self, context: Context) -> str:
+        return self.keys[self.what(context)]
+
+
+Cites = str | ByCause
+
+
+def cited(cites: Cites, context: Context) -> str:
+    """Return the key, or the words, that are cited in this context."""
+    return cites if isinstance(cites, str) else cites(context)
+
+
 Note = Callable[[Context], dict[str, Any]]
 """Changes to the state, computed from the state before the row."""
 
@@ -53,13 +73,20 @@ class Row:
     phases: frozenset[Phase]
     on: type[Event] | None
     """None: taken at once, within the step that reached the phase."""
-    cites: str
+    cites: Cites
     """Key of the profile (`no_roll.wagers`) or, for the device's own duties, plain words."""
     when: tuple[Guard, ...] = ()
     to: Phase | None = None
     """None: the phase stays."""
     notes: tuple[Note, ...] = ()
     do: tuple[Act, ...] = ()
+
+    @property
+    def may_cite(self) -> tuple[str, ...]:
+        """Each key or word that this row cites, whatever the cause."""
+        if isinstance(self.cites, str):
+            return (self.cites,)
+        return tuple(dict.fromkeys(self.cites.keys.values()))
 
 
 @frozen
@@ -79,8 +106,12 @@ class Step(NamedTuple):
     """The rows taken: one for the event, then those taken at once."""
     refused: Refusal | None = None
     """Set when no row fitted: the state is unchanged and there are no commands."""
+    seen: tuple[Context, ...] = ()
+    """Of each row: the context after it."""
 
-    def because(self, rules: Rulebook) -> tuple[tuple[str, Citation], ...]:
+    def because(self) -> tuple[tuple[str, Citation], ...]:
         """Return each row's name with the clause that it rests on, for journal and console."""
-        rules = rules.in_use(manual=self.state.manual)
-        return tuple((row.name, rules.cite(row.cites)) for row in self.rows)
+        return tuple(
+            (row.name, after.rules.cite(cited(row.cites, after)))
+            for row, after in zip(self.rows, self.seen, strict=True)
+        )

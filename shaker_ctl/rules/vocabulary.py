@@ -220,6 +220,8 @@ class Cause(Word):
     """A person closed the table."""
     DICE = "dice"
     """The dice grew too old while bets were open."""
+    UNDECIDED = "undecided"
+    """Dealer and reader named two results, neither was upheld, and nobody had named a no roll."""
     CLOCK = "clock"
     """While bets were open the text ended, or the clock was no longer trusted."""
 

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from shaker_ctl.rules import profile_files
+from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.seal.manifest import digest
 
 PROGRAM = ("shaker_ctl", "vision")
@@ -21,6 +23,17 @@ def of_table(table: Mapping[str, object]) -> str:
     """Digest of plain values, in hex: of their JSON with sorted keys."""
     text = json.dumps(table, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def of_profile(named: str, profile: Profile) -> str:
+    """Digest of the profile's file, or of all files of the house that the profile lies on.
+
+    `named`: as the settings name it.
+    """
+    own = profile_files.own_files(named)
+    if len(own) > 1:
+        return of_table({str(path): digest(path) for path in own})
+    return digest(own[0] if own else profile_files.source(profile))
 
 
 def of_program(root: Path) -> str:

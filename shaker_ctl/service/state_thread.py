@@ -282,7 +282,7 @@ class StateThread:
             "event": to_record(item.event),
             "at_s": item.at_s,
             "rows": [row.name for row in step.rows],
-            "because": [cited.clause for _, cited in step.because(self._rulebook)],
+            "because": [cited.clause for _, cited in step.because()],
             "decision": [to_record(command) for command in step.commands],
         }
         if self._rulebook.marks:

@@ -147,7 +147,9 @@ def pending(
     if state.phase is Phase.DISPUTED:
         entered = None if state.dice_in_doubt else state.entered
         named = [v for v in (entered, read_values(state.reading)) if v is not None]
-        lines = [*(f"decide {_seen(values)}" for values in named), "decide no-roll"]
+        is_named = state.entered is None or isinstance(state.reading, NoRoll)
+        neither = "decide no-roll" if is_named else "decide no-roll (nobody saw one: void)"
+        lines = [*(f"decide {_seen(values)}" for values in named), neither]
         text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; "
         text += f"say: {' or '.join(lines)}"
         if state.enterer is not None:

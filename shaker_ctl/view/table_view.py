@@ -164,6 +164,7 @@ def _profile(c: TableFacts) -> console.ProfileView:
         key=profile.name,
         title=profile.title,
         instrument=profile.instrument,
+        paytable=c.rulebook.parameters.paytable,
         entry_mode=c.rulebook.entry.value,
         nmb_before=c.rulebook.nmb_before.value,
         attendance="attended" if c.rulebook.attended else "unattended",

@@ -31,8 +31,9 @@ _NOTICES = {
     "the dealer reads.",
     Notice.IN_VIEW: "Interrupted after the toss: the dealer, and the person who must be present, "
     "each say whether the locked compartment stayed in their view.",
-    Notice.NOT_IN_VIEW: "One person says that the compartment did not stay in view. A second such "
-    "word makes the round void. Typed wrongly? Say: in-view yes, or presence.",
+    Notice.NOT_IN_VIEW: "One person says that the compartment did not stay in view. A further such "
+    "word, of the person who must be present, makes the round void. Typed wrongly? Say: in-view "
+    "yes, or presence.",
     Notice.DISPUTE: "Dealer and reader disagree: the floorperson decides.",
     Notice.RESULT: "Result.",
     Notice.NO_ROLL: "No roll.",
@@ -95,6 +96,7 @@ _CAUSES = {
     Cause.CONDITION: "settings, light or calibration changed",
     Cause.CLOSED: "the table was closed",
     Cause.DICE: "the dice are over age",
+    Cause.UNDECIDED: "dealer and reader named two results, and neither was upheld",
     Cause.CLOCK: "the clock is not trusted, or the rules are not in force any more",
 }
 

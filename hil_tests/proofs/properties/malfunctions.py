@@ -326,7 +326,8 @@ def _in_view(case: Case) -> bool | None:
     if not case.event.stayed:
         may = w.doubt or who.role in IN_CHARGE
         again = case.to is P.INTERRUPTED and case.tells(Notice.NOT_IN_VIEW)
-        return may and (case.ends(Ending.VOID, Cause.INTERRUPTED) if w.denied else again)
+        void = bool(w.denied) and who.role in case.expected.presence
+        return may and (case.ends(Ending.VOID, Cause.INTERRUPTED) if void else again)
     if not w.doubt or w.reached:
         return False
     said = w.in_view | {who}

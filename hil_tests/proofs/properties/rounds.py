@@ -117,7 +117,10 @@ def _dispute(case: Case) -> bool | None:
     if case.refused:
         return None  # what must be granted, and to whom, is people's
     if case.event.values is None:
-        return case.ending is Ending.NO_ROLL
+        # Two results were named where nobody named a no roll.
+        neither = len(case.before.named) == 2
+        ended = (Ending.VOID, Cause.UNDECIDED) if neither else (Ending.NO_ROLL, Cause.NOT_FLAT)
+        return case.ends(*ended)
     stands = case.to in (P.PUSHING, P.AWAITING_PRESENCE)
     return stands and case.next.values == case.event.values and case.next.source is Source.DECIDED
 

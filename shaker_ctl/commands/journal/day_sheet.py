@@ -74,7 +74,8 @@ def _table(config: Path, journal: Path | None) -> str:
     if journal is not None:
         return str(journal)
     settings = settings_file.load(config)
-    return f"{settings.service.table_name}, {settings.table.profile}"
+    table = settings.table
+    return f"{settings.service.table_name}, {table.profile}, paytable {table.paytable}"
 
 
 def _lives(config: Path, journal: Path | None, book: CheckedJournal) -> list[str]:

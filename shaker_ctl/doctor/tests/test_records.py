@@ -28,6 +28,9 @@ Usage = namedtuple("Usage", "total used free")
 PASSPHRASE = "long enough to be taken"
 
 
+TABLE = TableParameters()
+
+
 def found_journal(folder: Path, *, second: bool) -> JournalParameters:
     parameters = JournalParameters(
         path=folder / "journal.sqlite", second=folder / "second.sqlite" if second else None
@@ -141,25 +144,25 @@ def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start
     """A release with other rows over the journal of a run that was killed."""
     book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
     journal = found_journal(tmp_path, second=False)
-    assert records.resumption(journal, book).verdict is Grade.OK
+    assert records.resumption(journal, book, TABLE).verdict is Grade.OK
     event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
     step = {"event": to_record(event), "rows": ["a row of another release"], "decision": []}
     store = SqliteJournal(journal.path)
     wall = now.isoformat()
     store.write([link(store.head(), Entry("step", step), monotonic_s=0.0, wall=wall, digests={})])
     store.close()
-    found = records.resumption(journal, book)
+    found = records.resumption(journal, book, TABLE)
     assert found.verdict is Grade.FAIL
     assert "took the rows" in found.text
     assert "Restore the program" in found.remedy
     new = JournalParameters(path=tmp_path / "none.sqlite")
-    assert records.resumption(new, book).verdict is Grade.OK
+    assert records.resumption(new, book, TABLE).verdict is Grade.OK
 
 
 def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path: Path) -> None:
     book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
     journal = found_journal(tmp_path, second=False)
-    found = records.dice(journal, book, now)
+    found = records.dice(journal, book, TABLE, now)
     assert found.verdict is Grade.WARN
     assert "dice changed SERIAL SERIAL SERIAL" in found.remedy
     event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
@@ -169,4 +172,4 @@ def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path:
     wall = now.isoformat()
     store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
     store.close()
-    assert records.dice(journal, book, now).verdict is Grade.OK
+    assert records.dice(journal, book, TABLE, now).verdict is Grade.OK

@@ -638,6 +638,14 @@ def test_one_person_or_the_wrong_two_do_not_vouch_for_the_dice(first, second):
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
 
 
+def test_a_dealer_alone_voids_no_tossed_round_against_the_floorpersons_word():
+    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    t.do(*3 * [ev.CompartmentWatched(DEALER, 1, stayed=False)])
+    assert (t.phase, t.state.ending) == (Phase.INTERRUPTED, None)
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=False))
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
+
+
 def test_one_word_that_it_did_not_stay_in_view_can_be_taken_back():
     t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
     t.do(ev.CompartmentWatched(DEALER, 1, stayed=False))
@@ -879,4 +887,4 @@ def test_a_refusal_says_why_and_changes_nothing():
 
 def test_every_step_can_say_on_what_it_rests():
     t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
-    assert t.last.because(t.rules)[0][1].clause == "6(a)"
+    assert t.last.because()[0][1].clause == "6(a)"

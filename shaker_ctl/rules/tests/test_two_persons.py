@@ -34,6 +34,17 @@ def test_the_floorperson_decides_for_the_dealer_the_reader_or_no_roll(values):
     )
 
 
+def test_a_no_roll_that_nobody_named_is_not_decided_but_void():
+    t = disputed().do(ev.DisputeDecided(FLOOR, 1, None))
+    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.UNDECIDED)
+    named_by_dealer = Playing().open().awaiting_dealer(READ).do(ev.NoRollCalled(DEALER, 1))
+    named_by_reader = Playing().open().awaiting_dealer(TILTED)
+    named_by_reader.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)))
+    for t in (named_by_dealer, named_by_reader):
+        t.do(ev.DisputeDecided(FLOOR, 1, None))
+        assert (t.state.ending, t.state.cause) == (Ending.NO_ROLL, Cause.NOT_FLAT)
+
+
 def test_nobody_decides_on_values_that_neither_dealer_nor_reader_named():
     refused = disputed().tell(ev.DisputeDecided(FLOOR, 1, (6, 6, 6))).refused
     assert refused is not None

@@ -194,7 +194,8 @@ def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_
         (
             (1, 1, 2),
             Verified((1, 1, 3)),
-            "dealer: 1 1 2, reader: 1 1 3; say: decide 1 1 2 or decide 1 1 3 or decide no-roll",
+            "dealer: 1 1 2, reader: 1 1 3; say: decide 1 1 2 or decide 1 1 3 or "
+            "decide no-roll (nobody saw one: void)",
         ),
         (
             None,

@@ -14,6 +14,7 @@ from hil_tests.reader import (
     everything,
     flatness,
     leaning,
+    lost_pips,
     refusals,
     replay,
     robustness,
@@ -40,6 +41,7 @@ app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)
 app.command("flatness")(flatness.main)
 app.command("leaning")(leaning.main)
+app.command("lost-pips")(lost_pips.main)
 app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("confirming")(confirming.main)

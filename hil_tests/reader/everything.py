@@ -27,6 +27,7 @@ BENCHES: dict[str, tuple[str, ...]] = {
     "verification": ("--rig", "800", "--frames", "3"),
     "leaning": ("--count", "225"),
     "specks": ("--count", "325"),
+    "lost-pips": ("--count", "300"),
     "refusals": ("--count", "40"),
     "replay": ("--count", "40"),
     "confirming": (),

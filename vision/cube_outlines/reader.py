@@ -244,7 +244,10 @@ class SecondReader:
         faces = [dice[i].face for i in read]
         measured = measure_sides(image, ground, others, places, faces, self.calibration)
         sides = dict(zip(read, measured, strict=True))
-        return tuple(replace(die, sides=sides.get(i, NOTHING_SEEN)) for i, die in enumerate(dice))
+        return tuple(
+            _held_against_far(replace(die, sides=sides.get(i, NOTHING_SEEN)))
+            for i, die in enumerate(dice)
+        )
 
     def _faces_at(self, image: np.ndarray, fits: Sequence[Fit]) -> list[SecondDie]:
         tops = self._outline.tops_px([fit.pose for fit in fits])
@@ -252,6 +255,14 @@ class SecondReader:
             SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
             for fit, corners in zip(fits, tops, strict=True)
         ]
+
+
+def _held_against_far(die: SecondDie) -> SecondDie:
+    """The same, its face odd where near and far face do not add up to seven."""
+    if not die.sides.lacks_far_middle or die.face.oddity:
+        return die
+    odd = f"no opposite face of a {die.face.value} shines through, so that a pip may be lost"
+    return replace(die, face=replace(die.face, oddity=odd))
 
 
 def _nearest(pose: Pose, others: Sequence[Pose], within_mm: float) -> int | None:

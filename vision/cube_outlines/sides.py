@@ -88,6 +88,9 @@ class Sides:
     may not be told from the floor."""
     floor_mm: tuple[float, ...] = ()
     """See `SecondVote.floor_mm`; infinite where the floor is not seen."""
+    lacks_far_middle: bool = False
+    """A two or a four of clear dice below which no middle pip shines; see
+    `far_face.shows_middle`."""
 
 
 NOTHING_SEEN = Sides(0.0, 0.0, 0.0, 0, 0.0, 0.0)
@@ -113,33 +116,45 @@ def measure_sides(
     strips = _strips(calibration, at[:, None, :2], turned)
     ends = read_rays(image, ground, others, at[:, :2], turned, strips, calibration)
     rooms = rooms_mm(at[:, :2], turned, calibration)
-    through = _through(faces, at[:, None, :2], turned, calibration)
-    each = zip(_shown(ends, strips), strips, rooms, through, ends.floor_mm.tolist(), strict=True)
+    through, lacks = _through(faces, at[:, None, :2], turned, calibration)
+    floors = ends.floor_mm.tolist()
+    each = zip(_shown(ends, strips), strips, rooms, through, floors, lacks, strict=True)
     return [
-        replace(_judged(shown, strip, room, cost, calibration), floor_mm=tuple(bare))
-        for shown, strip, room, cost, bare in each
+        replace(
+            _judged(shown, strip, room, cost, calibration),
+            floor_mm=tuple(bare),
+            lacks_far_middle=is_lacking,
+        )
+        for shown, strip, room, cost, bare, is_lacking in each
     ]
 
 
 def _through(
     faces: Sequence[Face], middles: np.ndarray, turned: np.ndarray, calibration: Calibration
-) -> list[np.ndarray]:
+) -> tuple[list[np.ndarray], list[bool]]:
     """How badly each of `_LEANS` explains what shines through each face; see `far_face.costs`. Far
-    pips that a five hides count a little: 8 of 9 leaning clear fives of the rig showed them."""
+    pips that a five hides count a little: 8 of 9 leaning clear fives of the rig showed them.
+    Beside it, whether each is a two or four of clear dice with no middle pip below.
+    """
     edge, far = calibration.die_mm, calibration.die_mm * (1 - 1 / far_face.REFRACTION)
     scale = calibration.px_per_mm(far) / calibration.px_per_mm(edge)
     sunk = calibration.level_px(middles, far) - calibration.level_px(middles, edge)
     usual = (sunk @ turned.transpose(0, 2, 1))[:, 0] / calibration.die_px
-    pairs = zip(faces, usual, strict=True)
+    pairs = list(zip(faces, usual, strict=True))
     costs = [far_face.costs(face, way, scale, _LEANS) for face, way in pairs]
     if not any(cost.any() for cost in costs):
-        return costs
+        return costs, [False] * len(faces)
     # All dice of a toss are clear, then. A five hides its far pips only while it lies flat.
     hidden = np.where(_IS_LEANING, 2.0, 0.0)
-    return [
+    costs = [
         hidden if face.value == 5 and not cost.any() else cost
         for face, cost in zip(faces, costs, strict=True)
     ]
+    lacks = [
+        face.value in (2, 4) and face.lab is not None and not far_face.shows_middle(face, way)
+        for face, way in zip(faces, usual, strict=True)
+    ]
+    return costs, lacks
 
 
 def rooms_mm(middles: np.ndarray, turned: np.ndarray, calibration: Calibration) -> np.ndarray:

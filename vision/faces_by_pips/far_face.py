@@ -25,6 +25,7 @@ _OWN = np.ones((7,) * 2, np.uint8)
 """The near face's own pips are left out with a margin of three pixels: their edges are soft."""
 _INNER = np.zeros((FACE_PX, FACE_PX), bool)
 _INNER[BORDER:-BORDER, BORDER:-BORDER] = True
+_Y, _X = np.mgrid[:FACE_PX, :FACE_PX]
 _AROUND = 1.5
 """Side of the square, in spacings of the pips, with whose mean a far pip is compared: a light over
 half an opaque face is wider."""
@@ -32,6 +33,41 @@ _MIN_SHINE = 7.0
 """Mean Lab distance of the far pips from what is around them, above which they are seen. Measured
 against the whole face: of 389 flat opaque dice of the rig none had more than 4.0. Of 343 flat clear
 ones that show no five one had less."""
+
+
+def shows_middle(face: Face, usual: np.ndarray) -> bool:
+    """True if the middle pip of the far face shines through a clear die's two or four. `usual` as
+    in `costs`.
+
+    Opposite faces add up to seven: below a two lies a five, below a four a three, and each has a
+    middle pip. What looks like a two or a four and has none below is a three or a five that has
+    lost its own. What is left of that one has the hue of the other pips; a far pip is seen through
+    the material, and has more of its colour than the face around it. Of flat clear twos and fours
+    of the rig none has its middle less than 25 Lab from what is around it, of wholly empty holes
+    none more than 9. On colourless dice the hue says nothing.
+    """
+    assert face.lab is not None
+    assert face.pips is not None
+    reach = face.pip_diameter * FACE_PX / 2
+    middle = face.offset + usual
+    distance = _distance(middle)
+    around = face.lab[(distance > _AROUND * reach) & (distance < 2 * reach) & _INNER]
+    usual_lab = np.median(around, axis=0)
+    inside = face.lab[distance < reach / 2].mean(axis=0) - usual_lab
+    near = [face.lab[_distance(pip) < reach / 2].mean(axis=0) for pip in face.pips]
+    own = np.mean(near, axis=0) - usual_lab
+    is_of_own_hue = float(inside[1:] @ own[1:]) > 0 and _length(own[1:]) > _MIN_SHINE
+    return _length(inside) > 2 * _MIN_SHINE and not is_of_own_hue
+
+
+def _length(vector: np.ndarray) -> float:
+    return float(np.linalg.norm(vector))
+
+
+def _distance(place: np.ndarray) -> np.ndarray:
+    """(FACE_PX, FACE_PX) pixels from a place (2,), in edges from the middle of the face."""
+    x, y = (np.asarray(place) + 0.5) * FACE_PX - 0.5
+    return np.asarray(np.hypot(_X - x, _Y - y))
 
 
 def costs(face: Face, usual: np.ndarray, scale: float, leans_deg: np.ndarray) -> np.ndarray:

@@ -113,6 +113,8 @@ class Face:
     """No round spots at all, or much that is neither face nor round spot."""
     oddity: str = ""
     """Of a face with a value: what makes its middle look like a speck or a highlight."""
+    lab: np.ndarray | None = None
+    """Of a face with a value: (FACE_PX, FACE_PX, 3), its Lab colours."""
     away: np.ndarray | None = None
     """Of a face with a value: (FACE_PX, FACE_PX) Lab distances from the face's own colour."""
 
@@ -143,7 +145,7 @@ def read_face(patch: np.ndarray) -> Face:
     if face.pips is None:
         return face
     odd = oddity(lab, face.pips, face.pip_diameter, face.grain)
-    return replace(face, oddity=odd, away=away)
+    return replace(face, oddity=odd, lab=lab, away=away)
 
 
 def _distance_from_face(lab: np.ndarray) -> np.ndarray:

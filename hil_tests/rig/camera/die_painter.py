@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
 from hil_tests.rig.plant.dice import CORNERS, FACE_NORMALS
-from hil_tests.rig.plant.looks import TEXELS, DiceStyle, paint_faces
+from hil_tests.rig.plant.looks import TEXELS, WHOLE, DiceStyle, paint_faces
 
 Float = NDArray[Any]
 
@@ -87,10 +87,12 @@ class DiePainter:
         die_mm: float,
         seed: int,
         wrong_face: tuple[int, int] = (0, 0),
+        lost_pip: tuple[int, float] = WHOLE,
         chip: tuple[int, float] = (0, 0.0),
     ) -> None:
         """Paint the faces. `wrong_face`: a face, and whose spots it carries in place of its own.
-        `chip`: a corner that is broken off (`dice.CORNERS`, from 1), and how far, in mm."""
+        `lost_pip`: a face, and how much of its middle pip is left. `chip`: a corner that is broken
+        off (`dice.CORNERS`, from 1), and how far, in mm."""
         self._lens = lens
         self._lights = lights
         self._half_mm = die_mm / 2.0
@@ -99,7 +101,7 @@ class DiePainter:
         self._normals = np.stack([face.normal for face in self._faces])
         self._grids = np.stack([face.grid for face in self._faces])
         self._eye = lens.eye_mm
-        looks = paint_faces(style, die_mm=die_mm, seed=seed)
+        looks = paint_faces(style, die_mm=die_mm, seed=seed, lost_pip=lost_pip)
         face, shown = wrong_face
         for textures in (looks.albedo, looks.inner, looks.pip_mask):
             if face and textures is not None:

@@ -81,6 +81,10 @@ def pip_places(value: int, are_empty: bool = False) -> list[tuple[float, float]]
     return [(_GRID * u, _GRID * v) for u, v in lattice if ((u, v) in _SPOTS[value]) != are_empty]
 
 
+WHOLE = (0, 1.0)
+"""No face has lost its middle pip."""
+
+
 @dataclass(frozen=True, slots=True)
 class FaceTextures:
     """The six faces of one style; index 0 is the face with one pip."""
@@ -103,19 +107,23 @@ def linear(colour: Colour) -> NDArray[np.float32]:
     )
 
 
-def paint_faces(style: DiceStyle, *, die_mm: float, seed: int) -> FaceTextures:
-    """Paint the six faces of a style."""
+def paint_faces(
+    style: DiceStyle, *, die_mm: float, seed: int, lost_pip: tuple[int, float] = WHOLE
+) -> FaceTextures:
+    """Paint the six faces of a style. `lost_pip`: a face, and how much of its middle pip is left,
+    0-1; its hole stays."""
     random = np.random.default_rng(seed)
-    albedo = [_paint_face(style, value, die_mm, random) for value in range(1, 7)]
-    masks = [_pip_coverage(style, value, die_mm) for value in range(1, 7)]
+    left = {value: lost_pip[1] if value == lost_pip[0] else 1.0 for value in range(1, 7)}
+    albedo = [_paint_face(style, value, die_mm, random, left[value]) for value in left]
+    masks = [_pip_coverage(style, value, die_mm, left[value]) for value in left]
     if style.glow is None:
         return FaceTextures(albedo, None, masks, None)
     inner = [np.asarray(cv2.GaussianBlur(mask, (0, 0), 2.2), dtype=np.float32) for mask in masks]
     return FaceTextures(albedo, inner, masks, linear(style.glow))
 
 
-def _pip_coverage(style: DiceStyle, value: int, die_mm: float) -> Texture:
-    """How much of each texel a pip covers, 0-1."""
+def _pip_coverage(style: DiceStyle, value: int, die_mm: float, left: float = 1.0) -> Texture:
+    """How much of each texel a pip covers, 0-1; `left`: how much of the middle pip does."""
     scale = TEXELS / die_mm
     radius = (style.pip_mm * die_mm / 16.0) * scale / 2.0
     if value == 1 and style.large_one_mm is not None:
@@ -126,15 +134,16 @@ def _pip_coverage(style: DiceStyle, value: int, die_mm: float) -> Texture:
         centre_u = TEXELS * (0.5 + _GRID * across)
         centre_v = TEXELS * (0.5 + _GRID * down)
         distance = np.hypot(u - centre_u, v - centre_v)
-        coverage = np.maximum(coverage, np.clip(radius - distance + 0.5, 0.0, 1.0))
+        share = left if (across, down) == (0, 0) else 1.0
+        coverage = np.maximum(coverage, share * np.clip(radius - distance + 0.5, 0.0, 1.0))
     return coverage
 
 
 def _paint_face(
-    style: DiceStyle, value: int, die_mm: float, random: np.random.Generator
+    style: DiceStyle, value: int, die_mm: float, random: np.random.Generator, left: float
 ) -> Texture:
     body = _body(style, random)
-    pips = _pip_coverage(style, value, die_mm)[..., None]
+    pips = _pip_coverage(style, value, die_mm, left)[..., None]
     ink = linear(style.red if value in style.red_values else style.pip)
     shade = _recess(style, value, die_mm)[..., None]
     if style.worn:
@@ -142,6 +151,8 @@ def _paint_face(
     if style.monogram:
         body = _printed(body, style, value)
     painted = body * (1.0 - pips) + ink * shade * pips
+    if left < 1.0:  # what has lost its paint is still a hole, and its edge throws a shadow
+        painted = painted * (1.0 - _HOLE_SHADOW * (1.0 - left) * _edge_of_hole(style, die_mm))
     if style.recess > 0.0:
         painted += 0.05 * style.recess * _catchlight(style, value, die_mm)[..., None]
     return np.ascontiguousarray(painted.astype(np.float32))
@@ -230,6 +241,19 @@ def _printed(body: Texture, style: DiceStyle, value: int) -> Texture:
     share = 0.75 * np.asarray(print_, np.float32)[..., None] / 255.0
     gold = linear((222, 186, 104))
     return np.asarray(body * (1.0 - share) + gold * share, dtype=np.float32)
+
+
+_HOLE_SHADOW = 0.25
+"""How much darker the edge of an empty hole is than the face; estimate, 0.1 to 0.4 by the light."""
+
+
+def _edge_of_hole(style: DiceStyle, die_mm: float) -> Texture:
+    """Where the edge of the middle pip's hole is, 0-1, (TEXELS, TEXELS, 1)."""
+    radius = style.pip_mm * die_mm / 16.0 * TEXELS / die_mm / 2.0
+    v, u = np.mgrid[0:TEXELS, 0:TEXELS].astype(np.float32) + 0.5
+    distance = np.hypot(u - TEXELS / 2, v - TEXELS / 2)
+    ring = np.exp(-(((distance - 0.8 * radius) / (0.2 * radius)) ** 2))
+    return np.asarray(ring[..., None], dtype=np.float32)
 
 
 def _recess(style: DiceStyle, value: int, die_mm: float) -> Texture:

@@ -271,6 +271,13 @@ class Plant:
             return (0, 0, 0)
         return int(values["die"]), int(values["face"]), int(values["shows"])
 
+    @property
+    def _lost_pip(self) -> tuple[int, int, int]:
+        values = self.faults.active.get("pip_lost")
+        if values is None:
+            return (0, 0, 0)
+        return int(values["die"]), int(values["face"]), round(100 * float(values["left"]))
+
     def _begin(self, at_s: float) -> None:
         self._flaw()
         self._is_moving = True
@@ -332,6 +339,7 @@ class Plant:
                 lid_open=self._interlocks.lid_open,
                 style=self.dice_style,
                 wrong_face=self._wrong_face,
+                lost_pip=self._lost_pip,
                 chip=self._chip,
             )
         )

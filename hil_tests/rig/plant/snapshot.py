@@ -46,6 +46,7 @@ TABLE = np.dtype(
         ("lid_open", "i8"),
         ("style", "S24"),
         ("wrong_face", "i8", (3,)),
+        ("lost_pip", "i8", (3,)),
         ("chip", "i8", (3,)),
     ]
 )
@@ -62,6 +63,9 @@ class SceneryView:
     style: str
     wrong_face: tuple[int, int, int] = (0, 0, 0)
     """A mis-spotted die: its number from 1, its face, and whose spots that face carries."""
+    lost_pip: tuple[int, int, int] = (0, 0, 0)
+    """A worn die: its number from 1, its face, and how much of that face's middle pip is left, in
+    hundredths."""
     chip: tuple[int, int, int] = (0, 0, 0)
     """A chipped die: its number from 1, the corner's, and the chip's depth in micrometres."""
 
@@ -95,6 +99,7 @@ class SceneBoard:
         self._table["lid_open"] = view.lid_open
         self._table["style"] = view.style.encode()
         self._table["wrong_face"] = view.wrong_face
+        self._table["lost_pip"] = view.lost_pip
         self._table["chip"] = view.chip
 
     def record(
@@ -125,6 +130,7 @@ class SceneBoard:
             bool(table["lid_open"]),
             bytes(table["style"]).rstrip(b"\0").decode(),
             tuple(table["wrong_face"].tolist()),
+            tuple(table["lost_pip"].tolist()),
             tuple(table["chip"].tolist()),
         )
 

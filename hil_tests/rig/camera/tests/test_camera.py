@@ -74,7 +74,7 @@ def test_page_shows_the_stream(camera: Camera) -> None:
 
 
 def test_a_buyer_is_told_what_is_printed_on_the_box_and_nothing_of_the_lens(camera: Camera) -> None:
-    assert set(camera.as_delivered) == {"url", "serial", "image_size", "ruler_mm"}
+    assert set(camera.as_delivered) == {"url", "serial", "image_size", "ruler_mm", "lenses"}
 
 
 def test_a_card_lies_in_every_picture_until_it_is_taken_out(camera: Camera) -> None:

@@ -101,6 +101,18 @@ def test_a_misspotted_die_counts_by_the_spots_that_it_carries() -> None:
     assert [die.value for die in plant.poses(0.0).dice] == [1, 6, 6]
 
 
+def test_a_lost_pip_changes_what_is_seen_and_not_what_is_true() -> None:
+    board = SceneBoard()
+    plant = Plant("standard", seed=2, board=board)
+    plant.faults.inject("pip_lost", die=2, face=5, left=0.2)
+    plant.hands.lid_open = True
+    plant.hands.replace_dice(None, (1, 5, 6))
+    plant.update(0.0, IDLE)
+    assert [die.value for die in plant.poses(0.0).dice] == [1, 5, 6]
+    assert board.view().lost_pip == (2, 5, 20)
+    board.close()
+
+
 def test_a_bumped_table_moves_the_dice_without_a_turn_of_the_cam() -> None:
     plant = Plant("standard", seed=2)
     records: list[TossRecord] = []

@@ -1,14 +1,12 @@
 """What proves that a die does not lie flat on the floor, so that the toss is no roll.
 
-Owns: the four proofs. Must not know pictures, nor how evidence is made.
+Owns: the three proofs. Must not know pictures, nor how evidence is made.
 
-Each reader's side by itself says that one die is not flat. Or the looks of a die and its measured
-top face say so together, because an outline contains no height; but not if the second reader's side
-outweighs them, or if the model doubts the value: a window beside the die misleads both, and so do
-wrong corners. Or fewer dice are in sight than there are, with one top face at the floor's height
-and one higher. Or the pips of a die lie higher than a flat die's, and one side bears that out.
-Looks that say flat leave the first two unproved, and a height that surely says flat leaves all but
-a hidden die's unproved.
+Each reader's side by itself says that one die is not flat. Or fewer dice are in sight than there
+are, with one top face at the floor's height and one higher. Or the pips of a die lie higher than a
+flat die's, and one side bears that out. Looks that say flat leave the first unproved, and a height
+that surely says flat leaves all but a hidden die's unproved. Looks and the measured top face
+together are one witness: both are the network's, and wrong corners or a mirrored lamp mislead both.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from vision.table.witnesses import (
     NETWORKS,
     SECOND,
     SIDES,
-    TOP,
     is_as_high_as_flat,
     side_of,
 )
@@ -47,7 +44,7 @@ def by_lean(dice: Sequence[DieEvidence], scene: Scene, limits: Limits) -> NoRoll
 
 
 def _is_not_flat(die: DieEvidence, dice: Sequence[DieEvidence], limits: Limits) -> bool:
-    """True if both sides, or the looks and the top face, prove that a die does not lie flat."""
+    """True if both sides, or its height and one of them, prove that a die does not lie flat."""
     if die.model is None or die.measured is None:
         return False
     if die.second is None:
@@ -62,18 +59,12 @@ def _is_not_flat(die: DieEvidence, dice: Sequence[DieEvidence], limits: Limits) 
         return _is_high_by_both(die, dice, limits)
     if looks > 0 or networks + second > limits.no_roll:
         return False
-    is_askew = side_of(die, (TOP,)) < limits.against
-    if fits(die.second, limits) and die.measured.layer < limits.stacked_layer_dice:
-        is_askew = False  # an upright cube stands there: only its height may be another
-    if die.model.value_p < limits.value_p:
-        is_askew = False  # a face whose value is doubted may be found at a wrong place
     if die.beside and not _is_seen_through(die, limits):
-        # A hidden seam spoils both sides, but never the networks' so much.
-        is_doubted = second < limits.no_roll_second or is_askew
-        # Between two neighbours the outline goes with the looks, the side faces do not.
+        # A hidden seam spoils both sides, but never the networks' so much. Between two neighbours
+        # the outline goes with the looks, the side faces do not.
         is_denied = len(die.beside) > 1 and side_of(die, (SIDES,)) > 0
-        return networks < limits.seam_networks and is_doubted and not is_denied
-    return fails(networks, second, limits) or (looks < limits.no_roll_second and is_askew)
+        return networks < limits.seam_networks and second < limits.no_roll_second and not is_denied
+    return fails(networks, second, limits)
 
 
 def _is_high_by_both(die: DieEvidence, dice: Sequence[DieEvidence], limits: Limits) -> bool:

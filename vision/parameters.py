@@ -92,13 +92,12 @@ class Limits:
     """The same limit if both readers miss a die; that die is then under this one. Source: of 4,900
     pairs of flat dice of the rig 10 differ by more; of 24 path-traced stacks seen as two dice 23
     differ by more. The other die must itself measure on the floor, within `above_dice`: a lamp
-    mirrored in the floor spoils both heights. In 51 of 58 path-traced stacks it does."""
+    mirrored in the floor spoils both heights. In 51 of 58 path-traced stacks it does. A die that is
+    not flat, whose top is that much above one die's height, is stacked, not tilted."""
     max_height_dice: float = 2.3
     """Height of a top face above the middle one of its picture, in dice, above which the height is
     wrong: three dice that stand on each other show one. A shadow or a reflection then passed for an
     edge. Of 24 path-traced stacks none measured more than 2.05 above the floor."""
-    stacked_layer_dice: float = 1.95
-    """Height of a top face, in dice, above which a die that is not flat is stacked, not tilted."""
     under_edges: float = 0.85
     """Distance of two middles, in edges, below which not both dice lie on the floor."""
     die_px: float = 38.0

@@ -53,11 +53,32 @@ def shows_middle(face: Face, usual: np.ndarray) -> bool:
     distance = _distance(middle)
     around = face.lab[(distance > _AROUND * reach) & (distance < 2 * reach) & _INNER]
     usual_lab = np.median(around, axis=0)
-    inside = face.lab[distance < reach / 2].mean(axis=0) - usual_lab
-    near = [face.lab[_distance(pip) < reach / 2].mean(axis=0) for pip in face.pips]
-    own = np.mean(near, axis=0) - usual_lab
+    inside = _around(face, middle) - usual_lab
+    own = np.mean([_around(face, pip) for pip in face.pips], axis=0) - usual_lab
     is_of_own_hue = float(inside[1:] @ own[1:]) > 0 and _length(own[1:]) > _MIN_SHINE
     return _length(inside) > 2 * _MIN_SHINE and not is_of_own_hue
+
+
+def may_be_clear(face: Face) -> bool:
+    """True of a coloured face with lighter pips that have less of its colour, as clear dice have.
+    Opaque dice may look so, too."""
+    assert face.lab is not None
+    assert face.pips is not None
+    near = np.array([_around(face, pip) for pip in face.pips]).mean(axis=0)
+    own = np.median(face.lab[_INNER], axis=0)
+    return bool(near[0] > own[0] and _colour(near) < _colour(own))
+
+
+def _colour(lab: np.ndarray) -> float:
+    """How far an 8-bit Lab colour (3,) is from grey."""
+    return _length(lab[1:] - 256 / 2)
+
+
+def _around(face: Face, place: np.ndarray) -> np.ndarray:
+    """(3,) mean Lab colour of a face within half a pip of a place (2,)."""
+    assert face.lab is not None
+    reach = face.pip_diameter * FACE_PX / 2
+    return np.asarray(face.lab[_distance(place) < reach / 2].mean(axis=0))
 
 
 def _length(vector: np.ndarray) -> float:

@@ -5,8 +5,11 @@ Owns: the three proofs. Must not know pictures, nor how evidence is made.
 Each reader's side by itself says that one die is not flat. Or fewer dice are in sight than there
 are, with one top face at the floor's height and one higher. Or the pips of a die lie higher than a
 flat die's, and one side bears that out. Looks that say flat leave the first unproved, and a height
-that surely says flat leaves all but a hidden die's unproved. Looks and the measured top face
-together are one witness: both are the network's, and wrong corners or a mirrored lamp mislead both.
+that surely says flat leaves all but a hidden die's unproved.
+
+Looks and the measured top face together are one witness: both are the network's, and wrong corners
+or a mirrored lamp mislead both. They need the second reader's word that no upright cube stands
+there: none fits the outline, whatever the pips of a face that leans say.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ from vision.table.witnesses import (
     HEIGHT,
     LOOKS,
     NETWORKS,
+    OUTLINE,
     SECOND,
     SIDES,
+    TOP,
     is_as_high_as_flat,
     side_of,
 )
@@ -38,7 +43,7 @@ def by_lean(dice: Sequence[DieEvidence], scene: Scene, limits: Limits) -> NoRoll
         return None
     index, die = max(lying, key=lambda pair: _lean_deg(pair[1], limits))
     assert die.measured is not None
-    is_stacked = die.measured.layer > limits.stacked_layer_dice
+    is_stacked = die.measured.layer > 1 + limits.on_another_dice
     kind = Kind.STACKED if is_stacked else Kind.TILTED
     return NoRoll(index, kind, _lean_deg(die, limits))
 
@@ -59,12 +64,20 @@ def _is_not_flat(die: DieEvidence, dice: Sequence[DieEvidence], limits: Limits) 
         return _is_high_by_both(die, dice, limits)
     if looks > 0 or networks + second > limits.no_roll:
         return False
+    # A face whose value is doubted may be found at a wrong place.
+    is_askew = side_of(die, (TOP,)) < limits.against and die.model.value_p >= limits.value_p
+    by_outline = side_of(die, (OUTLINE,))
+    is_no_cube = not fits(die.second, limits) and (
+        die.second.value is None or by_outline < limits.no_roll_second
+    )
     if die.beside and not _is_seen_through(die, limits):
-        # A hidden seam spoils both sides, but never the networks' so much. Between two neighbours
-        # the outline goes with the looks, the side faces do not.
+        # A hidden seam spoils both sides, but never the networks' so much.
+        is_doubted = second < limits.no_roll_second or (is_askew and is_no_cube)
+        # Between two neighbours the outline goes with the looks, the side faces do not.
         is_denied = len(die.beside) > 1 and side_of(die, (SIDES,)) > 0
-        return networks < limits.seam_networks and second < limits.no_roll_second and not is_denied
-    return fails(networks, second, limits)
+        return networks < limits.seam_networks and is_doubted and not is_denied
+    is_seen_askew = looks < limits.no_roll_second and is_askew
+    return fails(networks, second, limits) or (is_seen_askew and is_no_cube)
 
 
 def _is_high_by_both(die: DieEvidence, dice: Sequence[DieEvidence], limits: Limits) -> bool:

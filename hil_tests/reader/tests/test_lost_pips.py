@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
+import numpy as np
 import pytest
 
 from hil_tests.reader.samples import RIG
-from hil_tests.reader.tosses import flat_tosses
+from hil_tests.reader.tosses import Toss, flat_tosses, level_axes
+from hil_tests.rig.plant.dice import top_face
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import Verified
@@ -32,3 +36,31 @@ def test_an_emptied_middle_pip_is_refused_and_whole_dice_are_read(style: str) ->
         whole += isinstance(opinion, Verified) and tuple(sorted(opinion.values)) == toss.values
     assert tried == 6
     assert whole >= 5
+
+
+def showing(toss: Toss, value: int) -> Toss:
+    """The same toss, but each die turned over where it lies so that it shows this value."""
+    rotation = toss.rotation.copy()
+    for die, own in enumerate(rotation):
+        turns = (
+            np.asarray(cv2.Rodrigues(axis * quarter * np.pi / 2)[0]) @ own
+            for axis in level_axes(own)
+            for quarter in range(4)
+        )
+        rotation[die] = next(turned for turned in turns if top_face(turned)[0] == value)
+    return Toss(toss.position_mm, rotation, tuple(replace(die, value=value) for die in toss.dice))
+
+
+@pytest.mark.parametrize("style", ["red", "blue", "green"])
+def test_a_lost_pip_is_refused_where_the_other_dice_hide_that_they_are_clear(style: str) -> None:
+    """Flat clear fives hide their far pips, and so does one without its middle pip."""
+    cv2.setNumThreads(1)
+    camera = RIG.camera("standard", 0, 0, 12)
+    reader = TableReader(DieFinder(), camera.calibration)
+    for toss in flat_tosses(RIG.compartments["standard"], 12, 3):
+        fives, fours = showing(toss, 5), showing(toss, 4)
+        lost = camera.picture(fives, style=style, lost_pip=(1, 5, 0))
+        assert not isinstance(reader.read(Frame(lost)).opinion, Verified)
+        whole = reader.read(Frame(camera.picture(fours, style=style))).opinion
+        assert isinstance(whole, Verified)
+        assert whole.values == (4, 4, 4)

@@ -40,8 +40,14 @@ def test_a_disc_lies_on_a_top_face_or_on_the_dome(tosses, kind):
         assert at[2] == pytest.approx(16.0, abs=0.5)
 
 
-@pytest.mark.parametrize(("grey", "values"), [(30, (2, 4)), (240, (3, 5))], ids=["dark", "bright"])
-def test_a_spot_in_the_middle_that_makes_another_legal_face_is_not_verified(tosses, grey, values):
+@pytest.mark.parametrize(
+    ("grey", "values", "radius_px"),
+    [(30, (2, 4), 6.5), (240, (3, 5), 6.5), (240, (3, 5), 8.0), (230, (3, 5), 8.0)],
+    ids=["dark", "bright", "bright and large", "as bright as the face"],
+)
+def test_a_spot_in_the_middle_that_makes_another_legal_face_is_not_verified(
+    tosses, grey, values, radius_px
+):
     cv2.setNumThreads(1)
     camera = RIG.camera("standard", 0, 0, 11)
     reader = TableReader(DieFinder(), camera.calibration)
@@ -52,7 +58,7 @@ def test_a_spot_in_the_middle_that_makes_another_legal_face_is_not_verified(toss
                 continue
             tried += 1
             middle = camera.to_px((toss.position_mm[number] + (0, 0, 8.0))[None])[0]
-            picture = disc(camera.picture(toss), middle, 6.5, grey, 1.5)
+            picture = disc(camera.picture(toss), middle, radius_px, grey, 1.5)
             opinion = reader.read(Frame(picture)).opinion
             assert not isinstance(opinion, Verified) or tuple(sorted(opinion.values)) == toss.values
     assert tried >= 3

@@ -75,8 +75,10 @@ def judge(counts: Tally) -> list[Judgement]:
 
 
 def figures(records: Iterable[Record]) -> dict[str, object]:
-    """Return everything as plain values, for consoles and files; reads every record."""
-    return figures_of(tally(outcomes(records)))
+    """As `figures_of`, by reading every record, and with the numbers of those that are left out."""
+    left_out: list[int] = []
+    counts = tally(outcomes(records, left_out))
+    return {**figures_of(counts), "left_out": left_out}
 
 
 def figures_of(counts: Tally) -> dict[str, object]:

@@ -65,25 +65,48 @@ class Reading:
                 self.waiting = {n: v for n, v in self.waiting.items() if n > command["round"]}
 
 
-def outcomes(records: Iterable[Record]) -> list[Outcome]:
-    """Return the ended rounds of play, oldest first."""
+def outcomes(records: Iterable[Record], left_out: list[int] | None = None) -> list[Outcome]:
+    """Return the ended rounds of play, oldest first.
+
+    The number of a record that says what this program does not know goes to `left_out`, if there
+    is such a list; else what is wrong with it is raised.
+    """
     reading = Reading()
-    return [outcome for record in records for outcome in reading.of(record)]
+    found: list[Outcome] = []
+    for record in records:
+        try:
+            found.extend(reading.of(record))
+        except Exception:
+            if left_out is None:
+                raise
+            left_out.append(record.sequence)
+    return found
 
 
 def _outcome(command: dict[str, Any], verdict: dict[str, Any]) -> Outcome:
     return Outcome(
         round=command["round"],
-        ending=command["ending"],
+        ending=str(command["ending"]),
         source=command.get("source"),
-        values=_values(command.get("values")),
-        seen=_values(verdict.get("values")),
+        values=values_of(command.get("values")),
+        seen=values_of(verdict.get("values")),
         was_unreadable=verdict.get("type") == "Unreadable",
     )
 
 
-def _values(plain: Any) -> Values | None:
-    return None if plain is None else (plain[0], plain[1], plain[2])
+def values_of(plain: Any) -> Values | None:
+    """Return the values of three dice out of a record; None where it names none.
+
+    Raises ValueError for what are not the values of dice.
+    """
+    if plain is None:
+        return None
+    if not isinstance(plain, list | tuple) or any(type(one) is not int for one in plain):
+        raise ValueError(f"{plain!r:.60} are not the values of dice")
+    if len(plain) != 3 or not all(1 <= one <= 6 for one in plain):
+        raise ValueError(f"{plain!r:.60} are not the values of three dice")
+    first, second, third = plain
+    return first, second, third
 
 
 @dataclass(slots=True)
@@ -168,7 +191,7 @@ def from_plain(plain: dict[str, Any]) -> Tally:
         tosses=Counter({(a, b, c): n for a, b, c, n in plain["tosses"]}),
         follows=(first, second, third),
         changes=int(plain["changes"]),
-        last=_values(plain["last"]),
+        last=values_of(plain["last"]),
     )
 
 

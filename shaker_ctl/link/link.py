@@ -22,7 +22,7 @@ from shaker_ctl import __version__, settings
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.errors import JournalError, ShakerError
-from shaker_ctl.journal.record import SCHEMA, Head
+from shaker_ctl.journal.record import SCHEMA, Head, Record
 from shaker_ctl.link import packing, requests, results, shown, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.outbox import Outbox, opened
@@ -214,8 +214,8 @@ class Link:
 
     def _tell_alarms(self, view: View | None) -> None:
         standing = shown.alarms_of(view)
-        if self._journal_trouble:
-            standing["link-journal"] = {"code": "link-journal", "cause": self._journal_trouble}
+        if trouble := self._journal_trouble or self._results.trouble:
+            standing["link-journal"] = {"code": "link-journal", "cause": trouble}
         if self._outbox.contradiction:
             cause = {"code": "link-history", "cause": self._outbox.contradiction}
             standing["link-history"] = cause
@@ -268,7 +268,7 @@ class Link:
         ack = None if self._outbox.contradiction else self._outbox.acknowledged
         now = {
             "connected": self._connection.is_connected,
-            "trouble": self._connection.trouble or self._journal_trouble,
+            "trouble": self._connection.trouble or self._journal_trouble or self._results.trouble,
             "contradiction": self._outbox.contradiction,
             "acknowledged": None if ack is None else ack.head.sequence,
             "acknowledged_hash": "" if ack is None else ack.head.hash.hex(),
@@ -316,19 +316,28 @@ class ResultFollower:
         self._path = path
         self._follower: Follower | None = None
         self._newest: Result | None = None
+        self.trouble = ""
+        """Which record says what this program does not know, and is left out."""
 
     def newest(self) -> Result | None:
-        """Return it as of now. Raises JournalError."""
+        """Return it as of now. Raises JournalError for the journal, and nothing for a record."""
         if self._follower is None:
             self._begin()
         assert self._follower is not None
         try:
             for record in self._follower.take():
-                self._newest = results.follow(self._newest, record)
+                self._follow(record)
         except JournalError:
             self.close()
             raise
         return self._newest
+
+    def _follow(self, record: Record) -> None:
+        try:
+            self._newest = results.follow(self._newest, record)
+        except Exception as error:  # noqa: BLE001 - whatever a record holds, the next ones are told
+            self.trouble = f"record {record.sequence} tells displays nothing: {error!r:.100}"
+            log.warning("%s", self.trouble)
 
     def _begin(self) -> None:
         with closing(opened(self._path)) as book:

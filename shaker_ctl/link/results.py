@@ -11,6 +11,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.tally import Values, values_of
 
 _TOLD = (b'"LampsShown"', b'"RecordRound"', b'"PushLamps"')
 """Words of records that can change a result; all others are passed over undecoded."""
@@ -21,7 +22,7 @@ class Result:
     """Of one round."""
 
     round: int
-    values: tuple[int, int, int]
+    values: Values
     sequence: int
     """Of the record that proves its lamps lit, or withdraws it."""
     wall: str
@@ -45,22 +46,24 @@ class Result:
 
 
 def follow(last: Result | None, record: Record) -> Result | None:
-    """Return the result after `record`; `last` itself where the record changes none."""
+    """Return the result after `record`; `last` itself where the record changes none.
+
+    Raises whatever a record leads to that says what this program does not know.
+    """
     if not any(word in record.body for word in _TOLD):
         return last
-    plain = record.plain
+    plain, wall = record.plain, record.plain["wall"]
     if plain.get("kind") != "step":
         return last
     for command in plain.get("decision", ()):
         if last is not None and not last.withdrawn and (why := _withdrawn(last, command)):
-            return Result(last.round, last.values, record.sequence, plain["wall"], why)
+            return Result(last.round, last.values, record.sequence, wall, why)
     event = plain.get("event") or {}
     occasion = event.get("occasion") or {}
-    values: list[int] = event.get("values") or []
-    if event.get("type") != "LampsShown" or occasion.get("purpose") != "play" or len(values) != 3:
+    if event.get("type") != "LampsShown" or occasion.get("purpose") != "play":
         return last
-    first, second, third = values
-    return Result(occasion["number"], (first, second, third), record.sequence, plain["wall"])
+    values = values_of(event.get("values") or None)
+    return last if values is None else Result(occasion["number"], values, record.sequence, wall)
 
 
 def _withdrawn(last: Result, command: dict[str, Any]) -> str:

@@ -22,6 +22,7 @@ from shaker_ctl.adapters.disk.volume_queries import CACHE_KB
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.tally import values_of
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.page.journal import is_of_play
 
@@ -392,10 +393,7 @@ def _left_out(db: sqlite3.Connection) -> str:
 
 def _values(command: dict[str, Any]) -> str:
     """The values of a result as the tables keep them. Raises ValueError for what is none."""
-    values = command.get("values") or ()
-    if any(type(value) is not int or not 1 <= value <= 6 for value in values):
-        raise ValueError(f"{values} are not the values of dice")
-    return " ".join(map(str, values))
+    return " ".join(map(str, values_of(command.get("values")) or ()))
 
 
 def _take(db: sqlite3.Connection, plain: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
+from shaker_ctl.quoting import cell
 from shaker_ctl.rules.vocabulary import Ending, words
 
 PER_PAGE = 50
@@ -199,7 +200,7 @@ class History:
             if one.number in numbers:
                 values = " ".join(map(str, one.values or ()))
                 told = (one.source, one.ending, one.wagers, one.cause)
-                rows.writerow((one.number, one.began, one.ended, values, *told))
+                rows.writerow(map(cell, (one.number, one.began, one.ended, values, *told)))
         return text.getvalue()
 
     # ── Figures ─────────────────────────────────────────────────────────────

@@ -239,7 +239,9 @@ class RecordTables:
         plain = record.plain
         try:
             self._fold(plain)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (sqlite3.Error, OSError, MemoryError):  # the medium's fault, not the record's
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a record holds, the next ones count
             sys.stderr.write(f"records: record {record.sequence} is left out: {error!r}\n")
 
     def _fold(self, plain: dict[str, Any]) -> None:

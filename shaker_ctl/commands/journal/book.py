@@ -20,6 +20,7 @@ from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Chain, Record, until_ended
 from shaker_ctl.journal.volume import Volume, day_of
+from shaker_ctl.quoting import visible
 
 screen = Console(markup=False, emoji=False)
 """Prints people's words, file names and what a damaged record holds: as they stand."""
@@ -102,7 +103,7 @@ class CheckedJournal:
         """Yield the records of a gaming day, and say on standard error what may be missing."""
         yield from self.days.records(day, self._chain)
         for note in self.days.notes(day):
-            typer.echo(note, err=True)
+            typer.echo(visible(note), err=True)
 
     def sheet(self, day: str) -> DaySheet:
         """Count a gaming day."""
@@ -137,7 +138,7 @@ class CheckedJournal:
                     yield record.sequence
 
         for one in self.days.removed(first, last):
-            typer.echo(self.days.lost(one), err=True)
+            typer.echo(visible(self.days.lost(one)), err=True)
         ends = next((one for one in reversed(holding) if any(of(one))), None)
         if ends is None:
             return self.first, self.first - 1

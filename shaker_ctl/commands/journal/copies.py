@@ -27,7 +27,6 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, parameters_of, require_there, screen
 from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.link import LINK_CONFIG
-from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.journal import volume
@@ -35,6 +34,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link.parameters import LinkParameters
+from shaker_ctl.quoting import visible
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.whole_file import read_bounded
 

@@ -23,6 +23,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import day_of
+from shaker_ctl.quoting import visible
 
 WIDTH = 80
 
@@ -128,7 +129,9 @@ def sheet(day: str, table: str, found: DaySheet, worn: Sequence[str] = ()) -> st
 
 def _fitted(line: str) -> list[str]:
     """The line, or the lines that it takes: what is too long goes on below its words."""
-    return textwrap.wrap(line, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        visible(line), WIDTH, subsequent_indent=INDENT, break_on_hyphens=False
+    ) or [""]
 
 
 def _head(found: DaySheet) -> Iterator[str]:

@@ -23,9 +23,9 @@ import typer
 from shaker_ctl import whole_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
-from shaker_ctl.commands.plain_text import cell
 from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
 from shaker_ctl.journal.record import Head, Record, chain_hash
+from shaker_ctl.quoting import cell
 
 RECORDS = "records.jsonl"
 CHAIN = "chain.json"

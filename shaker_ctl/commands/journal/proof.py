@@ -25,8 +25,8 @@ from shaker_ctl.commands.journal.book import (
     screen,
 )
 from shaker_ctl.commands.journal.export import verify_export
-from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.quoting import visible
 
 
 def verify(

@@ -18,9 +18,9 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
 from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.journal.export import closings, with_hash
-from shaker_ctl.commands.plain_text import visible
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Record
+from shaker_ctl.quoting import visible
 from shaker_ctl.view.archive import is_of_people, told, who
 
 

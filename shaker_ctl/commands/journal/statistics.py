@@ -15,6 +15,7 @@ from rich.text import Text
 
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, Config, Journal, opened, screen
+from shaker_ctl.quoting import visible
 
 BAR = 40
 """Width of the longest bar, in characters."""
@@ -37,7 +38,7 @@ def statistics(
 def _draw(shown: dict[str, Any]) -> None:
     screen.print(
         f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
-        + ", ".join(f"{name} {count}" for name, count in shown["endings"].items())
+        + ", ".join(f"{visible(name)} {count}" for name, count in shown["endings"].items())
     )
     if shown["tosses"]:
         for bar in _bars("face", shown["faces"], shown["dice"] / 6):
@@ -47,6 +48,8 @@ def _draw(shown: dict[str, Any]) -> None:
     if shown["tests"]:
         screen.print(_test_table(shown["tests"]))
     screen.print(shown["note"])
+    for sequence in shown["left_out"]:
+        screen.print(f"record {sequence} is left out: it says what this version does not know")
 
 
 def _rate_table(shown: dict[str, Any]) -> Table:

@@ -562,7 +562,7 @@ def test_numbers_beyond_every_journal_are_answered(journal: Path) -> None:
 
 
 def test_words_are_shown_as_they_were_written(journal: Path, tmp_path: Path) -> None:
-    words = ["--by", "[/x] :die:", "--reason", "die [/y] [red]cocked\u2028:smile:"]
+    words = ["--by", "[/x] :die:", "--reason", "die [/y] [red]cocked :smile:"]
     run("dispute", "1", *words, journal=journal)
     run("dispute", "2", "--by", "fay", "--reason", "a five", journal=journal)
     shown = run("show", "1", journal=journal)
@@ -576,7 +576,10 @@ def test_words_are_shown_as_they_were_written(journal: Path, tmp_path: Path) -> 
     assert f"{named}:9records" in told
 
 
-@pytest.mark.parametrize("words", ["", "  ", "a\udcff", "two\nlines", "\x1b[2J"])
+@pytest.mark.parametrize(
+    "words",
+    ["", "  ", "a\udcff", "two\nlines", "\x1b[2J", "a\u202eb", "a\u2028b", "a\u2029b", "\u200b"],
+)
 @pytest.mark.parametrize("option", ["--by", "--reason"])
 def test_a_dispute_without_words_is_refused(journal: Path, option: str, words: str) -> None:
     given = {"--by": "fay", "--reason": "a five", option: words}
@@ -615,7 +618,7 @@ def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
     closed = {
         "type": "RecordRound",
         "round": 6,
-        "ending": "settled",
+        "ending": "settled\x1b[8m\u202e\u2028",
         "wagers": "=cmd|' /C calc'!A0",
         "cause": "\x1b[2J\x1b]0;owned\x07",
         "values": [1, 2, 3],
@@ -625,11 +628,22 @@ def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
     wall = "2026-11-26T12:00:00+00:00"
     store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
     store.close()
-    for words in (["last"], ["show", "6"]):
+    for words in (["last"], ["show", "6"], ["day", "2026-11-26"], ["statistics"]):
         shown = run(*words, journal=journal)
-        assert not set(shown) & set("\x1b\x07\x9b\r"), ascii(shown)
+        assert not set(shown) & set("\x1b\x07\x9b\r\u202e\u2028"), ascii(shown)
         assert "x1b" in shown
     run("export", str(tmp_path / "out"), journal=journal)
     text = (tmp_path / "out" / "rounds.csv").read_text()
     rows = list(csv.reader(text.splitlines()))
     assert not [each for each in rows[-1] if each.startswith(("=", "+", "\x1b"))], rows[-1]
+
+
+@pytest.mark.parametrize("values", [[1e308, 1e308, 1e308], [7, 1, 1], [1, 2], "123", {"a": 1}])
+def test_statistics_leave_out_values_of_no_dice(journal: Path, values: object) -> None:
+    store = SqliteJournal(journal)
+    closed = {"type": "RecordRound", "round": 6, "ending": "settled", "values": values}
+    body = {"event": {"type": "LampsDark"}, "rows": [], "decision": [closed]}
+    wall = "2026-11-26T12:00:00+00:00"
+    store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
+    store.close()
+    assert "record 10 is left out" in run("statistics", journal=journal)

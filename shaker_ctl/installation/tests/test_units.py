@@ -12,7 +12,6 @@ from shaker_ctl.adapters.pins import gpiod_link, pigpio_link
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation.places import USER, shipped
 from shaker_ctl.lamp.parameters import LampParameters
-from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.main import EX_CONFIG, EX_DATAERR
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.service.parameters import ServiceParameters
@@ -105,7 +104,7 @@ def test_what_faces_a_network_has_a_bound_of_memory_and_threads(name: str):
 def test_the_link_does_not_see_who_may_log_in():
     link = assignments("shaker-link.service")
     assert link["TemporaryFileSystem"] == ["/etc/shaker-ctl:ro"]
-    assert link["BindReadOnlyPaths"] == [f"-{LinkParameters().settings}"]
+    assert link["BindReadOnlyPaths"] == ["-/etc/shaker-ctl/settings.toml"]
 
 
 def test_daemon_and_table_share_a_network_that_nobody_else_is_on():

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from shaker_ctl.journal.record import Record
+import pytest
+
+from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.record import Entry, Record, link
+from shaker_ctl.link.link import ResultFollower
 from shaker_ctl.link.results import Result, follow
 
 PLAY = {"number": 7, "purpose": "play"}
@@ -54,3 +59,25 @@ def test_a_settled_round_keeps_its_result() -> None:
     end = {"type": "RecordRound", "round": 7, "ending": "settled", "values": [6, 6, 5]}
     shown = follow(None, lit([6, 6, 5]))
     assert follow(shown, record(6, {"type": "LampsDark"}, end)) is shown
+
+
+@pytest.mark.parametrize(
+    ("occasion", "values"), [({"purpose": "play"}, [1, 2, 3]), (PLAY, [1e308] * 3), (PLAY, [[]])]
+)
+def test_a_record_that_says_something_else_is_left_out_and_the_next_result_is_told(
+    tmp_path: Path, occasion: dict[str, Any], values: list[Any]
+) -> None:
+    """Its chain is right: another version, a defect or a forger wrote it."""
+    store = SqliteJournal(tmp_path / "journal.sqlite")
+    for told in ((occasion, values), ({**PLAY, "number": 8}, [2, 2, 5])):
+        event = {"type": "LampsShown", "occasion": told[0], "values": told[1]}
+        entry = Entry("step", {"event": event, "decision": []})
+        wall = "2026-11-23T06:00:00+00:00"
+        store.write([link(store.head(), entry, monotonic_s=1, wall=wall, digests={})])
+    followed = ResultFollower(store.path)
+    newest = followed.newest()
+    assert newest is not None
+    assert (newest.round, newest.values) == (8, (2, 2, 5))
+    assert "record 1 tells displays nothing" in followed.trouble
+    followed.close()
+    store.close()

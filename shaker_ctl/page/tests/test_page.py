@@ -489,8 +489,9 @@ class TestStrangeRecords:
 
         assert f"record {number} is not shown here" in page.book.trouble
         browser = _logged_in(page, "sam", "surveillance")
-        for path in ("/", "/rounds", "/rounds/5", "/day", "/statistics"):
+        for path in ("/", "/rounds", "/rounds/5", "/day", "/day.csv", "/statistics"):
             assert browser.get(path).status == 200
+        assert _logged_in(page, "tom", "technician").get("/technician").status == 200
 
 
 class TestForms:
@@ -566,6 +567,17 @@ class TestDay:
         assert "3 rounds" in browser.get("/day").words
         rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
         assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
+
+    def test_no_cell_is_a_formula_or_moves_a_terminal(self, page, scribe):
+        told = {"type": "RecordRound", "round": 4, "ending": "=1+1", "cause": "\x1b[2J"}
+        scribe.write({"type": "LampsDark"}, [told], of=4)
+        until(lambda: page.book.round(4) and page.book.round(4).ended)
+        browser = _logged_in(page, "sam", "surveillance")
+
+        rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
+
+        assert "'=1+1" in rows
+        assert "\x1b" not in rows
 
     def test_a_day_that_goes_on_is_read_anew(self, page, scribe):
         browser = _logged_in(page, "sam", "surveillance")

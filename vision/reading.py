@@ -252,6 +252,15 @@ class DieEvidence:
         return sum(witness.odds for witness in self.witnesses)
 
 
+def spot_doubted(vote: SecondVote) -> Unreadable | None:
+    """The refusal of a face whose middle may be no pip, or may hide one; at a table and on a
+    photograph alike."""
+    if not vote.oddity:
+        return None
+    what = "a speck, a highlight or a lost pip"
+    return Unreadable(Reason.DOUBTFUL, f"{what}: {vote.oddity}")
+
+
 @frozen
 class Scene:
     """What a frame shows beside its dice, as the judgement needs it."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
-from vision.faces_by_pips.pieces import PIP_DIAMETERS
-from vision.faces_by_pips.pips import LATTICE, Face
+from vision.faces_by_pips.pieces import FACE_PX, PIP_DIAMETERS
+from vision.faces_by_pips.pips import LATTICE, Face, oddity_of
 from vision.faces_by_pips.proposals import SPACING, Proposal, propose
 from vision.faces_by_pips.spots import (
     MIN_CONTRAST,
@@ -167,7 +167,8 @@ def _read_at(
     interpolation = cv2.INTER_CUBIC if scale > 1 else cv2.INTER_AREA
     if edge is not None and _MIN_LINEAR < scale < 1:
         interpolation = cv2.INTER_LINEAR
-    lab = to_lab(cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation))
+    image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=interpolation)
+    lab = to_lab(image)
     bounds = None
     if edge is not None:
         covered = np.zeros(lab.shape[:2], np.uint8)
@@ -185,6 +186,8 @@ def _read_at(
     aces = _examine(lab, spots, propose_aces(lab, spots, [die.corners for die in kept], usual))
     faces = [die for die in kept + aces if not any(_is_print_on(die, ace) for ace in aces)]
     kept = _without_overlap(faces)
+    if edge is None:  # a table reads its faces once more, through its calibration
+        kept = [_asked_about_specks(image, spots, die) for die in kept]
     dice = sorted(
         (replace(die, corners=(die.corners + 0.5) / scale - 0.5) for die in kept),
         key=lambda die: float(die.centre[0]),
@@ -306,6 +309,20 @@ def _face(
         spacing=SPACING,
         pip_diameter=2 * radius * SPACING,
     )
+
+
+def _asked_about_specks(image: np.ndarray, spots: Spots, die: PhotoDie) -> PhotoDie:
+    """The same, with what is odd about the middle of its face."""
+    a, b, _, d = die.corners
+    across, down = b - a, d - a
+    along = (np.arange(FACE_PX) + 0.5) / FACE_PX
+    x, y = (a[k] + along * across[k] + along[:, None] * down[k] for k in (0, 1))
+    at = x.astype(np.float32), y.astype(np.float32)
+    patch = cv2.remap(image, *at, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    places = spots.xy[sorted(die.members)] - die.centre
+    pips = np.linalg.solve(np.array([across, down]).T, places.T).T
+    odd = oddity_of(patch, pips, die.face.pip_diameter)
+    return replace(die, face=replace(die.face, oddity=odd))
 
 
 def _corners(proposal: Proposal) -> np.ndarray:

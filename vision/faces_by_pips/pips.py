@@ -129,7 +129,7 @@ class _Spot:
 
 def read_face(patch: np.ndarray) -> Face:
     """Read a (FACE_PX, FACE_PX, 3) uint8 BGR patch of exactly one top face."""
-    lab = cv2.cvtColor(cv2.GaussianBlur(patch, (3, 3), 0), cv2.COLOR_BGR2Lab).astype(np.float32)
+    lab = _lab_of(patch)
     away = _distance_from_face(lab)
     rim = round(_MARGIN * FACE_PX)
     inner = away[rim:-rim, rim:-rim]
@@ -146,6 +146,20 @@ def read_face(patch: np.ndarray) -> Face:
         return face
     odd = oddity(lab, face.pips, face.pip_diameter, face.grain)
     return replace(face, oddity=odd, lab=lab, away=away)
+
+
+def oddity_of(patch: np.ndarray, pips: np.ndarray, diameter: float) -> str:
+    """`Face.oddity` of a patch whose pips, (value, 2), were found otherwise."""
+    lab = _lab_of(patch)
+    away = _distance_from_face(lab)
+    x, y = np.rint((pips.T + 0.5) * FACE_PX - 0.5).astype(int).clip(0, FACE_PX - 1)
+    contrast = max(float(np.median(away[y, x])), _MIN_CONTRAST)
+    return oddity(lab, pips, diameter, _unevenness(away) / contrast)
+
+
+def _lab_of(patch: np.ndarray) -> np.ndarray:
+    soft = cv2.GaussianBlur(patch, (3, 3), 0)
+    return np.asarray(cv2.cvtColor(soft, cv2.COLOR_BGR2Lab).astype(np.float32))
 
 
 def _distance_from_face(lab: np.ndarray) -> np.ndarray:

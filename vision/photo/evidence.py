@@ -74,7 +74,7 @@ def compare(
         second_vote, contrast = None, 0.0
         if i in pairs:
             face = second.dice[pairs[i]].face
-            second_vote = SecondVote(face.value, face.confidence, face.note)
+            second_vote = SecondVote(face.value, face.confidence, face.note, oddity=face.oddity)
             contrast = face.contrast
         evidence = DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in die.corners),

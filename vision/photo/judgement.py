@@ -21,7 +21,7 @@ from vision.parameters import ALIKE, PHOTO
 from vision.photo.evidence import Die, PhotoEvidence, is_of_size, usual_edge
 from vision.photo.finder import depth_in, is_slanted, worth
 from vision.quads import SAME_FACE, sides_of
-from vision.reading import Reason, Unreadable, Verdict, Verified
+from vision.reading import Reason, Unreadable, Verdict, Verified, spot_doubted
 
 _SAME_SIDES = 0.2
 """Edges by which the sides of the tops of two dice, side by side on one table, differ at the most.
@@ -79,6 +79,8 @@ def _doubt(die: Die, place: str) -> Unreadable | None:
     if second.value != model.value:
         why = f"{place}: the model reads {model.value}, the second reader {second.value}"
         return Unreadable(Reason.READERS_DISAGREE, why)
+    if spot := spot_doubted(second):
+        return Unreadable(spot.reason, f"{place}: {spot.detail}")
     return None
 
 

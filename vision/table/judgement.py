@@ -26,6 +26,7 @@ from vision.reading import (
     Unreadable,
     Verdict,
     Verified,
+    spot_doubted,
 )
 from vision.table.no_roll import by_lean, fits, on_a_hidden_die
 from vision.table.witnesses import HEIGHT, NETWORKS, SECOND, farthest_below, side_of
@@ -229,9 +230,8 @@ class _Judgement:
             )
         if not is_flat_by_all:
             return _not_flat_doubtful(die, limits)
-        if die.second.oddity:
-            what = "a speck, a highlight or a lost pip"
-            return Unreadable(Reason.DOUBTFUL, f"{what}: {die.second.oddity}")
+        if spot := spot_doubted(die.second):
+            return spot
         if self._is_seen_by_right and die.height and die.height.least < limits.pip_alike:
             return Unreadable(Reason.DOUBTFUL, "a pip that the other lens does not show")
         if die.model.value_p < limits.value_p or die.model.score < limits.score:

@@ -56,6 +56,40 @@ def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
     assert oddity(even, pips, 0.2, 0.13) == ""
 
 
+@pytest.mark.parametrize(
+    ("grey", "wider", "is_odd"),
+    [(240, 1.0, False), (231, 1.0, False), (240, 1.03, False), (231, 1.03, True)],
+)
+def test_a_speck_of_nearly_a_pips_size_and_colour_is_told_by_both(grey, wider, is_odd):
+    patch = np.full((FACE_PX, FACE_PX, 3), (92, 22, 10), np.float32)
+    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+    for dx, dy in ((-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)):
+        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
+        cover = np.clip(PIP_PX * (1.0 if dx else wider) - away + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + (240 if dx else grey) * cover
+    soft = cv2.GaussianBlur(patch, (0, 0), 1.0).astype(np.uint8)
+    lab = cv2.cvtColor(soft, cv2.COLOR_BGR2Lab).astype(np.float32)
+    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
+    assert bool(oddity(lab, pips, 2 * PIP_PX / FACE_PX, 0.02)) == is_odd
+
+
+@pytest.mark.parametrize("off", [0, 12])
+def test_a_highlight_as_bright_as_the_face_is_told_by_its_hue(off):
+    """An ivory face whose middle is grey of its own brightness."""
+    patch = np.full((FACE_PX, FACE_PX, 3), (196, 214, 224), np.float32)
+    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+    spots = [(dx, dy, PIP_PX, (30.0, 30.0, 30.0)) for dx in (-1, 1) for dy in (-1, 1)]
+    grey = np.array((196, 214, 224)) * (12 - off) / 12 + 214 * off / 12
+    for dx, dy, radius, colour in (*spots, (0, 0, 1.2 * PIP_PX, grey)):
+        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
+        cover = np.clip((radius - away) / 5 + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + np.array(colour) * cover
+    noise = np.random.default_rng(1).normal(0, 1.5, patch.shape)
+    seen = read_face(np.clip(np.rint(patch + noise), 0, 255).astype(np.uint8))
+    assert seen.value == 4
+    assert bool(seen.oddity) == bool(off)
+
+
 @pytest.mark.parametrize(("soft", "is_odd"), [(1.0, False), (5.0, True)])
 def test_a_soft_speck_is_told_where_light_from_one_side_makes_all_pips_differ(soft, is_odd):
     patch = np.full((FACE_PX, FACE_PX, 3), 230, np.float32)

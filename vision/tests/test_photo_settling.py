@@ -223,3 +223,17 @@ def test_dice_that_all_stand_upright_in_one_row_may_be_seen_at_eye_level(turns_d
 def test_one_die_that_stands_upright_may_be_seen_at_eye_level(turn_deg, is_verified):
     verdict = judged([found(100, 60, 0.9, turn_deg=turn_deg)], [])
     assert isinstance(verdict, Verified) == is_verified
+
+
+def test_a_face_that_may_show_a_speck_is_not_verified():
+    """As at a table, with the same words."""
+    dice = [found(100, 60, 0.9), found(300, 60, 0.9, turn_deg=30)]
+    faces = [seen(die) for die in dice]
+    assert isinstance(judge(settled(dice, faces), None), Verified)
+    odd = replace(faces[1], face=replace(faces[1].face, oddity="a spot differs"))
+    verdict = judge(settled(dice, [faces[0], odd]), None)
+    assert isinstance(verdict, Unreadable)
+    assert verdict.reason is Reason.DOUBTFUL
+    assert verdict.detail == (
+        "die 2 from the left: a speck, a highlight or a lost pip: a spot differs"
+    )

@@ -288,6 +288,22 @@ def test_another_number_of_dice_is_refused():
     assert opinion.reason is Reason.COUNT
 
 
+@pytest.mark.parametrize("name", LOOKS)
+def test_clean_faces_of_a_photograph_have_nothing_odd(name):
+    dice = [Die(30 * (i - 1), 0, 20 * i, i + 2, look=LOOKS[name]) for i in range(3)]
+    assert [die.face.oddity for die in read_photo(draw(dice)).dice] == ["", "", ""]
+
+
+@pytest.mark.parametrize(("value", "grey"), [(2, 60), (4, 60), (3, 236), (5, 236)])
+def test_a_speck_in_the_middle_of_a_face_is_told_on_a_photograph(value, grey):
+    image = draw([Die(-20, 0, 20, value), Die(20, 0, 40, 6)])
+    at = TABLE.to_px(np.array([[-20.0, 0.0, TABLE.die_mm]]))[0]
+    cv2.circle(image, tuple(int(v) for v in np.rint(at)), 8, (grey,) * 3, -1, cv2.LINE_AA)
+    face = next(die.face for die in read_photo(image).dice if die.centre[0] < 320)
+    assert face.value != value
+    assert face.value is None or face.oddity
+
+
 # ── The model on photographs ────────────────────────────────────────────────
 
 

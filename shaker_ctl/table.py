@@ -30,6 +30,7 @@ from shaker_ctl.adapters.disk.journal_copies import (
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
+from shaker_ctl.adapters.disk.shown_journal import ShownRecords
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
@@ -50,7 +51,7 @@ from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
-from shaker_ctl.rules import commands, events, rulebook
+from shaker_ctl.rules import blind, commands, events, rulebook
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.phases import SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
@@ -242,7 +243,7 @@ class Table:
                 wall=self._wall,
                 journal=self._keeper,
                 archive=JournalArchive(
-                    journal,
+                    ShownRecords(journal),
                     self._journal_state,
                     tables.counted,
                     settings=self._source.read_text("utf-8"),
@@ -545,6 +546,10 @@ class Table:
                 "a live picture is given only while the table is closed or out of service"
             )
 
+    def _is_blind(self) -> bool:
+        state = self._state.state
+        return blind.awaits_entry(state, self._rulebook.in_use(manual=state.manual))
+
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""
         plain: Any = machine.plain(self._desk.view())
@@ -553,7 +558,7 @@ class Table:
         plain["marks"] = list(self._rulebook.marks)
         plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.camera.pid
-        plain["reading"] = machine.plain(self._reader.last)
+        plain["reading"] = None if self._is_blind() else machine.plain(self._reader.last)
         plain["lamps_asked"] = machine.plain(self._lamps.asked)
         plain["monotonic_s"] = time.monotonic()
         found: dict[str, Any] = plain

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.follower import Follower
+from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Head, Record
@@ -112,4 +113,4 @@ def opened(path: Path) -> SqliteJournal:
     """Open the journal for looking. Raises JournalError."""
     if not volume_numbers(path):
         raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
-    return SqliteJournal(path, read_only=True)
+    return ShownJournal(path, read_only=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
+from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
@@ -45,7 +46,7 @@ def opened(path: Path) -> Iterator[SqliteJournal]:
     """Open a journal for looking. Raises JournalError where that is not possible."""
     if not volume_numbers(path):
         raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
-    with closing(SqliteJournal(path, read_only=True)) as book:
+    with closing(ShownJournal(path, read_only=True)) as book:
         yield book
 
 

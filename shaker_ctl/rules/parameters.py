@@ -32,6 +32,7 @@ class TableParameters(Parameters):
     entry_mode: EntryMode | None = None
     """Who enters the values: `dealer_entry`, `dealer_confirm` or `auto`. Empty: the profile's own.
 
+    In `dealer_entry` nobody is shown the reading before the dealer has entered their own.
     `auto` on a profile that rests on a rule text needs `approval`.
     """
 

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures
-from shaker_ctl.rules import commands, events, machine
+from shaker_ctl.rules import blind, commands, events, machine
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.rulebook import Rulebook
@@ -287,6 +287,9 @@ class StateThread:
         }
         if self._rulebook.marks:
             body["marks"] = list(self._rulebook.marks)
+        rules = self._rulebook.in_use(manual=step.state.manual)
+        if step.state.reading is not None and blind.awaits_entry(step.state, rules):
+            body[blind.KEY] = True
         self._since_snapshot += 1
         closes_round = any(isinstance(c, commands.RecordRound) for c in step.commands)
         if closes_round or self._since_snapshot >= SNAPSHOT_EVERY:

@@ -144,23 +144,27 @@ class JournalArchive:
         first = max(1, last - EXPORT_RECORDS + 1)
         buffer = io.BytesIO()
         with gzip.open(buffer, "wb") as packed:
-            packed.writelines(_lines(self._records, first))
+            packed.writelines(map(_line, self._records.read(first)))
         return Parcel(f"shaker-journal-{first}-{last}.jsonl.gz", buffer.getvalue())
 
 
 def log_bundle(records: Records, settings: str, versions: str, pictures: PictureFiles) -> Parcel:
-    """Journal slice, settings without secrets, versions, last pictures, as one tar.gz.
+    """Journal slice, settings without secrets, versions, its last pictures, as one tar.gz.
 
     `settings`: the settings file's text.
     """
     first = max(1, records.head().sequence - BUNDLE_RECORDS + 1)
+    lines, named = [], set()
+    for record in records.read(first):
+        lines.append(_line(record))
+        named |= {f"pictures/{kept['file']}" for kept in record.plain.get("pictures", {}).values()}
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
         for name, content in (
-            ("journal.jsonl", b"".join(_lines(records, first))),
+            ("journal.jsonl", b"".join(lines)),
             ("settings.toml", _CREDENTIALS.sub("...", settings).encode()),
             ("versions.txt", versions.encode()),
-            *pictures(BUNDLE_DECISIONS),
+            *(each for each in pictures(BUNDLE_DECISIONS) if each[0] in named),
         ):
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(content), int(time.time())
@@ -168,10 +172,9 @@ def log_bundle(records: Records, settings: str, versions: str, pictures: Picture
     return Parcel("shaker-bundle.tar.gz", buffer.getvalue())
 
 
-def _lines(records: Records, first: int) -> Iterator[bytes]:
-    """Each record as it was hashed, to the byte, with its hash."""
-    for record in records.read(first=first):
-        yield b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
+def _line(record: Record) -> bytes:
+    """A record as it was hashed, to the byte, with its hash."""
+    return b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
 
 
 def round_view(

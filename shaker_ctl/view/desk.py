@@ -14,7 +14,7 @@ from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
 from shaker_ctl.errors import JournalError, RefusedError, ShakerError
 from shaker_ctl.journal.meters import CLEARED
-from shaker_ctl.rules import events
+from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Condition, plain
@@ -63,6 +63,12 @@ class TableDesk:
 
     def snap(self) -> Parcel:
         """See `Desk.snap`."""
+        state = self._c.state.state
+        if blind.awaits_entry(state, self._c.rulebook.in_use(manual=state.manual)):
+            raise RefusedError(
+                "the dealer reads the dice by eye: no picture is given before the entry",
+                remedy="ask again after the entry",
+            )
         jpeg = self._c.reader.snap()
         if not jpeg:
             raise RefusedError("no picture is taken between cover-closed and reveal")

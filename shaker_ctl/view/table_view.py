@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from shaker_ctl.console import desk as console
@@ -18,7 +18,7 @@ from shaker_ctl.journal.meters import Meters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
-from shaker_ctl.rules import events
+from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
@@ -34,6 +34,8 @@ from shaker_ctl.service.wear import Wear
 from shaker_ctl.view import standing, wording
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.why_due import WhyDue
+
+WITHHELD = "withheld until the dealer has entered"
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         ),
         lamps=_lamps(c),
         motor=_motor(c),
-        camera=c.camera(),
+        camera=_camera(c, is_blind=blind.awaits_entry(state, rules)),
         dice=_dice(c, state),
         journal=c.archive.view(),
         inspection=standing.inspection(
@@ -190,6 +192,10 @@ def _words(value: object) -> str:
     if isinstance(value, tuple | list | set | frozenset):
         return ", ".join(_words(item) for item in value) or "none"
     return str(value).replace("_", " ")
+
+
+def _camera(c: TableFacts, *, is_blind: bool) -> console.CameraView:
+    return replace(c.camera(), last_reading=WITHHELD) if is_blind else c.camera()
 
 
 def _lamps(c: TableFacts) -> console.LampView:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.shown_journal import ShownJournal
+from shaker_ctl.adapters.disk.sqlite_journal import volume_numbers, volume_path
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Damage, Head, Record, walk
 
@@ -70,12 +71,12 @@ class Follower:
             self.cursor = Head(taken[-1].sequence, taken[-1].hash)
         return taken
 
-    def _opened(self) -> SqliteJournal:
+    def _opened(self) -> ShownJournal:
         if not volume_numbers(self._path):
             raise JournalError(
                 f"there is no journal at {self._path}", remedy="The first start founds it"
             )
-        return SqliteJournal(self._path, read_only=True)
+        return ShownJournal(self._path, read_only=True)
 
     def close(self) -> None:
         """Let go of the file."""

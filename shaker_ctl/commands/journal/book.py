@@ -14,6 +14,7 @@ from rich.console import Console
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
+from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
@@ -177,7 +178,7 @@ def opened(config: Path, journal: Path | None) -> Iterator[CheckedJournal]:
     """
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
-    with closing(SqliteJournal(parameters.path, read_only=True)) as store:
+    with closing(ShownJournal(parameters.path, read_only=True)) as store:
         book = CheckedJournal(parameters, store)
         try:
             yield book

@@ -63,7 +63,8 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def test_a_bundle_holds_records_settings_versions_and_pictures_and_no_secret() -> None:
-    files = unpacked(made(record(1, kind="opening")).bundle().content)
+    named = {"overlay": {"file": "2.jpg"}}
+    files = unpacked(made(record(1, kind="opening", pictures=named)).bundle().content)
     assert list(files) == ["journal.jsonl", "settings.toml", "versions.txt", "pictures/2.jpg"]
     assert b"hunter2" not in b"".join(files.values())
     assert files["settings.toml"] == b'[camera]\ndevice = "http://...@10.0.0.7/video"\n'

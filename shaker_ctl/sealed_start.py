@@ -19,7 +19,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.errors import JournalError, RefusedError, SealError, SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, link
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules.vocabulary import Person
 from shaker_ctl.seal import fault, manifest, place
 from shaker_ctl.seal.examine import Examined, examine
 from shaker_ctl.seal.manifest import Manifest, SealFinding
@@ -111,10 +111,8 @@ def asks_a_person(found: Examined, config: Path) -> str:
     return ""
 
 
-def clear(
-    config: Path, name: str, role: Role, reason: str, root: Path = manifest.ROOT
-) -> fault.Past:
-    """Record that a person clears a broken seal; return what stood.
+def clear(config: Path, signer: Person, reason: str, root: Path = manifest.ROOT) -> fault.Past:
+    """Record that `signer` clears a broken seal; return what stood.
 
     Raises SealError while any file differs, RefusedError where nothing stands or a service runs.
     """
@@ -127,7 +125,7 @@ def clear(
         past = fault.past(journal.main.milestones())
         if not past.is_broken:
             raise RefusedError("no broken seal stands in the journal", remedy="Start the table")
-        write(journal, fault.cleared(past, found.seal, name, role.value, reason))
+        write(journal, fault.cleared(past, found.seal, signer, reason))
     return past
 
 

@@ -46,7 +46,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.config = folder / "settings.toml"
-        accounts.add(folder / "users.toml", "tess", Role.TECHNICIAN, WORD)
+        accounts.add(folder / "users.toml", "tess", Role.TECHNICIAN, WORD, "tess-1")
         self.config.write_text(
             "[lamp]\n"
             f'device = "{folder}/lamp"\nreply_slack_s = 0.12\nrequest_deadline_s = 0.4\n'

@@ -75,7 +75,7 @@ def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.Monk
         opened.second.write([*written, *made])
     opened.close()
     list(archive(parameters.path, tmp_path / "archive"))
-    accounts.add(tmp_path / "users.toml", "tess", Role.TECHNICIAN, WORD)
+    accounts.add(tmp_path / "users.toml", "tess", Role.TECHNICIAN, WORD, "tess-1")
     config = tmp_path / "settings.toml"
     config.write_text(
         f'[journal]\npath = "{parameters.path}"\nsecond = "{parameters.second}"\n'
@@ -105,7 +105,7 @@ def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
     assert opened.notices == ()
     (last,) = list(opened.main.read(opened.main.head().sequence))
     assert last.plain["kind"] == volume.REMOVED
-    assert last.plain["by"] == {"name": "tess", "role": "technician"}
+    assert last.plain["by"] == {"name": "tess", "role": "technician", "number": "tess-1"}
     for each in ("2026-11-23", "2026-11-24"):  # the record of it goes on from volume to volume
         opened.second.write([turn(opened.main, each)])
     assert RecordsWatch([opened.main, opened.second]).words().startswith("verifying: 0 of 8 ")

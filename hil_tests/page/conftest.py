@@ -73,7 +73,7 @@ def _wait_for_rounds(stage: Stage) -> None:
 def _start_guarded(stage: Stage) -> None:
     folder = stage.session.folder
     for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tim", "technician")):
-        accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD)
+        accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD, f"{name}-1")
     keys = folder / "keys"
     keys.mkdir()
     MakeCertificate(keys, "root")._make()

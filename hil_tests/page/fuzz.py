@@ -197,7 +197,7 @@ async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: Ke
     scribe = Scribe(folder / "journal.sqlite")
     for number in range(1, 6):
         scribe.round(number, (1, 6, 6))
-    accounts.add(folder / "users.toml", "vic", accounts.ROLES["viewer"], "correct horse")
+    accounts.add(folder / "users.toml", "vic", accounts.ROLES["viewer"], "correct horse", "vic-1")
     places = TablePlaces(
         name="Table 7",
         profile="pa-625a",

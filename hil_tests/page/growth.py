@@ -207,7 +207,7 @@ def main(
         folder = Path(made)
         (folder / "settings.toml").write_text(tomlkit.dumps(_settings(folder)))
         for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tim", "technician")):
-            accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD)
+            accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD, f"{name}-1")
         with (
             TableStandIn(folder, round_s) as table,
             a_page(folder, "grown", login=True, nice=0) as page,

@@ -241,7 +241,7 @@ def made(folder: Path) -> TableFiles:
         f'second = "{folder / "stick" / "journal.sqlite"}"\npictures = "{folder / "pictures"}"\n'
         f'[camera.calibration]\npicture = "{folder / PICTURE}"\n'
     )
-    accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words")
+    accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words", "tom-1")
     _run("keys", str(folder / "approver" / "seal.key"), str(folder / "seal.pub"), "--no-passphrase")
     _run(
         *("write", "--key", str(folder / "approver" / "seal.key"), "--by", "Ann"),

@@ -41,6 +41,7 @@ from shaker_ctl.journal import volume
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Record
+from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.service.lamp_box import KEY, adopted, as_recorded, on_record
 
 OLD_BOX = BoxMemory(1, 0, 0, frozenset(), None)
@@ -162,7 +163,9 @@ def write_anew(folder: Path) -> None:
 def adopt(folder: Path) -> None:
     """As `shaker-ctl lamp adopt`, behind its questions."""
     opened = open_copies(parameters_in(folder))
-    sealed_start.write(opened, adopted(NEW_BOX, "tess", "technician", "the old one burnt out"))
+    sealed_start.write(
+        opened, adopted(NEW_BOX, Person("tess", Role.TECHNICIAN, "tess-1"), "the old one burnt out")
+    )
     say(opened.main.head().sequence)
     opened.close()
 

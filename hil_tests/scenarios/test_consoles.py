@@ -197,7 +197,7 @@ def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(
     script = README.read_text().split("```python\n")[1].split("```")[0]
     with Session(Plan(pace="brisk", seed=7, by_hand=True), tmp_path) as session:
         word = session.passphrases["dan"]
-        accounts.add(tmp_path / "users.toml", "anna", Role.FLOORPERSON, word)
+        accounts.add(tmp_path / "users.toml", "anna", Role.FLOORPERSON, word, "anna-1")
         ports = [session.rig["console"][port]["person"] for port in ("technician", "dealer")]
         with on_record(session, record):
             ended = subprocess.run(

@@ -167,7 +167,9 @@ def without_people(bench: Bench) -> None:
 
 def with_dealers_only(bench: Bench) -> None:
     bench.rewrite(bench.session.folder / "users.toml", "")
-    accounts.add(bench.session.folder / "users.toml", "dan", Role.DEALER, "long enough to be taken")
+    accounts.add(
+        bench.session.folder / "users.toml", "dan", Role.DEALER, "long enough to be taken", "dan-1"
+    )
 
 
 def with_undervoltage(bench: Bench) -> None:

@@ -188,7 +188,7 @@ class Session:
         ):
             word = EASY_WORD if self.plan.by_hand else secrets.token_urlsafe(12)
             self.passphrases[name] = word
-            accounts.add(self.folder / "users.toml", name, role, word)
+            accounts.add(self.folder / "users.toml", name, role, word, f"{name}-1")
         file = self.folder / "settings.toml"
         file.write_text(tomlkit.dumps(self.settings()), "utf-8")
         try:

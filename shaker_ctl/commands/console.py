@@ -80,20 +80,35 @@ def console(
 def add_user(
     name: Annotated[str, typer.Argument(help="Login name: letters, digits, . _ -")],
     role: Annotated[str, typer.Argument(help=f"One of: {', '.join(accounts.ROLES)}.")],
+    number: Annotated[
+        str, typer.Option(help="Of the licence or badge; nobody else has it. Once for a person.")
+    ] = "",
     users: UsersFile = USERS_FILE,
 ) -> None:
     """Add a person who may log in, or give one a new passphrase. Takes effect at once."""
     known = _role(role)
     accounts.require_name(name)
+    accounts.number_for(users, name, known, number)
     passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
     others = [each.role.value for each in _accounts(users) if each.name == name]
-    was_there = accounts.add(users, name, known, passphrase)
+    was_there = accounts.add(users, name, known, passphrase, number)
     screen.print(f"{name} {'has a new passphrase' if was_there else 'may log in'} as {role}")
     if also := sorted(set(others) - {role}):
         screen.print(
             f"{name} is also {', '.join(also)}, each with a passphrase of its own; "
             "one person is never both sides of a duty that needs two"
         )
+
+
+@app.command("set-number")
+def set_number(
+    name: Annotated[str, typer.Argument(help="Login name.")],
+    number: Annotated[str, typer.Argument(help="Of the licence or badge; nobody else has it.")],
+    users: UsersFile = USERS_FILE,
+) -> None:
+    """Give a person their credential number, in every role. Two persons are two numbers."""
+    accounts.set_number(users, name, number)
+    screen.print(f"{name} has the credential number {number}")
 
 
 @app.command("users")
@@ -108,13 +123,15 @@ def list_users(
 ) -> None:
     """List who may log in, and as what."""
     table = Table(box=None)
-    table.add_column("name")
-    table.add_column("roles")
+    for column in ("name", "number", "roles"):
+        table.add_column(column)
     roles: dict[str, list[str]] = {}
+    numbers: dict[str, str] = {}
     for account in accounts.accept(users) if is_accepted else accounts.load(users):
         roles.setdefault(account.name, []).append(account.role.value)
+        numbers[account.name] = account.number or "none"
     for name in sorted(roles):
-        table.add_row(name, ", ".join(sorted(roles[name])))
+        table.add_row(name, numbers[name], ", ".join(sorted(roles[name])))
     Screen().print(table)
 
 

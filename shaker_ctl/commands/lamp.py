@@ -52,7 +52,7 @@ def adopt(
     good. The table must not be running.
     """
     chosen = settings_file.load(config)
-    require_mender(chosen.console.users_file, name, role, reason, "accept a lamp box")
+    signer = require_mender(chosen.console.users_file, name, role, reason, "accept a lamp box")
     become_owner_of(chosen.journal.path.parent)
     with closing(open_copies(chosen.journal)) as journal:
         box = _memory(chosen)
@@ -64,7 +64,7 @@ def adopt(
             )
         if (bar := may_adopt(ours, box)) is not None:
             raise RefusedError(bar.text, remedy=bar.remedy)
-        sealed_start.write(journal, adopted(box, name, role.value, reason))
+        sealed_start.write(journal, adopted(box, signer, reason))
     typer.echo(f"accepted: {found.text}; the table may be started")
 
 

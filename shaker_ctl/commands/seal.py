@@ -209,7 +209,7 @@ def clear(
     A restart clears nothing (O-2). The table must not be running.
     """
     chosen = settings_file.load(config)
-    require_mender(chosen.console.users_file, name, role, reason, "clear a broken seal")
+    signer = require_mender(chosen.console.users_file, name, role, reason, "clear a broken seal")
     become_owner_of(chosen.journal.path.parent)
-    past = sealed_start.clear(config, name, role, reason)
+    past = sealed_start.clear(config, signer, reason)
     _say(f"cleared: the broken seal of {past.since}; the table may be started")

@@ -12,14 +12,15 @@ import typer
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.quoting import require_words
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules.vocabulary import Person, Role
 
 MENDERS = (Role.TECHNICIAN, Role.SUPERVISOR)
 ROLES = "--role technician (as where none is given), or --role supervisor"
 
 
-def require_mender(users: Path, name: str, role: Role, reason: str, act: str) -> None:
+def require_mender(users: Path, name: str, role: Role, reason: str, act: str) -> Person:
     """Ask for the passphrase of a technician or supervisor, and for nothing where it cannot do.
+    Return who signed.
 
     `act`: what is signed, after "does not". Raises RefusedError, and SettingsError of `users`.
     """
@@ -29,9 +30,11 @@ def require_mender(users: Path, name: str, role: Role, reason: str, act: str) ->
         )
     require_words("--reason", reason)
     passphrase = typer.prompt("Passphrase", hide_input=True)
-    if not Accounts(users).verify(name, role, passphrase):
+    people = Accounts(users)
+    if not people.verify(name, role, passphrase):
         raise RefusedError(
             f"{name} as {role.value} and this passphrase do not belong together",
             remedy=f"Type the passphrase again, with your own name and role: {ROLES}; people and "
             f"roles stand in {users}",
         )
+    return Person(name, role, people.number_of(name))

@@ -17,6 +17,7 @@ import os
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
@@ -48,7 +49,11 @@ MIN_PASSPHRASE = 8
 """Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
 MAX_PASSPHRASE = 128
 MAX_FILE = 65_536
-_NAME = re.compile(r"\w[\w.-]{0,31}")
+_NAME = re.compile(r"\w[\w.-]{0,31}", re.ASCII)
+_NAME_FORM = "up to 32 letters a to z, digits, . _ -"
+"""Letters of one alphabet: names that look alike are alike."""
+_NUMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9./-]{0,31}")
+_NUMBER_FORM = "up to 32 letters a to z, digits, . / -"
 
 # OWASP Password Storage Cheat Sheet, argon2id: 19 MiB, 2 passes, 1 lane. Fits beside the model
 # on a small computer; two consoles checking at once need 38 MiB for a moment.
@@ -69,11 +74,14 @@ another passphrase, is out."""
 
 @frozen
 class Account:
-    """One person in one role. Whoever has two roles stands in the file twice."""
+    """One person in one role. Whoever has two roles stands in the file twice, with one number."""
 
     name: str
     role: AnyRole
     hash: str
+    number: str = ""
+    """Of the licence or credential. Who acts at a table has one; a screen that looks may have none.
+    """
 
 
 class Accounts:
@@ -96,11 +104,15 @@ class Accounts:
 
     def stored(self) -> dict[tuple[str, AnyRole], str]:
         """Return each person's hash now, by name and role. Raises `SettingsError` like `verify`."""
-        return {(account.name, account.role): account.hash for account in load(self._path)}
+        return {(account.name, account.role): account.hash for account in admitted(self._path)}
 
     def knows(self, name: str) -> bool:
         """True when anybody has this name. Raises `SettingsError` like `verify`."""
-        return any(account.name == name for account in load(self._path))
+        return any(account.name == name for account in admitted(self._path))
+
+    def number_of(self, name: str) -> str:
+        """Return the number of a person's credential. Raises `SettingsError` like `verify`."""
+        return _number_of(admitted(self._path), name)
 
 
 def load(path: Path) -> tuple[Account, ...]:
@@ -115,6 +127,23 @@ def load(path: Path) -> tuple[Account, ...]:
     return found
 
 
+def admitted(path: Path) -> tuple[Account, ...]:
+    """Read the users file as `load`. Raises `SettingsError` also where somebody who acts at the
+    table has no number: two persons are told apart by it."""
+    found = load(path)
+    without = sorted({one.name for one in found if isinstance(one.role, Role) and not one.number})
+    if without:
+        raise SettingsError(
+            f"the users file {path} has no credential number of {', '.join(without)}",
+            remedy=f"For each of them: shaker-ctl console set-number NAME NUMBER --users {path}",
+        )
+    return found
+
+
+def _number_of(accounts: Sequence[Account], name: str) -> str:
+    return next((one.number for one in accounts if one.name == name and one.number), "")
+
+
 def known(path: Path) -> tuple[Account, ...]:
     """Read the users file as `load`; nobody where the file is empty."""
     accounts, digest = _read(path)
@@ -122,8 +151,7 @@ def known(path: Path) -> tuple[Account, ...]:
         raise SettingsError(
             f"the users file {path} is not as it was written: an entry is damaged, missing or "
             "changed by hand",
-            remedy="Restore it from a copy. If the change is yours: "
-            f"shaker-ctl console users --accept --users {path}",
+            remedy=f"Restore it from a copy. If the change is yours: {_ACCEPT} {path}",
         )
     return accounts
 
@@ -140,12 +168,16 @@ def accept(path: Path) -> tuple[Account, ...]:
     return accounts
 
 
+_ACCEPT = "shaker-ctl console users --accept --users"
 _ADD = "shaker-ctl console add-user NAME ROLE --users"
 
 
 def _digest(accounts: Sequence[Account]) -> str:
     """SHA-256 over all entries in their order, hex."""
-    entries = [[account.name, account.role.value, account.hash] for account in accounts]
+    entries = [
+        [one.name, one.role.value, one.hash, *([one.number] if one.number else [])]
+        for one in accounts
+    ]
     return hashlib.sha256(json.dumps(entries).encode()).hexdigest()
 
 
@@ -172,23 +204,38 @@ def _read(path: Path) -> tuple[tuple[Account, ...], str | None]:
             f"the users file {path} holds only a digest and [[user]] tables", remedy=remedy
         )
     entries = enumerate(people, start=1)
-    accounts = (_account(entry, f"{path}, user {number}", remedy) for number, entry in entries)
+    accounts = [_account(entry, f"{path}, user {number}", remedy) for number, entry in entries]
+    for one in accounts:
+        if (other := _other_with(accounts, one.name, one.number)) is not None:
+            raise SettingsError(
+                f"{path}: {one.name} and {other} have the credential number {one.number}",
+                remedy=f"Give each their own in the file, then: {_ACCEPT} {path}",
+            )
     return tuple(accounts), digest
 
 
+def _other_with(accounts: Sequence[Account], name: str, number: str) -> str | None:
+    """Return who else has this number, or None."""
+    same = (one for one in accounts if number and one.number.casefold() == number.casefold())
+    return next((one.name for one in same if one.name != name), None)
+
+
 def _account(entry: object, where: str, remedy: str) -> Account:
-    if not isinstance(entry, dict) or set(entry) != {"name", "role", "hash"}:
+    if not isinstance(entry, dict) or set(entry) - {"number"} != {"name", "role", "hash"}:
         raise SettingsError(
-            f"{where}: name, role and hash belong here, nothing else", remedy=remedy
+            f"{where}: name, number, role and hash belong here, nothing else", remedy=remedy
         )
     name, role, stored = entry["name"], entry["role"], entry["hash"]
+    number = entry.get("number", "")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise SettingsError(f"{where}: a name is up to 32 letters, digits, . _ -", remedy=remedy)
+        raise SettingsError(f"{where}: a name is {_NAME_FORM}", remedy=remedy)
+    if not isinstance(number, str) or (number and not _NUMBER.fullmatch(number)):
+        raise SettingsError(f"{where}: a number is {_NUMBER_FORM}", remedy=remedy)
     if not isinstance(role, str) or role not in ROLES:
         raise SettingsError(f"{where}: role {role!r} does not exist", remedy=remedy)
     if not isinstance(stored, str) or not stored.startswith("$argon2id$"):
         raise SettingsError(f"{where}: hash is not an argon2id hash", remedy=remedy)
-    return Account(name, ROLES[role], stored)
+    return Account(name, ROLES[role], stored, number)
 
 
 def hash_passphrase(passphrase: str) -> str:
@@ -204,21 +251,67 @@ def hash_passphrase(passphrase: str) -> str:
 def require_name(name: str) -> None:
     """Raise `SettingsError` for what cannot be a login name."""
     if not _NAME.fullmatch(name):
+        raise SettingsError(f"{name!r} cannot be a login name", remedy=f"Use {_NAME_FORM}")
+
+
+def number_for(path: Path, name: str, role: AnyRole, number: str) -> str:
+    """Return the credential number with which a person is added: `number`, or the one they have.
+
+    Raises `SettingsError` where there is none, they have another, or somebody else has it.
+    """
+    there = known(path) if path.exists() else ()
+    held = _number_of(there, name)
+    if held and number and held != number:
         raise SettingsError(
-            f"{name!r} cannot be a login name", remedy="Use up to 32 letters, digits, . _ -"
+            f"{name} has the credential number {held}",
+            remedy=f"Leave --number out; to change it: shaker-ctl console set-number {name} "
+            f"{number} --users {path}",
+        )
+    _require_free(there, name, number)
+    if isinstance(role, Role) and not (number or held):
+        raise SettingsError(
+            f"{name} needs a credential number, which nobody else has",
+            remedy="Give that of the licence, or of the house's badge: --number NUMBER",
+        )
+    return number or held
+
+
+def set_number(path: Path, name: str, number: str) -> None:
+    """Give a person their credential number, in every role. Raises `SettingsError`."""
+    there = known(path)
+    _require_free(there, name, number)
+    if name not in {one.name for one in there}:
+        raise SettingsError(
+            f"{path} knows no user {name!r}", remedy=f"Add them with: {_ADD} {path}"
+        )
+    _write(path, [replace(one, number=number) if one.name == name else one for one in there])
+
+
+def _require_free(there: Sequence[Account], name: str, number: str) -> None:
+    if number and not _NUMBER.fullmatch(number):
+        raise SettingsError(
+            f"{number!r} cannot be a credential number", remedy=f"Use {_NUMBER_FORM}"
+        )
+    if (other := _other_with(there, name, number)) is not None:
+        raise SettingsError(
+            f"the credential number {number} is {other}'s",
+            remedy="Two persons have two numbers: give each their own",
         )
 
 
-def add(path: Path, name: str, role: AnyRole, passphrase: str) -> bool:
+def add(path: Path, name: str, role: AnyRole, passphrase: str, number: str = "") -> bool:
     """Add a person, or give them a new passphrase; True when they were there before.
+
+    `number`: of their credential; may be left out for a person who has one, and for who only looks.
 
     The file is replaced in one step and readable by its owner only, or, where root writes it into
     a group's folder, by that group. Raises `SettingsError`.
     """
     require_name(name)
+    number = number_for(path, name, role, number)
     there = known(path) if path.exists() else ()
     others = [account for account in there if (account.name, account.role) != (name, role)]
-    mine = Account(name, role, hash_passphrase(passphrase))
+    mine = Account(name, role, hash_passphrase(passphrase), number)
     _write(path, [*others, mine])
     return len(others) < len(there)
 
@@ -250,6 +343,7 @@ def _write(path: Path, accounts: list[Account]) -> None:
             "",
             "[[user]]",
             f'name = "{account.name}"',
+            *([f'number = "{account.number}"'] if account.number else []),
             f'role = "{account.role.value}"',
             f'hash = "{account.hash}"',
         ]

@@ -33,6 +33,8 @@ class Actor:
     role: Role | None
     port: str
     """Name of the console in the settings, e.g. `technician`."""
+    number: str = ""
+    """Of the person's credential."""
 
 
 # ── What goes in ────────────────────────────────────────────────────────────

@@ -82,13 +82,14 @@ class SignIn:
             )
             is_known = self._accounts.knows(attempt.name)
             stored = self._accounts.stored()
+            number = self._accounts.number_of(attempt.name)
         except ShakerError as error:
             return ConsoleRefusal(codes.NO_USERS, error.line())
         if not is_right:
             return self._refused(attempt.name, is_known=is_known, now=now)
         self._lockout.right(attempt.name)
         self._opened_by = stored.get((attempt.name, attempt.role), "")
-        return Actor(attempt.name, attempt.role, self._port)
+        return Actor(attempt.name, attempt.role, self._port, number)
 
     def still_lets_in(self, actor: Actor) -> bool:
         """Whether who is logged in still stands in the users file, with the same passphrase.

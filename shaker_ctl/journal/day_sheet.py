@@ -76,7 +76,7 @@ class SheetLine:
     what: str
     """An event's or an ending's name, as the journal has it."""
     persons: tuple[str, ...] = ()
-    """`name (role)`."""
+    """`name (role, number)`."""
     detail: str = ""
 
 
@@ -123,7 +123,7 @@ class DaySheet:
         self.last, self.ended, self.head = plain["sequence"], plain["wall"], chain
         if plain["kind"] != "step":
             if by := by_command(plain):
-                what, who = plain["kind"].replace("_", " "), f"{by['name']} ({by['role']})"
+                what, who = plain["kind"].replace("_", " "), named(by)
                 self.acts.append(SheetLine(plain["wall"], what, (who,), plain["reason"]))
             elif plain["kind"] == RULES_CHANGED:
                 self.acts.append(SheetLine(plain["wall"], "rules changed", (), plain["note"]))
@@ -185,17 +185,24 @@ def persons(event: Plain) -> Iterator[str]:
     """Yield everybody whom an event names."""
     for value in event.values():
         if isinstance(value, dict) and value.get("type") == "Person":
-            yield f"{value['name']} ({value['role']})"
+            yield named(value)
+
+
+def named(person: Plain) -> str:
+    """Return `name (role, number)`; records of versions that knew names alone have no number."""
+    number = person.get("number")
+    return f"{person['name']} ({person['role']}{f', {number}' if number else ''})"
 
 
 def by_command(plain: Mapping[str, Any]) -> Plain | None:
-    """Return name and role of who signed a record with a command, not at a console; None: nobody.
+    """Return who signed a record with a command, not at a console: name, role and, where it was
+    known, number; None: nobody.
 
     Such are the removal of volumes, the clearing of a seal and the adoption of a lamp box.
     """
     by = plain.get("by")
     if isinstance(by, str):
-        return {"name": by, "role": plain.get("role")}
+        return {"name": by, "role": plain.get("role"), "number": plain.get("number")}
     return by if isinstance(by, dict) else None
 
 

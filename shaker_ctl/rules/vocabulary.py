@@ -38,14 +38,24 @@ class Role(Word):
 @recorded
 @frozen
 class Person:
-    """Who did something: name and role as logged in, recorded with every action."""
+    """Who did something: name, role and credential as logged in, recorded with every action."""
 
     name: str
     role: Role
+    number: str = ""
+    """Number of the licence or credential, which one person alone has; empty in records of versions
+    that knew names alone."""
+
+    def signature(self) -> dict[str, str]:
+        """Return who they are, as a record of a command that they signed has it."""
+        return {"name": self.name, "role": self.role.value, "number": self.number}
 
     def is_same(self, other: Person | None) -> bool:
-        """True for the same person, in whatever role, and however the name was typed."""
-        return other is not None and plain(self.name) == plain(other.name)
+        """True for the same person, in whatever role: two persons are two numbers and two names."""
+        if other is None:
+            return False
+        is_one_number = bool(self.number) and plain(self.number) == plain(other.number)
+        return is_one_number or plain(self.name) == plain(other.name)
 
 
 class Purpose(Word):

@@ -13,6 +13,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Entry, Record, names_its_record
+from shaker_ctl.rules.vocabulary import Person
 from shaker_ctl.seal.manifest import SealFinding
 
 BROKEN = "seal_broken"
@@ -65,13 +66,13 @@ def broken(findings: Sequence[SealFinding]) -> Entry:
     return Entry(BROKEN, {"findings": named, "count": len(findings), "note": note})
 
 
-def cleared(before: Past, seal: str, by: str, role: str, reason: str) -> Entry:
+def cleared(before: Past, seal: str, by: Person, reason: str) -> Entry:
     """Return the entry that says who cleared a broken seal, once all files verified again."""
     body: dict[str, Any] = {
-        "by": {"name": by, "role": role},
+        "by": by.signature(),
         "reason": reason,
         "seal": seal,
         "found": before.since,
-        "note": f"seal fault of {before.since} cleared by {by}: {reason}",
+        "note": f"seal fault of {before.since} cleared by {by.name}: {reason}",
     }
     return Entry(CLEARED, body)

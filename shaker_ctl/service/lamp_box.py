@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.journal.box_memory import BoxMemory, JournalMemory, KnownBox
 from shaker_ctl.journal.record import Entry, Head, Record, names_its_record, table_mark
+from shaker_ctl.rules.vocabulary import Person
 from shaker_ctl.service.recovery import last_push
 
 KEY = "lamp_box"
@@ -41,10 +42,10 @@ def as_recorded(box: BoxMemory) -> dict[str, Any]:
     }
 
 
-def adopted(box: BoxMemory, name: str, role: str, reason: str) -> Entry:
+def adopted(box: BoxMemory, by: Person, reason: str) -> Entry:
     """Return the record that a person accepts this box with what it remembers."""
-    note = f"lamp box {box.serial_number} adopted by {name} ({role}): {reason}"
-    facts = {KEY: as_recorded(box), "by": name, "role": role, "reason": reason, "note": note}
+    note = f"lamp box {box.serial_number} adopted by {by.name} ({by.role.value}): {reason}"
+    facts = {KEY: as_recorded(box), "by": by.signature(), "reason": reason, "note": note}
     return Entry(ADOPTED, facts)
 
 

@@ -51,7 +51,7 @@ def allowed_verbs(
     actors = [Actor("somebody", role, "trial") for role in Role]
     for one in (state.inspector, state.enterer):  # only they go on with it, or put it right
         if one is not None:
-            actors.append(Actor(one.name, one.role, "trial"))
+            actors.append(Actor(one.name, one.role, "trial", one.number))
     for request in tried:
         if request.verb in allowed:
             continue

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import by_command
+from shaker_ctl.journal.day_sheet import by_command, named
 from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
@@ -261,16 +261,21 @@ def _corrected(plain: dict[str, Any]) -> dict[str, object]:
     """What the result was before, and who put another in its place."""
     return {
         "from": _result(plain["first"]),
-        "named_by": plain["named_by"]["name"],
-        "agreed_by": plain["agreed_by"]["name"],
+        "named_by": named(plain["named_by"]),
+        "agreed_by": named(plain["agreed_by"]),
     }
+
+
+def _named(person: Mapping[str, Any]) -> str:
+    number = person.get("number")
+    return f"{person['name']}, {person['role']}{f', {number}' if number else ''}"
 
 
 def happened_in(event: dict[str, Any]) -> str:
     """An event in words: what, by whom, and what was said."""
     text = words(event["type"])
     if person := event.get("person"):
-        text += f" by {person['name']}, {person['role']}"
+        text += f" by {_named(person)}"
     for said in (event.get(name) for name in _SAID):
         if said:
             text += ": " + (" ".join(map(str, said)) if isinstance(said, list) else str(said))
@@ -285,7 +290,7 @@ def told(record: dict[str, Any]) -> JournalLine:
         text = f"refused: {text}: {record.get('reason', '')}"
     elif kind == "console":
         actor, said = record["actor"], record.get("text")
-        text += f" by {actor['name']}, {actor['role']}" if actor.get("name") else ""
+        text += f" by {_named(actor)}" if actor.get("name") else ""
         text += f" at the {actor['port']} console" + (f": {said}" if said else "")
     elif not event:
         text = f"{words_of(kind)}: {text}"

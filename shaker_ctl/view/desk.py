@@ -17,7 +17,7 @@ from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Condition, plain
+from shaker_ctl.rules.vocabulary import Condition, Person
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view import requests, table_view
@@ -40,7 +40,7 @@ class TableDesk:
         self.archive = facts.archive
         self._lock = threading.Lock()
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
-        self._clearing: tuple[str, float] | None = None
+        self._clearing: tuple[Person, float] | None = None
         """Who asked first that the meters be cleared, and when (monotonic, s)."""
 
     # ── Asking ──────────────────────────────────────────────────────────────
@@ -128,6 +128,7 @@ class TableDesk:
         actor = {
             "name": note.actor.name,
             "role": note.actor.role.value if note.actor.role else None,
+            "number": note.actor.number,
             "port": note.actor.port,
         }
         with contextlib.suppress(JournalError):  # said by the journal's own fault already
@@ -181,27 +182,25 @@ class TableDesk:
         """Two persons, one after the other; what stood before goes on record with both names."""
         c, now = self._c, self._c.monotonic()
         try:
-            name = requests.person(actor).name
+            by = requests.person(actor)
             if c.state.state.phase not in AT_HAND:
                 raise RefusedError("meters clear: only while the table is closed")
             was = {name: count for name, count in self.meters().items() if isinstance(count, int)}
             with self._lock:
-                first, self._clearing = self._clearing, (name, now)
-                is_second = first is not None and plain(first[0]) != plain(name)
-                if first is None or not is_second or now - first[1] > SECOND_WITHIN_S:
+                first, self._clearing = self._clearing, (by, now)
+                if first is None or first[0].is_same(by) or now - first[1] > SECOND_WITHIN_S:
                     return Answer.ok(
                         "noted; within five minutes a second person says: meters clear"
                     )
                 self._clearing = None
-            text = f"with {first[0]}; " + ", ".join(
-                f"{count} {what}" for what, count in was.items()
-            )
-            who = {"name": name, "role": actor.role and actor.role.value, "port": actor.port}
-            body = {"note": CLEARED, "text": text, "actor": who, "by": [first[0], name], "was": was}
+            both = [f"{one.name} {one.number}".strip() for one in (first[0], by)]
+            text = f"with {both[0]}; " + ", ".join(f"{count} {what}" for what, count in was.items())
+            who = {**by.signature(), "port": actor.port}
+            body = {"note": CLEARED, "text": text, "actor": who, "by": both, "was": was}
             c.journal.append("console", body)
         except ShakerError as error:
             return Answer.refused(NOT_NOW, error.line())
-        return Answer.ok(f"the meters are cleared by {first[0]} and {name}")
+        return Answer.ok(f"the meters are cleared by {both[0]} and {both[1]}")
 
     def _light(self, request: Request) -> Answer:
         level = request.arguments["level"]

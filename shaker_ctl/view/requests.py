@@ -22,7 +22,7 @@ def person(actor: Actor) -> Person:
     """The person as the rules record them. Raises `RefusedError` where nobody is logged in."""
     if actor.role is None:
         raise RefusedError("nobody is logged in", remedy="log in first: login ROLE NAME")
-    return Person(actor.name, actor.role)
+    return Person(actor.name, actor.role, actor.number)
 
 
 BY_A_PERSON: Mapping[str, Callable[[Person], events.Event]] = {

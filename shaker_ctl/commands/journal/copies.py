@@ -202,7 +202,7 @@ def remove(
     if not LINK_CONFIG.exists():
         told = f"no floor: {LINK_CONFIG} is not there, so no volume waits until a floor has it"
         screen.print(told, soft_wrap=True)
-    require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
+    signer = require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
     with closing(open_copies(parameters)) as opened:
         disputes = DisputeList(parameters.pictures, known(opened.main.milestones()))
@@ -220,7 +220,6 @@ def remove(
             why = "" if staying else f": none that is here was begun before {before}"
             screen.print(f"no volume is removed{why}")
             return
-        by = {"name": name, "role": role.value}
         numbers = [one.number for one in going]
         with disputes.held():
             for number in sorted(disputes.open_rounds() - disputed):
@@ -229,7 +228,9 @@ def remove(
                         f"a dispute was opened on round {number} meanwhile; nothing is removed",
                         remedy="Run the command again: what holds that round stays",
                     )
-            sealed_start.write(opened, volume.removal(numbers, visible(folder), by, reason))
+            sealed_start.write(
+                opened, volume.removal(numbers, visible(folder), signer.signature(), reason)
+            )
             delete(opened, going)
     screen.print(
         f"{len(going)} volumes are removed, up to record {going[-1].last}; "

@@ -23,6 +23,7 @@ from shaker_ctl.journal.worn import Worn
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, UNREADABLE, Playing
+from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.seal.fault import Past, cleared
 from shaker_ctl.service.lamp_box import adopted
 from shaker_ctl.view.archive import who
@@ -169,12 +170,15 @@ def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Pat
             assert sheet[name] == whole[name], (day, name)
 
 
+TOM = Person("tom", Role.TECHNICIAN, "T-3")
+
+
 def test_what_a_person_signed_with_a_command_is_theirs() -> None:
     box = BoxMemory(123, 0, 0, frozenset(), None)
     entries = (
-        removal([1], "/mnt/archive", {"name": "tom", "role": "technician"}, "a year is over"),
-        cleared(Past("key"), "key", "tom", "technician", "card replaced"),
-        adopted(box, "tom", "technician", "box exchanged"),
+        removal([1], "/mnt/archive", TOM.signature(), "a year is over"),
+        cleared(Past("key"), "key", TOM, "card replaced"),
+        adopted(box, TOM, "box exchanged"),
     )
     found = DaySheet()
     for number, entry in enumerate(entries, start=1):
@@ -182,9 +186,9 @@ def test_what_a_person_signed_with_a_command_is_theirs() -> None:
         found.take(plain)
         assert who(plain) == "tom"
     assert [(line.what, line.persons, line.detail) for line in found.acts] == [
-        ("volumes removed", ("tom (technician)",), "a year is over"),
-        ("seal cleared", ("tom (technician)",), "card replaced"),
-        ("lamp adopted", ("tom (technician)",), "box exchanged"),
+        ("volumes removed", ("tom (technician, T-3)",), "a year is over"),
+        ("seal cleared", ("tom (technician, T-3)",), "card replaced"),
+        ("lamp adopted", ("tom (technician, T-3)",), "box exchanged"),
     ]
 
 

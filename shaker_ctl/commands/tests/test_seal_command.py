@@ -26,7 +26,7 @@ from shaker_ctl.doctor.digests import digests
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.errors import RefusedError, SealError, SettingsError
 from shaker_ctl.journal.record import Entry
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.seal import examine, fault, manifest, place
 from shaker_ctl.service.last_end import OPENING
 from shaker_ctl.settings import load
@@ -34,6 +34,7 @@ from shaker_ctl.tests.installed_library import install_library
 
 RUNNER = CliRunner()
 PROGRAM = "from shaker_ctl.main import app; app()"
+TOM = Person("tom", Role.TECHNICIAN, "T-3")
 PASSPHRASE = "correct horse battery"
 ROLE = ("--by", "tom", "--reason", "card replaced")
 
@@ -79,7 +80,7 @@ class Sealed:
         return found.seal
 
     def clear(self) -> None:
-        sealed_start.clear(self.config, "tom", Role.TECHNICIAN, "restored", self.packages)
+        sealed_start.clear(self.config, TOM, "restored", self.packages)
 
     def kinds(self) -> list[str]:
         store = SqliteJournal(load(self.config).journal.path, read_only=True)
@@ -418,7 +419,7 @@ def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed
 def test_only_a_known_person_with_their_passphrase_clears(
     table: Sealed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accounts.add(load(table.config).console.users_file, "tom", Role.TECHNICIAN, PASSPHRASE)
+    accounts.add(load(table.config).console.users_file, "tom", Role.TECHNICIAN, PASSPHRASE, "tom-1")
     before = flip(table.config)
     with pytest.raises(SealError):
         table.start()
@@ -438,7 +439,7 @@ def test_only_a_known_person_with_their_passphrase_clears(
     store = SqliteJournal(load(table.config).journal.path, read_only=True)
     (record,) = [r.plain for r in store.read() if r.plain["kind"] == fault.CLEARED]
     store.close()
-    assert record["by"] == {"name": "tom", "role": "technician"}
+    assert record["by"] == {"name": "tom", "role": "technician", "number": "tom-1"}
     assert record["reason"] == "card replaced"
 
 

@@ -17,8 +17,8 @@ from shaker_ctl.rules.vocabulary import Role
 @pytest.fixture
 def users(tmp_path: Path) -> Path:
     file = tmp_path / "users.toml"
-    accounts.add(file, "ann", Role.DEALER, PASSPHRASE)
-    accounts.add(file, "tom", Role.TECHNICIAN, PASSPHRASE)
+    accounts.add(file, "ann", Role.DEALER, PASSPHRASE, "ann-1")
+    accounts.add(file, "tom", Role.TECHNICIAN, PASSPHRASE, "tom-1")
     return file
 
 
@@ -31,10 +31,10 @@ def run(users: Path, *words: str, typed: str = "") -> str:
 
 
 def test_everybody_is_listed_with_every_role(users: Path) -> None:
-    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE)
+    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE, "ann-1")
     lines = [line.split() for line in run(users, "users").splitlines()]
-    assert ["ann", "dealer,", "floorperson"] in lines
-    assert ["tom", "technician"] in lines
+    assert ["ann", "ann-1", "dealer,", "floorperson"] in lines
+    assert ["tom", "tom-1", "technician"] in lines
 
 
 def test_a_second_role_is_said_when_it_is_given(users: Path) -> None:
@@ -43,14 +43,14 @@ def test_a_second_role_is_said_when_it_is_given(users: Path) -> None:
 
 
 def test_one_role_goes_and_the_others_stay(users: Path) -> None:
-    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE)
+    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE, "ann-1")
     run(users, "remove-user", "ann", "dealer")
     left = {(each.name, each.role) for each in accounts.load(users)}
     assert left == {("ann", Role.FLOORPERSON), ("tom", Role.TECHNICIAN)}
 
 
 def test_a_person_goes_with_every_role(users: Path) -> None:
-    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE)
+    accounts.add(users, "ann", Role.FLOORPERSON, PASSPHRASE, "ann-1")
     assert "dealer, floorperson" in run(users, "remove-user", "ann")
     assert {each.name for each in accounts.load(users)} == {"tom"}
 
@@ -77,7 +77,7 @@ def test_an_entry_changed_by_hand_lets_nobody_in_until_a_person_accepts_it(
     for act in (
         lambda: accounts.load(users),
         lambda: accounts.Accounts(users).verify("ann", Role.DEALER, PASSPHRASE),
-        lambda: accounts.add(users, "dan", Role.DEALER, PASSPHRASE),
+        lambda: accounts.add(users, "dan", Role.DEALER, PASSPHRASE, "dan-1"),
         lambda: accounts.remove(users, "ann", None),
     ):
         with pytest.raises(SettingsError, match="is not as it was written") as caught:
@@ -86,7 +86,7 @@ def test_an_entry_changed_by_hand_lets_nobody_in_until_a_person_accepts_it(
     assert users.read_bytes() == before
     assert "ann" in run(users, "users", "--accept")
     assert accounts.has_digest(users)
-    accounts.add(users, "dan", Role.DEALER, PASSPHRASE)
+    accounts.add(users, "dan", Role.DEALER, PASSPHRASE, "dan-1")
     assert len(accounts.load(users)) == 3
 
 
@@ -104,7 +104,7 @@ def test_an_emptied_file_is_named_and_may_be_written_anew(users: Path) -> None:
     users.write_text("")
     with pytest.raises(SettingsError, match="is empty"):
         accounts.load(users)
-    accounts.add(users, "tom", Role.TECHNICIAN, PASSPHRASE)
+    accounts.add(users, "tom", Role.TECHNICIAN, PASSPHRASE, "tom-1")
     run(users, "remove-user", "tom")
     assert accounts.load(users) == (), "the last person was taken out by a command"
 
@@ -133,3 +133,47 @@ def test_who_is_not_there_is_named_and_nobody_goes(users: Path, words: tuple[str
     assert words[-1] in str(caught.value)
     assert caught.value.remedy
     assert users.read_bytes() == before
+
+
+def refused(users: Path, *words: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        run(users, *words, typed=f"{PASSPHRASE}\n{PASSPHRASE}\n")
+    return caught.value.line()
+
+
+def test_nobody_is_added_without_a_number_or_with_somebody_elses(users: Path) -> None:
+    assert "--number NUMBER" in refused(users, "add-user", "eve", "dealer")
+    assert "is ann's" in refused(users, "add-user", "eve", "dealer", "--number", "ANN-1")
+    assert "is ann's" in refused(users, "set-number", "tom", "ann-1")
+    assert "set-number ann E-9" in refused(users, "add-user", "ann", "dealer", "--number", "E-9")
+    run(users, "add-user", "eve", "dealer", "--number", "E-9", typed=f"{PASSPHRASE}\n" * 2)
+    assert ["eve", "E-9", "dealer"] in [line.split() for line in run(users, "users").splitlines()]
+    run(users, "add-user", "wall7", "viewer", typed=f"{PASSPHRASE}\n" * 2)
+
+
+@pytest.mark.parametrize("name", ["f\u0430y", "jos\u00e9", "\uff46ay"])
+def test_a_name_has_letters_of_one_alphabet(users: Path, name: str) -> None:
+    assert "a to z" in refused(users, "add-user", name, "dealer", "--number", "E-9")
+    users.write_text(users.read_text().replace('name = "ann"', f'name = "{name}"'))
+    with pytest.raises(SettingsError, match="letters a to z"):
+        accounts.load(users)
+
+
+def test_a_file_without_numbers_lets_nobody_in_and_says_what_to_type(users: Path) -> None:
+    without = [line for line in users.read_text().splitlines() if not line.startswith("number")]
+    users.write_text("\n".join(line for line in without if not line.startswith("digest")) + "\n")
+    people = accounts.Accounts(users)
+    with pytest.raises(SettingsError) as caught:
+        people.verify("ann", Role.DEALER, PASSPHRASE)
+    assert "no credential number of ann, tom" in str(caught.value)
+    assert "set-number NAME NUMBER" in caught.value.remedy
+    run(users, "set-number", "ann", "D-1")
+    run(users, "set-number", "tom", "T-1")
+    assert people.verify("ann", Role.DEALER, PASSPHRASE)
+    assert people.number_of("ann") == "D-1"
+
+
+def test_two_names_with_one_number_are_refused_in_the_file(users: Path) -> None:
+    users.write_text(users.read_text().replace('number = "tom-1"', 'number = "ann-1"'))
+    with pytest.raises(SettingsError, match="ann and tom have the credential number"):
+        accounts.load(users)

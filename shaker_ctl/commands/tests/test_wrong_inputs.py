@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     noise = np.random.default_rng(0).integers(0, 255, (200, 300, 3), dtype=np.uint8)
     whole = cv2.imencode(".jpg", noise)[1].tobytes()
     (made / "half.jpg").write_bytes(whole[: len(whole) // 2])
-    accounts.add(made / "users.toml", "ann", Role.DEALER, PASSPHRASE)
+    accounts.add(made / "users.toml", "ann", Role.DEALER, PASSPHRASE, "ann-1")
     return made
 
 

@@ -37,7 +37,8 @@ def users_file(folder: Path) -> Path:
     path = folder / "users.toml"
     hashed = accounts.hash_passphrase(PASSPHRASE)
     text = "".join(
-        f'[[user]]\nname = "{name}"\nrole = "{role.value}"\nhash = "{hashed}"\n'
+        f'[[user]]\nname = "{name}"\nnumber = "{name}-1"\n'
+        f'role = "{role.value}"\nhash = "{hashed}"\n'
         for role, name in NAMES.items()
     )
     path.write_text(text)
@@ -55,6 +56,9 @@ class QuickAccounts(Accounts):
 
     def knows(self, name: str) -> bool:
         return True
+
+    def number_of(self, name: str) -> str:
+        return f"{name}-1"
 
     def stored(self) -> dict[tuple[str, AnyRole], str]:
         return {}

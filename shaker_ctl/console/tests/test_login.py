@@ -152,9 +152,9 @@ def test_nobody_waits_for_a_passphrase_for_ever(users: Path) -> None:
 
 def test_people_can_be_added_and_given_a_new_passphrase(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "users.toml"
-    assert not accounts.add(path, "anna", Role.FLOORPERSON, "first passphrase")
-    assert not accounts.add(path, "anna", Role.SUPERVISOR, "other passphrase")
-    assert accounts.add(path, "anna", Role.FLOORPERSON, "second passphrase")
+    assert not accounts.add(path, "anna", Role.FLOORPERSON, "first passphrase", "anna-1")
+    assert not accounts.add(path, "anna", Role.SUPERVISOR, "other passphrase", "anna-1")
+    assert accounts.add(path, "anna", Role.FLOORPERSON, "second passphrase", "anna-1")
     people = Accounts(path)
     assert people.verify("anna", Role.FLOORPERSON, "second passphrase")
     assert people.verify("anna", Role.SUPERVISOR, "other passphrase")
@@ -167,7 +167,7 @@ def test_people_can_be_added_and_given_a_new_passphrase(tmp_path: Path) -> None:
 def test_what_root_writes_into_the_tables_folder_the_service_can_read(tmp_path: Path) -> None:
     os.chown(tmp_path, -1, 4242)
     path = tmp_path / "users.toml"
-    accounts.add(path, "fay", Role.FLOORPERSON, "correct horse")
+    accounts.add(path, "fay", Role.FLOORPERSON, "correct horse", "fay-1")
     assert path.stat().st_gid == 4242
     assert path.stat().st_mode & 0o777 == 0o640
 
@@ -199,16 +199,16 @@ def test_the_remedy_for_a_wrong_users_file_leads_out_of_it(tmp_path: Path) -> No
     assert "Write it with: shaker-ctl console add-user" in missing.value.line()
     path.write_text("not toml [")
     with pytest.raises(SettingsError) as wrong:
-        accounts.add(path, "anna", Role.DEALER, PASSPHRASE)
+        accounts.add(path, "anna", Role.DEALER, PASSPHRASE, "anna-1")
     assert "move it aside" in wrong.value.line()
     path.rename(tmp_path / "aside")
-    assert not accounts.add(path, "anna", Role.DEALER, PASSPHRASE)
+    assert not accounts.add(path, "anna", Role.DEALER, PASSPHRASE, "anna-1")
 
 
 @pytest.mark.parametrize("passphrase", ["short", "x" * 129])
 def test_a_passphrase_has_a_reasonable_length(tmp_path: Path, passphrase: str) -> None:
     with pytest.raises(SettingsError):
-        accounts.add(tmp_path / "users.toml", "anna", Role.DEALER, passphrase)
+        accounts.add(tmp_path / "users.toml", "anna", Role.DEALER, passphrase, "anna-1")
 
 
 def test_an_unknown_name_takes_as_long_as_a_known_one() -> None:

@@ -113,14 +113,14 @@ def test_somebody_must_be_able_to_open_and_somebody_to_mend(
 ):
     users = tmp_path / "users.toml"
     for role in roles:
-        accounts.add(users, role.value, role, PASSPHRASE)
+        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
     assert records.people(users).verdict is verdict
 
 
 def test_a_damaged_users_file_is_wrong_and_one_that_is_not_checked_a_warning(tmp_path: Path):
     users = tmp_path / "users.toml"
     for role in (Role.FLOORPERSON, Role.TECHNICIAN):
-        accounts.add(users, role.value, role, PASSPHRASE)
+        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
     text = users.read_text()
     users.write_text(text.replace('"technician"', '"floorperson"', 1))
     damaged = records.people(users)
@@ -130,6 +130,20 @@ def test_a_damaged_users_file_is_wrong_and_one_that_is_not_checked_a_warning(tmp
     unchecked = records.people(users)
     assert unchecked.verdict is Grade.WARN
     assert "users --accept" in unchecked.remedy
+
+
+def test_people_without_a_number_are_named_with_what_to_type(tmp_path: Path):
+    """A warning: an upgrade brings the command that gives them one, and a failure would undo it."""
+    users = tmp_path / "users.toml"
+    for role in (Role.FLOORPERSON, Role.TECHNICIAN):
+        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
+    kept = [x for x in users.read_text().splitlines() if not x.startswith(("digest", "number"))]
+    users.write_text("\n".join(kept))
+    accounts.accept(users)
+    found = records.people(users)
+    assert found.verdict is Grade.WARN
+    assert "floorperson, technician" in found.text
+    assert "set-number NAME NUMBER" in found.remedy
 
 
 def test_a_missing_users_file_is_wrong(tmp_path: Path):

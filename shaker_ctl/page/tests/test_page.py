@@ -50,7 +50,7 @@ def scribe(tmp_path):
 @pytest.fixture
 def page(tmp_path, scribe):
     for name, role in (("vic", "viewer"), ("sam", "surveillance"), ("tom", "technician")):
-        accounts.add(tmp_path / "users.toml", name, accounts.ROLES[role], WORD)
+        accounts.add(tmp_path / "users.toml", name, accounts.ROLES[role], WORD, f"{name}-1")
     made = _page(tmp_path, login=True)
     yield made
     made.book.stop()

@@ -30,7 +30,7 @@ class Pit:
         self.now_s = 1000.0
         self.users = folder / "users.toml"
         for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
-            accounts.add(self.users, name, ROLES[role], WORD)
+            accounts.add(self.users, name, ROLES[role], WORD, f"{name}-1")
         self.people = Logins(Accounts(self.users), IDLE_S, clock=lambda: self.now_s)
         self.cookies = {}
         for name, role in (("fay", "floorperson"), ("wall7", "viewer")):
@@ -73,7 +73,7 @@ def test_who_is_removed_from_the_users_file_is_out(pit: Pit) -> None:
 
 def test_a_new_passphrase_ends_what_the_old_one_opened(pit: Pit) -> None:
     accounts.remove(pit.users, "fay", ROLES["floorperson"])
-    accounts.add(pit.users, "fay", ROLES["floorperson"], WORD)
+    accounts.add(pit.users, "fay", ROLES["floorperson"], WORD, "fay-1")
     pit.now_s += LOOK_AGAIN_S
     assert not pit.is_in("fay")
 

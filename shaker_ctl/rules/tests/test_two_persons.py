@@ -192,3 +192,20 @@ def test_a_die_that_the_reader_saw_leaning_is_told_to_the_dealer_as_such():
     assert t.last_of(do.Announce).notice is Notice.ENTER
     by_eye = Playing(entry_mode="dealer_entry").open().awaiting_dealer(TILTED)
     assert by_eye.last_of(do.Announce).notice is Notice.ENTER, "there the reader only checks"
+
+
+@pytest.mark.parametrize(
+    ("second", "is_second"),
+    [
+        (Person("fay2", Role.SUPERVISOR, "F-1"), False),
+        (Person("Fay", Role.SUPERVISOR, "S-1"), False),
+        (Person("fay", Role.SUPERVISOR), False),
+        (Person("sue", Role.SUPERVISOR, "S-1"), True),
+        (Person("sue", Role.SUPERVISOR), True),
+    ],
+)
+def test_two_persons_are_two_numbers_and_not_two_spellings(second, is_second):
+    """A record of a version that knew names alone is read by its name."""
+    fay = Person("fay", Role.FLOORPERSON, "F-1")
+    t = disputed(fay)
+    assert (t.tell(ev.DisputeDecided(second, 1, (1, 4, 4))).refused is None) == is_second

@@ -13,10 +13,11 @@ from shaker_ctl.journal.box_memory import BoxMemory, KnownBox
 from shaker_ctl.journal.record import Entry, Record, link, table_mark
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.record import to_record
-from shaker_ctl.rules.vocabulary import Occasion, Purpose, play
+from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, play
 from shaker_ctl.service.lamp_box import KEY, adopted, as_recorded, journal_memory, on_record
 
 OURS = BoxMemory(5, 0, 7, frozenset(), None)
+TESS = Person("tess", Role.TECHNICIAN, "T-7")
 SPARE = BoxMemory(9, 2, 250000, frozenset(), None)
 
 
@@ -50,7 +51,7 @@ def test_the_newest_record_that_names_a_box_counts(journal: SqliteJournal) -> No
     write(journal, opening(OURS))
     write(journal, step(push(8, "small")))
     assert on_record(journal.newest_first()) == KnownBox(5, 0, 7)
-    write(journal, adopted(SPARE, "tess", "technician", "the old one burnt out"))
+    write(journal, adopted(SPARE, TESS, "the old one burnt out"))
     assert on_record(journal.newest_first()) == KnownBox(9, 2, 250000)
 
 
@@ -70,9 +71,10 @@ def test_a_volume_names_the_box_so_that_no_start_looks_back_behind_it(
 
 
 def test_an_adoption_keeps_who_did_it_and_why(journal: SqliteJournal) -> None:
-    write(journal, adopted(SPARE, "tess", "technician", "the old one burnt out"))
+    write(journal, adopted(SPARE, TESS, "the old one burnt out"))
     plain = next(journal.newest_first()).plain
-    assert (plain["kind"], plain["by"], plain["role"]) == ("lamp_adopted", "tess", "technician")
+    assert plain["kind"] == "lamp_adopted"
+    assert plain["by"] == {"name": "tess", "role": "technician", "number": "T-7"}
     assert "the old one burnt out" in plain["note"]
 
 

@@ -143,7 +143,11 @@ def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_th
     ).round(4)
     assert found is not None
     assert found.details["corrected_to"] == "1 4 4"
-    assert found.details["corrected"] == {"from": "1 4 5", "named_by": "dan", "agreed_by": "fay"}
+    assert found.details["corrected"] == {
+        "from": "1 4 5",
+        "named_by": "dan (dealer)",
+        "agreed_by": "fay (floorperson)",
+    }
     assert found.events[0][1] == "correction agreed by fay, floorperson: 1 4 4"
 
 

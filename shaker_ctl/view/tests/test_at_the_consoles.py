@@ -24,7 +24,8 @@ from shaker_ctl.view.tests.seated import READ, Seat, Seated
 
 GLARE = Unreadable("glare")
 TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
-DAN, FAY = Person("dan", Role.DEALER), Person("fay", Role.FLOORPERSON)
+DAN = Person("dan", Role.DEALER, "dan-1")
+FAY = Person("fay", Role.FLOORPERSON, "fay-1")
 COVERED = {"profile": "md", "cover_fitted": True}
 
 
@@ -102,7 +103,7 @@ def test_who_saw_is_who_signs_at_every_console():
     fay.is_refused("inspect enter 1 2 3")
     fred.does("cancel")
     t.inspected(fred)
-    assert t.state.signed_by == Person("fred", Role.FLOORPERSON)
+    assert t.state.signed_by == Person("fred", Role.FLOORPERSON, "fred-1")
     t = Seated()
     t.fay.does("inspect all")
     for line in ("inspect enter 1 2 3", "inspect seen", "sign"):
@@ -318,7 +319,11 @@ def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_s
     dan.does("lamps-off")
     assert t.records[-1].values == READ
     assert t.records[-1].correction == Correction((1, 4, 5), DAN, FAY)
-    was = {"from": "1 4 5", "named_by": "dan", "agreed_by": "fay"}
+    was = {
+        "from": "1 4 5",
+        "named_by": "dan (dealer, dan-1)",
+        "agreed_by": "fay (floorperson, fay-1)",
+    }
     assert played(dan)["details"]["corrected"] == was
     said = " ".join((dan.type("mode people") + dan.type("status")).split())
     assert "settled: 1 4 4; corrected from 1 4 5 by dan and fay" in said

@@ -195,7 +195,7 @@ class Table:
         self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
-        wear, why_due = Wear(), WhyDue()
+        wear, why_due = Wear(), WhyDue(self._rules_changed())
         self._reminders = Reminders(self._rulebook, self._post, self._announcer.dice)
         tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
@@ -267,6 +267,12 @@ class Table:
             )
         )
         self._announcer.speak_at(self._desk.tell)
+
+    def _rules_changed(self) -> str:
+        """From which rules to which, where others hold since the former run; else empty."""
+        before, now = self._rules_before, self._rules
+        is_changed = before is not None and not before.decides_as(now)
+        return f"{before.words()} -> {now.words()}" if before and is_changed else ""
 
     def _take_digests(self) -> tuple[tuple[str, str, bool], ...]:
         p, model = self._settings, ROOT / "models" / "manifest.toml"
@@ -467,8 +473,9 @@ class Table:
         }
         opening = last_end.opening(self._before, facts)
         self._keeper.append(opening.kind, opening.body)
-        if self._rules_before is not None and not self._rules_before.decides_as(self._rules):
-            changed = self._rules_before.change_to(self._rules)
+        if self._rules_before is not None and self._rules_changed():
+            sealed = self._sealed.manifest if self._sealed.is_verified else None
+            changed = self._rules_before.change_to(self._rules, sealed.by if sealed else "")
             self._keeper.append(changed.kind, changed.body)
 
     def _close_journal(self) -> None:

@@ -121,7 +121,8 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
         state.append(f"  {view['phase']}", style="white")
     if view["round_id"]:
         state.append(f"   round {view['round_id']}", style="grey70")
-    line.add_row(state, Text(f"{view['table']} · {view['profile']['key']}", style="grey70"))
+    rules = f"{view['profile']['key']}, paytable {view['profile'].get('paytable', '?')}"
+    line.add_row(state, Text(f"{view['table']} · {rules}", style="grey70"))
     body: list[RenderableType] = [line, Text(view["says"], style="italic")]
     if waits := _waits_for(view):
         body.append(Text(waits, style="bold"))

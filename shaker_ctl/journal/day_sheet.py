@@ -83,6 +83,10 @@ class SheetLine:
 RULES_CHANGED = "rules_changed"
 """Kind of the record that other rules hold from now on."""
 
+UNDER = "under"
+"""Under which the first and the last record of a round name its text, paytable, entry and layout.
+"""
+
 
 @dataclass
 class DaySheet:
@@ -113,6 +117,8 @@ class DaySheet:
     """Openings of the compartment, with who released the lid or then said which dice are in it:
     a key names nobody, and no table opens again before a person has said so."""
     marks: set[str] = field(default_factory=set)
+    under: list[str] = field(default_factory=list)
+    """The rules that the rounds name, in their order."""
     _releasing: tuple[str, ...] = ()
 
     def take(self, plain: Plain, chain: str = "") -> None:
@@ -129,6 +135,8 @@ class DaySheet:
                 self.acts.append(SheetLine(plain["wall"], "rules changed", (), plain["note"]))
             return
         self.marks |= set(plain.get("marks", ()))
+        if (under := plain.get(UNDER)) and under not in self.under:
+            self.under.append(under)
         event = plain["event"]
         if (meter := meter_of(plain)) is not None:
             self.meters[meter] += 1

@@ -180,7 +180,6 @@ class History:
             sheet=None if found is None else found.sheet,
             closing=CLOSING_INSPECTION,
             words_of=words_of,
-            profile=self._places.profile,
         )
 
     async def _day_csv(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.phases import timer_of
 from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
-from shaker_ctl.rules.row import Context, Guard
+from shaker_ctl.rules.row import Context, Guard, Words
 from shaker_ctl.rules.rulebook import BAD_CYCLES, Rulebook
 from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
@@ -35,7 +35,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 
 
-def guard(otherwise: str) -> Callable[[Callable[[Context], bool]], Guard]:
+def guard(otherwise: Words) -> Callable[[Callable[[Context], bool]], Guard]:
     """Decorator: make a guard of a predicate. `otherwise` completes "refused: …"."""
 
     def named(holds: Callable[[Context], bool]) -> Guard:
@@ -573,7 +573,12 @@ def dice_came_out(c: Context) -> bool:
     return not taken_out or c.state.dice is None or c.state.dice_reached
 
 
-@guard("these steps are not all that the profile requires")
+def _steps_left(c: Context) -> str:
+    left = sorted(step.value.replace("_", "-") for step in c.rules.retire_steps - c.event.steps)
+    return f"the profile requires these steps, too: {', '.join(left)}"
+
+
+@guard(_steps_left)
 def all_steps_done(c: Context) -> bool:
     return bool(c.event.steps >= c.rules.retire_steps)
 
@@ -664,9 +669,12 @@ def own_entry(c: Context) -> bool:
     return enterer is None or enterer.is_same(c.event.person)
 
 
-@guard(
-    "the compartment was opened since the toss: what the readers verified is decided, or no roll"
-)
+def _in_doubt(c: Context) -> str:
+    what = "the compartment was opened" if c.state.dice_reached else "the power was lost"
+    return f"{what} since the toss: what the readers verified is decided, or no roll"
+
+
+@guard(_in_doubt)
 def shown_as_they_fell(c: Context) -> bool:
     """Nobody can look any more; the picture was taken before, and what was only typed was not."""
     return not c.state.dice_in_doubt or repeats_reading.holds(c)

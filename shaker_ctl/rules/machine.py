@@ -101,7 +101,7 @@ def _first(rows: Iterable[Row], context: Context) -> Row | str:
         for held, guard in enumerate(row.when):
             if not guard.holds(context):
                 if held > nearest:
-                    nearest, why = held, guard.otherwise
+                    nearest, why = held, guard.why(context)
                 break
         else:
             return row

@@ -29,13 +29,21 @@ class Context(NamedTuple):
     rules: Rulebook
 
 
+Words = str | Callable[[Context], str]
+"""What a refusal says: always the same, or by what it was taken on."""
+
+
 class Guard(NamedTuple):
     """A condition with the words of its refusal."""
 
     name: str
     holds: Callable[[Context], bool]
-    otherwise: str
-    """Why the event is refused when this does not hold."""
+    otherwise: Words
+    """Why the event is refused when this does not hold; completes "refused: …"."""
+
+    def why(self, context: Context) -> str:
+        """Return these words for this refusal."""
+        return self.otherwise if isinstance(self.otherwise, str) else self.otherwise(context)
 
 
 class ByCause(NamedTuple):

@@ -143,6 +143,14 @@ class Rulebook:
         return signed_at + timedelta(hours=self.parameters.signature_h)
 
     @property
+    def named(self) -> str:
+        """By what a round is played and paid, as its record names it beside the text's digest."""
+        return (
+            f"{self.profile.name}, paytable {self.parameters.paytable}, "
+            f"entry {self.entry.value}, {len(self.areas)} areas"
+        )
+
+    @property
     def marks(self) -> tuple[str, ...]:
         """What every screen and record has to carry beside the profile's name."""
         marks = [*self.own_marks]

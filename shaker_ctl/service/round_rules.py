@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from shaker_ctl.errors import SettingsError
+from shaker_ctl.errors import JournalCorruptError, SettingsError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import RULES_CHANGED
 from shaker_ctl.journal.record import Entry, Record, names_its_record
@@ -46,8 +46,9 @@ class RoundRules:
         entry = self.table.get("entry_mode") or "as the text has it"
         return f"{self.table.get('profile')}, paytable {self.table.get('paytable')}, entry {entry}"
 
-    def change_to(self, now: RoundRules) -> Entry:
-        """Return the record of a change, made where no round stood."""
+    def change_to(self, now: RoundRules, sealed_by: str) -> Entry:
+        """Return the record of a change, made where no round stood. `sealed_by`: who signed the
+        settings of now; empty where nobody did."""
         told = [
             f"{key} {self.table.get(key)!r} -> {now.table.get(key)!r}"
             for key in DECIDING
@@ -55,10 +56,11 @@ class RoundRules:
         ]
         if self.digest != now.digest:
             told.append(f"text {self.digest[:12]} -> {now.digest[:12]}")
+        by = f"sealed by {sealed_by}" if sealed_by else "unsealed: nobody is named"
         body = {
             "from": {**self.table, "digest": self.digest},
             "to": {**now.table, "digest": now.digest},
-            "note": f"by whoever changed the settings: {'; '.join(told)}",
+            "note": f"{'; '.join(told)}; {by}",
         }
         return Entry(RULES_CHANGED, body)
 
@@ -106,10 +108,18 @@ def recovered(
     then = on_record(journal.milestones())
     if then is None or then.decides_as(now):
         return recover(journal.newest_first(), book), then
-    found = recover(journal.newest_first(), rulebook_of(then) or book)
+    try:
+        found = recover(journal.newest_first(), rulebook_of(then) or book)
+    except JournalCorruptError as error:  # the text as it read then is here no more
+        raise _refused(_newest_round(journal), then, now) from error
     if not may_be_left(found.state):
         raise _refused(found.state.round, then, now)
     return found, then
+
+
+def _newest_round(journal: Remembered) -> int:
+    numbers = (one.plain["round"] for one in journal.newest_first())
+    return next((int(number) for number in numbers if number), 0)
 
 
 def _refused(number: int, then: RoundRules, now: RoundRules) -> SettingsError:

@@ -26,6 +26,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.day_sheet import UNDER
 from shaker_ctl.ports import Pictures
 from shaker_ctl.rules import blind, commands, events, machine
 from shaker_ctl.rules.record import to_record
@@ -140,6 +141,9 @@ class StateThread:
         self._timer: tuple[float, events.Event] | None = None
         """When the machine's one timer expires (monotonic, s), and with which event."""
         self._since_snapshot = SNAPSHOT_EVERY
+        self._named_round: int | None = None
+        """Whose record names its rules: each round at its beginning, at its end, and after a start.
+        """
         self._steps = 0
         self._last: dict[type[commands.Command], int] = {}
         """Number of the newest step that had this urgent command performed."""
@@ -288,10 +292,13 @@ class StateThread:
         if self._rulebook.marks:
             body["marks"] = list(self._rulebook.marks)
         rules = self._rulebook.in_use(manual=step.state.manual)
+        closes_round = any(isinstance(c, commands.RecordRound) for c in step.commands)
+        if closes_round or step.state.round != self._named_round:
+            body[UNDER] = rules.named
+            self._named_round = step.state.round
         if step.state.reading is not None and blind.awaits_entry(step.state, rules):
             body[blind.KEY] = True
         self._since_snapshot += 1
-        closes_round = any(isinstance(c, commands.RecordRound) for c in step.commands)
         if closes_round or self._since_snapshot >= SNAPSHOT_EVERY:
             self._since_snapshot = 0
             body["state"] = to_record(step.state)

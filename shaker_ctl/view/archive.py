@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import by_command, named
+from shaker_ctl.journal.day_sheet import UNDER, by_command, named
 from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
@@ -228,10 +228,11 @@ def round_view(
             elif command["type"] == "StartToss":
                 details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
     digest = records[0].get("digests", {}).get("profile", "")
+    under = next((record[UNDER] for record in records if UNDER in record), "")
     details["profile_digest"] = digest
     return RoundView(
         round_id=round_id,
-        profile=profile[0] if digest == profile[1] else "a profile that is not today's",
+        profile=under or (profile[0] if digest == profile[1] else "a profile that is not today's"),
         phase=phase or "unfinished",
         verdict=verdict,
         reason=reason,
@@ -244,8 +245,11 @@ def round_view(
     )
 
 
-_SAID = ("values", "serials", "area", "kind", "steps")
+_SAID = ("values", "serials", "area", "kind", "steps", "stayed", "tossed")
 """Fields of an event that a reader of the journal wants beside its name and its person."""
+
+_NO_ROLL = frozenset({"DisputeDecided", "CorrectionNamed", "CorrectionAgreed"})
+"""Events that say no roll where they name no values."""
 
 
 def _odds(plain: dict[str, Any]) -> str:
@@ -277,8 +281,12 @@ def happened_in(event: dict[str, Any]) -> str:
     if person := event.get("person"):
         text += f" by {_named(person)}"
     for said in (event.get(name) for name in _SAID):
-        if said:
+        if isinstance(said, bool):
+            text += ": yes" if said else ": no"
+        elif said:
             text += ": " + (" ".join(map(str, said)) if isinstance(said, list) else str(said))
+    if event["type"] in _NO_ROLL and not event.get("values"):
+        text += ": no roll"
     return text
 
 

@@ -37,7 +37,9 @@ _CHANGED = {
 class WhyDue:
     """An observer of the state thread's steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules_changed: str = "") -> None:
+        """`rules_changed`: from which rules to which, where others hold since this start."""
+        self._rules_changed = rules_changed
         self.words = ""
         """The newest reason; empty before there was one."""
 
@@ -50,3 +52,5 @@ class WhyDue:
             self.words = _WORDS[type(event)]
         elif is_due and isinstance(event, events.ConditionChanged):
             self.words = _CHANGED[event.what]
+            if event.what is Condition.SETTINGS and self._rules_changed:
+                self.words = f"other rules: {self._rules_changed}"

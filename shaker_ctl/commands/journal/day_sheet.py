@@ -74,9 +74,7 @@ def _table(config: Path, journal: Path | None) -> str:
     """Name the table on the sheet, or the journal that was named instead."""
     if journal is not None:
         return str(journal)
-    settings = settings_file.load(config)
-    table = settings.table
-    return f"{settings.service.table_name}, {table.profile}, paytable {table.paytable}"
+    return settings_file.load(config).service.table_name
 
 
 def _lives(config: Path, journal: Path | None, book: CheckedJournal) -> list[str]:
@@ -138,6 +136,7 @@ def _head(found: DaySheet) -> Iterator[str]:
     if not found.last:
         yield "No record of this day."
         return
+    yield from (f"rules {under}" for under in found.under or ["not named by these records"])
     yield f"records {found.first} to {found.last}"
     yield f"from {_time(found.began)} to {_time(found.ended)}"
     yield f"head  {found.head}"

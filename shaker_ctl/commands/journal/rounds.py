@@ -19,6 +19,7 @@ from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Jou
 from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.journal.export import closings, with_hash
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.day_sheet import UNDER
 from shaker_ctl.journal.record import Record
 from shaker_ctl.quoting import visible
 from shaker_ctl.view.archive import is_of_people, told, who
@@ -121,6 +122,8 @@ def _raw(records: list[Record], title: str) -> Table:
 def _draw_evidence(number: int, records: list[Record], folder: Path) -> None:
     """Digests, pictures and disputes of a round."""
     last = records[-1]
+    for under in dict.fromkeys(one.plain[UNDER] for one in records if UNDER in one.plain):
+        screen.print(visible(f"{'rules':10} {under}"), soft_wrap=True)
     screen.print(visible(f"{'chain':10} {last.hash.hex()}"))
     for name, digest in sorted(last.plain["digests"].items()):
         screen.print(visible(f"{name:10} {digest}"))

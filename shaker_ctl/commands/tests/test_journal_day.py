@@ -221,7 +221,7 @@ def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
         "[parts]\ncam_strokes = 150\ncam_fitted = 2026-03-01\n"
     )
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
-    assert "DAY SHEET  Pit 3, pa-625a" in shown.output
+    assert "DAY SHEET  Pit 3\n" in shown.output
     assert "not counted" in shown.output, "nobody has made the tables yet"
     store = SqliteJournal(journal, read_only=True)
     tables = RecordTables(place(journal), store.identity)
@@ -241,3 +241,15 @@ def test_an_opening_by_key_carries_the_name_of_who_said_which_dice_are_in_it() -
         plain = {"sequence": number, "wall": "2026-03-02T12:00:00+00:00", "kind": "step"}
         sheet.take({**plain, "event": to_record(event), "decision": decision})
     assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]
+
+
+def test_the_sheet_is_headed_by_the_rules_that_its_rounds_name() -> None:
+    """Whatever the settings say when it is printed."""
+    first, second = "pa-625a, paytable A, entry dealer_confirm, 52 areas", "ma, paytable A"
+    found = DaySheet()
+    for number, under in enumerate([first, None, first, second], start=1):
+        step = {"kind": "step", "event": {"type": "TimeChecked"}, "decision": []}
+        plain = {"sequence": number, "wall": "2026-03-02T12:00:00+00:00", **step}
+        found.take({**plain, "under": under} if under else plain)
+    printed = sheet("2026-03-02", "Pit 3", found)
+    assert f"rules {first}\nrules {second}\n" in printed

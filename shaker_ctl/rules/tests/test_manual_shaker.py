@@ -63,6 +63,16 @@ def bets_closed(t: Playing) -> Playing:
 
 
 @pytest.mark.parametrize(("profile", "settings", "steps"), EVERY)
+def test_a_step_that_is_missing_is_named(profile, settings, steps):
+    t = Playing(profile=profile, **settings).open().do(ev.ShakerFault(None, "motor-stall"))
+    t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
+    for missing in steps:
+        refused = t.tell(ev.ShakerRetired(TECHNICIAN, steps - {missing})).refused
+        assert refused is not None
+        assert refused.reason.endswith(f"steps, too: {missing.value.replace('_', '-')}")
+
+
+@pytest.mark.parametrize(("profile", "settings", "steps"), EVERY)
 def test_a_round_with_a_manual_shaker_is_entered_twice_lit_and_settled(profile, settings, steps):
     t = bets_closed(opened(retired(steps, profile=profile, **settings)))
     assert t.phase is Phase.AWAITING_DEALER

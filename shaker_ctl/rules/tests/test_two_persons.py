@@ -75,6 +75,13 @@ def test_after_an_opening_the_dealers_typing_alone_is_not_decided():
     assert none.phase is Phase.WITHOUT_RESULT
 
 
+def test_after_a_power_cut_the_refusal_speaks_of_the_power():
+    t = disputed().do(ev.Restarted(False, False, False))
+    refused = t.tell(ev.DisputeDecided(FLOOR, 1, (1, 4, 5))).refused
+    assert refused is not None
+    assert "the power was lost since the toss" in refused.reason
+
+
 def test_after_an_opening_a_no_roll_of_the_reader_is_all_that_can_be_decided():
     t = Playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)))
     t.do(ev.CompartmentOpened(), ev.ValuesEntered(DEALER, 1, (6, 6, 6)))

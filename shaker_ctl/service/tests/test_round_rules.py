@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
+from shaker_ctl.journal.record import Entry, Head, Record, canonical, genesis, link
+from shaker_ctl.main import EX_CONFIG, exit_status
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
@@ -87,10 +88,11 @@ def test_without_a_round_in_hand_other_rules_hold_and_the_record_says_so(
     assert start(journal, **table).phase is Phase.READY
     then = on_record(journal.milestones())
     assert then is not None
-    change = then.change_to(of_settings(TableParameters(**table), "text"))
+    change = then.change_to(of_settings(TableParameters(**table), "text"), "Ann Approver")
     (key,) = table.keys() - {"cover_fitted"}
     assert change.body["from"][key] != change.body["to"][key] == table[key]
     assert key in change.body["note"]
+    assert change.body["note"].endswith("sealed by Ann Approver")
 
 
 def test_pace_is_no_rule() -> None:
@@ -102,3 +104,14 @@ def test_a_journal_from_before_rules_were_recorded_is_resumed_as_before() -> Non
     journal = Journal(Playing().open().lit())
     del journal.records[0]
     assert start(journal).round == 1
+
+
+def test_a_round_under_a_text_that_reads_otherwise_now_is_refused_by_name() -> None:
+    """The rows that were taken then cannot be taken any more: no damage, other rules."""
+    journal = Journal(Playing().open().lit())
+    for at, record in enumerate(journal.records[1:], start=1):
+        plain = {**record.plain, "rows": ["a row of the text as it read"]}
+        journal.records[at] = Record(record.sequence, record.hash, canonical(plain))
+    with pytest.raises(SettingsError, match="round 1 stands under pa-625a, paytable A") as caught:
+        start(journal, "another text of the same name")
+    assert exit_status(caught.value) == EX_CONFIG, "which is not tried again"

@@ -6,6 +6,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -336,3 +337,21 @@ def test_the_first_record_carries_the_whole_state_for_a_restart(
     until(lambda: journal.bodies)
     assert from_record(journal.bodies[0][1]["state"], TableState) == thread.state
     assert thread.state.phase is Phase.INSPECTION_DUE
+
+
+def _has_more(journal: HeldJournal, than: int) -> bool:
+    return len(journal.bodies) > than
+
+
+def test_the_first_record_of_a_round_and_of_a_run_names_the_rules(
+    table: tuple[StateThread, HeldJournal, Performed],
+) -> None:
+    thread, journal, _ = table
+    named = "pa-625a, paytable A, entry dealer_confirm, 50 areas"
+    for number in (0, 0, 1, 1, 2):
+        thread.state = dataclasses.replace(thread.state, round=number)
+        done = len(journal.bodies)
+        thread.post(events.CompartmentOpened())
+        until(partial(_has_more, journal, done))
+    kept = [body.get("under") for kind, body in journal.bodies if kind == "step"]
+    assert kept == [named, None, named, None, named]

@@ -170,3 +170,25 @@ def test_figures_are_worked_out_once_for_each_tally(monkeypatch: pytest.MonkeyPa
         assert asked.statistics() == {**first, "counted_to_record": 52}
     counted.append((tally_of([(1, 2, 3), (6, 6, 6)]), 65))
     assert asked.statistics()["tosses"] == 2
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"type": "CompartmentWatched", "stayed": True}, "compartment watched: yes"),
+        ({"type": "CompartmentWatched", "stayed": False}, "compartment watched: no"),
+        ({"type": "CycleJudged", "tossed": False}, "cycle judged: no"),
+        ({"type": "DisputeDecided", "values": [1, 4, 5]}, "dispute decided: 1 4 5"),
+        ({"type": "DisputeDecided", "values": None}, "dispute decided: no roll"),
+    ],
+)
+def test_what_a_person_said_stands_beside_their_name(event: dict[str, Any], said: str) -> None:
+    assert archive.happened_in(event) == said
+
+
+def test_a_round_is_told_with_the_rules_that_its_record_names() -> None:
+    under = "ma, paytable A, entry dealer_confirm, 52 areas"
+    step = record(1, kind="step", round=4, event={"type": "TossStarted"}, decision=[], under=under)
+    found = made(step).round(4)
+    assert found is not None
+    assert found.profile == under

@@ -1,13 +1,15 @@
 """A recording of an earlier toss, changed as a box in the camera's line could change it.
 
 Owns: the changes, and the count of recordings that the reader verifies and the memory of tosses
-does not recognise. Must not know dips: a box in the line can make its recording follow the light.
+does not recognise. One change puts dice of two tosses together over the median of all. Must not
+know dips: a box in the line can make its recording follow the light.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated
 
 import cv2
@@ -22,11 +24,13 @@ from shaker_ctl.reading.messages import DiePose
 from shaker_ctl.reading.toss_memory import TossMemory
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.reading import DieEvidence, Verified
+from vision.reading import DICE, DieEvidence, Verified
 from vision.table.reader import TableReader
 
-CHANGES = ("pure", "relit", "rotated", "shifted", "rotated and relit")
+CHANGES = ("pure", "relit", "rotated", "shifted", "rotated and relit", "put together")
 _SHIFT_PX = 8.0
+_APART = 1.8
+"""Least distance of two dice, in edges, at which each can be cut out with its shadow."""
 
 
 def changed(picture: np.ndarray, how: str, centre: tuple[float, float], random: np.random.Generator
@@ -45,6 +49,32 @@ def changed(picture: np.ndarray, how: str, centre: tuple[float, float], random: 
     return with_grain(shown, random, 1.2)
 
 
+def put_together(
+    pictures: Sequence[np.ndarray], places: Sequence[np.ndarray], first: int, edge_px: float
+) -> np.ndarray | None:
+    """Two dice of one picture and one of another over the empty floor, where such dice lie apart;
+    `places`: (3, 2) pixels, the middles of each picture's dice."""
+    floor = np.median(np.stack(pictures), axis=0)
+    for second in range(len(pictures)):
+        for taken in range(DICE if second != first else 0):
+            kept = [k for k in range(DICE) if k != taken]
+            for other in range(DICE):
+                dice = [(first, kept[0]), (first, kept[1]), (second, other)]
+                middles = np.array([places[picture][die] for picture, die in dice])
+                gaps = np.linalg.norm(middles - np.roll(middles, 1, axis=0), axis=1)
+                if gaps.min() < _APART * edge_px:
+                    continue
+                shown = floor
+                for (picture, _), middle in zip(dice, middles, strict=True):
+                    mask = np.zeros(floor.shape[:2], np.float32)
+                    at = tuple(int(v) for v in np.rint(middle))
+                    cv2.circle(mask, at, round(_APART / 2 * edge_px), 1.0, -1)
+                    mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), 2.0))
+                    shown = shown + mask[..., None] * (pictures[picture] - shown)
+                return np.asarray(shown)
+    return None
+
+
 def main(
     count: Annotated[int, typer.Option(min=1, help="Tries.")] = 40,
     seed: Seed = 1,
@@ -55,7 +85,7 @@ def main(
     reader = TableReader(DieFinder(model), camera.calibration)
     random = np.random.default_rng(seed)
     memory, told = TossMemory(), Counter[str]()
-    kept = []
+    kept, places = [], []
     for number, toss in enumerate(
         flat_tosses(RIG.compartments["standard"], seed, max(count // 5, 3))
     ):
@@ -64,23 +94,29 @@ def main(
         if not isinstance(seen.opinion, Verified):
             continue
         told["new tosses"] += 1
-        told["new tosses, taken for a recording"] += (
-            memory.seen_before(number, _poses(seen.dice)) is not None
-        )
+        told["new tosses, taken for a recording"] += _is_known(memory, number, _poses(seen.dice))
         memory.keep(number, _poses(seen.dice))
         kept.append(picture)
+        places.append(np.array([np.mean(die.corners, axis=0) for die in seen.dice]))
     if not kept:
         sys.stdout.write(f"  none of {max(count // 5, 3)} tosses is verified\n")
         raise typer.Exit(1)
     for number in range(count):
         how = CHANGES[number % len(CHANGES)]
         picture = kept[number // len(CHANGES) % len(kept)]
-        seen = reader.read(
-            Frame(changed(picture, how, camera.calibration.centre_px, random), 0.0, number)
-        )
+        if how == "put together":
+            mixed = put_together(
+                kept, places, number // len(CHANGES) % len(kept), camera.calibration.die_px
+            )
+            if mixed is None:
+                told[f"{how}: no dice lie apart"] += 1
+                continue
+            picture = mixed
+        shown = changed(picture, how, camera.calibration.centre_px, random)
+        seen = reader.read(Frame(shown, 0.0, number))
         if not isinstance(seen.opinion, Verified):
             result = "refused by the reader"
-        elif memory.seen_before(10_000 + number, _poses(seen.dice)) is None:
+        elif not _is_known(memory, 10_000 + number, _poses(seen.dice)):
             result = "LIT"
         else:
             result = "looped"
@@ -89,6 +125,12 @@ def main(
     for what, times in sorted(told.items()):
         sys.stdout.write(f"  {what:<40} {times:>5}\n")
     raise typer.Exit(1 if told["lit"] or told["new tosses, taken for a recording"] else 0)
+
+
+def _is_known(memory: TossMemory, number: int, poses: list[DiePose]) -> bool:
+    return memory.seen_before(number, poses) is not None or (
+        memory.put_together(number, poses) is not None
+    )
 
 
 def _poses(dice: tuple[DieEvidence, ...]) -> list[DiePose]:

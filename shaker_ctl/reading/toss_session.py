@@ -469,20 +469,30 @@ class TossSession:
                 now(),
             )
         poses = poses_of(newest.dice)
-        earlier = self._memory.seen_before(work.toss_id, poses, self._lay_before(work) or ())
-        if earlier is not None:
-            return self._finish(
-                Unreadable(
-                    Reason.LOOPED,
-                    f"the three dice lie to each other as in toss {earlier}; no motor does that: "
-                    "the pictures may be a recording",
-                ),
-                now(),
-            )
+        if recording := self._recording(work.toss_id, poses, self._lay_before(work) or ()):
+            return self._finish(Unreadable(Reason.LOOPED, recording), now())
         work.last = next(
             (look for look in work.looks if look[1].observation is consensus.shown_by), work.last
         )
         return self._finish(consensus.verdict, now())
+
+    def _recording(
+        self, toss_id: int, poses: Sequence[messages.DiePose], before: Sequence[messages.DiePose]
+    ) -> str:
+        """Why the pictures may be a recording of earlier tosses; empty: they show new poses."""
+        earlier = self._memory.seen_before(toss_id, poses, before)
+        if earlier is not None:
+            return (
+                f"the three dice lie to each other as in toss {earlier}; no motor does that: "
+                "the pictures may be a recording"
+            )
+        parts = self._memory.put_together(toss_id, poses, before)
+        if parts is not None:
+            return (
+                f"each die lies just where one lay in the tosses {', '.join(map(str, parts))}; no "
+                "motor does that: the pictures may be put together from recordings"
+            )
+        return ""
 
     def _is_our_dip(self, dip: _Dip) -> bool:
         """True if the dip is as deep as its level lets expect: a replayed one has another level.

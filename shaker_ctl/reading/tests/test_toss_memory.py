@@ -1,5 +1,7 @@
 """Three dice back in the poses of an earlier toss are a recording, whatever was done to it."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,30 @@ def test_one_die_elsewhere_is_another_toss():
         DiePose(x, y, turn, 7 - (poses[0].value or 1)),
     ):
         assert memory.seen_before(3, (moved, *poses[1:])) is None
+
+
+def test_dice_of_several_tosses_put_together_are_known_again():
+    random = np.random.default_rng(8)
+    memory = TossMemory()
+    tosses = [toss(random) for _ in range(60)]
+    for number, poses in enumerate(tosses):
+        memory.keep(number, poses)
+    for a, b in itertools.pairwise(tosses):
+        mixed = shown((a[0], a[1], b[2]), random)
+        assert memory.seen_before(99, mixed) is None
+        parts = memory.put_together(99, mixed)
+        assert parts is not None
+        assert set(parts) == {tosses.index(a), tosses.index(b)}
+    new = toss(random)
+    assert memory.put_together(99, (tosses[0][0], tosses[1][1], new[2])) is None
+    assert memory.put_together(99, tosses[3], tosses[3]) is None  # dice that never moved
+    assert memory.put_together(3, shown(tosses[3], random)) is None  # the same toss read again
+
+
+def test_new_tosses_are_not_put_together_of_earlier_ones():
+    random = np.random.default_rng(9)
+    memory = TossMemory()
+    for number in range(6000):
+        poses = toss(random)
+        assert memory.put_together(number, poses) is None
+        memory.keep(number, poses)

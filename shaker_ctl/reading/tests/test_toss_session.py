@@ -289,6 +289,19 @@ def test_dice_that_lie_as_in_an_earlier_toss_are_a_recording():
     assert finished.verdict.reason is Reason.LOOPED
 
 
+def test_dice_of_two_tosses_put_together_are_a_recording():
+    table = Table()
+    mixed = [AFTER[0], AFTER[1], BEFORE[2]]
+    for toss_id, (before, after) in enumerate([(BEFORE, AFTER), (AFTER, BEFORE), (BEFORE, mixed)]):
+        table.begin(toss_id, before)
+        table.read(toss_id)
+        finished = table.watch([*tumbling(2), *[after] * 20])
+        assert finished is not None
+    assert isinstance(finished.verdict, Unreadable)
+    assert finished.verdict.reason is Reason.LOOPED
+    assert "put together" in finished.verdict.detail
+
+
 def test_the_last_toss_that_was_read_is_a_recording_when_another_was_entered_since():
     entered = [Die(-d.x, -d.y, d.turn_deg, 7 - d.value) for d in AFTER]
     table = Table()

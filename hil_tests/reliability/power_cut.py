@@ -1,15 +1,16 @@
-"""Each state in which a kill or a power cut can leave the files of an act on the journal.
+"""Each state in which a kill or a power cut can leave the files of an act at a table.
 
 `python -m hil_tests.reliability.power_cut` has a process of its own do each act once: records and a
 change of volume, the first start, archive, fetch, removal, a copy written anew, the adoption of a
-lamp box. The process is stopped after every system call (ptrace(2)), and the files are kept as
+lamp box; a person who is let in or removed, measured settings, the keys of a seal, a seal. The
+process is stopped after every system call (ptrace(2)), and the files are kept as
 
 - a kill leaves them: everything written so far;
 - a power cut leaves them: only what was synced, file by file and folder by folder;
 - a power cut leaves them whose medium kept names before contents, or the first half of what was
   written and not synced.
 
-From each state the next start, or the act done again, must go on: no record is lost that the act
+From each state the next start, or the act done again, must go on: nothing is lost that the act
 had reported as written, no copy is broken, and nothing is in an archive that is not whole.
 """
 
@@ -32,16 +33,20 @@ import typer
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start
+from shaker_ctl.adapters.camera.calibration import MARKER, PATH, MeasuredTable, write_tables
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, delete, fetch, require_archived
+from shaker_ctl.commands import seal
+from shaker_ctl.console import accounts
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Record
 from shaker_ctl.rules.vocabulary import Person, Role
+from shaker_ctl.seal import examine, place, signature
 from shaker_ctl.service.lamp_box import KEY, adopted, as_recorded, on_record
 
 OLD_BOX = BoxMemory(1, 0, 0, frozenset(), None)
@@ -170,6 +175,64 @@ def adopt(folder: Path) -> None:
     opened.close()
 
 
+def users_in(folder: Path) -> Path:
+    return folder / "etc" / "users.toml"
+
+
+def settings_in(folder: Path) -> Path:
+    return folder / "etc" / "settings.toml"
+
+
+def people(folder: Path) -> None:
+    """Two people who may log in."""
+    (folder / "etc").mkdir()
+    accounts.add(users_in(folder), "dan", Role.DEALER, "four short words")
+    accounts.add(users_in(folder), "fay", Role.FLOORPERSON, "four short words")
+
+
+def let_in(folder: Path) -> None:
+    accounts.add(users_in(folder), "tom", Role.TECHNICIAN, "four short words")
+    say("tom")
+
+
+def turn_out(folder: Path) -> None:
+    accounts.remove(users_in(folder), "dan", Role.DEALER)
+    say("dan")
+
+
+def set_up(folder: Path) -> None:
+    """Settings as they were installed, the approver's key, and its public half at the table."""
+    (folder / "etc").mkdir()
+    (folder / "packages").mkdir()
+    settings_in(folder).write_text("[camera]\nthresholds = 'as measured'\n")
+    signature.make_pair(folder / "key.pem", place.beside(settings_in(folder)).public_key, None)
+
+
+MEASURED = MeasuredTable(PATH, {"height_m": 0.35}, f"{MARKER}: by hand")
+
+
+def measure(folder: Path) -> None:
+    write_tables(settings_in(folder), [MEASURED], lambda _text: None)
+    say("measured")
+
+
+def sealable(folder: Path) -> None:
+    set_up(folder)
+    settings_in(folder).write_text("")
+
+
+def approve(folder: Path) -> None:
+    """As `shaker-ctl seal write`, over packages of which there are none."""
+    where = settings_in(folder)
+    seal.write(folder / "key.pem", "ann", where, folder / "packages")
+    say("sealed")
+
+
+def make_keys(folder: Path) -> None:
+    signature.make_pair(folder / "etc" / "new.pem", folder / "etc" / "new.pub", None)
+    say("made")
+
+
 # ── What must be afterwards ─────────────────────────────────────────────────
 
 
@@ -251,6 +314,48 @@ def is_adopted(folder: Path, said: list[str]) -> None:
     plays_on(folder, said)
 
 
+def is_let_in(folder: Path, said: list[str]) -> None:
+    """Nobody else is in or out; who was reported is in, and the act done again ends it."""
+    before = {"dan", "fay"}
+    names = {one.name for one in accounts.load(users_in(folder))}
+    assert names in ([before | {"tom"}] if said else [before, before | {"tom"}]), names
+    let_in(folder)
+    assert {one.name for one in accounts.load(users_in(folder))} == before | {"tom"}
+
+
+def is_turned_out(folder: Path, said: list[str]) -> None:
+    """Whose removal was reported never comes back."""
+    names = {one.name for one in accounts.load(users_in(folder))}
+    assert names in ([{"fay"}] if said else [{"fay"}, {"dan", "fay"}]), names
+    if "dan" in names:
+        turn_out(folder)
+
+
+def is_measured(folder: Path, said: list[str]) -> None:
+    text = settings_in(folder).read_text()
+    assert "as measured" in text, "the settings are lost"
+    assert not said or "height_m" in text, "what was measured is lost"
+    measure(folder)
+
+
+def is_approved(folder: Path, said: list[str]) -> None:
+    """No seal, or a whole one; which was reported is there, and the act done again ends it."""
+    where = place.beside(settings_in(folder))
+    if said or where.manifest.exists():
+        found = examine.examine(where, folder / "packages")
+        assert found.manifest is not None, found.findings  # of another folder, but signed and whole
+    approve(folder)
+
+
+def has_keys(folder: Path, said: list[str]) -> None:
+    """A pair that was reported is one. Else another is made: a key is never replaced."""
+    if said:
+        private = signature.load_private(folder / "etc" / "new.pem", None)
+        public = signature.load_public(folder / "etc" / "new.pub")
+        assert signature.fingerprint(private.public_key()) == signature.fingerprint(public)
+    signature.make_pair(folder / "etc" / "again.pem", folder / "etc" / "again.pub", None)
+
+
 @dataclass(frozen=True)
 class Act:
     """One act, what it starts from, and what must hold after each crash in it."""
@@ -269,6 +374,11 @@ ACTS = (
     Act("removal", archived, remove, is_removed),
     Act("second copy written anew", three_volumes, write_anew, is_written_anew),
     Act("adoption of a lamp box", three_volumes, adopt, is_adopted),
+    Act("person let in", people, let_in, is_let_in),
+    Act("person removed", people, turn_out, is_turned_out),
+    Act("measured settings", set_up, measure, is_measured),
+    Act("keys of a seal", people, make_keys, has_keys),
+    Act("seal", sealable, approve, is_approved),
 )
 
 

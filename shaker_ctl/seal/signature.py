@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from shaker_ctl.errors import RefusedError, told_as
-from shaker_ctl.whole_file import read_bounded
+from shaker_ctl.whole_file import read_bounded, sync_folder
 
 MAX_KEY = 65_536
 """Bytes; a key has some hundred."""
@@ -48,13 +48,16 @@ def make_pair(private: Path, public: Path, passphrase: bytes | None) -> str:
 
 
 def _write_new(path: Path, content: bytes, mode: int) -> None:
-    """Write a new file, whole or not at all. Raises RefusedError."""
+    """Write a new file, on the disk when this returns, whole or not at all. Raises RefusedError."""
     is_made = False
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         is_made = True
         with os.fdopen(number, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(number)
+        sync_folder(path.parent)
     except OSError as error:
         if is_made:
             path.unlink(missing_ok=True)

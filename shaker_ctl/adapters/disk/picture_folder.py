@@ -34,7 +34,7 @@ def recorded_picture(folder: Path, name: str, sha256: str) -> bytes:
     if hashlib.sha256(data).hexdigest() != sha256:
         raise RefusedError(
             f"the picture {Path(name).name} is not as its record has it",
-            remedy="Find out who changed it; the second copy, an archive or the floor may have it",
+            remedy="A power cut can leave half of the newest one; else find out who changed it",
         )
     return data
 

@@ -4,6 +4,7 @@ Owns the delays. A name is locked out by wrong passphrases for that name alone: 
 terminal cannot lock everybody out by inventing names. Wrong passphrases in a row, of whatever name,
 delay the whole console, but briefly: trying many names is slowed, and people can still work. Counts
 are per console, so that someone at the dealer's terminal cannot lock the technician out of theirs.
+Nor can a stranger keep a name that they know away from its own terminal for long.
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ FREE = 2
 """Wrong passphrases that cost nothing: a slip, and Caps Lock."""
 FIRST_DELAY_S = 2.0
 MAX_DELAY_S = 900.0
+"""For one name at one computer of the page."""
+AT_A_TERMINAL_S = 30.0
+"""For one name at a terminal of the table. Whoever guesses sits there, a few thousand guesses a day
+long, and each is on record."""
 LOCKED_AFTER = 5
 """From here on it is called locked, and said so in the record."""
 MAX_NAMES = 64
@@ -23,9 +28,11 @@ a dealer who has to log in now waits no longer."""
 
 
 class Lockout:
-    """The memory of one console."""
+    """The memory of one console, or of one computer of the page."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest_s: float = AT_A_TERMINAL_S) -> None:
+        """`longest_s`: the longest delay for one name."""
+        self._longest_s = longest_s
         self._in_a_row = 0
         self._by_name: dict[str, int] = {}
         self._until: dict[str, float] = {}
@@ -44,7 +51,7 @@ class Lockout:
             self._until.pop(oldest, None)
         self._by_name[name] = self._by_name.get(name, 0) + 1
         self._in_a_row += 1
-        self._until[name] = now + delay_s(self._by_name[name])
+        self._until[name] = now + min(self._longest_s, delay_s(self._by_name[name]))
         self._until_for_all = now + min(MAX_FOR_ALL_S, delay_s(self._in_a_row))
         return self.remaining_s(name, now)
 

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Any
 
 from shaker_ctl.console.accounts import LOOK_AGAIN_S, MAX_PASSPHRASE, ROLES, Accounts
-from shaker_ctl.console.lockout import LOCKED_AFTER, Lockout
+from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, Lockout
 from shaker_ctl.errors import SettingsError
 
 COOKIE = "__Host-shaker"
@@ -189,7 +189,7 @@ class Logins:
         return self._lockout(client).remaining_s(name, self._clock())
 
     def _lockout(self, client: str) -> Lockout:
-        found = self._lockouts.pop(client, None) or Lockout()
+        found = self._lockouts.pop(client, None) or Lockout(MAX_DELAY_S)
         self._lockouts[client] = found
         if len(self._lockouts) > MAX_CLIENTS:
             del self._lockouts[next(iter(self._lockouts))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
@@ -43,8 +44,9 @@ LANGUAGE = "language"
 """Cookie and query field with the language that a person has chosen."""
 
 A_YEAR_S = 31_536_000
-MAX_WAITING = 8
-"""Logins at once; one more is asked to come again. Each takes memory and time by design."""
+OF_ONE_ADDRESS = 2
+"""Logins that wait for their check, of one address; one more is asked to come again. So an address
+that sends login after login keeps another one waiting for two checks."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 Note = Callable[[str, PageLogin, str], None]
@@ -74,7 +76,11 @@ class Site:
         self._roles = roles
         self._menu = menu
         self._facts = facts
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
+        """How many logins of each address wait."""
+        self._turn = asyncio.Lock()
+        """Held by the login that is checked; whoever waits gets it in the order of coming. Each
+        check takes memory and time by design."""
         self.templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader([*templates, TEMPLATES]),
             autoescape=True,
@@ -216,13 +222,15 @@ class Site:
     async def _checked(
         self, name: str, role: str, word: str, client: str
     ) -> tuple[str, PageLogin] | str:
-        if self._waiting >= MAX_WAITING:
+        if self._waiting[client] >= OF_ONE_ADDRESS:
             return NotLookedAt("too many people log in at once; try again")
-        self._waiting += 1
+        self._waiting[client] += 1
         try:
-            return await asyncio.to_thread(self.people.log_in, name, role, word, client)
+            async with self._turn:
+                return await asyncio.to_thread(self.people.log_in, name, role, word, client)
         finally:
-            self._waiting -= 1
+            self._waiting[client] -= 1
+            self._waiting += Counter()  # forgets who waits no more
 
     async def _logout(self, request: Request) -> Response:
         session = self.session(request)

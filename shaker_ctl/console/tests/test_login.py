@@ -12,6 +12,7 @@ import pytest
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.console.lockout import (
+    AT_A_TERMINAL_S,
     MAX_DELAY_S,
     MAX_FOR_ALL_S,
     MAX_NAMES,
@@ -112,12 +113,12 @@ def test_the_lock_outlives_the_line(users: Path) -> None:
 
 def test_another_persons_login_does_not_forgive_guesses_at_a_name() -> None:
     lockout = Lockout()
-    for _ in range(6):
+    for _ in range(5):
         lockout.wrong("sue", 0.0)
     lockout.right("dan")
     assert lockout.remaining_s("dan", 1.0) == 0.0
     assert lockout.remaining_s("sue", 1.0) > 0.0
-    assert lockout.wrong("sue", 1.0) == delay_s(7)
+    assert lockout.wrong("sue", 1.0) == delay_s(6)
 
 
 def test_lockout_is_bounded_in_time_and_memory() -> None:
@@ -125,6 +126,18 @@ def test_lockout_is_bounded_in_time_and_memory() -> None:
     for number in range(10 * MAX_NAMES):
         assert lockout.wrong(f"name{number}", float(number)) <= MAX_DELAY_S
     assert len(lockout._by_name) <= MAX_NAMES
+
+
+def test_a_stranger_at_a_terminal_keeps_no_name_out_for_long() -> None:
+    lockout = Lockout()
+    now = 0.0
+    for _ in range(20):
+        now += lockout.wrong("tom", now)
+    assert lockout.remaining_s("tom", now - AT_A_TERMINAL_S) <= AT_A_TERMINAL_S == 30.0
+    lockout = Lockout(MAX_DELAY_S)
+    for _ in range(20):
+        lockout.wrong("tom", 0.0)
+    assert lockout.remaining_s("tom", 0.0) == MAX_DELAY_S
     assert delay_s(10_000) == MAX_DELAY_S
 
 

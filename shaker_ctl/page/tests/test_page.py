@@ -135,6 +135,33 @@ class TestWithoutALogin:
 
 
 class TestLogin:
+    def test_strangers_at_many_computers_who_poll_it_keep_nobody_out(self, page):
+        async def poll(number: int) -> None:
+            for guess in range(1000):
+                client = f"10.{number}.{guess // 256}.{guess % 256}"
+                await page.site._checked("sam", "surveillance", "a wrong guess", client)
+
+        async def log_in_beside_them() -> object:
+            polling = [asyncio.create_task(poll(number)) for number in range(40)]
+            await asyncio.sleep(0.2)
+            came = page.site._checked("sam", "surveillance", WORD, "192.168.0.1")
+            got = await asyncio.wait_for(came, 30)
+            for task in polling:
+                task.cancel()
+            return got
+
+        assert isinstance(asyncio.run(log_in_beside_them()), tuple)
+
+    def test_one_computer_has_few_logins_in_line(self, page):
+        async def many() -> list[object]:
+            tries = [page.site._checked("sam", "x", "y", "10.0.0.9") for _ in range(9)]
+            return await asyncio.gather(*tries)
+
+        got = asyncio.run(many())
+
+        assert sum("too many people" in str(one) for one in got) == 7
+        assert not page.site._waiting
+
     def test_the_cookie_is_for_this_host_alone_and_for_no_script(self, page):
         answer = Browser(page.app).post(
             "/login", {"name": "vic", "role": "viewer", "passphrase": WORD}

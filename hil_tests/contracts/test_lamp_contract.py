@@ -64,8 +64,8 @@ class Bench:
         end = BoxEnd()
         self.line = Line("lamp", Terminal(self.device), end, framing=framing)
         silence_s = (framing or Framing(115200)).silence_s
-        self._unit = ModbusUnit(self.box, end, reply_delay_s=silence_s)
-        self._unit.thread.start()
+        self.unit = ModbusUnit(self.box, end, reply_delay_s=silence_s)
+        self.unit.thread.start()
 
     def lamp(self, layout: Layout = SUPER, **parameters: float) -> ModbusLamp:
         return ModbusLamp(LampParameters(device=str(self.device), **parameters), layout)
@@ -77,8 +77,8 @@ class Bench:
 
     def close(self) -> None:
         self.line.close()
-        self._unit.thread.join(2)
-        assert not self._unit.thread.is_alive()
+        self.unit.thread.join(2)
+        assert not self.unit.thread.is_alive()
 
 
 @pytest.fixture
@@ -269,6 +269,53 @@ def test_garbage_around_replies_never_makes_a_wrong_result(timely, bench, fault)
     assert bench.box.glance()["round"] in (0, 7)
     bench.box.faults.heal()
     assert timely.show(7, VALUES) == LIT
+
+
+class LoudWire:
+    """The box's end of a line with an adapter that hears itself, or a driver that chatters."""
+
+    def __init__(self, end: BoxEnd, how: str) -> None:
+        self._end, self._how = end, how
+        self._held = b""
+
+    def receive(self, timeout_s: float | None) -> bytes | None:
+        data = self._end.receive(timeout_s)
+        if data and "at once" in self._how:
+            self._end.send(data)
+        elif data and "in drips" in self._how:
+            for byte in data:
+                self._end.send(bytes((byte,)))
+                time.sleep(0.0005)
+        elif data and "beside the reply" in self._how:
+            self._held += data
+        return data
+
+    def send(self, data: bytes) -> None:
+        held, self._held = self._held, b""
+        stray = b"\xff\x00" if "stray" in self._how else b""
+        self._end.send(stray + held + stray + data)
+
+
+LOUD = ["echo at once", "echo in drips", "echo beside the reply", "stray", "stray, echo at once"]
+
+
+@pytest.mark.parametrize("how", [*LOUD, "quiet"])
+def test_what_comes_before_a_reply_hides_no_reply(bench, how) -> None:
+    bench.unit._wire = LoudWire(bench.unit._wire, how)
+    lamp = bench.patient_lamp()
+    for number in range(1, 4):
+        assert lamp.show(number, VALUES) == LIT
+        lamp.clear(number)
+        lamp.prove_dark()
+    assert lamp.line().repeats == 0
+    lamp.close()
+
+
+def test_an_echo_without_a_reply_is_called_an_echo(timely, bench) -> None:
+    bench.box.faults.inject("lamp_silent")
+    bench.unit._wire = LoudWire(bench.unit._wire, "echo at once")
+    with pytest.raises(LampTimeoutError, match="its own request came back"):
+        timely.status()
 
 
 def test_a_noisy_line_shows_the_truth_or_nothing(timely, bench) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import serial
 from pymodbus.client import ModbusSerialClient
 from pymodbus.exceptions import ModbusException
+from pymodbus.framer import FramerRTU
 from pymodbus.pdu import ExceptionResponse, ModbusPDU
 
 from shaker_ctl.errors import LampReplyError, LampTimeoutError
@@ -37,6 +38,12 @@ NEVER_S = 3600.0
 
 logging.getLogger("pymodbus").addHandler(logging.NullHandler())
 """Its warnings go where a log is kept, never onto a person's screen: there our own error stands."""
+
+LEAST_REPLY = 5
+"""Bytes of the shortest frame: unit, function, one byte, checksum."""
+
+ERROR_BIT = 0x80
+"""Marks a function code as an exception."""
 
 LINE_REMEDY = "Check the lamp box's supply, its cable, and lamp.device, lamp.baudrate, lamp.unit"
 
@@ -168,6 +175,11 @@ class SerialRegisters:
             return LampTimeoutError(
                 f"the lamp line {self._parameters.device} was unplugged", remedy=LINE_REMEDY
             )
+        if client.is_echo:
+            return LampTimeoutError(
+                "the lamp box does not answer; its own request came back from the adapter",
+                remedy=f"{LINE_REMEDY}; an adapter's echo does no harm, but can be switched off",
+            )
         if client.received:
             return LampReplyError(
                 f"{client.received} bytes came back, but no reply of unit {self._parameters.unit}",
@@ -185,17 +197,34 @@ class _PatientClient(ModbusSerialClient):
 
     The original looks every millisecond whether bytes have stopped coming, by the wall clock: a
     clock stepped backwards would make it wait for hours.
+
+    It hands on a reply alone, and only when it is whole. pymodbus throws away all that has come
+    where the first bytes are no reply: an RS-485 adapter's echo of the request that comes beside
+    the reply or in parts, or what a driver sends when it is switched on.
     """
 
-    received = 0
-    """Bytes that came back since the last request."""
     failure = ""
+    _sent = _came = b""
     _deadline = 0.0
 
     def wait_until(self, deadline: float) -> None:
         """Give the next request until `deadline` (monotonic), and forget what came before."""
         self._deadline = deadline
-        self.received = 0
+        self._sent = self._came = b""
+
+    @property
+    def received(self) -> int:
+        """Bytes that came back since the last request."""
+        return len(self._came)
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether the request came back, and nothing else."""
+        return bool(self._sent) and self._came == self._sent
+
+    def send(self, request: bytes, addr: tuple[object, ...] | None = None) -> int:
+        self._sent = request
+        return int(super().send(request, addr))
 
     def connect(self) -> bool:
         if self.socket is not None:
@@ -220,7 +249,15 @@ class _PatientClient(ModbusSerialClient):
             port.close()
 
     def recv(self, size: int | None) -> bytes:
-        """Return what has come, waiting for the first byte; b"" when the deadline has passed."""
+        """Return the reply when it is whole; b"" when the deadline has passed."""
+        while data := self._bytes():
+            self._came += data
+            if reply := reply_in(self._came, self._sent):
+                return reply
+        return b""
+
+    def _bytes(self) -> bytes:
+        """Return what comes next; b"" when the deadline has passed."""
         port = self.socket
         if port is None:
             return b""
@@ -232,5 +269,25 @@ class _PatientClient(ModbusSerialClient):
         except (OSError, serial.SerialException):
             self.shut()
             raise
-        self.received += len(data)
         return data
+
+
+def reply_in(came: bytes, sent: bytes) -> bytes:
+    """Return the whole reply to the request `sent` among the bytes that came; b"" without one.
+
+    It bears the request's unit and function, or that function as an exception, and its checksum
+    holds. The request itself, which an adapter may repeat, is no reply.
+    """
+    echo = came.find(sent)
+    first = 0 if echo < 0 else echo + len(sent)
+    unit, function = sent[:2]
+    for at in range(first, len(came) - LEAST_REPLY + 1):
+        if came[at] != unit or came[at + 1] not in (function, function | ERROR_BIT):
+            continue
+        size = LEAST_REPLY + (came[at + 2] if came[at + 1] == function else 0)
+        frame = came[at : at + size]
+        if len(frame) == size and FramerRTU.check_CRC(
+            frame[:-2], int.from_bytes(frame[-2:], "big")
+        ):
+            return frame
+    return b""

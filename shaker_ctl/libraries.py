@@ -14,6 +14,8 @@ import csv
 import hashlib
 import os
 import re
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
 from importlib.metadata import Distribution, PackagePath, distributions
@@ -48,6 +50,25 @@ class Library:
     def line(self) -> str:
         """For seals and records."""
         return f"{self.version} sha256:{self.digest}"
+
+
+def unsupported() -> str:
+    """Say that the processor lacks an instruction of what reads the dice; empty where it does not.
+
+    Such an instruction ends whoever meets it (SIGILL), so a process of its own tries.
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", "import cv2, onnxruntime"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if ran.returncode != -signal.SIGILL:
+        return ""
+    return (
+        "this processor is not supported: loading OpenCV and onnxruntime meets an instruction "
+        "that it lacks"
+    )
 
 
 def locked(lock: Path = LOCK) -> dict[str, str]:

@@ -135,7 +135,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
     wrong = [one for one in found.values() if one.verdict is not Grade.OK]
     assert [(one.name, one.verdict) for one in wrong] == [(UNOPENED, Grade.WARN)]
     assert list(found) == [
-        *("model", "system", "power", "temperature", "clock", "service", "stop script"),
+        *("model", "system", "power", "temperature", "clock", "service", "stop script", "groups"),
         *("boot settings",),
         *("disk", "second disk", "journal", "resumption", "dice", "people", "digests", "libraries"),
         *("calibration",),

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shaker_ctl import settings
+from shaker_ctl import libraries, settings
 from shaker_ctl.commands.remedies import REMEDIES
+from shaker_ctl.doctor.libraries import OTHER_COMPUTER
 from shaker_ctl.errors import PhotoError, RefusedError, SettingsError, told_as
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
@@ -50,6 +51,8 @@ def read(
     Ends with status 0 if values were stated for every photograph. Ends with 1 if one was refused,
     was a no roll, or could not be opened; the others are read all the same.
     """
+    if lacking := libraries.unsupported():
+        raise RefusedError(lacking, remedy=OTHER_COMPUTER)
     import cv2
 
     from vision.errors import VisionError

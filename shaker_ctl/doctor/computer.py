@@ -17,7 +17,7 @@ from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
-from shaker_ctl.installation.places import Places
+from shaker_ctl.installation.places import USER, Places
 from shaker_ctl.service.power import UNDERVOLTAGE_BEFORE, UNDERVOLTAGE_NOW, read_power
 from shaker_ctl.service.wall_time import EARLIEST_WALL_S, RTC, is_synchronised, rtc_agrees
 
@@ -26,6 +26,9 @@ SUPPORTED = re.compile(r"Raspberry Pi (3|4|400|5|500|Compute Module [345]|Zero 2
 
 SYSTEMS = ("bookworm", "trixie")
 """Releases of Debian and of Raspberry Pi OS that bring Python 3.11 and 3.13."""
+
+DEVICE_GROUPS = ("gpio", "dialout")
+"""Whoever is in one of them reaches pins or serial lines, as the first user of Raspberry Pi OS."""
 
 HOT_C, TOO_HOT_C = 75.0, 84.0
 """The firmware begins to slow the processor at 80 °C and limits it hard at 85 °C (Raspberry Pi
@@ -65,6 +68,7 @@ def examine(computer: Computer, pins: PinParameters) -> Iterator[Finding]:
     yield clock(computer, time.time(), is_synchronised())
     yield installation(computer)
     yield stop_script(computer, pins)
+    yield groups(computer)
 
 
 def board(computer: Computer) -> str:
@@ -197,6 +201,34 @@ def stop_script(computer: Computer, pins: PinParameters) -> Finding:
             "sudo apt install raspi-utils (pinctrl), or gpiod (gpioset)",
         )
     return ok("stop script", f"GPIO {pins.motor_enable} and {pins.motor_pwm} low by {tool}")
+
+
+def groups(computer: Computer) -> Finding:
+    """Who besides the service may drive pins and serial lines."""
+    strangers: dict[str, list[str]] = {}
+    for name, number, listed in _entries(computer, "/etc/group", 0, 2, 3):
+        if name not in DEVICE_GROUPS:
+            continue
+        own = {one for one, of in _entries(computer, "/etc/passwd", 0, 3) if of == number}
+        for one in (own | set(listed.split(","))) - {"", USER}:
+            strangers.setdefault(one, []).append(name)
+    if not strangers:
+        return ok("groups", f"only {USER} may drive pins and serial lines")
+    told = "; ".join(f"{one} ({', '.join(of)})" for one, of in sorted(strangers.items()))
+    one, of = sorted(strangers.items())[0]
+    return warn(
+        "groups",
+        f"these people drive EN and the lamp line past the service: {told}",
+        f"sudo gpasswd -d {one} {of[0]}, and so on; nothing of the table needs them there",
+    )
+
+
+def _entries(computer: Computer, name: str, *columns: int) -> Iterator[tuple[str, ...]]:
+    """These columns of a file of users or groups."""
+    for line in (computer.text(name) or "").splitlines():
+        entry = line.split(":")
+        if len(entry) > max(columns):
+            yield tuple(entry[column] for column in columns)
 
 
 def _assignments(text: str) -> dict[str, str]:

@@ -8,6 +8,10 @@ from shaker_ctl import libraries as library
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.seal.manifest import ROOT
 
+OTHER_COMPUTER = (
+    "Use another model of computer, or versions of both libraries that were built for it"
+)
+
 REINSTALL = "Install this version of shaker-ctl again, from its package or with its lock file"
 
 
@@ -27,6 +31,8 @@ def libraries(root: Path = ROOT) -> Finding:
     if damaged:
         more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         return fail("libraries", damaged[0] + more, REINSTALL)
+    if lacking := library.unsupported():
+        return fail("libraries", lacking, OTHER_COMPUTER)
     if others:
         return warn("libraries", "; ".join(others), REINSTALL)
     return ok("libraries", f"{len(there)} libraries in the versions of the lock, whole")

@@ -106,3 +106,12 @@ def test_keys_with_a_default_may_be_left_out_of_the_settings(folder):
     result = read(folder / "one" / "toss.jpg", "--config", folder / "table.toml")
     assert result.exit_code == 0
     assert "toss.jpg:" in result.stdout
+
+
+def test_a_processor_that_lacks_an_instruction_is_named_before(folder, tmp_path, monkeypatch):
+    dies = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+    (tmp_path / "onnxruntime.py").write_text(dies)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = read(folder / "pair.png")
+    assert done.exit_code == 1
+    assert "this processor is not supported" in str(done.exception)

@@ -192,3 +192,14 @@ def test_any_tool_that_the_stop_script_knows_will_do(installed: Computer, tool: 
 def test_without_a_tool_the_stop_script_is_wrong(installed: Computer):
     (installed.root / "bin/pinctrl").unlink()
     assert_says(computer.stop_script(installed, PinParameters()), Grade.FAIL, "raspi-utils")
+
+
+def test_who_else_may_drive_pins_and_lines_is_named(pi: Computer):
+    put(pi, "etc/group", "gpio:x:993:shaker,pi\ndialout:x:20:shaker,pi\nvideo:x:44:eve\n")
+    put(pi, "etc/passwd", "pi:x:1000:1000::/home/pi:/bin/sh\nned:x:1001:20::/:/bin/sh\n")
+    found = computer.groups(pi)
+    assert_says(found, Grade.WARN, "gpasswd -d ned dialout")
+    assert "ned (dialout); pi (gpio, dialout)" in found.text
+    put(pi, "etc/group", "gpio:x:993:shaker\ndialout:x:20:shaker\n")
+    put(pi, "etc/passwd", "pi:x:1000:1000::/home/pi:/bin/sh\n")
+    assert_says(computer.groups(pi), Grade.OK)

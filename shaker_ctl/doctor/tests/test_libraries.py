@@ -45,3 +45,13 @@ def test_a_missing_library_that_decides_fails(folder: Path) -> None:
     found = libraries(folder)
     assert found.verdict is Grade.FAIL
     assert "pigpio" in found.text
+
+
+def test_a_processor_that_lacks_an_instruction_fails(folder, tmp_path, monkeypatch) -> None:
+    (tmp_path / "dies").mkdir()
+    dies = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+    (tmp_path / "dies/onnxruntime.py").write_text(dies)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "dies"))
+    found = libraries(folder)
+    assert found.verdict is Grade.FAIL
+    assert "this processor is not supported" in found.text

@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -33,6 +34,8 @@ from shaker_ctl.seal import place
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(180)]
 
+RTC = "sys/class/rtc/rtc0/since_epoch"
+
 PI = {
     "proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.5\0",
     "etc/os-release": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\n',
@@ -41,7 +44,7 @@ PI = {
     "sys/class/thermal/thermal_zone0/temp": "51600\n",
     "boot/firmware/config.txt": "dtparam=audio=off\n",
     "usr/bin/pigpiod": "",
-    "dev/rtc0": "",
+    RTC: "",  # set at each examination
     "usr/bin/pinctrl": "#!/bin/sh\n",
 }
 
@@ -61,6 +64,7 @@ class Bench:
         if is_sealed_anew:
             key = self.config.parent.parent / "approver.key"
             seal.write(key=key, by="the approver", config=self.config)
+        self.file(RTC).write_text(f"{time.time():.0f}\n")
         found = settings.load(self.config)
         lines = examine(found, self.config, machine=self.computer, is_jogged=is_jogged)
         return {one.name: one for one in lines}

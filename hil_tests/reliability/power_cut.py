@@ -186,12 +186,12 @@ def settings_in(folder: Path) -> Path:
 def people(folder: Path) -> None:
     """Two people who may log in."""
     (folder / "etc").mkdir()
-    accounts.add(users_in(folder), "dan", Role.DEALER, "four short words")
-    accounts.add(users_in(folder), "fay", Role.FLOORPERSON, "four short words")
+    accounts.add(users_in(folder), "dan", Role.DEALER, "four short words", "11")
+    accounts.add(users_in(folder), "fay", Role.FLOORPERSON, "four short words", "12")
 
 
 def let_in(folder: Path) -> None:
-    accounts.add(users_in(folder), "tom", Role.TECHNICIAN, "four short words")
+    accounts.add(users_in(folder), "tom", Role.TECHNICIAN, "four short words", "13")
     say("tom")
 
 

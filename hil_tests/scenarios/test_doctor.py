@@ -141,7 +141,17 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
     assert list(found) == [
         *("model", "system", "power", "temperature", "clock", "service", "stop script", "groups"),
         *("boot settings",),
-        *("disk", "second disk", "journal", "resumption", "dice", "people", "digests", "libraries"),
+        *(
+            "disk",
+            "second disk",
+            "journal",
+            "resumption",
+            "text",
+            "dice",
+            "people",
+            "digests",
+            "libraries",
+        ),
         *("calibration",),
         *("lamp box", "lamps", "technician's console", "dealer's console"),
         *("GPIO", "camera", "picture", "ring light", "exposure"),

@@ -17,7 +17,16 @@ from hil_tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-VIEWS = ("/", "/rounds", "/rounds/1", "/day", "/statistics", "/technician", "/technician/wiring")
+VIEWS = (
+    "/",
+    "/staff",
+    "/rounds",
+    "/rounds/1",
+    "/day",
+    "/statistics",
+    "/technician",
+    "/technician/wiring",
+)
 WAIT_MS = 120_000
 
 
@@ -148,7 +157,7 @@ class TestPeople:
 
 class TestTrouble:
     def test_a_fault_appears_and_goes(self, tab: Tab, stage: Stage) -> None:
-        tab.go("/")
+        tab.go("/staff")
         stage.session.ask_rig("inject bulb_burnt area=small")
         fault = tab.page.locator(".state .faults li", has_text="lamp")
 

@@ -287,6 +287,22 @@ class PendingView:
 
 
 @frozen(kw_only=True)
+class RoomView:
+    """What everybody in the room may read: no reading before it is announced, and no names."""
+
+    says: str = ""
+    """The round in one sentence: `Place your bets.`"""
+    call: str = ""
+    """In the place of a result: `void`, `no roll`, `dispute`, `by hand`, ...; empty in play."""
+    wagers: str = ""
+    """What happens to the wagers of a round without a result."""
+    clause: str = ""
+    """That says so."""
+    shape: str = "square"
+    """`circle`: play; `square`: calm; `triangle`: somebody is waited for; `cross`: no result."""
+
+
+@frozen(kw_only=True)
 class TableView:
     """Everything the read commands show, as of one turn of the state thread."""
 
@@ -297,7 +313,8 @@ class TableView:
     phase: str = ""
     """Of the round: `bets open`, `no more bets`, `tossing`, ...; empty between rounds."""
     says: str = ""
-    """The state and what is waited for, in one sentence."""
+    """The state and what is waited for, in one sentence, for staff."""
+    room: RoomView = field(default_factory=RoomView)
     marks: tuple[str, ...] = ()
     """`DEMONSTRATION`, `RESTS ON NO INSTRUMENT`, `AUTO ENTRY: ...`: on every screen."""
     round_id: int | None = None

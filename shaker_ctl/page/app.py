@@ -40,6 +40,7 @@ TABLES, TRENDS = "rounds.sqlite", "trends.sqlite"
 
 MENU = (
     (Right.WALL, "/", "Wall"),
+    (Right.STAFF, "/staff", "Staff"),
     (Right.ROUNDS, "/rounds", "Rounds"),
     (Right.DAY, "/day", "Day"),
     (Right.STATISTICS, "/statistics", "Statistics"),
@@ -49,6 +50,7 @@ MENU = (
 
 LIVE = {
     "wall": (Right.WALL, ("state", "result", "layout", "road")),
+    "staff": (Right.STAFF, ("staff", "result", "layout", "road")),
     "technician": (Right.TECHNICIAN, ("devices",)),
 }
 """Each live page: who may see it, and its parts."""
@@ -106,6 +108,7 @@ class Page:
         guarded = self.site.guarded
         return [
             Route("/", guarded(Right.WALL, self._wall)),
+            Route("/staff", guarded(Right.STAFF, self._staff)),
             Route("/stream/{page}", self._stream),
             Route("/picture/{sha256}", guarded(Right.WALL, self._picture, is_page=False)),
             *History(self.site, self.book, self._places).routes(),
@@ -132,6 +135,9 @@ class Page:
     async def _wall(self, request: Request) -> Response:
         return self._live_page(request, "wall")
 
+    async def _staff(self, request: Request) -> Response:
+        return self._live_page(request, "staff")
+
     async def _technicians(self, request: Request) -> Response:
         return self._live_page(request, "technician", **self._technician.facts())
 
@@ -148,7 +154,8 @@ class Page:
             return self.site.draw(f"parts/{name}.html", language, **facts)
         wall = self._wall_now()
         road = walls.road(self._past[1]) if name == "road" else None
-        shown = (walls.seen_in(name, wall), road, self.watch.trouble)
+        staff = walls.staff(self.watch.view) if name == "staff" else None
+        shown = (walls.seen_in(name, wall), road, staff, self.watch.trouble)
         known = self._drawn.get((name, language))
         if known is not None and known[0] == shown:
             return known[1]
@@ -158,6 +165,7 @@ class Page:
             language,
             wall=wall,
             road=road,
+            staff=staff,
             area=lambda name: area(name, say),
             sentences=lambda text: sentences(text, say),
             trouble=self.watch.trouble,
@@ -172,7 +180,7 @@ class Page:
         if self._past[0] != (wanted := (self.book.cursor, number)):
             in_hand = self.book.round(number) if number is not None else None
             self._past = (wanted, self.book.last(walls.ROAD), in_hand)
-        return walls.wall(view, self._past[1], self._places.name, self._past[2])
+        return walls.wall(view, self._past[2], self._places.name)
 
     # ── Live ────────────────────────────────────────────────────────────────
 

@@ -42,6 +42,9 @@ class Right(Enum):
     """What can be looked at."""
 
     WALL = "wall"
+    """What the room may read."""
+    STAFF = "staff"
+    """The wall, and what the table says to its staff: readings, remedies, commands."""
     ROUNDS = "rounds"
     """Rounds with pictures, events and people."""
     EXPORT = "export"
@@ -52,15 +55,17 @@ class Right(Enum):
     """Who looked at what."""
 
 
-_PIT = frozenset({Right.WALL, Right.ROUNDS, Right.DAY, Right.STATISTICS})
+_PIT = frozenset({Right.WALL, Right.STAFF, Right.ROUNDS, Right.DAY, Right.STATISTICS})
 
 RIGHTS: dict[str, frozenset[Right]] = {
     "viewer": frozenset({Right.WALL}),
-    "dealer": frozenset({Right.WALL}),
+    "dealer": frozenset({Right.WALL, Right.STAFF}),
     "floorperson": _PIT,
     "supervisor": _PIT | {Right.EXPORT},
     "surveillance": _PIT | {Right.EXPORT, Right.LOOKED},
-    "technician": frozenset({Right.WALL, Right.ROUNDS, Right.STATISTICS, Right.TECHNICIAN}),
+    "technician": frozenset(
+        {Right.WALL, Right.STAFF, Right.ROUNDS, Right.STATISTICS, Right.TECHNICIAN}
+    ),
 }
 """What each role may see; a role that is not here sees nothing."""
 

@@ -1,7 +1,8 @@
 """What the wall shows, from the table's view and the page's own tables.
 
-Owns which figure is shown when: values and their picture only once their lamps are lit or their
-round has ended, so that nobody reads a result here before the table has shown it.
+Owns which figure is shown when: values and their picture are those of the round in hand, once their
+lamps are lit or the round has ended. Nobody reads a result here before the table has shown it, nor
+that of another round. What only staff reads stands in `Staff`.
 """
 
 from __future__ import annotations
@@ -46,26 +47,35 @@ class Bead:
 
 
 @frozen
+class Staff:
+    """What staff reads beside the wall, and the room does not."""
+
+    life: str
+    shape: str
+    phase: str
+    says: str
+    waits_for: str
+    roles: tuple[str, ...]
+    faults: tuple[tuple[str, str, str], ...]
+    """(code, cause, remedy)."""
+
+
+@frozen
 class Wall:
-    """One moment of the wall."""
+    """One moment of the wall: the round in hand and nothing else. All of it is public."""
 
     is_known: bool
     """Whether a table has answered since the page started."""
     table: str
-    life: str
-    shape: str
-    phase: str
-    round: int | None
     says: str
-    waits_for: str
-    roles: tuple[str, ...]
-    marks: tuple[str, ...]
-    faults: tuple[tuple[str, str, str], ...]
-    """(code, cause, remedy)."""
+    shape: str
+    round: int | None
+    call: str
+    """Shown in the place of a result: `void`, `dispute`, ..."""
+    wagers: str
+    clause: str
     values: tuple[int, ...]
-    of_round: int | None
-    """The round that the values and the picture belong to."""
-    ended: str
+    """Of the round in hand, once their lamps are measured lit or the round has ended."""
     picture: str
     areas: frozenset[str]
     """That this table offers."""
@@ -73,7 +83,6 @@ class Wall:
     """As measured; None where the lamp box does not answer."""
     commanded: frozenset[str]
     broken: frozenset[str]
-    is_turning: bool
 
     @property
     def total(self) -> int | None:
@@ -82,6 +91,9 @@ class Wall:
     @property
     def kind(self) -> str:
         return kind_of(self.values)
+
+
+NO_TABLE = Staff("no table", "cross", "", "", "", (), ())
 
 
 def kind_of(values: Sequence[int]) -> str:
@@ -93,97 +105,94 @@ def kind_of(values: Sequence[int]) -> str:
     return "big" if sum(values) > 10 else "small"
 
 
-def wall(
-    view: Mapping[str, Any] | None,
-    rounds: Sequence[Round],
-    table: str,
-    in_hand: Round | None = None,
-) -> Wall:
-    """Return what the wall shows. `rounds`: the newest ended ones, newest last; `in_hand`: the one
-    that the table plays, as far as the journal tells.
-    """
+def staff(view: Mapping[str, Any] | None) -> Staff:
+    """Return what staff reads of a view."""
     if view is None:
-        return _unknown(rounds, table)
+        return NO_TABLE
     pending = view["pending"] or {}
-    lamps = view["lamps"]
-    lit = None if lamps["measured"] is None else frozenset(lamps["measured"])
-    values, number, ended, picture = _result(view, lit, rounds, in_hand)
-    return Wall(
-        is_known=True,
-        table=view["table"],
+    return Staff(
         life=view["life"],
         shape=SHAPES.get(view["life"], "triangle"),
         phase=view["phase"],
-        round=view["round_id"],
         says=view["says"],
         waits_for=pending.get("text") or view["next_step"],
         roles=tuple(pending.get("roles") or ()),
-        marks=tuple(view["marks"]),
         faults=tuple((f["code"], f["cause"], f["remedy"]) for f in view["faults"]),
-        values=values,
-        of_round=number,
-        ended=ended,
-        picture=picture,
-        areas=frozenset(view["areas"]),
-        lit=lit,
-        commanded=frozenset(lamps["commanded"]),
-        broken=frozenset(lamps["broken"]),
-        is_turning=bool(view["motor"]["is_enabled"]),
     )
 
 
-def _result(
-    view: Mapping[str, Any],
-    lit: frozenset[str] | None,
-    rounds: Sequence[Round],
-    in_hand: Round | None,
-) -> tuple[tuple[int, ...], int | None, str, str]:
-    """The newest result that the table has shown: values, round, ending, picture."""
-    newest = rounds[-1] if rounds else None
-    number = view["round_id"]
-    is_shown = bool(lit) and bool(view["last_result"]) and view["life"] == "open"
-    if is_shown and (newest is None or newest.number != number):
-        picture = in_hand.picture if in_hand is not None else None
-        return tuple(view["last_result"]), number, "", picture or ""
-    if newest is None:
-        return (), None, "", ""
-    return newest.values or (), newest.number, newest.ending or "", newest.picture or ""
+def wall(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> Wall:
+    """Return what the wall shows. `in_hand`: the round of the view as far as the journal tells."""
+    if view is None:
+        return _unknown(table)
+    lamps, room = view["lamps"], view["room"]
+    lit = None if lamps["measured"] is None else frozenset(lamps["measured"])
+    commanded = frozenset(lamps["commanded"])
+    values = () if room["call"] or view["life"] != "open" else _values(view, lit, in_hand)
+    picture = in_hand.picture if values and in_hand is not None else None
+    return Wall(
+        is_known=True,
+        table=view["table"],
+        says=room["says"],
+        shape=room["shape"],
+        round=view["round_id"],
+        call=room["call"],
+        wagers=room["wagers"],
+        clause=room["clause"],
+        values=values,
+        picture=picture or "",
+        areas=frozenset(view["areas"]),
+        lit=lit,
+        commanded=commanded,
+        broken=frozenset(lamps["broken"]),
+    )
 
 
-def _unknown(rounds: Sequence[Round], table: str) -> Wall:
-    """Of a table that has not answered yet: what the journal tells."""
-    newest = rounds[-1] if rounds else None
+def _values(
+    view: Mapping[str, Any], lit: frozenset[str] | None, in_hand: Round | None
+) -> tuple[int, ...]:
+    """The values of the round in hand, where the table has shown them."""
+    if (values := view["last_result"]) is None:
+        return (in_hand.values or ()) if in_hand is not None and in_hand.ending else ()
+    is_lit = bool(lit) and lit == frozenset(view["lamps"]["commanded"])
+    return tuple(values) if is_lit or view["phase"] == "clearing" else ()
+
+
+def _unknown(table: str) -> Wall:
+    """Of a table that has not answered yet."""
     return Wall(
         is_known=False,
         table=table,
-        life="",
-        shape="cross",
-        phase="",
-        round=newest.number if newest else None,
         says="",
-        waits_for="",
-        roles=(),
-        marks=(),
-        faults=(),
-        values=(newest.values or ()) if newest else (),
-        of_round=newest.number if newest else None,
-        ended=(newest.ending or "") if newest else "",
-        picture=(newest.picture or "") if newest else "",
+        shape="cross",
+        round=None,
+        call="",
+        wagers="",
+        clause="",
+        values=(),
+        picture="",
         areas=frozenset(AREAS) - {EVEN, ODD},  # most tables offer neither
         lit=None,
         commanded=frozenset(),
         broken=frozenset(),
-        is_turning=False,
     )
 
 
 def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
     """What a part of the wall shows: it is drawn anew where this differs."""
     if part == "layout":
-        return wall.areas, wall.lit, wall.commanded, wall.broken
+        return wall.areas, wall.lit, wall.commanded, wall.broken, wall.is_known
     if part == "result":
-        return wall.values, wall.of_round, wall.ended, wall.picture
-    return () if part == "road" else (wall,)
+        return (
+            wall.values,
+            wall.call,
+            wall.wagers,
+            wall.clause,
+            wall.shape,
+            wall.picture,
+            wall.is_known,
+        )
+    return (wall.says, wall.shape, wall.round, wall.is_known) if part != "road" else ()
 
 
 def road(rounds: Sequence[Round]) -> list[Bead]:

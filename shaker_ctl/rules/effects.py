@@ -14,6 +14,7 @@ from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Cites, Context, Note, cited
+from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import After, Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -827,10 +828,13 @@ ENDING_KEYS = (*_ENDINGS.values(), *VOID_CITES.values())
 
 def ending_key(c: Context) -> str:
     """The key of what the round ended by without a result."""
-    ending = c.state.ending
-    assert ending is not None
+    assert c.state.ending is not None
+    return _key_of(c.state.ending, c.state.cause)
+
+
+def _key_of(ending: Ending, cause: Cause | None) -> str:
     if ending is Ending.VOID:
-        return VOID_CITES.get(c.state.cause, _ENDINGS[ending])
+        return VOID_CITES.get(cause, _ENDINGS[ending])
     return _ENDINGS[ending]
 
 
@@ -853,15 +857,26 @@ def announce_won(notice: Notice, cites: str) -> Act:
     return act
 
 
-def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
-    rule = {
-        Ending.NO_ROLL: (Notice.NO_ROLL, c.rules.profile.no_roll),
-        Ending.VOID: (Notice.VOID, c.rules.profile.void),
-        Ending.NOT_STARTED: (Notice.NOT_STARTED, c.rules.profile.not_started),
+_ENDED = {
+    Ending.NO_ROLL: Notice.NO_ROLL,
+    Ending.VOID: Notice.VOID,
+    Ending.NOT_STARTED: Notice.NOT_STARTED,
+}
+
+
+def wagers_after(rules: Rulebook, ending: Ending, cause: Cause | None) -> tuple[str, WagersDo]:
+    """What the profile has become of the wagers of a round without a result: clause and fate."""
+    consequences = {
+        Ending.NO_ROLL: rules.profile.no_roll,
+        Ending.VOID: rules.profile.void,
+        Ending.NOT_STARTED: rules.profile.not_started,
     }
+    return rules.cite(_key_of(ending, cause)).clause, consequences[ending].wagers.value
+
+
+def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     assert c.state.ending is not None
-    notice, consequence = rule[c.state.ending]
-    return notice, c.rules.cite(ending_key(c)).clause, consequence.wagers.value
+    return _ENDED[c.state.ending], *wagers_after(c.rules, c.state.ending, c.state.cause)
 
 
 def announce_ending(c: Context) -> do.Command:

@@ -28,13 +28,7 @@ from shaker_ctl.rules.vocabulary import (
     Verdict,
     Verified,
 )
-
-_LIFE = {
-    Phase.CLOSED: "closed",
-    Phase.INSPECTION_DUE: "inspection due",
-    Phase.INSPECTED: "inspected",
-    Phase.OUT_OF_SERVICE: "out of service",
-}
+from shaker_ctl.view.phase_words import PHASE_WORDS
 
 IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
 
@@ -90,8 +84,8 @@ def read_values(verdict: Verdict | None) -> Values | None:
 
 def life(state: TableState) -> str:
     """Return the table's life in the words of `TableView.life`."""
-    if state.phase in _LIFE:
-        return _LIFE[state.phase]
+    if words := PHASE_WORDS[state.phase].life:
+        return words
     if state.purpose is Purpose.INSPECTION:
         return "opening inspection"
     if state.purpose is Purpose.SHIFT:
@@ -283,24 +277,6 @@ def next_step(
 WALKED = frozenset({Phase.LAMPS_TO_BE_SEEN, Phase.ODDS_TRIED, Phase.ODDS_TO_BE_SEEN})
 """Phases in which every lamp of the walk is proved, and the lamps have not passed yet."""
 
-_INSPECTION_STAGES = {
-    Phase.INSPECTION_DUE: "due",
-    Phase.LAMP_VALUES_AWAITED: "values?",
-    Phase.LAMP_ENTRY: "lamp entries",
-    Phase.LAMP_ENTRY_LIT: "lamp entries",
-    Phase.LAMP_ENTRY_TO_BE_SEEN: "seen?",
-    Phase.LAMP_ENTRY_CLEARING: "lamp entries",
-    Phase.EACH_LAMP: "lamp walk",
-    Phase.WALK_PAUSED: "walk paused",
-    Phase.LAMPS_TO_BE_SEEN: "seen?",
-    Phase.ODDS_TRIED: "multiplier displays",
-    Phase.ODDS_TO_BE_SEEN: "seen?",
-    Phase.CYCLE_AWAITED: "cycle?",
-    Phase.CYCLE_TO_BE_JUDGED: "tossed?",
-    Phase.TO_BE_SIGNED: "signature?",
-    Phase.INSPECTED: "signed",
-}
-
 
 def inspection(
     state: TableState, rulebook: Rulebook, *, tried: int = 0, because: str = ""
@@ -311,7 +287,7 @@ def inspection(
     """
     in_cycles = state.purpose in (Purpose.INSPECTION, Purpose.SHIFT)
     otherwise = "cycles" if in_cycles else "signed" if state.signed_by else "due"
-    stage = _INSPECTION_STAGES.get(state.phase, otherwise)
+    stage = PHASE_WORDS[state.phase].stage or otherwise
     is_shift = state.purpose is Purpose.SHIFT
     signers = rulebook.shift_signers if is_shift else rulebook.opening_signers
     cycles_of = rulebook.shift_cycles if is_shift else rulebook.cycles
@@ -339,57 +315,6 @@ def inspection(
     )
 
 
-_SAYS: dict[Phase, str] = {
-    Phase.CLOSED: "The table is closed.",
-    Phase.INSPECTION_DUE: "An opening inspection is due.",
-    Phase.INSPECTED: "The inspection is signed; the table may be opened.",
-    Phase.OPENING: "The clock is checked before the table opens.",
-    Phase.READY: "Open; the next round may begin.",
-    Phase.BETTING: "Bets are open.",
-    Phase.NO_MORE_BETS: "No more bets; the shaker waits to be started.",
-    Phase.LAMP_VALUES_AWAITED: "The inspecting person enters three values of their own choice.",
-    Phase.LAMP_ENTRY: "Inspection values are entered; the lamps are read back.",
-    Phase.LAMP_ENTRY_LIT: "What these values win is lit: look at the layout.",
-    Phase.LAMP_ENTRY_TO_BE_SEEN: "Lit until the inspecting person says: inspect seen.",
-    Phase.LAMP_ENTRY_CLEARING: "Inspection values are cleared; the lamps are read back dark.",
-    Phase.WALK_PAUSED: "The walk over every lamp is paused; its lamp stays lit.",
-    Phase.CYCLE_AWAITED: "The inspecting person starts a cycle of the shaker: inspect cycle.",
-    Phase.CYCLE_TO_BE_JUDGED: "Flat and readable; the inspecting person says: inspect tossed.",
-    Phase.EACH_LAMP: "Every lamp is lit alone, then dark.",
-    Phase.LAMPS_TO_BE_SEEN: "Every lamp was lit and dark alone; who saw it says: inspect seen.",
-    Phase.ODDS_TRIED: "Every multiplier display is told to show its highest odds.",
-    Phase.ODDS_TO_BE_SEEN: "The multiplier displays are lit; who looked says: inspect seen.",
-    Phase.TO_BE_SIGNED: "The inspection has passed; who inspected says: sign.",
-    Phase.ADMITTING: "The clock is checked before bets open.",
-    Phase.PACING: "The least length of the last round has not passed.",
-    Phase.COVERING: "The cover closes.",
-    Phase.PLANNING: "The shake is drawn.",
-    Phase.PROVING_DARK: "The lamps are proved dark before the shaker starts.",
-    Phase.STARTING: "The shaker is started.",
-    Phase.COVERED: "Tossed and settled under the cover; bets are open.",
-    Phase.REVEALING: "The cover opens.",
-    Phase.DRAWING_MULTIPLIERS: "Multipliers are drawn.",
-    Phase.SHOWING_MULTIPLIERS: "Multipliers are shown and read back.",
-    Phase.PUSHING: "The values are sent to the lamps and read back.",
-    Phase.CLEARING: "The lamps are cleared.",
-    Phase.JOGGING: "The motor is jogged.",
-    Phase.LAMP_TRIAL: "Lamps are tried.",
-    Phase.TOSSING: "The shaker runs.",
-    Phase.COMING_TO_REST: "The dice come to rest.",
-    Phase.READING: "The dice are read.",
-    Phase.INTERRUPTED: "Interrupted after the toss: named persons are asked.",
-    Phase.AWAITING_DEALER: "The dealer announces and confirms, or enters.",
-    Phase.DISPUTED: "Dealer and reader disagree; the floorperson decides.",
-    Phase.COLLECTING: "Losing wagers are collected.",
-    Phase.PAYING: "Winning wagers are paid.",
-    Phase.SETTLED_LIT: "All paid; the lamps are cleared next.",
-    Phase.AWAITING_PRESENCE: "The lamps failed after the toss; the named person must come.",
-    Phase.SETTLING_BY_HAND: "The round is settled by hand.",
-    Phase.WITHOUT_RESULT: "The round ended without a result.",
-    Phase.OUT_OF_SERVICE: "The table is out of service.",
-}
-
-
 def says(phase: Phase) -> str:
-    """Return the phase as a sentence."""
-    return _SAYS.get(phase, "The table decides.")
+    """Return the phase as a sentence for staff."""
+    return PHASE_WORDS[phase].staff

@@ -31,7 +31,7 @@ from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.state_thread import RecordKeeper, StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
-from shaker_ctl.view import standing, wording
+from shaker_ctl.view import room, standing, wording
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.why_due import WhyDue
 
@@ -92,6 +92,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         life=life,
         phase=state.phase.value.replace("_", " ") if life == "open" else "",
         says=says(c, state, bars),
+        room=room.room(state, rules, c.last_round(), bars),
         marks=rules.marks,
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.

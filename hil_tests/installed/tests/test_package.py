@@ -12,9 +12,9 @@ import pytest
 
 from hil_tests.installed.arm64_wheels import NEWEST_GLIBC, OLDEST_GLIBC, PYTHONS
 from hil_tests.installed.debian import LIBRARIES
-from shaker_ctl.view import standing
+from shaker_ctl.view.phase_words import PHASE_WORDS
 
-LIFE_WORDS = frozenset(standing._LIFE.values())
+LIFE_WORDS = frozenset(words.life for words in PHASE_WORDS.values() if words.life)
 """Of a table that is not in use."""
 HERE = Path(__file__).resolve().parents[3] / "systemd"
 SCRIPTS = [HERE / "debian" / name for name in ("preinst", "prerm", "postinst", "postrm")]

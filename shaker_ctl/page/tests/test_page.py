@@ -87,6 +87,13 @@ def view(**more: Any) -> dict[str, Any]:
         "life": "open",
         "phase": "bets open",
         "says": "Bets are open.",
+        "room": {
+            "says": "Place your bets.",
+            "call": "",
+            "wagers": "",
+            "clause": "",
+            "shape": "circle",
+        },
         "round_id": 4,
         "last_result": None,
         "pending": None,
@@ -100,6 +107,11 @@ def view(**more: Any) -> dict[str, Any]:
         "monotonic_s": time.monotonic(),
         **more,
     }
+
+
+def _part(html: str, name: str) -> str:
+    """One part of a live page."""
+    return html.partition(f'data-part="{name}"')[2].partition("</section>")[0]
 
 
 class TestWithoutALogin:
@@ -231,7 +243,7 @@ class TestWall:
     def test_without_a_table_it_shows_what_the_journal_tells(self, page):
         words = _logged_in(page, "vic", "viewer").get("/").words
 
-        assert "no table" in words
+        assert "The table has not answered yet." in words
         assert "Round 3 T" in words
 
     def test_a_result_is_not_shown_before_its_lamps_are_lit(self, page):
@@ -247,6 +259,64 @@ class TestWall:
 
         page._regions._wake()
         assert "5 5 6" in browser.get("/").words
+
+    @pytest.mark.parametrize("path", ["/", "/staff"])
+    def test_the_dice_of_another_round_are_nowhere_but_in_the_road(self, page, path):
+        page.watch.view = view(round_id=4)
+        sam = _logged_in(page, "sam", "surveillance")
+
+        result = _part(sam.get(path).text, "result")
+
+        assert "#die2" not in result
+        assert result.count("#die0") == 3
+        page.watch.view = view(round_id=3)
+        page._regions._wake()
+        assert _part(sam.get(path).text, "result").count("#die2") == 3
+
+    @pytest.mark.parametrize("call", ["void", "no roll", "dispute", "no result", "by hand"])
+    def test_what_is_no_result_is_called_in_its_place(self, page, call):
+        room = {
+            "says": "This round has no result.",
+            "call": call,
+            "wagers": "All wagers are returned.",
+            "clause": "625a.7(c)",
+            "shape": "cross",
+        }
+        page.watch.view = view(
+            last_result=[2, 2, 2],
+            room=room,
+            lamps={"measured": ["big"], "commanded": ["big"], "broken": []},
+        )
+
+        text = _logged_in(page, "vic", "viewer").get("/").text
+
+        result = _part(text, "result")
+        assert f"<strong>{call}</strong>" in result
+        assert "All wagers are returned. <small>625a.7(c)</small>" in result
+        assert "#die" not in result
+        assert 'class="life cross"' in text
+        assert 'class="life circle"' not in text
+
+    def test_the_room_reads_none_of_what_staff_reads(self, page):
+        page.watch.view = view(
+            says="lamp-silent: the lamp box is silent.",
+            next_step="repair what `faults` names; then the technician: fault clear lamp-silent",
+            pending={
+                "text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4; dan may put it right",
+                "roles": ["floorperson"],
+            },
+            faults=[{"code": "lamp-silent", "cause": "silent", "remedy": "systemctl restart it"}],
+        )
+        of_staff = ("5 6 4", "4 6 4", "dan", "decide", "`", "lamp-silent", "systemctl")
+        vic = _logged_in(page, "vic", "viewer")
+
+        seen = vic.get("/").words
+
+        assert [word for word in of_staff if word in seen] == []
+        assert (vic.get("/staff").status, vic.get("/stream/staff").status) == (403, 403)
+        on_staff = _logged_in(page, "sam", "surveillance").get("/staff").words
+        assert [word for word in of_staff[:4] if word not in on_staff] == []
+        assert "lamp-silent silent. systemctl restart it" in on_staff
 
     def test_it_speaks_the_language_that_the_browser_asks_for(self, page):
         answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, zh-TW;q=0.5")
@@ -274,6 +344,7 @@ class TestWall:
 class TestPictures:
     def test_a_viewer_gets_the_picture_on_the_wall_and_no_other(self, page):
         browser = _logged_in(page, "vic", "viewer")
+        page.watch.view = view(round_id=3)
 
         assert browser.get(f"/picture/{digest(3)}", accept="*/*").body == b"\xff\xd8picture 3"
         assert browser.get(f"/picture/{digest(1)}", accept="*/*").status == 403

@@ -10,13 +10,15 @@ import pytest
 
 from shaker_ctl.page.words import SHIPPED, Words, sentences
 from shaker_ctl.rules.vocabulary import Role
-from shaker_ctl.view import standing
+from shaker_ctl.view.phase_words import PHASE_WORDS
+from shaker_ctl.view.room import CALLS, WAGERS
 
 FOLDER = SHIPPED / "zh_Hant" / "LC_MESSAGES"
 TEMPLATES = Path(__file__).parents[1] / "templates"
 TRANSLATED = (
-    *("base", "wall", "rounds", "round", "login", "error", "macros"),
-    *("parts/state", "parts/result", "parts/layout", "parts/road", "parts/stale"),
+    *("base", "wall", "staff", "rounds", "round", "login", "error", "macros"),
+    *("parts/state", "parts/staff", "parts/result", "parts/layout", "parts/road"),
+    "parts/stale",
 )
 _MESSAGE = re.compile(r'^msgid "((?:[^"\\]|\\.)+)"\nmsgstr "((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
@@ -45,10 +47,13 @@ def test_every_word_of_wall_and_rounds_is_translated(template: str) -> None:
 
 def test_the_tables_own_sentences_are_translated() -> None:
     known = set(written())
-    of_play = {text for text in standing._SAYS.values() if "nspect" not in text}
+    of_play = {words.staff for words in PHASE_WORDS.values() if "nspect" not in words.staff}
+    of_room = {words.room for words in PHASE_WORDS.values()} | set(WAGERS.values())
+    calls = {words.call for words in PHASE_WORDS.values() if words.call} | set(CALLS.values())
 
     assert {role.value for role in Role} <= known
     assert of_play <= known
+    assert of_room | calls <= known
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,179 @@
+"""What each phase is called: one sentence for the room, one for staff, and the words of screens.
+
+Owns every word that depends on the phase alone. Must not know devices, people or values: the room's
+sentence stands on a public screen, so it has no reading, no name, no command and no remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from shaker_ctl.frozen import frozen
+from shaker_ctl.rules.state import Phase
+
+
+class Tone(Enum):
+    """How a phase looks from three metres. Each has its shape beside its colour."""
+
+    PLAY = "circle"
+    """Green: bets are open, or wagers are settled."""
+    CALM = "square"
+    """Neither: the table is closed, or the dice are under way."""
+    WAIT = "triangle"
+    """Amber: somebody is waited for."""
+    STOP = "cross"
+    """Red: there is no result, or no play."""
+
+
+@frozen
+class PhaseWords:
+    """The words of one phase."""
+
+    room: str
+    staff: str
+    tone: Tone = Tone.CALM
+    call: str = ""
+    """Shown as large as a result, in its place."""
+    life: str = ""
+    """Of the table, where the phase alone says it."""
+    stage: str = ""
+    """Of an inspection."""
+
+
+P = Phase
+
+_CALLED = "Please wait: a floorperson is called."
+_SOON = "The next round begins soon."
+_CLOSED = "The table is closed."
+INSPECTED = "The table is closed for its inspection."
+"""The room's sentence while the phases of a toss serve an inspection."""
+_TOSSED = "No more bets."
+_DECIDING = "The table decides."
+
+
+def _inspection(staff: str, stage: str) -> PhaseWords:
+    return PhaseWords(INSPECTED, staff, stage=stage)
+
+
+def _toss(staff: str) -> PhaseWords:
+    return PhaseWords(_TOSSED, staff)
+
+
+PHASE_WORDS: Mapping[P, PhaseWords] = {
+    P.CLOSED: PhaseWords(_CLOSED, "The table is closed.", life="closed"),
+    P.INSPECTION_DUE: PhaseWords(
+        _CLOSED, "An opening inspection is due.", life="inspection due", stage="due"
+    ),
+    P.INSPECTED: PhaseWords(
+        "The table opens soon.",
+        "The inspection is signed; the table may be opened.",
+        life="inspected",
+        stage="signed",
+    ),
+    P.OPENING: PhaseWords("The table opens soon.", "The clock is checked before the table opens."),
+    P.PACING: PhaseWords(_SOON, "The least length of the last round has not passed.", Tone.PLAY),
+    P.READY: PhaseWords(_SOON, "Open; the next round may begin.", Tone.PLAY),
+    P.ADMITTING: PhaseWords(_SOON, "The clock is checked before bets open.", Tone.PLAY),
+    P.OUT_OF_SERVICE: PhaseWords(
+        "This table is out of service.",
+        "The table is out of service.",
+        Tone.STOP,
+        "out of service",
+        life="out of service",
+    ),
+    P.LAMP_VALUES_AWAITED: _inspection(
+        "The inspecting person enters three values of their own choice.", "values?"
+    ),
+    P.LAMP_ENTRY: _inspection(
+        "Inspection values are entered; the lamps are read back.", "lamp entries"
+    ),
+    P.LAMP_ENTRY_LIT: _inspection(
+        "What these values win is lit: look at the layout.", "lamp entries"
+    ),
+    P.LAMP_ENTRY_TO_BE_SEEN: _inspection(
+        "Lit until the inspecting person says: inspect seen.", "seen?"
+    ),
+    P.LAMP_ENTRY_CLEARING: _inspection(
+        "Inspection values are cleared; the lamps are read back dark.", "lamp entries"
+    ),
+    P.EACH_LAMP: _inspection("Every lamp is lit alone, then dark.", "lamp walk"),
+    P.WALK_PAUSED: _inspection(
+        "The walk over every lamp is paused; its lamp stays lit.", "walk paused"
+    ),
+    P.LAMPS_TO_BE_SEEN: _inspection(
+        "Every lamp was lit and dark alone; who saw it says: inspect seen.", "seen?"
+    ),
+    P.ODDS_TRIED: _inspection(
+        "Every multiplier display is told to show its highest odds.", "multiplier displays"
+    ),
+    P.ODDS_TO_BE_SEEN: _inspection(
+        "The multiplier displays are lit; who looked says: inspect seen.", "seen?"
+    ),
+    P.CYCLE_AWAITED: _inspection(
+        "The inspecting person starts a cycle of the shaker: inspect cycle.", "cycle?"
+    ),
+    P.CYCLE_TO_BE_JUDGED: _inspection(
+        "Flat and readable; the inspecting person says: inspect tossed.", "tossed?"
+    ),
+    P.CYCLE_DONE: PhaseWords(INSPECTED, _DECIDING),
+    P.TO_BE_SIGNED: _inspection(
+        "The inspection has passed; who inspected says: sign.", "signature?"
+    ),
+    P.COVERING: _toss("The cover closes."),
+    P.PLANNING: _toss("The shake is drawn."),
+    P.PROVING_DARK: _toss("The lamps are proved dark before the shaker starts."),
+    P.STARTING: _toss("The shaker is started."),
+    P.TOSSING: _toss("The shaker runs."),
+    P.COVERED: _toss("Tossed and settled under the cover; bets are open."),
+    P.REVEALING: _toss("The cover opens."),
+    P.COMING_TO_REST: _toss("The dice come to rest."),
+    P.READING: _toss("The dice are read."),
+    P.BETTING: PhaseWords("Place your bets.", "Bets are open.", Tone.PLAY),
+    P.DRAWING_MULTIPLIERS: _toss("Multipliers are drawn."),
+    P.SHOWING_MULTIPLIERS: _toss("Multipliers are shown and read back."),
+    P.NO_MORE_BETS: _toss("No more bets; the shaker waits to be started."),
+    P.READ: PhaseWords(_TOSSED, _DECIDING),
+    P.INTERRUPTED: PhaseWords(
+        _CALLED, "Interrupted after the toss: named persons are asked.", Tone.WAIT, "on hold"
+    ),
+    P.AWAITING_DEALER: PhaseWords(
+        "The dealer announces the dice.", "The dealer announces and confirms, or enters."
+    ),
+    P.DISPUTED: PhaseWords(
+        _CALLED, "Dealer and reader disagree; the floorperson decides.", Tone.WAIT, "dispute"
+    ),
+    P.DECIDED: PhaseWords(_TOSSED, _DECIDING),
+    P.PUSHING: PhaseWords(
+        "The result is shown in a moment.", "The values are sent to the lamps and read back."
+    ),
+    P.COLLECTING: PhaseWords(
+        "Losing wagers are collected.", "Losing wagers are collected.", Tone.PLAY
+    ),
+    P.PAYING: PhaseWords("Winning wagers are paid.", "Winning wagers are paid.", Tone.PLAY),
+    P.SETTLED_LIT: PhaseWords(_SOON, "All paid; the lamps are cleared next.", Tone.PLAY),
+    P.CLEARING: PhaseWords(_SOON, "The lamps are cleared.", Tone.PLAY),
+    P.AWAITING_PRESENCE: PhaseWords(
+        _CALLED,
+        "The lamps failed after the toss; the named person must come.",
+        Tone.WAIT,
+        "by hand",
+    ),
+    P.SETTLING_BY_HAND: PhaseWords(
+        "The dealer settles this round by hand.",
+        "The round is settled by hand.",
+        Tone.WAIT,
+        "by hand",
+    ),
+    P.WITHOUT_RESULT: PhaseWords(
+        "This round has no result.",
+        "The round ended without a result.",
+        Tone.STOP,
+        "no result",
+    ),
+    P.ROUND_OVER: PhaseWords(_SOON, _DECIDING),
+    P.JOGGING: PhaseWords(_CLOSED, "The motor is jogged."),
+    P.LAMP_TRIAL: PhaseWords(_CLOSED, "Lamps are tried."),
+}
+
+assert set(PHASE_WORDS) == set(P), f"no words of {set(P) - set(PHASE_WORDS)}"

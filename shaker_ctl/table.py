@@ -536,7 +536,8 @@ class Table:
     def _journal_state(self) -> JournalState:
         health = self._keeper.health()
         behind = health.second_behind if self._settings.journal.second else None
-        return JournalState(health.head, behind, health.fault, self._records.words())
+        words = self._records.words()
+        return JournalState(health.head, behind, health.fault, words, health.is_failed)
 
     # ── Screens ─────────────────────────────────────────────────────────────
 

@@ -5,7 +5,8 @@ main copy is written first and releases the commands. A second thread writes the
 syncs the pictures, so a slow stick does not slow the table. A third thread watches the deadlines.
 
 No record is lost. If the medium fails, the unwritten records stay queued in order, no later record
-overtakes them, and `close` tries once more.
+overtakes them, and `close` tries once more. What people do meanwhile at the consoles is queued
+behind them, up to a bound.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ Synced = Callable[[int], None]
 BATCH = 64
 """Most records that share one sync: more would make a sync after a jam longer."""
 
+MAX_WAITING = 1000
+"""Records that say what happened while the journal was at fault. Of more, only the number is kept:
+anybody can type wrong passphrases for hours."""
+
+NOT_KEPT = {"note": "not-kept", "actor": {"name": "?", "role": None, "port": None}}
+
 
 @frozen
 class _Pending:
@@ -50,6 +57,8 @@ class JournalHealth:
     waiting: int
     second_behind: int
     fault: str
+    is_failed: bool = False
+    """Whether the main copy is at fault, so that nothing is recorded."""
 
 
 class JournalThread:
@@ -91,6 +100,8 @@ class JournalThread:
         self._writing_since_s: float | None = None
         self._fault: JournalError | None = None
         self._second_fault: JournalError | None = None
+        self._waiting = self._uncounted = 0
+        """Of the records that came while the journal was at fault: how many wait, and the rest."""
         self._closing = False
         self._threads = [
             threading.Thread(target=self._write_main, name="journal", daemon=True),
@@ -115,17 +126,26 @@ class JournalThread:
         *,
         pictures: Pictures | None = None,
         synced: Synced | None = None,
+        waits: bool = False,
     ) -> None:
         """Queue a record and return at once; `synced(sequence)` follows from the writer's thread,
         in order, once the record is on the medium. Let it only hand over.
 
-        Raises JournalWriteError (or JournalCorruptError) when the journal has already failed;
+        `waits`: it says what has happened already. While the journal is at fault it waits, with its
+        time, for the first write that succeeds.
+
+        Else raises JournalWriteError (or JournalCorruptError) when the journal has already failed;
         ValueError or TypeError where `body` has no JSON form or uses a reserved key.
         """
         pending = self._pending(checked(kind, body), pictures, synced)
         with self._changed:
             if self._fault is not None:
-                raise self._fault
+                if not waits:
+                    raise self._fault
+                if self._waiting == MAX_WAITING:
+                    self._uncounted += 1
+                    return
+                self._waiting += 1
             self._queue.append(pending)
             self._changed.notify_all()
 
@@ -174,6 +194,7 @@ class JournalThread:
                 len(self._queue),
                 len(self._copies),
                 "" if fault is None else fault.line(),
+                self._fault is not None,
             )
 
     def close(self, timeout_s: float = 5.0, *, last: Entry | None = None) -> bool:
@@ -183,6 +204,9 @@ class JournalThread:
         A journal at fault gets one last try: the medium may have come back.
         """
         with self._changed:
+            if self._uncounted and not self._closing:
+                text = f"{self._uncounted} more records waited for the journal than it keeps"
+                self._queue.append(self._pending(checked("console", {**NOT_KEPT, "text": text})))
             if last is not None and not self._closing:
                 self._queue.append(self._pending(last))
             self._closing = True

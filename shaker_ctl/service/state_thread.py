@@ -76,10 +76,12 @@ class RecordKeeper(Protocol):
         *,
         pictures: Pictures | None = None,
         synced: Callable[[int], None] | None = None,
+        waits: bool = False,
     ) -> None:
         """Queue a record and return at once; `synced(sequence)` follows, in order.
 
-        Raises a leaf of `JournalError` when the journal has already failed.
+        Raises a leaf of `JournalError` when the journal has already failed; but what `waits` is
+        kept until it can be written.
         """
 
 

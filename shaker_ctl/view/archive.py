@@ -59,6 +59,8 @@ class JournalState:
     fault: str
     volumes: str = ""
     """How far the closed volumes are verified, in words."""
+    is_failed: bool = False
+    """Whether nothing can be recorded now."""
 
 
 class JournalArchive:
@@ -133,11 +135,16 @@ class JournalArchive:
         return {**figures, "counted_to_record": sequence}
 
     def bundle(self) -> Parcel:
-        """See `log_bundle`."""
+        """See `log_bundle`. Raises RefusedError while nothing can be recorded."""
+        self._require_recorded()
         return log_bundle(self._records, self._settings, self._versions, self._pictures)
 
     def export(self) -> Parcel:
-        """The newest records as JSON lines, each with its hash, gzipped; for an inspector."""
+        """The newest records as JSON lines, each with its hash, gzipped; for an inspector.
+
+        Raises RefusedError for an empty journal, and while nothing can be recorded.
+        """
+        self._require_recorded()
         last = self._records.head().sequence
         if last == 0:
             raise RefusedError("the journal is empty")
@@ -146,6 +153,14 @@ class JournalArchive:
         with gzip.open(buffer, "wb") as packed:
             packed.writelines(map(_line, self._records.read(first)))
         return Parcel(f"shaker-journal-{first}-{last}.jsonl.gz", buffer.getvalue())
+
+    def _require_recorded(self) -> None:
+        """Who takes records away is on record, or takes none."""
+        if (state := self._state()).is_failed:
+            raise RefusedError(
+                f"nothing is handed out while that cannot be recorded: {state.fault}",
+                remedy="Mend the journal first",
+            )
 
 
 def log_bundle(records: Records, settings: str, versions: str, pictures: PictureFiles) -> Parcel:

@@ -6,13 +6,12 @@ the table's state. Must not judge: what is allowed now is asked of the rules the
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Mapping
 
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
-from shaker_ctl.errors import JournalError, RefusedError, ShakerError
+from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.life import AT_HAND
@@ -131,10 +130,8 @@ class TableDesk:
             "number": note.actor.number,
             "port": note.actor.port,
         }
-        with contextlib.suppress(JournalError):  # said by the journal's own fault already
-            self._c.journal.append(
-                "console", {"note": note.kind, "text": note.text, "actor": actor}
-            )
+        body = {"note": note.kind, "text": note.text, "actor": actor}
+        self._c.journal.append("console", body, waits=True)
 
     def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
         """Call back with each announcement; returns the way to end it."""

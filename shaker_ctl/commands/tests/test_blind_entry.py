@@ -62,7 +62,9 @@ class Written:
         self._pictures = path.with_name("pictures")
         self._pictures.mkdir()
 
-    def append(self, kind: str, body: Any, *, pictures: Any = None, synced: Any = None) -> None:
+    def append(
+        self, kind: str, body: Any, *, pictures: Any = None, synced: Any = None, waits: bool = False
+    ) -> None:
         named = {}
         if pictures is not None:
             (self._pictures / FILE).write_bytes(pictures.overlay)

@@ -16,6 +16,7 @@ from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteErr
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, walk
 from shaker_ctl.ports import Pictures
+from shaker_ctl.service import journal_thread
 from shaker_ctl.service.journal_thread import JournalThread
 
 pytestmark = pytest.mark.timed
@@ -195,6 +196,29 @@ def test_a_medium_that_refuses_is_named_once_and_nothing_is_lost(bench: Bench) -
     assert [r.plain["n"] for r in bench.main.records] == [0, 1]
     assert bench.second.records == bench.main.records
     assert len(bench.faults) == 1
+
+
+def test_what_people_do_while_it_refuses_is_written_with_its_time_once_it_writes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.main.refuses = JournalWriteError("the journal cannot be written: disk full")
+    bench.append(0)
+    until(lambda: bench.faults)
+    assert bench.journal.health().is_failed
+    monkeypatch.setattr(journal_thread, "MAX_WAITING", 3)
+    monkeypatch.setattr(Clock, "wall", lambda _: 1.79e9 + 60)
+    for number in range(5):
+        bench.journal.append("console", {"note": "login", "text": f"{number}"}, waits=True)
+    with pytest.raises(JournalWriteError):
+        bench.journal.append("console", {"note": "meters-cleared"})
+    monkeypatch.setattr(Clock, "wall", lambda _: 1.79e9 + 3600)
+    bench.main.refuses = None
+    assert bench.journal.close(last=Entry("closing", {"cause": "stopped"}))
+    plain = [record.plain for record in bench.main.records]
+    assert [one.get("text") for one in plain[1:4]] == ["0", "1", "2"]
+    assert {one["wall"] for one in plain[1:4]} == {"2026-09-21T14:14:20.000+00:00"}
+    assert plain[4]["text"] == "2 more records waited for the journal than it keeps"
+    assert [one["kind"] for one in plain] == ["step", *["console"] * 4, "closing"]
 
 
 def test_closing_says_when_something_could_not_be_written(bench: Bench) -> None:

@@ -33,7 +33,9 @@ class HeldJournal:
         self.waiting: list[Callable[[], None]] = []
         self.failure: JournalWriteError | None = None
 
-    def append(self, kind: str, body: Any, *, pictures: Any = None, synced: Any = None) -> None:
+    def append(
+        self, kind: str, body: Any, *, pictures: Any = None, synced: Any = None, waits: bool = False
+    ) -> None:
         if self.failure is not None:
             raise self.failure
         self.bodies.append((kind, dict(body)))

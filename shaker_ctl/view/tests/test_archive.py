@@ -43,12 +43,14 @@ class Kept:
 
 
 def made(
-    *records: Record, counted: Callable[[], tuple[Tally, int] | None] = lambda: None
+    *records: Record,
+    counted: Callable[[], tuple[Tally, int] | None] = lambda: None,
+    fault: str = "",
 ) -> JournalArchive:
     kept = Kept(*records)
     return JournalArchive(
         kept,
-        lambda: JournalState(kept.head(), None, ""),
+        lambda: JournalState(kept.head(), None, fault, is_failed=bool(fault)),
         counted,
         settings=SETTINGS,
         versions="shaker-ctl 1\n",
@@ -192,3 +194,11 @@ def test_a_round_is_told_with_the_rules_that_its_record_names() -> None:
     found = made(step).round(4)
     assert found is not None
     assert found.profile == under
+
+
+@pytest.mark.parametrize("taken", [JournalArchive.export, JournalArchive.bundle])
+def test_nothing_is_handed_out_while_that_cannot_be_recorded(
+    taken: Callable[[JournalArchive], object],
+) -> None:
+    with pytest.raises(RefusedError, match="cannot be recorded: disk full"):
+        taken(made(record(1), fault="disk full"))

@@ -76,10 +76,10 @@ def test_a_speck_of_nearly_a_pips_size_and_colour_is_told_by_both(grey, wider, i
 @pytest.mark.parametrize("off", [0, 12])
 def test_a_highlight_as_bright_as_the_face_is_told_by_its_hue(off):
     """An ivory face whose middle is grey of its own brightness."""
-    patch = np.full((FACE_PX, FACE_PX, 3), (196, 214, 224), np.float32)
+    patch = np.full((FACE_PX, FACE_PX, 3), (216, 224, 228), np.float32)
     y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
     spots = [(dx, dy, PIP_PX, (30.0, 30.0, 30.0)) for dx in (-1, 1) for dy in (-1, 1)]
-    grey = np.array((196, 214, 224)) * (12 - off) / 12 + 214 * off / 12
+    grey = np.array((216, 224, 228)) * (12 - off) / 12 + 223 * off / 12
     for dx, dy, radius, colour in (*spots, (0, 0, 1.2 * PIP_PX, grey)):
         away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
         cover = np.clip((radius - away) / 5 + 0.5, 0, 1)[..., None]

@@ -7,6 +7,7 @@ fills up a file that ends in the middle with grey.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import cv2
@@ -16,6 +17,7 @@ from vision.errors import VisionError
 
 KINDS = "JPEG, PNG, BMP, WebP or TIFF"
 _JPEG, _JPEG_SCAN, _JPEG_END = b"\xff\xd8\xff", b"\xff\xda", b"\xff\xd9"
+_HEIC = re.compile(rb"....ftyp(heic|heix|hevc|mif1|msf1)", re.DOTALL)
 _PNG, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
 
 
@@ -51,6 +53,10 @@ def decode(data: bytes, path: Path) -> np.ndarray:
         raise PictureError(
             f"{shown(path)} claims to have more pixels than can be read ({error.err})"
         ) from error
+    if not data:
+        raise PictureError(f"{shown(path)} is empty; copy it again from where it came from")
+    if image is None and _HEIC.match(data):
+        raise PictureError(f"{shown(path)} is a HEIC picture, as iPhones take; save it as JPEG")
     if image is None:
         raise PictureError(f"{shown(path)} is no picture that can be read; name {KINDS} files")
     return np.asarray(image, np.uint8)
@@ -112,9 +118,12 @@ def shown(name: Path | str) -> str:
 
 def _read(path: Path) -> bytes:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise PictureError(f"{shown(path)} is a pipe or a device; put the picture into a file")
         return path.read_bytes()
     except FileNotFoundError:
-        raise PictureError(f"{shown(path)} does not exist") from None
+        what = "is a link to a file that does not exist" if path.is_symlink() else "does not exist"
+        raise PictureError(f"{shown(path)} {what}") from None
     except (OSError, ValueError) as error:  # a name may hold what no file system takes
         raise PictureError(f"cannot read {shown(path)}: {_why(error)}") from error
 

@@ -106,3 +106,25 @@ def test_a_small_file_that_claims_a_billion_pixels_is_refused_before_it_is_opene
     said, peak_mb = done.stdout.splitlines()
     assert "more pixels than can be read" in said
     assert int(peak_mb) < 300
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "is empty; copy it again"),
+        (b"\0\0\0\x18ftypheic\0\0", "HEIC picture.*save it as JPEG"),
+    ],
+)
+def test_an_empty_file_and_an_iphones_picture_have_their_sentence(tmp_path, data, why):
+    path = tmp_path / "a.heic"
+    path.write_bytes(data)
+    with pytest.raises(PictureError, match=why):
+        load(path)
+
+
+def test_a_pipe_is_not_waited_for_and_a_link_to_nothing_is_called_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("nowhere")
+    for name, why in (("pipe", "is a pipe or a device"), ("link", "link to a file that does not")):
+        with pytest.raises(PictureError, match=why):
+            load(tmp_path / name)

@@ -22,6 +22,7 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Person, Role
+from shaker_ctl.service.digests import of_profile
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -187,3 +188,35 @@ def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path:
     store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
     store.close()
     assert records.dice(journal, book, TABLE, now).verdict is Grade.OK
+
+
+@pytest.mark.parametrize(
+    ("profile", "verdict", "said"),
+    [
+        ("pa-625a", Grade.OK, "pa-625a, paytable A, entry dealer_confirm: in force"),
+        ("pa-625b", Grade.WARN, "pa-625b is not in force since the end of 2026-08-04"),
+    ],
+)
+def test_a_text_that_is_over_is_named(profile: str, verdict: Grade, said: str) -> None:
+    table = TableParameters(profile=profile)
+    found = records.text(rulebook(table), table, datetime(2026, 11, 2, tzinfo=UTC))
+    assert found.verdict is verdict
+    assert said in found.text
+
+
+def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
+    tmp_path: Path,
+) -> None:
+    journal = found_journal(tmp_path, second=False)
+    profile = of_profile(TABLE.profile, rulebook(TABLE).profile)
+    opening = Entry("opening", {"rules": TABLE.model_dump(mode="json")})
+    wall = "2026-11-02T00:00:00+00:00"
+    store = SqliteJournal(journal.path)
+    digests = {"profile": profile}
+    store.write([link(store.head(), opening, monotonic_s=0.0, wall=wall, digests=digests)])
+    store.close()
+    assert records.resumption(journal, rulebook(TABLE), TABLE).verdict is Grade.OK
+    other = TableParameters(paytable="B")
+    found = records.resumption(journal, rulebook(other), other)
+    assert found.verdict is Grade.WARN
+    assert "it was pa-625a, paytable A" in found.text

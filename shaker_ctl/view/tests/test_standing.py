@@ -11,10 +11,12 @@ from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
 from shaker_ctl.rules.regulation import EntryMode
+from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
+    Condition,
     FaultKind,
     Named,
     NoRoll,
@@ -305,3 +307,12 @@ def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decide
 def test_a_shift_that_is_due_is_what_comes_next() -> None:
     state = TableState(Phase.READY, round=3, shift_due=True)
     assert standing.next_step(state, []) == "supervisor: inspect shift"
+
+
+def test_other_rules_than_before_are_named_as_why_an_inspection_is_due() -> None:
+    why = WhyDue("pa-625a, paytable A -> pa-625a, paytable B")
+    due = Step(TableState(Phase.INSPECTION_DUE), (), ())
+    why.observe(due, events.ConditionChanged(Condition.SETTINGS))
+    assert why.words == "other rules: pa-625a, paytable A -> pa-625a, paytable B"
+    why.observe(due, events.ConditionChanged(Condition.CALIBRATION))
+    assert "calibration" in why.words

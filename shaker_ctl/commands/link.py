@@ -14,6 +14,7 @@ import typer
 from shaker_ctl import settings
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.link.parameters import LinkParameters
+from shaker_ctl.quoting import visible
 
 LINK_CONFIG = Path("/etc/shaker-link/link.toml")
 
@@ -80,13 +81,16 @@ def _show(found: LinkParameters) -> None:
             f"no link says how it stands: {path}: {error}",
             remedy="Is it running? systemctl status shaker-link",
         ) from error
-    typer.echo("connected" if stands["connected"] else f"not connected: {stands['trouble']}")
+    typer.echo(
+        "connected" if stands["connected"] else f"not connected: {visible(stands['trouble'])}"
+    )
     if stands["acknowledged"] is not None:
         typer.echo(f"the floor has committed up to record {stands['acknowledged']}")
     if stands["contradiction"]:
-        typer.echo(f"the floor holds another history: {stands['contradiction']}")
+        typer.echo(f"the floor holds another history: {visible(stands['contradiction'])}")
     if named := stands["version_named"]:
+        by, version, digest = (visible(named.get(key)) for key in ("by", "version", "digest"))
         typer.echo(
-            f"{named.get('by')} names version {named.get('version')} ({named.get('digest')}): "
-            f"close the table, then apt install ./shaker-ctl_{named.get('version')}_arm64.deb"
+            f"{by} names version {version} ({digest}): "
+            f"close the table, then apt install ./shaker-ctl_{version}_arm64.deb"
         )

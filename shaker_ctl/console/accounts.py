@@ -102,6 +102,14 @@ class Accounts:
             return False
         return is_right and stored is not None
 
+    def version(self) -> tuple[int, ...] | None:
+        """What differs once the file was changed or exchanged; None where it is not there."""
+        try:
+            now = self._path.stat()
+        except OSError:
+            return None
+        return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
     def stored(self) -> dict[tuple[str, AnyRole], str]:
         """Return each person's hash now, by name and role. Raises `SettingsError` like `verify`."""
         return {(account.name, account.role): account.hash for account in admitted(self._path)}

@@ -21,7 +21,7 @@ from shaker_ctl.errors import JournalCorruptError, RefusedError, SettingsError, 
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.link.packing import VERSION_OF_DEBIAN
 from shaker_ctl.link.topics import RESERVED, require_name
-from shaker_ctl.quoting import require_words
+from shaker_ctl.quoting import require_words, visible
 
 if TYPE_CHECKING:
     from shaker_ctl.floor.store import Store
@@ -108,7 +108,8 @@ def alarms(config: Config = CONFIG) -> None:
     found = settings.parse_file(config, FloorParameters)
     standing = _store(found).alarms(found.site)
     for alarm in standing:
-        typer.echo(f"{alarm.raised}  {alarm.table}  {alarm.trouble}: {alarm.text}")
+        told = f"{alarm.raised}  {alarm.table}  {alarm.trouble}: {alarm.text}"
+        typer.echo(visible(told))
     if not standing:
         typer.echo("none")
 

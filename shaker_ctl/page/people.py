@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from shaker_ctl.console.accounts import LOOK_AGAIN_S, MAX_PASSPHRASE, ROLES, Accounts
+from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts
 from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, Lockout
 from shaker_ctl.errors import SettingsError
 
@@ -127,7 +127,8 @@ class Logins:
         hold its login shut. Guesses from many computers wait for one another (`_checking`), and
         each computer has its own delays."""
         self._stored: dict[Any, str] = {}
-        self._looked_s = float("-inf")
+        self._known: object = None
+        """Version of the users file that `_stored` was read from."""
 
     def session(self, cookie: str | None, *, keeps: bool = True) -> PageLogin:
         """Return who holds this cookie; `keeps`: this request counts as being there."""
@@ -160,8 +161,8 @@ class Logins:
             return session.is_open
 
     def _may_go_on(self, session: PageLogin, now: float) -> bool:
-        if now - self._looked_s >= LOOK_AGAIN_S:
-            self._looked_s = now
+        if (version := self._accounts.version()) != self._known:
+            self._known = version
             with suppress(SettingsError):  # a file that is being mended puts nobody out
                 self._stored = dict(self._accounts.stored())
         is_over = session.role not in LOOKS_ON and now - session.began_s > MAX_LOGIN_S

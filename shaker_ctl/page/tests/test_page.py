@@ -593,6 +593,13 @@ class TestStrangeRecords:
 
 
 class TestForms:
+    def test_a_body_is_counted_whatever_its_length_is_said_to_be(self, page):
+        form = {"name": "vic", "role": "viewer", "passphrase": "a" * 5000}
+
+        answer = Browser(page.app).post("/login", form, content_length="10")
+
+        assert answer.status == 413
+
     @pytest.mark.parametrize("body", [b"a&" * 50, b"\xff\xfe", b"name=%FF"])
     def test_what_is_no_form_is_refused(self, page, body):
         browser = Browser(page.app)

@@ -39,7 +39,7 @@ from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import round_of
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
-from shaker_ctl.page.people import RIGHTS, Logins, Right
+from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.words import Words, sentences
@@ -63,8 +63,11 @@ class TableCard:
     life: str
     phase: str
     round: int | None
+    room: str
+    """The sentence that everybody may read."""
     waits_for: str
     result: Mapping[str, Any]
+    marks: tuple[str, ...]
     alarms: tuple[str, ...]
     behind: int | None
     shape: str
@@ -88,8 +91,10 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         life=life,
         phase=str(state.get("phase") or "")[:40],
         round=round_id if isinstance(round_id, int) else None,
+        room=str(state.get("room") or "")[:200],
         waits_for=waits,
         result=table.last_result(),
+        marks=table.runs()["marks"],
         alarms=alarms,
         behind=table.behind,
         shape=shape,
@@ -171,8 +176,18 @@ class FloorPage:
 
     async def _floor(self, request: Request) -> Response:
         language = self.site.language(request)
-        parts = {name: self._regions.part(name, language) for name in ("summary", "cards")}
-        return self.site.page(request, "floor.html", parts=parts)
+        names = self._parts_for(self.site.session(request, keeps=False))
+        parts = {name: self._regions.part(name, language) for name in names}
+        return self.site.page(request, "floor.html", parts=parts, marks=self._marks())
+
+    @staticmethod
+    def _parts_for(session: PageLogin) -> tuple[str, ...]:
+        """Whoever may see the wall alone reads of each table what its room reads."""
+        return ("summary", "cards" if Right.STAFF in session.rights else "room_cards")
+
+    def _marks(self) -> list[str]:
+        tables = list(self.watch.tables.by_name.values())
+        return sorted({mark for one in tables for mark in one.runs()["marks"]})
 
     def _cards(self) -> list[TableCard]:
         tables = list(self.watch.tables.by_name.values())
@@ -181,11 +196,14 @@ class FloorPage:
 
     def _draw(self, name: str, language: str) -> str:
         cards = self._cards()
+        is_staff = name != "room_cards"
+        name = name.removeprefix("room_")
         say = self.site.words.say(language)
         return self.site.draw(
             f"parts/{name}.html",
             language,
             cards=cards,
+            is_staff=is_staff,
             counts=Counter(card.life for card in cards),
             wrong=sum(card.shape == "cross" for card in cards),
             behind=sum(card.behind or 0 for card in cards),
@@ -198,7 +216,8 @@ class FloorPage:
         if Right.WALL not in session.rights:
             raise HTTPException(403 if session.rights else 401)
         language = self.site.language(request)
-        return self._regions.streamed(("summary", "cards"), language, session, self.people.goes_on)
+        names = self._parts_for(session)
+        return self._regions.streamed(names, language, session, self.people.goes_on)
 
     def _said(self) -> tuple[int, Mapping[str, object]]:
         return 0, {"age_s": None if self.watch.trouble else 0.0, "version": __version__}
@@ -236,6 +255,7 @@ class FloorPage:
             alarms=shown.faults(),
             rounds=rounds,
             lines=lines,
+            marks=shown.runs()["marks"],
         )
 
     async def _round(self, request: Request) -> Response:
@@ -255,7 +275,9 @@ class FloorPage:
         self.site.noted(request, "round", f"{name} {number}")
         try:
             found = round_of(number, kept.line.identity, head, records, "the floor's database")
-            return self.site.page(request, "floor_round.html", name=name, found=found)
+            return self.site.page(
+                request, "floor_round.html", name=name, found=found, marks=found.marks
+            )
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # A chain says that the records are the table's, not that they make sense.
             raise JournalError(

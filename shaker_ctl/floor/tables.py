@@ -67,6 +67,7 @@ class ShownTable:
             "title": _word(self.birth.get("table")),
             "version": _word(self.birth.get("version")),
             "profile": _word(self.birth.get("profile")),
+            "marks": _marks(self.birth.get("marks")),
             "digests": {_word(key): _word(value) for key, value in list(known.items())[:20]},
         }
 
@@ -83,6 +84,7 @@ class ShownTable:
             "side": _word(self.result.get("side")),
             "round": self.result.get("round"),
             "withdrawn": _word(self.result.get("withdrawn")),
+            "marks": _marks(self.result.get("marks")),
         }
 
     def faults(self) -> list[dict[str, str]]:
@@ -97,6 +99,10 @@ class ShownTable:
         """Records that the floor has not committed, as the table counts them."""
         behind = self.alive.get("behind")
         return behind if isinstance(behind, int) else None
+
+
+def _marks(value: Any) -> tuple[str, ...]:
+    return tuple(filter(None, map(_word, value[:10]))) if isinstance(value, list) else ()
 
 
 def _word(value: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -75,10 +75,20 @@ def judge(counts: Tally) -> list[Judgement]:
 
 
 def figures(records: Iterable[Record]) -> dict[str, object]:
-    """As `figures_of`, by reading every record, and with the numbers of those that are left out."""
+    """As `figures_of`, by reading every record; with the numbers of those that are left out, and
+    what the records say of themselves: `DEMONSTRATION`.
+    """
     left_out: list[int] = []
-    counts = tally(outcomes(records, left_out))
-    return {**figures_of(counts), "left_out": left_out}
+    marks: dict[str, None] = {}
+
+    def marked() -> Iterator[Record]:
+        for record in records:
+            if b'"marks"' in record.body:
+                marks.update(dict.fromkeys(record.plain.get("marks", ())))
+            yield record
+
+    counts = tally(outcomes(marked(), left_out))
+    return {**figures_of(counts), "left_out": left_out, "marks": list(marks)}
 
 
 def figures_of(counts: Tally) -> dict[str, object]:

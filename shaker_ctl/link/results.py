@@ -7,6 +7,7 @@ where records come from.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from shaker_ctl.frozen import frozen
@@ -28,6 +29,8 @@ class Result:
     wall: str
     withdrawn: str = ""
     """Why it does not hold, in words; empty while it holds."""
+    marks: tuple[str, ...] = ()
+    """Of the record: `DEMONSTRATION`, ..."""
 
     def plain(self) -> dict[str, Any]:
         """As displays get it."""
@@ -42,6 +45,7 @@ class Result:
             "sequence": self.sequence,
             "wall": self.wall,
             "withdrawn": self.withdrawn,
+            "marks": list(self.marks),
         }
 
 
@@ -57,13 +61,16 @@ def follow(last: Result | None, record: Record) -> Result | None:
         return last
     for command in plain.get("decision", ()):
         if last is not None and not last.withdrawn and (why := _withdrawn(last, command)):
-            return Result(last.round, last.values, record.sequence, wall, why)
+            return replace(last, sequence=record.sequence, wall=wall, withdrawn=why)
     event = plain.get("event") or {}
     occasion = event.get("occasion") or {}
     if event.get("type") != "LampsShown" or occasion.get("purpose") != "play":
         return last
     values = values_of(event.get("values") or None)
-    return last if values is None else Result(occasion["number"], values, record.sequence, wall)
+    if values is None:
+        return last
+    marks = tuple(plain.get("marks", ()))
+    return Result(occasion["number"], values, record.sequence, wall, marks=marks)
 
 
 def _withdrawn(last: Result, command: dict[str, Any]) -> str:

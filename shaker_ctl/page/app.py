@@ -22,7 +22,7 @@ from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.page import wall as walls
-from shaker_ctl.page.book import Book, Round
+from shaker_ctl.page.book import Book, Round, marks_of
 from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
@@ -145,7 +145,11 @@ class Page:
         language = self.site.language(request)
         parts = {one: self._regions.part(one, language) for one in LIVE[name][1]}
         age_s = self.watch.age_s()
-        return self.site.page(request, f"{name}.html", parts=parts, age_s=age_s, **facts)
+        self._wall_now()
+        shown = marks_of(self._past[1])
+        return self.site.page(
+            request, f"{name}.html", parts=parts, age_s=age_s, marks=shown, **facts
+        )
 
     def _draw(self, name: str, language: str) -> str:
         if name == "devices":

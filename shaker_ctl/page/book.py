@@ -11,7 +11,7 @@ import contextlib
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import time
 from pathlib import Path
@@ -28,7 +28,7 @@ from shaker_ctl.page.journal import is_of_play
 
 log = logging.getLogger(__name__)
 
-VERSION = 6
+VERSION = 7
 """Version of the tables. Tables of another version are made anew."""
 
 PAUSE_S = 0.4
@@ -43,7 +43,8 @@ _SCHEMA = (
     "CREATE TABLE round (number INTEGER PRIMARY KEY, first INTEGER NOT NULL, "
     "last INTEGER NOT NULL, began TEXT NOT NULL, ended TEXT, ending TEXT, source TEXT, "
     "wagers TEXT, cause TEXT, values_ TEXT, withdrawn TEXT, corrected_by TEXT, reading TEXT, "
-    "reason TEXT, picture TEXT, rest_s REAL, read_ms REAL, lit_ms REAL, areas TEXT)",
+    "reason TEXT, picture TEXT, rest_s REAL, read_ms REAL, lit_ms REAL, areas TEXT, "
+    "marks TEXT NOT NULL DEFAULT '')",
     "CREATE INDEX round_began ON round (began)",
     "CREATE TABLE who (round INTEGER, name TEXT, role TEXT, PRIMARY KEY (round, name, role)) "
     "WITHOUT ROWID",
@@ -97,12 +98,19 @@ class Round:
     """From rest to the lamps read back lit."""
     areas: tuple[str, ...]
     """Betting areas that were commanded lit last."""
+    marks: tuple[str, ...]
+    """Of its records: `DEMONSTRATION`, ..."""
 
 
 _ROUND = (
     "number, first, last, began, ended, ending, source, wagers, cause, values_, withdrawn, "
-    "corrected_by, reading, reason, picture, read_ms, lit_ms, areas"
+    "corrected_by, reading, reason, picture, read_ms, lit_ms, areas, marks"
 )
+
+
+def marks_of(rounds: Iterable[Round]) -> tuple[str, ...]:
+    """All marks of some rounds."""
+    return tuple(dict.fromkeys(mark for one in rounds for mark in one.marks))
 
 
 @frozen
@@ -277,6 +285,11 @@ class Book:
         sql = "SELECT DISTINCT cause FROM round WHERE cause IS NOT NULL ORDER BY cause"
         return [row["cause"] for row in self._rows(sql)]
 
+    def marks(self) -> tuple[str, ...]:
+        """All marks of all rounds."""
+        rows = self._rows("SELECT DISTINCT marks FROM round ORDER BY marks")
+        return tuple(dict.fromkeys(one for row in rows for one in row["marks"].split("\n") if one))
+
     def file_of(self, sha256: str) -> str | None:
         """File name of a picture; None where no record names this digest."""
         rows = self._rows("SELECT file FROM picture WHERE sha256 = ?", (sha256,))
@@ -319,6 +332,7 @@ class Book:
 def _round(row: sqlite3.Row) -> Round:
     told: dict[str, Any] = dict(row)
     told["values"] = _dice(told.pop("values_"))
+    told["marks"] = tuple(filter(None, told["marks"].split("\n")))
     told["areas"] = tuple((told["areas"] or "").split())
     return Round(**told)
 
@@ -404,6 +418,8 @@ def _take(db: sqlite3.Connection, plain: dict[str, Any]) -> None:
             "ON CONFLICT (number) DO UPDATE SET last = excluded.last",
             (number, sequence, sequence, wall),
         )
+        if marks := "\n".join(plain.get("marks", ())):
+            db.execute("UPDATE round SET marks = ? WHERE number = ?", (marks, number))
     for picture in plain.get("pictures", {}).values():
         db.execute(
             "INSERT OR REPLACE INTO picture VALUES (?, ?, ?, ?)",

@@ -70,6 +70,7 @@ def pack(
         told = {
             "table": table,
             "round": found.number,
+            "marks": list(found.marks),
             "journal": found.identity,
             "damage": found.damage or None,
             "exported": {
@@ -82,7 +83,7 @@ def pack(
         }
         put("case.json", json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")
         put("verify.py", VERIFY.read_bytes())
-        put("README.txt", ABOUT.encode())
+        put("README.txt", "".join([*(f"** {mark} **\n\n" for mark in found.marks), ABOUT]).encode())
     return buffer.getvalue()
 
 

@@ -22,7 +22,7 @@ from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, words_of
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.page import case
-from shaker_ctl.page.book import Book, Wanted
+from shaker_ctl.page.book import Book, Wanted, marks_of
 from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
@@ -38,6 +38,11 @@ ASKED = ("number", "from", "to", "ending", "cause", "person", "before")
 """What a person may look for."""
 
 ENDINGS = tuple(ending.value for ending in Ending)
+
+CSV_COLUMNS = (
+    *("round", "began", "ended", "values", "source", "ending", "wagers", "cause"),
+    "marks",
+)
 
 HISTOGRAM_ROUNDS = 2000
 """Newest rounds in the histograms."""
@@ -93,6 +98,7 @@ class History:
             request,
             "rounds.html",
             rounds=found,
+            marks=marks_of(found),
             asked=asked,
             wrong=wrong,
             more=more,
@@ -124,6 +130,7 @@ class History:
             request,
             "round.html",
             found=found,
+            marks=found.marks,
             told=self._book.round(number),
             people=self._book.people_of(number),
             kept=kept,
@@ -178,6 +185,7 @@ class History:
             days=days,
             found=found,
             sheet=None if found is None else found.sheet,
+            marks=() if found is None else sorted(found.sheet.marks),
             closing=CLOSING_INSPECTION,
             words_of=words_of,
         )
@@ -193,12 +201,12 @@ class History:
     def _csv_of(self, day: Day) -> str:
         text = io.StringIO()
         rows = csv.writer(text)
-        rows.writerow(("round", "began", "ended", "values", "source", "ending", "wagers", "cause"))
+        rows.writerow(CSV_COLUMNS)
         numbers = set(day.sheet.rounds)
         for one in self._book.between(min(numbers, default=0), max(numbers, default=0)):
             if one.number in numbers:
                 values = " ".join(map(str, one.values or ()))
-                told = (one.source, one.ending, one.wagers, one.cause)
+                told = (one.source, one.ending, one.wagers, one.cause, ", ".join(one.marks))
                 rows.writerow(map(cell, (one.number, one.began, one.ended, values, *told)))
         return text.getvalue()
 
@@ -206,7 +214,8 @@ class History:
 
     async def _statistics(self, request: Request) -> Response:
         counted = await asyncio.to_thread(self._counted)
-        return self._site.page(request, "statistics.html", **counted)
+        marks = await asyncio.to_thread(self._book.marks)
+        return self._site.page(request, "statistics.html", marks=marks, **counted)
 
     def _counted(self) -> dict[str, Any]:
         """What the page of statistics shows; it looks at every round on record."""

@@ -141,7 +141,7 @@ def round_of(
         commanded=_commanded(mine),
         measured=_measured(mine),
         digests=plains[-1].get("digests", {}),
-        marks=tuple(plains[-1].get("marks", ())),
+        marks=tuple(dict.fromkeys(m for plain in plains for m in plain.get("marks", ()))),
         disputes=disputes,
     )
 

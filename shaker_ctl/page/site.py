@@ -120,9 +120,13 @@ class Site:
     def page(
         self, request: Request, template: str, /, *, status: int = 200, **facts: Any
     ) -> HTMLResponse:
-        """Return a whole page for whoever sent the request."""
+        """Return a whole page for whoever sent the request. `marks`: of the records that it shows;
+        they stand beside those of the table's own.
+        """
         language = self.language(request)
         session = self.session(request, keeps=False)
+        known = dict(self._facts())
+        known["marks"] = tuple(dict.fromkeys([*known.get("marks", ()), *facts.pop("marks", ())]))
         menu = [(path, name) for right, path, name in self._menu if right in session.rights]
         html = self.draw(
             template,
@@ -132,7 +136,7 @@ class Site:
             here=request.url.path,
             languages=self.words.languages,
             is_open=self.people.is_open,
-            **self._facts(),
+            **known,
             **facts,
         )
         response = HTMLResponse(html, status)

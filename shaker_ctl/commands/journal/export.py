@@ -39,7 +39,7 @@ _BODY_AT = len('{"hash":"","record":') + 64
 
 ROUND_COLUMNS = (
     *("round", "ended", "first", "second", "third"),
-    *("source", "ending", "wagers", "cause"),
+    *("source", "ending", "wagers", "cause", "marks"),
 )
 
 
@@ -104,6 +104,7 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
         for closed in closings(plain):
             values = closed["values"] or ["", "", ""]
             rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
+            rest.append(", ".join(plain.get("marks", ())))
             told = [closed["round"], plain["wall"], *values, *rest]
             rows.writerow([cell(value) for value in told])
             rounds += 1

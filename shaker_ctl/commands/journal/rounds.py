@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +40,7 @@ def last(
         if as_json:
             typer.echo(json.dumps(rounds, indent=2))
             return
+        _draw_marks(mark for row in rounds for mark in row["marks"])
         names = ("round", "began (UTC)", "values", "named by", "ending", "wagers", "cause")
         table = Table(*names, title=f"last {len(rounds)} rounds")
         for row in rounds:
@@ -61,7 +63,8 @@ def _words(name: str | None) -> str:
 
 
 def _summary(number: int, book: CheckedJournal) -> dict[str, Any]:
-    records = [record.plain for record in book.round(number)]
+    found = list(book.round(number))
+    records = [record.plain for record in found]
     closed = next((c for plain in records for c in closings(plain) if c["round"] == number), {})
     return {
         "round": number,
@@ -69,7 +72,18 @@ def _summary(number: int, book: CheckedJournal) -> dict[str, Any]:
         "ended": records[-1]["wall"],
         "records": [records[0]["sequence"], records[-1]["sequence"]],
         **{key: closed.get(key) for key in ("values", "source", "ending", "wagers", "cause")},
+        "marks": _marks(found),
     }
+
+
+def _marks(records: list[Record]) -> list[str]:
+    """What the records say of themselves: `DEMONSTRATION`."""
+    return list(dict.fromkeys(m for one in records for m in one.plain.get("marks", ())))
+
+
+def _draw_marks(marks: Iterable[str]) -> None:
+    for mark in dict.fromkeys(marks):
+        screen.print(visible(f"** {mark} **"), soft_wrap=True)
 
 
 def show(
@@ -87,6 +101,7 @@ def show(
         if as_json:
             typer.echo(json.dumps([with_hash(record) for record in records], indent=2))
             return
+        _draw_marks(_marks(records))
         began = datetime.fromisoformat(records[0].plain["wall"]).astimezone()
         title = f"round {number}, {began:%Y-%m-%d}, local time"
         screen.print(_raw(records, title) if raw else _in_words(records, title))

@@ -36,6 +36,8 @@ def statistics(
 
 
 def _draw(shown: dict[str, Any]) -> None:
+    for mark in shown["marks"]:
+        screen.print(visible(f"** {mark} **"), soft_wrap=True)
     screen.print(
         f"{shown['rounds']} rounds, {shown['tosses']} with values ({shown['dice']} dice); "
         + ", ".join(f"{visible(name)} {count}" for name, count in shown["endings"].items())

@@ -86,6 +86,26 @@ def test_last_shows_the_incomplete_round_too(journal: Path) -> None:
     assert "unfinished" in run("last", journal=journal)
 
 
+def test_a_demonstration_is_marked_by_its_records(journal: Path, tmp_path: Path) -> None:
+    store = SqliteJournal(journal)
+    closed = {"type": "RecordRound", "round": 6, "ending": "settled", "wagers": "settled"}
+    closed |= {"cause": None, "values": (1, 1, 2), "source": "verified"}
+    body = {"event": {"type": "TimerExpired"}, "rows": [], "decision": [closed]}
+    entry = Entry("step", {**body, "marks": ["DEMONSTRATION"]}, round=6)
+    wall = "2026-11-27T12:00:00+00:00"
+    store.write([link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={})])
+    store.close()
+
+    shown = json.loads(run("last", "2", "--json", journal=journal))
+    assert [one["marks"] for one in shown] == [[], ["DEMONSTRATION"]]
+    assert json.loads(run("statistics", "--json", journal=journal))["marks"] == ["DEMONSTRATION"]
+    for words in (["last"], ["show", "6"], ["statistics"]):
+        assert "** DEMONSTRATION **" in run(*words, journal=journal), words
+    run("export", str(tmp_path / "out"), journal=journal)
+    with (tmp_path / "out" / "rounds.csv").open() as file:
+        assert [row["marks"] for row in csv.DictReader(file)] == [""] * 4 + ["DEMONSTRATION"]
+
+
 def test_show_tells_every_step_of_a_round(journal: Path) -> None:
     shown = json.loads(run("show", "2", "--json", journal=journal))
     assert [step["record"]["sequence"] for step in shown] == [3, 4]

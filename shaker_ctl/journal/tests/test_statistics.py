@@ -200,4 +200,4 @@ def test_a_kept_tally_is_the_tally_and_grows_on() -> None:
     for outcome in found[120:]:
         kept.add(outcome)
     assert kept == tally(found)
-    assert {**figures_of(kept), "left_out": []} == figures(records)
+    assert {**figures_of(kept), "left_out": [], "marks": []} == figures(records)

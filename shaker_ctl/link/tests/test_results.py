@@ -36,6 +36,17 @@ def test_a_result_exists_only_when_its_lamps_were_read_back_lit() -> None:
     assert follow(None, lit([1, 2, 3], purpose="inspection")) is None
 
 
+def test_a_result_of_a_demonstration_says_so_also_where_it_is_withdrawn() -> None:
+    plain = {**lit([1, 2, 3]).plain, "marks": ["DEMONSTRATION"]}
+    shown = follow(None, Record(3, b"", json.dumps(plain).encode()))
+    assert shown is not None
+    assert shown.plain()["marks"] == ["DEMONSTRATION"]
+    end = {"type": "RecordRound", "round": 7, "ending": "void", "values": None}
+    gone = follow(shown, record(6, {"type": "LampFault"}, end))
+    assert gone is not None
+    assert gone.plain()["marks"] == ["DEMONSTRATION"]
+
+
 def test_a_corrected_result_is_withdrawn_at_once_and_the_new_one_takes_its_place() -> None:
     push = {"type": "PushLamps", "occasion": PLAY, "values": [4, 4, 4], "corrects": True}
     gone = follow(follow(None, lit([1, 2, 3])), record(4, {"type": "ValuesEntered"}, push))

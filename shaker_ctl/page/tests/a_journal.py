@@ -28,7 +28,8 @@ def digest(number: int) -> str:
 class Scribe:
     """Writes records, a second apart."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, marks: Sequence[str] = ()) -> None:
+        self._marks = list(marks)
         self.book = SqliteJournal(path)
         self.pictures = path.with_name("pictures")
         self.pictures.mkdir(exist_ok=True)
@@ -50,7 +51,7 @@ class Scribe:
             "because": ["625a.5(d)"],
             "rows": ["a row"],
             "at_s": self._at_s,
-            "marks": [],
+            "marks": self._marks,
         }
         record = link(
             self.book.head(),

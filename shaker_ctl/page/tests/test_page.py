@@ -665,6 +665,36 @@ class TestCase:
         assert answer.status == 400
 
 
+class TestMarks:
+    """A demonstration is marked by its own records, also while the table is stopped."""
+
+    @pytest.fixture
+    def scribe(self, tmp_path):
+        made = Scribe(tmp_path / "journal.sqlite", marks=("DEMONSTRATION",))
+        made.round(1, (1, 6, 6))
+        yield made
+        made.close()
+
+    @pytest.mark.parametrize(
+        "path", ["/", "/staff", "/rounds", "/rounds/1", "/day", "/day.csv", "/statistics"]
+    )
+    def test_every_page_of_its_records_has_the_mark(self, page, path):
+        page.book.stop()
+        browser = _logged_in(page, "sam", "surveillance")
+
+        assert "DEMONSTRATION" in browser.get(path).words
+
+    def test_the_technicians_page_has_it(self, page):
+        assert "DEMONSTRATION" in _logged_in(page, "tom", "technician").get("/technician").words
+
+    def test_a_case_has_it(self, page):
+        answer = _logged_in(page, "sam", "surveillance").post("/rounds/1/case", {"reason": "why"})
+        packed = zipfile.ZipFile(io.BytesIO(answer.body))
+
+        assert json.loads(packed.read("round-1/case.json"))["marks"] == ["DEMONSTRATION"]
+        assert b"** DEMONSTRATION **" in packed.read("round-1/README.txt")
+
+
 class TestDay:
     def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page):
         browser = _logged_in(page, "sam", "surveillance")

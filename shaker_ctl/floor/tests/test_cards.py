@@ -1,0 +1,50 @@
+"""What the floor's first page shows of a table: to staff, and to whoever may see the wall alone."""
+
+from __future__ import annotations
+
+import json
+
+from shaker_ctl.floor.page import HERE, card_of
+from shaker_ctl.floor.tables import Tables
+from shaker_ctl.link.shown import state_of
+from shaker_ctl.link.topics import Place
+from shaker_ctl.page.people import Logins
+from shaker_ctl.page.site import Site
+from shaker_ctl.page.words import Words
+
+PLACE = Place("house", "pit-1")
+
+
+def drawn(*, is_staff: bool) -> str:
+    view = {
+        "life": "open",
+        "room": {"says": "Please wait: a floorperson is called."},
+        "pending": {"text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4"},
+    }
+    tables = Tables("house")
+    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
+    tables.take(PLACE.topic("birth"), b'{"table":"Table 1","marks":["DEMONSTRATION"]}')
+    tables.take(PLACE.topic("state"), json.dumps(state_of(view)).encode())
+    tables.take(PLACE.topic("alarm/motor-stall"), b'{"code":"motor-stall"}')
+    site = Site(
+        people=Logins.__new__(Logins),
+        words=Words(),
+        note=lambda *_: None,
+        roles=(),
+        menu=(),
+        templates=(HERE / "templates",),
+    )
+    cards = [card_of(one, "") for one in tables.by_name.values()]
+    return site.draw(
+        "parts/cards.html", "en", cards=cards, is_staff=is_staff, sentences=lambda text: text
+    )
+
+
+def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:
+    room, staff = drawn(is_staff=False), drawn(is_staff=True)
+    assert "Please wait: a floorperson is called." in room
+    assert not [word for word in ("5 6 4", "decide", "motor-stall") if word in room]
+    assert "decide 5 6 4" in staff
+    assert "motor-stall" in staff
+    assert "DEMONSTRATION" in room
+    assert "DEMONSTRATION" in staff

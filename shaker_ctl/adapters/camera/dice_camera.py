@@ -326,6 +326,8 @@ class DiceCamera:
             self._stderr.seek(0)
             lines = self._stderr.read()[-2000:].decode(errors="replace").strip().splitlines()
             words = f": {lines[-1]}" if lines else ""
+        if process.returncode == -signal.SIGILL:
+            words += ": this processor lacks an instruction of its libraries, and is not supported"
         return messages.CameraFault(
             "camera-process",
             f"the camera process ended with status {process.returncode}{words}",

@@ -3,6 +3,7 @@ for."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -130,6 +131,13 @@ def test_a_killed_process_is_named_and_replaced(camera, heard):
         time.sleep(0.02)
     assert camera.pid not in (None, first)
     assert any(isinstance(m, CameraFault) and m.code == "camera-process" for m in heard.messages)
+
+
+def test_a_process_whose_processor_lacks_an_instruction_says_so(camera, heard):
+    camera.start()
+    heard.wait(CameraFault)
+    camera._process.send_signal(signal.SIGILL)
+    until(lambda: any("lacks an instruction" in getattr(m, "text", "") for m in heard.messages))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""Which pictures may go when their quota is full. Pure; it must not know of files.
+"""Which pictures are evidence, and which may go when their quota is full. Pure; knows no files.
 
 The last ten rounds (O-7) and the rounds with an open dispute always stay, even above the quota.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 
 from shaker_ctl.frozen import frozen
@@ -19,6 +20,11 @@ class PictureFile:
     name: str
     round: int
     size_bytes: int
+
+
+def is_recorded(content: bytes, sha256: str) -> bool:
+    """Whether this is the picture that a record names by its digest. Else it is no evidence."""
+    return hashlib.sha256(content).hexdigest() == sha256
 
 
 def to_drop(

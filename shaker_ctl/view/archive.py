@@ -19,6 +19,7 @@ from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import UNDER, by_command, named
+from shaker_ctl.journal.pictures import is_recorded
 from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
@@ -164,27 +165,36 @@ class JournalArchive:
 
 
 def log_bundle(records: Records, settings: str, versions: str, pictures: PictureFiles) -> Parcel:
-    """Journal slice, settings without secrets, versions, its last pictures, as one tar.gz.
+    """Journal slice, settings without secrets, versions, its last pictures, as one tar.gz. The name
+    of a picture that is not as its record has it says so.
 
     `settings`: the settings file's text.
     """
     first = max(1, records.head().sequence - BUNDLE_RECORDS + 1)
-    lines, named = [], set()
+    lines, named = [], {}
     for record in records.read(first):
         lines.append(_line(record))
-        named |= {f"pictures/{kept['file']}" for kept in record.plain.get("pictures", {}).values()}
+        for kept in record.plain.get("pictures", {}).values():
+            named[f"pictures/{kept['file']}"] = kept["sha256"]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as bundle:
         for name, content in (
             ("journal.jsonl", b"".join(lines)),
             ("settings.toml", _CREDENTIALS.sub("...", settings).encode()),
             ("versions.txt", versions.encode()),
-            *(each for each in pictures(BUNDLE_DECISIONS) if each[0] in named),
+            *(_judged(*each, named) for each in pictures(BUNDLE_DECISIONS) if each[0] in named),
         ):
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(content), int(time.time())
             bundle.addfile(info, io.BytesIO(content))
     return Parcel("shaker-bundle.tar.gz", buffer.getvalue())
+
+
+def _judged(name: str, content: bytes, named: Mapping[str, str]) -> tuple[str, bytes]:
+    """A picture under its name, or under one that says that it is another one."""
+    if is_recorded(content, named[name]):
+        return name, content
+    return name.removesuffix(".jpg") + ".NOT-AS-RECORDED.jpg", content
 
 
 def _line(record: Record) -> bytes:

@@ -18,7 +18,7 @@ from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
-from shaker_ctl.journal.pictures import PictureFile, to_drop
+from shaker_ctl.journal.pictures import PictureFile, is_recorded, to_drop
 from shaker_ctl.ports import Pictures
 
 _NAME = re.compile(r"^(\d{8})-(\d{10})-(frame|overlay)\.jpg$")
@@ -31,7 +31,7 @@ def recorded_picture(folder: Path, name: str, sha256: str) -> bytes:
     picture is evidence only as long as it is the recorded one.
     """
     data = (folder / Path(name).name).read_bytes()
-    if hashlib.sha256(data).hexdigest() != sha256:
+    if not is_recorded(data, sha256):
         raise RefusedError(
             f"the picture {Path(name).name} is not as its record has it",
             remedy="A power cut can leave half of the newest one; else find out who changed it",

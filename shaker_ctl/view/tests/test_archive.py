@@ -65,11 +65,17 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def test_a_bundle_holds_records_settings_versions_and_pictures_and_no_secret() -> None:
-    named = {"overlay": {"file": "2.jpg"}}
+    named = {"overlay": {"file": "2.jpg", "sha256": hashlib.sha256(b"\xff\xd8").hexdigest()}}
     files = unpacked(made(record(1, kind="opening", pictures=named)).bundle().content)
     assert list(files) == ["journal.jsonl", "settings.toml", "versions.txt", "pictures/2.jpg"]
     assert b"hunter2" not in b"".join(files.values())
     assert files["settings.toml"] == b'[camera]\ndevice = "http://...@10.0.0.7/video"\n'
+
+
+def test_a_picture_of_a_bundle_that_is_another_one_says_so_by_its_name() -> None:
+    named = {"overlay": {"file": "2.jpg", "sha256": "ab" * 32}}
+    files = unpacked(made(record(1, kind="opening", pictures=named)).bundle().content)
+    assert list(files)[-1] == "pictures/2.NOT-AS-RECORDED.jpg"
 
 
 def test_the_lines_of_an_export_verify_by_themselves() -> None:

@@ -20,7 +20,7 @@ from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.day_sheet import UNDER, DaySheet
 from shaker_ctl.journal.record import Chain, Head, Record, until_ended
 from shaker_ctl.rules.vocabulary import words
 from shaker_ctl.view.archive import happened_in
@@ -85,6 +85,8 @@ class RoundRecord:
     commanded: tuple[str, ...]
     measured: str
     digests: Mapping[str, str]
+    under: str
+    """Text, paytable, entry and layout, as the round names them; empty in older records."""
     marks: tuple[str, ...]
     disputes: tuple[Dispute, ...]
 
@@ -141,6 +143,7 @@ def round_of(
         commanded=_commanded(mine),
         measured=_measured(mine),
         digests=plains[-1].get("digests", {}),
+        under=next((one[UNDER] for one in plains if UNDER in one), ""),
         marks=tuple(dict.fromkeys(m for plain in plains for m in plain.get("marks", ()))),
         disputes=disputes,
     )

@@ -12,6 +12,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.record import Entry, link
 
 BEGAN = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
+UNDER = "pa-625a, paytable A, entry dealer_confirm, 50 areas"
 Values = tuple[int, int, int]
 
 
@@ -51,6 +52,7 @@ class Scribe:
             "because": ["625a.5(d)"],
             "rows": ["a row"],
             "at_s": self._at_s,
+            "under": UNDER,
             "marks": self._marks,
         }
         record = link(

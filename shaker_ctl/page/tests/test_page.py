@@ -31,7 +31,7 @@ from shaker_ctl.page.people import NOBODY
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import MAX_OF_ONE, Regions
 from shaker_ctl.page.site import STATIC, TEMPLATES
-from shaker_ctl.page.tests.a_journal import Scribe, digest
+from shaker_ctl.page.tests.a_journal import UNDER, Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
 
 WORD = "correct horse"
@@ -525,6 +525,7 @@ class TestInspection:
 
         assert (found.values, found.reading, found.areas) == (None, "NoRoll", ())
         round_page = _logged_in(page, "sam", "surveillance").get("/rounds/2").words
+        assert UNDER in round_page
         assert "verified: 3 4 6" not in round_page
 
 

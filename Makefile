@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-floor bench-page \
-        test-page words lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        test-page words pages lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,6 +42,17 @@ bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: reade
 
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
+
+pages: $(VENV)/.test  ## clause pages in place; build/pages: commands and codes; PLAYED=1 adds what is played: sessions, the README's picture, tosses (hours)
+	mkdir -p build/pages
+	$(BIN)/python -m hil_tests.proofs.clause_pages
+	$(BIN)/python -m hil_tests.proofs.console_matrix >build/pages/consoles.md
+	$(if $(PLAYED),$(BIN)/python -m hil_tests.scenarios.console_sessions)
+	$(if $(PLAYED),$(BIN)/python -m hil_tests.demo.moving_picture hil_tests/demo/pictures/round.gif)
+	$(if $(PLAYED),$(BIN)/python -m hil_tests.rig.plant.physics --tosses 3000 $(SHAKES:%=--shake %) \
+	    --results var/tosses --page build/pages/tosses.md)
+
+SHAKES := approved nominal long slow weak faint
 
 faults: $(VENV)/.rig  ## every fault at its worst moment (30 min); SHARD=1/1: at every moment, goes on where it was
 	$(BIN)/python -m hil_tests.reliability faults$(if $(SHARD),-all --shard $(SHARD)) $(FAULTS)

@@ -1,4 +1,5 @@
-"""`python -m hil_tests.proofs.clause_pages`: one page a rule text, from clause to row and test.
+"""`python -m hil_tests.proofs.clause_pages`: one page a rule text, from clause to key and test, and
+one from key to row.
 
 Owns the pages beside `shaker_ctl/rules/clauses/*.toml`, and the search for what they name: values
 of the profile by their citation, rows by the key that they cite, tests by their name in the tree.
@@ -9,8 +10,9 @@ from __future__ import annotations
 import ast
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import shaker_ctl
@@ -21,9 +23,13 @@ from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
 from shaker_ctl.rules.clauses.words import numbers
 from shaker_ctl.rules.machine import ROWS
+from shaker_ctl.rules.row import Row
 
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
+
+UNSEEN = (Kept.HOUSE, Kept.NOT_APPLICABLE)
+"""What no table can see."""
 
 
 @cache
@@ -63,69 +69,92 @@ def keys(text: str) -> dict[str, list[str]]:
 
 def page(text: str) -> str:
     """Return the page of a text."""
-    profile, resting = profile_files.load(text), keys(text)
-    rows = _rows(text)
-    lines = [
-        f"# {profile.title}: from clause to row and test",
-        "",
-        f"{profile.instrument}. Every clause of the text, in its order.",
-        f"Made by `python -m hil_tests.proofs.clause_pages` from `{text}.toml`, profile and rows.",
-        "Duties are told in our words; `shaker-ctl rules show --text CLAUSE` prints the text.",
-        "Rows are those that a table with this profile takes, whatever the house chooses.",
-        "Enforced means: the table does it itself, or refuses everything else. It prints no odds",
-        "but those of the text; that they are paid is the dealer's.",
-        "",
-        _counts(text),
-        "",
-        "| clause | duty | who | verdict | profile key | rows | tests |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, clause in known.clauses(text).items():
-        lines.append(_line(name, clause, resting[name], rows))
-    lines += ["", "## Rows that the device's own duties ask for", ""]
-    of_profile = {key for key, _ in values(profile)}
-    lines += [
-        f"- {cites}: " + "; ".join(names)
-        for cites, names in rows.items()
-        if cites not in of_profile
-    ]
-    return "\n".join(lines) + "\n"
+    profile, resting, told = profile_files.load(text), keys(text), known.clauses(text)
+    return "\n".join(
+        (
+            f"# {profile.title}: from clause to row and test",
+            "",
+            f"{profile.instrument}. `make pages` makes this page.",
+            "The rows of each key: [rows.md](rows.md). The text of a clause: `shaker-ctl rules",
+            "show --text CLAUSE`. *Enforced*: the table does it itself, or refuses everything",
+            "else; that the printed odds are paid is the dealer's. Clauses that no table can see",
+            "and that one person keeps stand in one line, with the first one's duty.",
+            "",
+            _counts(told.values()),
+            "",
+            *_table(
+                ("clause", "duty", "who", "verdict", "profile key", "tests"),
+                (_line(run, told[run[0]], resting) for run in runs(told)),
+            ),
+        )
+    )
 
 
-def _rows(text: str) -> dict[str, list[str]]:
-    """Return the rows that tables of a text take, by what they cite; marked if by approval only."""
-    plain, approved = rows_of(text), rows_of(text, APPROVAL)
+def rows_page() -> str:
+    """Return the page of rows: which rest on each key, and which texts' tables take them."""
     found: dict[str, list[str]] = {}
     for row in ROWS:
-        if row in plain or row in approved:
-            mark = "" if row in plain else " (by approval)"
-            for key in row.may_cite:
-                found.setdefault(key, []).append(row.name + mark)
-    return found
+        for key in row.may_cite:
+            found.setdefault(key, []).append(row.name + _takers(row))
+    return "\n".join(
+        (
+            "# From profile key to row",
+            "",
+            "A key of the profile, or a duty of the device's own, and the rows of the rules that",
+            "rest on it. Where not all five texts have a row, whatever the house chooses, those",
+            "that have it stand in brackets; *approved*: only with an approval on file. Made by",
+            "`make pages`.",
+            "",
+            *_table(("key", "rows"), ((f"`{key}`", _cell(found[key])) for key in sorted(found))),
+        )
+    )
 
 
-def _counts(text: str) -> str:
-    told = [clause.verdict for clause in known.clauses(text).values()]
-    parts = [f"{told.count(kept)} {kept.words}" for kept in Kept]
+def _takers(row: Row) -> str:
+    """Say which texts' tables take a row; nothing if all do."""
+    plain = [text for text in TEXTS if row in rows_of(text)]
+    approved = [text for text in TEXTS if text not in plain and row in rows_of(text, APPROVAL)]
+    if plain == list(TEXTS):
+        return ""
+    told = [*plain, *(f"{text} approved" for text in approved)]
+    if approved == list(TEXTS):
+        told = ["approved"]
+    return f" ({', '.join(told) or 'own profiles'})"
+
+
+def runs(told: Mapping[str, Clause]) -> list[list[str]]:
+    """Return the clauses in their order, those together that stand in one line."""
+    seen: Callable[[str], object] = lambda name: (  # noqa: E731
+        (told[name].who, told[name].verdict) if told[name].verdict in UNSEEN else name
+    )
+    return [list(run) for _, run in groupby(told, seen)]
+
+
+def _counts(told: Collection[Clause]) -> str:
+    verdicts = [clause.verdict for clause in told]
+    parts = [f"{verdicts.count(kept)} {kept.words}" for kept in Kept]
     return f"{len(told)} clauses: {', '.join(parts)}."
 
 
-def _line(name: str, clause: Clause, resting: list[str], rows: dict[str, list[str]]) -> str:
-    plain = [
-        key for key in resting if not key.startswith(("payout.tables.", "multipliers.ranges."))
-    ]
-    tables = sorted({key.rpartition(".")[0] for key in resting if key not in plain})
-    taken = [row for key in plain for row in rows.get(key, ())]
-    cells = (
-        name,
-        clause.duty,
-        clause.who,
-        clause.verdict.words,
+def _line(run: list[str], first: Clause, resting: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Return the cells of clauses that stand in one line."""
+    found = [key for name in run for key in resting[name]]
+    plain = [key for key in found if not key.startswith(("payout.tables.", "multipliers.ranges."))]
+    tables = sorted({key.rpartition(".")[0] for key in found if key not in plain})
+    return (
+        run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}",
+        first.duty + (" …" if len(run) > 1 else ""),
+        first.who,
+        first.verdict.words,
         _cell(f"`{key}`" for key in (*plain, *tables)),
-        _cell(taken),
-        _cell(f"`{where}` {test}" for test in clause.tests for where in tests().get(test, ("?",))),
+        _cell(f"`{where}::{test}`" for test in first.tests for where in tests().get(test, ("?",))),
     )
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    told = ("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+    return [*told, ""]
 
 
 def _cell(items: Iterable[str]) -> str:
@@ -154,6 +183,7 @@ def main() -> int:
     if folder is None:
         for text in TEXTS:
             (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
+        (PAGES / "rows.md").write_text(rows_page(), encoding="utf-8")
         return 0
     wanting = {text: missing(text, folder) for text in TEXTS}
     for text, names in wanting.items():

@@ -3,7 +3,7 @@
 Owns the sessions as a person would type them: from a jam at night to the table open again
 (`picocom`), a dealer's three rounds with one disagreement (`miniterm`), and a visitor's evening
 (`shaker-ctl console`). The tests run them; `python -m hil_tests.scenarios.console_sessions [NAME]`
-records what was on the screens into the consoles' README and BY_HAND.md.
+writes what was on the screens to `build/pages/NAME.txt`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from hil_tests.report.story import Story
 from hil_tests.rig.control import told
 from hil_tests.table_under_test.people import open_table, seen
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
-from shaker_ctl import __version__, console
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
@@ -465,17 +464,7 @@ def _rig(dan: TerminalUser, command: str) -> None:
 
 # ── Recording ───────────────────────────────────────────────────────────────
 
-README = Path(console.__file__).with_name("README.md")
-BY_HAND = Path(__file__).with_name("BY_HAND.md")
-
-
-def put_into(page: str, name: str, recorded: str) -> str:
-    """Return `page` with the block of that name filled anew."""
-    block = re.compile(rf"(<!-- recorded: {name} -->\n```\n).*?(```\n)", re.DOTALL)
-    filled, count = block.subn(lambda found: found[1] + recorded + found[2], page)
-    if count != 1:
-        raise ValueError(f"the page has {count} blocks for {name}")
-    return filled
+PAGES = Path("build/pages")
 
 
 def _on_a_table(run: Callable[[Session], str], *, by_hand: bool) -> Callable[[Path], str]:
@@ -486,20 +475,19 @@ def _on_a_table(run: Callable[[Session], str], *, by_hand: bool) -> Callable[[Pa
     return record
 
 
-SESSIONS: dict[str, tuple[Path, Callable[[Path], str]]] = {
-    "jam_at_night": (README, _on_a_table(jam_at_night, by_hand=False)),
-    "three_rounds": (README, _on_a_table(three_rounds, by_hand=True)),
-    "by_hand": (BY_HAND, by_hand),
+SESSIONS: dict[str, Callable[[Path], str]] = {
+    "jam_at_night": _on_a_table(jam_at_night, by_hand=False),
+    "three_rounds": _on_a_table(three_rounds, by_hand=True),
+    "by_hand": by_hand,
 }
 
 
 def main() -> None:
-    """Put the screens of the sessions into their pages: of those that are named, or of all."""
+    """Write the screens of the sessions that are named, or of all."""
+    PAGES.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[1:] or SESSIONS:
-        page, record = SESSIONS[name]
         folder = Path(tempfile.mkdtemp())
-        recorded = record(folder / "table").replace(__version__, __version__.split(".dev")[0])
-        page.write_text(put_into(page.read_text("utf-8"), name, recorded), "utf-8")
+        (PAGES / f"{name}.txt").write_text(SESSIONS[name](folder / "table"), "utf-8")
         shutil.rmtree(folder)
 
 

@@ -426,8 +426,7 @@ def _page(results: Path, seed: int) -> str:
     lines = [
         "# Tosses of the virtual machine",
         "",
-        "Written by `python -m hil_tests.rig.plant.physics --results FOLDER --page FILE`, "
-        f"seed {seed}.",
+        f"Written by `make pages PLAYED=1`, seed {seed}.",
         "Every row: eleven tests at 99 % (faces of all dice and of each; each die against its own",
         "next toss; dice against each other in a toss; faces kept), of which one in a hundred",
         "fails by chance. 16.7 % of the dice keep their face by chance.",

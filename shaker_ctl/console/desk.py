@@ -160,6 +160,8 @@ class LampView:
     phase: str = ""
     box: str = ""
     """Identity and health of the lamp box in words."""
+    is_healthy: bool = False
+    """By its own newest word, and without a fault of the line to it."""
     age_s: float | None = None
     """How old the last answer of the box is."""
     reply_ms: float | None = None

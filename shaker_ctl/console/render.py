@@ -357,8 +357,11 @@ def progress(name: str, view: TableView) -> str:
     elif view.life == "trial":
         text = f"{name}: {shown(view.motor.rpm, 'rpm', 0)} - {view.says}"
     else:
-        done = now.cycles_good if now.stage == "cycles" else now.lamps_proved
-        of = now.cycles_of if now.stage == "cycles" else now.lamps_of
+        done, of = now.lamps_proved, now.lamps_of
+        if now.stage == "cycles":
+            done, of = now.cycles_good, now.cycles_of
+        elif now.stage == "lamp entries":
+            done, of = now.entries_seen, now.entries_of
         bar = "#" * round(20 * done / max(of, 1))
         text = f"{name}: {now.stage or view.life} [{bar:.<20}] {done} of {of}"
     return text[:WIDTH]

@@ -396,7 +396,7 @@ BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
 READER = frozenset({FaultKind.READER})
 
 
-@guard("more than the reader is broken, or nobody attends who could enter the values")
+@guard("a fault has to be cleared first")
 def only_reader_broken(c: Context) -> bool:
     """No text knows a camera: where a dealer attends, its loss retires nothing."""
     return c.rules.attended and c.state.faults == READER

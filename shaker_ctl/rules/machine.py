@@ -25,7 +25,7 @@ event is `Restarted`, from the last journalled state or from `initial`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from shaker_ctl.rules import inspection, life, malfunction, manual_shaker, restart, toss
@@ -94,17 +94,24 @@ class Machine:
         return isinstance(_first(rows, context), Row)
 
 
-def _first(rows: Iterable[Row], context: Context) -> Row | str:
-    """Return the first row whose guards all hold, or why the row that came nearest does not."""
-    nearest, why = -1, ""
+def _first(rows: Sequence[Row], context: Context) -> Row | str:
+    """Return the first row whose guards all hold, or why the nearest one does not."""
     for row in rows:
-        for held, guard in enumerate(row.when):
-            if not guard.holds(context):
-                if held > nearest:
-                    nearest, why = held, guard.why(context)
-                break
-        else:
+        if all(guard.holds(context) for guard in row.when):
             return row
+    return _why_not(rows, context)
+
+
+def _why_not(rows: Sequence[Row], context: Context) -> str:
+    """Return the first guard that fails of the row with the fewest that do; of several such rows,
+    of the one that failed last.
+    """
+    nearest, why = (0, 0), ""
+    for row in rows:
+        failing = [at for at, guard in enumerate(row.when) if not guard.holds(context)]
+        rank = (-len(failing), failing[0])
+        if not why or rank > nearest:
+            nearest, why = rank, row.when[failing[0]].why(context)
     return why
 
 

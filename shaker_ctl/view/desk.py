@@ -7,7 +7,7 @@ the table's state. Must not judge: what is allowed now is asked of the rules the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
@@ -16,12 +16,13 @@ from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.life import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Condition, Person
+from shaker_ctl.rules.vocabulary import Barrier, Condition, Part, Person
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view import requests, table_view
 from shaker_ctl.view.allowed_acts import DEVICE_ACTS, allowed_verbs
 from shaker_ctl.view.table_view import TableFacts
+from shaker_ctl.view.taken import taken
 
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
@@ -101,6 +102,8 @@ class TableDesk:
                 self._require_unbarred()
             elif isinstance(event, events.BetsRequested):
                 self._require_unbarred()
+            elif isinstance(event, events.InspectionRequested) and event.part is Part.ALL:
+                self._require_clock_and_dice()
         except RefusedError as error:
             return Answer.refused(NOT_NOW, error.line())
         answered = threading.Event()
@@ -117,10 +120,9 @@ class TableDesk:
         if not result.is_taken:
             text = self._why_not(request, result)
             return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
-        said = [table_view.says(c, c.state.state)]
-        if next_step := self.view().next_step:
-            said.append(f"Next: {next_step}.")
-        return Answer.ok(" ".join(said), record=result.sequence)
+        did = taken(request, actor, c.state.state)
+        said = f"{did} {table_view.says(c, c.state.state)}{self._next()}"
+        return Answer.ok(said, record=result.sequence)
 
     def note(self, note: Note) -> None:
         """Put a fact about a console on record."""
@@ -164,9 +166,18 @@ class TableDesk:
 
     def _why_not(self, request: Request, refused: PostOutcome) -> str:
         """The rules name their event; a person knows the command that they gave."""
+        typed = f"{request.verb} {request.arguments.get('what', '')}".strip()
+        why = f"{refused.text.partition(': ')[2] or refused.text}."
         if refused.code == "not-now":
-            return f"no {request.verb} now. {table_view.says(self._c, self._c.state.state)}"
-        return f"{request.verb}: {refused.text.partition(': ')[2] or refused.text}"
+            why = f"not now. {table_view.says(self._c, self._c.state.state)}"
+        waits = self.view().pending
+        line = f" Asked for now: {waits.text}." if waits is not None else self._next()
+        return f"{typed}: {why}{line}"
+
+    def _next(self) -> str:
+        """What brings the table on, with the line to type; empty where nothing does."""
+        step = self.view().next_step
+        return f" Next: {step}." if step else ""
 
     def _at_a_device(self, request: Request) -> Answer:
         if self._c.state.state.phase not in AT_HAND:
@@ -221,24 +232,41 @@ class TableDesk:
         if state.phase in (Phase.INSPECTED, Phase.READY) and (why := table_view.barrier(c, state)):
             raise RefusedError(c.rulebook.explain(why), remedy=f"Next: {self.view().next_step}")
 
+    def _require_clock_and_dice(self) -> None:
+        """Raise `RefusedError` where an inspection would have to be made again: the dice to be
+        recorded make a new one due, and no signature has a time.
+        """
+        c, state = self._c, self._c.state.state
+        why = table_view.barrier(c, state) if state.phase is Phase.INSPECTION_DUE else None
+        if why in (Barrier.TIME_UNTRUSTED, Barrier.DICE_UNKNOWN):
+            raise RefusedError(c.rulebook.explain(why), remedy=f"Next: {self.view().next_step}")
+
     def _selftest(self) -> Answer:
-        """Every device that can be asked without moving anything."""
+        """Every device that can be asked without moving anything; a fault hides none of them."""
         view = self.view()
         wrong = [f"{f.code}: {f.cause}" for f in view.faults]
-        if view.camera.state != "ready" or not view.camera.fps:
-            wrong.append(
-                f"camera: {view.camera.state}, {view.camera.fps or 0} frames a second; to measure "
-                "it anew, stop the service: shaker-ctl calibrate camera"
-            )
-        if view.lamps.age_s is None or view.lamps.age_s > OLDEST_ANSWER_S:
-            wrong.append(f"lamp box: {view.lamps.box}")
-        if view.motor.link != "connected":
-            wrong.append(f"GPIO: {view.motor.link}")
-        if view.journal.state != "good":
-            wrong.append(f"journal: {view.journal.state}")
-        if wrong:
-            return Answer.refused(FAILED, "; ".join(wrong))
-        return Answer.ok(
-            f"camera {view.camera.fps:g} frames a second, where it was calibrated; "
-            f"lamp box {view.lamps.box}; GPIO {view.motor.link}; journal {view.journal.state}"
-        )
+        good: list[str] = []
+        for is_good, text in _devices(view):
+            (good if is_good else wrong).append(text)
+        if not wrong:
+            return Answer.ok("; ".join(good))
+        also = f". Good: {'; '.join(good)}" if good else ""
+        return Answer.refused(FAILED, "; ".join(wrong) + also)
+
+
+def _devices(view: console.TableView) -> Iterator[tuple[bool, str]]:
+    """Each device: whether it is good, and what was seen of it."""
+    camera, lamps = view.camera, view.lamps
+    is_ready = camera.state == "ready" and bool(camera.fps)
+    frames = f"{camera.fps or 0:g} frames a second"
+    anew = "to measure it anew, stop the service: shaker-ctl calibrate camera"
+    yield (
+        is_ready,
+        f"camera {frames}, where it was calibrated"
+        if is_ready
+        else f"camera: {camera.state}, {frames}; {anew}",
+    )
+    is_new = lamps.age_s is not None and lamps.age_s <= OLDEST_ANSWER_S
+    yield is_new and lamps.is_healthy and not lamps.broken, f"lamp box: {lamps.box}"
+    yield view.motor.link == "connected", f"GPIO: {view.motor.link}"
+    yield view.journal.state == "good", f"journal: {view.journal.state}"

@@ -209,6 +209,7 @@ def _lamps(c: TableFacts) -> console.LampView:
         measured=tuple(sorted(status.glowing, key=BIT.__getitem__)),
         broken=tuple(sorted(status.open_bulbs | status.stuck_bulbs, key=BIT.__getitem__)),
         phase=picture.phase.value.replace("_", " ") if picture.phase else "",
+        is_healthy=not picture.fault and status.is_healthy,
         box=picture.fault or f"{status.state.name.lower()}, supply {status.supply_v:.1f} V",
         age_s=c.monotonic() - seen_s,
         reply_ms=picture.line.reply_ms,

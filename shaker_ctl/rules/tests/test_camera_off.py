@@ -60,7 +60,9 @@ def test_another_word_of_the_dead_camera_stops_nothing():
 def test_any_other_fault_stops_the_table_as_ever():
     t = inspected(without_camera()).do(ev.LampFault(None, "bulb"))
     assert t.phase is Phase.OUT_OF_SERVICE
-    assert t.tell(ev.ReturnRequested(FLOOR)).refused
+    refused = t.tell(ev.ReturnRequested(FLOOR)).refused
+    assert refused is not None
+    assert refused.reason == "return requested: a fault has to be cleared first"
 
 
 def test_a_mended_camera_is_in_use_again():

@@ -11,7 +11,8 @@ import pytest
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.machine import gravest_first
+from shaker_ctl.rules.machine import Machine, gravest_first
+from shaker_ctl.rules.row import Guard, Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import (
     DEALER,
@@ -888,3 +889,23 @@ def test_a_refusal_says_why_and_changes_nothing():
 def test_every_step_can_say_on_what_it_rests():
     t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
     assert t.last.because()[0][1].clause == "6(a)"
+
+
+def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
+    def guard(name: str, *, holds: bool) -> Guard:
+        return Guard(name, lambda _: holds, f"{name} is missing")
+
+    met, first, second, third = (
+        guard(name, holds=name == "met") for name in ("met", "first", "second", "third")
+    )
+    rows = [
+        Row("far", frozenset({Phase.READY}), ev.BetsRequested, "", when=(met, first, second)),
+        Row("near", frozenset({Phase.READY}), ev.BetsRequested, "", when=(third, met)),
+    ]
+    t = Playing().open()
+
+    state = t.state.changed({"phase": Phase.READY})
+    refused = Machine(rows).step(state, ev.BetsRequested(DEALER), t.rules).refused
+
+    assert refused is not None
+    assert refused.reason == "bets requested: third is missing"

@@ -227,6 +227,8 @@ class Seated:
     def inspected(self, fay: Seat | None = None) -> Seated:
         """From wherever an inspection is due to its signature, by the book."""
         fay = fay or self.fay
+        if self.state.dice is None:
+            fay.does("dice changed A1 A2 A3")
         fay.does("inspect all")
         for values in ENTRIES:
             fay.does("inspect enter {} {} {}".format(*values))

@@ -46,6 +46,7 @@ def played(seat: Seat, number: int = 1) -> dict[str, Any]:
 def test_what_a_floorperson_enters_is_named_and_lit_until_they_say_that_they_saw_it():
     t = Seated()
     fay = t.fay
+    fay.does("dice changed A1 A2 A3")
     fay.does("inspect all")
     fay.does("inspect enter 6 5 6")
     assert "big" in last(t, "Lit for: 6 5 6")
@@ -60,6 +61,7 @@ def test_what_a_floorperson_enters_is_named_and_lit_until_they_say_that_they_saw
 def test_no_floorperson_walks_before_three_entries_or_signs_for_what_nobody_saw():
     t = Seated()
     fay = t.fay
+    fay.does("dice changed A1 A2 A3")
     fay.does("inspect all")
     for line in ("inspect walk", "inspect cycle", "inspect tossed", "sign", "open"):
         fay.is_refused(line)
@@ -105,6 +107,7 @@ def test_who_saw_is_who_signs_at_every_console():
     t.inspected(fred)
     assert t.state.signed_by == Person("fred", Role.FLOORPERSON, "fred-1")
     t = Seated()
+    t.fay.does("dice changed A1 A2 A3")
     t.fay.does("inspect all")
     for line in ("inspect enter 1 2 3", "inspect seen", "sign"):
         t.seat(Role.FLOORPERSON, "fred").is_refused(line)
@@ -675,7 +678,10 @@ def test_a_refusal_says_in_plain_words_what_stands_in_the_way():
     dan.does("activate")
     assert (
         dan.is_refused("reveal")
-        == "no reveal now. Tossed and settled under the cover; bets are open."
+        == "reveal: not now. Tossed and settled under the cover; bets are open. "
+        "Next: dealer: nmb (key *)."
     )
     sue = Seated(profile="ma").opened().sue
-    assert sue.is_refused("inspect shift") == "inspect: the shift inspection is not due"
+    assert sue.is_refused("inspect shift") == (
+        "inspect shift: the shift inspection is not due. Next: dealer: bets (key +)."
+    )

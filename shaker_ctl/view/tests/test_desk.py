@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,9 @@ from shaker_ctl.console.desk import (
     Announcement,
     Request,
 )
+from shaker_ctl.console.grammar import FORMS, CommandKind
 from shaker_ctl.journal.meters import CLEARED
+from shaker_ctl.lamp.registers import BoxState, Flag, LampStatus
 from shaker_ctl.motion.reports import JogEnded, MotionReport
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Values
@@ -38,10 +42,13 @@ from shaker_ctl.rules.vocabulary import (
 )
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.lamp_thread import LampPicture
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view.allowed_acts import DEVICE_ACTS
 from shaker_ctl.view.desk import TableDesk
+from shaker_ctl.view.taken import taken
 from shaker_ctl.view.tests.paper import facts
 
 TOM = Actor("tom", Role.TECHNICIAN, "technician")
@@ -113,8 +120,59 @@ def room() -> Iterator[Room]:
 def test_an_act_that_is_taken_says_where_the_table_stands_and_what_comes_next(room: Room) -> None:
     answer = room.desk.submit(Request("open"), FAY)
     assert answer.is_ok
-    assert answer.text.startswith("An opening inspection is due. Next: floorperson")
+    assert answer.text.startswith("The opening is asked for. An opening inspection is due. Next: ")
     assert answer.details["record"] == 1
+
+
+def test_each_act_has_a_sentence_of_what_it_did() -> None:
+    acts = {form.name for form in FORMS if form.kind is CommandKind.ACT} - DEVICE_ACTS
+    given = {
+        "what": "all",
+        "values": (3, 4, 6),
+        "serials": ("A1", "A2", "A3"),
+        "stayed": True,
+        "code": "motor-stall",
+    }
+
+    said = {
+        verb: taken(Request(verb, given), FAY, TableState(Phase.READY)) for verb in {*acts, "enter"}
+    }
+
+    assert len(set(said.values())) == len(said)
+    assert said["time confirm"] == "The clock is confirmed."
+    assert said["dice changed"] == "Dice A1 A2 A3 are recorded."
+    assert said["correct"] == "The correction is agreed: 3 4 6."
+
+
+def test_an_inspection_waits_for_clock_and_dice_as_the_opening_does(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust = TimeTrust.NONE
+    monkeypatch.setattr(WallTime, "trust", lambda _: trust)
+    room.state.state = TableState(Phase.INSPECTION_DUE)
+    everything = Request("inspect", {"what": "all"})
+
+    answer = room.desk.submit(everything, FAY)
+    assert (answer.code, "time confirm" in answer.text) == ("not-now", True)
+    trust = TimeTrust.RTC
+    answer = room.desk.submit(everything, FAY)
+    assert answer.code == "not-now"
+    assert answer.text.endswith(
+        "Next: floorperson or supervisor: dice changed SERIAL SERIAL SERIAL"
+    )
+    answer = room.desk.submit(Request("dice changed", {"serials": ("A1", "A2", "A3")}), FAY)
+    assert answer.text.startswith("Dice A1 A2 A3 are recorded. ")
+    assert room.desk.submit(everything, FAY).is_ok
+
+
+def test_a_return_with_a_fault_standing_is_told_to_clear_it(room: Room) -> None:
+    room.state.state = TableState(Phase.OUT_OF_SERVICE, faults=frozenset({FaultKind.SHAKER}))
+    room.faults.raise_(FaultKind.SHAKER, "motor-slow-start", 0.0)
+
+    answer = room.desk.submit(Request("return-to-service"), TOM)
+
+    assert answer.text.startswith("return-to-service: a fault has to be cleared first. Next: ")
+    assert "fault clear motor-slow-start" in answer.text
 
 
 def test_what_stands_in_the_way_of_a_first_opening_is_named_in_order_before_anybody_inspects(
@@ -149,10 +207,13 @@ def test_an_act_that_the_clock_would_bar_is_refused_and_says_what_comes_first(
 
 def test_a_refusal_names_the_command_that_was_given_and_is_on_record(room: Room) -> None:
     answer = room.desk.submit(Request("sign"), FAY)
-    assert (answer.code, answer.text) == ("not-now", "no sign now. The table is closed.")
+    assert answer.code == "not-now"
+    assert answer.text.startswith("sign: not now. The table is closed. Next: floorperson or")
+    answer = room.desk.submit(Request("inspect", {"what": "seen"}), FAY)
+    assert answer.text.startswith("inspect seen: not now. ")
     answer = room.desk.submit(Request("jog", {"rpm": 300.0, "seconds": 1.0}), FAY)
-    assert answer.text == "jog: it takes a technician"
-    assert [kind for kind, _ in room.journal.kept] == ["refused", "refused"]
+    assert answer.text.startswith("jog: it takes a technician. Next: ")
+    assert [kind for kind, _ in room.journal.kept] == ["refused"] * 3
 
 
 def test_a_jog_outside_of_the_motor_s_bounds_never_reaches_the_rules(room: Room) -> None:
@@ -203,6 +264,20 @@ def test_a_selftest_fails_by_name(room: Room) -> None:
     assert answer.code == "failed"
     assert "motor-stall" in answer.text
     assert "lamp box: the lamp box has not answered yet" in answer.text
+    assert "Good: camera 30 frames a second" in answer.text
+
+
+@pytest.mark.parametrize("flags", [Flag.MEASURED, Flag.MEASURED | Flag.HEALTHY])
+def test_a_selftest_judges_the_lamp_box_by_what_it_says_of_itself(room: Room, flags: Flag) -> None:
+    fields: dict[str, Any] = dict.fromkeys((one.name for one in dataclasses.fields(LampStatus)), 0)
+    lit = dict.fromkeys(("driven", "glowing", "open_bulbs", "stuck_bulbs"), frozenset[str]())
+    box = LampStatus(**{**fields, **lit, "state": BoxState.DARK, "flags": flags})
+    picture = LampPicture(status=box, seen_at_s=time.monotonic())
+    room.desk._c.lamps = SimpleNamespace(picture=picture)  # type: ignore[assignment]
+
+    answer = room.desk.submit(Request("selftest"), TOM)
+
+    assert answer.is_ok is (Flag.HEALTHY in flags), answer.text
 
 
 def test_only_values_of_a_round_are_shown_as_a_result(room: Room) -> None:

@@ -228,7 +228,7 @@ class Table:
                 why_due.observe,
                 self._announcer.contact,
             ),
-            on_journal=self._journal_failed,
+            observer_failed=self._observer_failed,
         )
         self._desk = TableDesk(
             TableFacts(
@@ -512,6 +512,15 @@ class Table:
         log.error("%s", error.line())
         self._faults.raise_(FaultKind.CONTROLLER, error.code, self._clock.wall())
         self._post(events.ControllerFault(error.code))
+
+    def _observer_failed(self, error: Exception) -> None:
+        """In the state thread: what only looks at its steps has failed, and the table goes on."""
+        if not isinstance(error, JournalError):
+            error = JournalError(
+                f"what follows the table's steps has failed: {error!r}",
+                remedy="See the log above and clear the fault; if it comes back, restart the table",
+            )
+        self._journal_failed(error)
 
     def _mended(self, kind: FaultKind) -> None:
         """A technician says so; where it is not true, the second copy says it again."""

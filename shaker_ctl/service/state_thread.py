@@ -20,7 +20,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -126,10 +126,10 @@ class StateThread:
         performer: Performer,
         heartbeat: Heartbeat,
         observers: Iterable[Callable[[Step, events.Event], None]] = (),
-        on_journal: Callable[[JournalError], None] = lambda error: log.error("%s", error.line()),
+        observer_failed: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         """`observers` are told of every step, in the state thread; they must be quick, and read no
-        disk. What the journal says to one of them goes to `on_journal`, and ends no thread."""
+        disk. What one of them raises is logged, and the first of it goes to `observer_failed`."""
         self.state = state
         self.recorded = state
         """As of the newest step that was handed to the journal."""
@@ -138,7 +138,9 @@ class StateThread:
         self._performer = performer
         self._heartbeat = heartbeat
         self._observers = tuple(observers)
-        self._on_journal = on_journal
+        self._observer_failed = observer_failed
+        self._failed: set[Hashable] = set()
+        """The observers of which it is told: telling it is a step, which they observe, too."""
         self._inbox: queue.SimpleQueue[_Input | Callable[[], None]] = queue.SimpleQueue()
         self._timer: tuple[float, events.Event] | None = None
         """When the machine's one timer expires (monotonic, s), and with which event."""
@@ -178,8 +180,8 @@ class StateThread:
         self._inbox.put(_Input(event, time.monotonic(), pictures, answer))
 
     def between_events(self, look: Callable[[], None]) -> None:
-        """Have `look` called in the state thread, between two events. It must be quick."""
-        self._inbox.put(look)
+        """Have `look` called in the state thread, between two events; as an observer is."""
+        self._inbox.put(partial(self._let, "look", look))
 
     # ── The thread ──────────────────────────────────────────────────────────
 
@@ -256,10 +258,17 @@ class StateThread:
             return
         self.recorded = step.state
         for observer in self._observers:
-            try:
-                observer(step, item.event)
-            except JournalError as error:
-                self._on_journal(error)
+            self._let(observer, partial(observer, step, item.event))
+
+    def _let(self, who: Hashable, look: Callable[[], None]) -> None:
+        """Let somebody look. What fails there never ends the table's own thread."""
+        try:
+            look()
+        except Exception as error:
+            log.exception("an observer of the state thread has failed")
+            if who not in self._failed:
+                self._failed.add(who)
+                self._observer_failed(error)
 
     def _refuse(self, item: _Input, step: Step) -> None:
         refusal = step.refused

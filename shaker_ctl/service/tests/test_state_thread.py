@@ -15,7 +15,6 @@ from hil_tests.waiting import until
 from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
@@ -111,12 +110,17 @@ def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
     assert body["because"] == [thread._rulebook.cite("void.wagers").clause]
 
 
-def test_what_the_journal_says_to_an_observer_ends_no_thread() -> None:
+@pytest.mark.parametrize("error", [JournalError("no answer"), KeyError("a defect")])
+def test_an_observer_that_fails_is_told_of_once_and_ends_no_thread(error: Exception) -> None:
     rules = rulebook(TableParameters())
-    told: list[JournalError] = []
+    told, seen = list[Exception](), list[events.Event]()
 
-    def observer(step: Step, event: events.Event) -> None:
-        raise JournalError("the medium does not answer")
+    def fails(*_: object) -> None:
+        raise error
+
+    def tell(failed: Exception) -> None:
+        told.append(failed)
+        thread.post(events.ControllerFault("journal"))
 
     thread = StateThread(
         state=machine.initial(rules),
@@ -124,14 +128,20 @@ def test_what_the_journal_says_to_an_observer_ends_no_thread() -> None:
         journal=HeldJournal(),
         performer=Performed(),
         heartbeat=Heartbeat(time.monotonic, 0.05),
-        observers=(observer,),
-        on_journal=told.append,
+        observers=(fails, lambda _, event: seen.append(event)),
+        observer_failed=tell,
     )
     thread.start()
-    thread.post(RESTARTED)
-    until(lambda: told)
-    assert thread.is_alive()
-    thread.stop()
+    try:
+        thread.post(RESTARTED)
+        until(lambda: events.ControllerFault("journal") in seen)
+        thread.between_events(fails)
+        until(lambda: len(told) == 2)
+        time.sleep(0.1)
+        assert told == [error, error], "an observer's, and a look's"
+        assert thread.is_alive()
+    finally:
+        thread.stop()
 
 
 def test_stopping_the_motor_does_not_wait_for_the_journal(

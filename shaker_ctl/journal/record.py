@@ -60,17 +60,9 @@ class Record:
         Raises JournalCorruptError where the body is none that was ever written, and
         JournalVersionError where a newer program wrote it.
         """
-        try:
-            decoded = json.loads(self.body)
-        except (ValueError, RecursionError) as error:
-            byte, what = _wrong_byte(self.body)
-            raise _unreadable(Damage("journal", self.sequence, byte, what)) from error
-        if not isinstance(decoded, dict):
-            raise _unreadable(Damage("journal", self.sequence, None, "its body is no record"))
-        if decoded.get("schema", 1) not in range(1, SCHEMA + 1):
-            raise newer(f"record {self.sequence}", decoded["schema"], SCHEMA)
-        if what := out_of_frame(decoded, self.sequence):
-            raise _unreadable(Damage("journal", self.sequence, None, what))
+        decoded = _decoded(self, "journal")
+        if isinstance(decoded, Damage):
+            raise _unreadable(decoded)
         return decoded
 
 
@@ -173,6 +165,30 @@ def is_seen_framed(body: bytes, sequence: int) -> bool:
         and b'"event":{' in body
         and (b'"decision":[{' in body or b'"decision":[]' in body)
     )
+
+
+def misframed(record: Record, where: str) -> Damage | None:
+    """Say why a record that fits the chain is none that a table writes; None where it is one.
+
+    Raises JournalVersionError where a newer program wrote it.
+    """
+    if is_seen_framed(record.body, record.sequence):
+        return None
+    decoded = _decoded(record, where)
+    return decoded if isinstance(decoded, Damage) else None
+
+
+def _decoded(record: Record, where: str) -> dict[str, Plain] | Damage:
+    try:
+        decoded = json.loads(record.body)
+    except (ValueError, RecursionError):
+        return Damage(where, record.sequence, *_wrong_byte(record.body))
+    if not isinstance(decoded, dict):
+        return Damage(where, record.sequence, None, "its body is no record")
+    if decoded.get("schema", 1) not in range(1, SCHEMA + 1):
+        raise newer(f"record {record.sequence}", decoded["schema"], SCHEMA)
+    what = out_of_frame(decoded, record.sequence)
+    return Damage(where, record.sequence, None, what) if what else decoded
 
 
 _STRANGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
@@ -369,7 +385,7 @@ def _misfit(head: Head, record: Record, where: str) -> Damage | None:
     if record.sequence != expected:
         return Damage(where, expected, None, f"missing; {record.sequence} follows")
     if chain_hash(head.hash, record.body) == record.hash:
-        return None
+        return misframed(record, where)
     # Only a body that does not fit is looked into: a year of records must be walked in seconds.
     byte, what = _wrong_byte(record.body)
     return Damage(where, expected, byte, what)

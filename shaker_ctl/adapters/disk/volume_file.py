@@ -42,6 +42,7 @@ from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
     JournalError,
+    JournalVersionError,
     JournalWriteError,
 )
 from shaker_ctl.journal.record import (
@@ -51,6 +52,7 @@ from shaker_ctl.journal.record import (
     chain_hash,
     genesis,
     is_seen_framed,
+    misframed,
     names_round,
     newer,
     walk,
@@ -348,7 +350,7 @@ class VolumeFile:
                     if problems != [("ok",)]:
                         return head, Damage(str(self.path), head.sequence, None, problems[0][0])
                     return head, None
-        except JournalBusyError:
+        except (JournalBusyError, JournalVersionError):
             raise
         except JournalError:
             pass  # What is wrong, and where, is found step by step below.
@@ -392,7 +394,7 @@ class VolumeFile:
                 return self.start, False
             if not (names_round(body, filed) or _is_filed(db, sequence)):
                 return self.start, False
-            if not is_seen_framed(body, sequence) and _misframed(Record(sequence, chain, body)):
+            if not is_seen_framed(body, sequence) and misframed(Record(sequence, chain, body), ""):
                 return self.start, False
             before = chain
         return Head(sequence, before), True
@@ -404,11 +406,9 @@ class VolumeFile:
             for step in walk(self.start, self.read(), str(self.path)):
                 if isinstance(step, Damage):
                     return head, step
-                if what := _misframed(step):
-                    return head, Damage(str(self.path), step.sequence, None, what)
                 head, walked_to = Head(step.sequence, step.hash), step.sequence
             return head, self._structure_damage(head)
-        except JournalBusyError:
+        except (JournalBusyError, JournalVersionError):
             raise
         except JournalError as error:
             return head, Damage(str(self.path), walked_to + 1, None, str(error))
@@ -436,14 +436,6 @@ class VolumeFile:
             return act(*values)
         except COMPLAINTS as error:
             raise translated(error, self.path, read_only=self._read_only) from error
-
-
-def _misframed(record: Record) -> str:
-    """Say why a record that fits the chain is none that a table writes; empty where it is one."""
-    try:
-        return "" if record.plain else "it is empty"
-    except JournalCorruptError as error:
-        return str(error).partition(": ")[2]
 
 
 _IS_FILED = "round IS json_extract(CAST(body AS TEXT), '$.round')"

@@ -446,9 +446,7 @@ class Table:
         self._box = self._lamps.memory()
         finding = compare_lamp_box(lamp_box.journal_memory(journal), self._box)
         if finding is not None and finding.halts:
-            error = JournalCorruptError(finding.text, remedy=finding.remedy)
-            error.code = finding.trouble.value
-            raise error
+            raise finding.error()
         # A run may last for months: a start finds the box in the open volume.
         self._keeper.know_of_run({lamp_box.KEY: lamp_box.as_recorded(self._box)})
 

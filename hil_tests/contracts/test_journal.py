@@ -30,11 +30,13 @@ from shaker_ctl.errors import (
     JournalAbsentError,
     JournalCorruptError,
     JournalError,
+    JournalVersionError,
     JournalWriteError,
     RefusedError,
 )
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import (
+    SCHEMA,
     Damage,
     Entry,
     Head,
@@ -631,3 +633,51 @@ def test_a_record_that_no_table_writes_is_damage_though_its_hash_is_right(tmp_pa
 
 def recover_from(records):
     return recover(records, rulebook(TableParameters()))
+
+
+def forge(parameters: JournalParameters, body: bytes) -> int:
+    """Append to both copies a record whose hash is right; return its number."""
+    assert parameters.second is not None
+    for path in (parameters.path, parameters.second):
+        with contextlib.closing(SqliteJournal(path)) as store:
+            head = store.head()
+        with contextlib.closing(sqlite3.connect(path)) as db, db:
+            row = (head.sequence + 1, None, chain_hash(head.hash, body), body)
+            db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", row)
+    return head.sequence + 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"null", b"5", b'{"kind":', b"\xff"),
+        b"[1,2]",
+        b'{"kind":"step","sequence":9999}',
+        b'{"kind":"step","sequence":81}',
+        b'{"findings":5,"kind":"seal_broken","sequence":81}',
+    ],
+)
+def test_a_record_out_of_its_frame_ends_a_start_with_evidence_and_a_person_gets_past_it(
+    parameters: JournalParameters, body: bytes
+) -> None:
+    filled(parameters, 80, 80)
+    assert parameters.second is not None
+    number = forge(parameters, body)
+    with pytest.raises(JournalCorruptError, match=f"record {number}.*[(]as found: ") as caught:
+        open_copies(parameters)
+    assert exit_status(caught.value) == 65
+    assert f"record {number}" in survey(parameters)[1][0].text
+    rebuild(parameters, main=True, sound_part=True)
+    assert rebuild(parameters, main=False).sequence == number - 1
+    open_copies(parameters).close()
+
+
+def test_a_record_of_a_newer_program_is_no_damage(parameters: JournalParameters) -> None:
+    filled(parameters, 80, 80)
+    assert parameters.second is not None
+    frame = {"kind": "opening", "sequence": 81, "wall": WALL}
+    forge(parameters, canonical(frame | {"schema": SCHEMA + 1}))
+    for look in (open_copies, survey):
+        with pytest.raises(JournalVersionError, match="record 81"):
+            look(parameters)
+    assert not list(parameters.path.parent.glob("*evidence*"))

@@ -39,6 +39,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import (
+    JournalAbsentError,
     JournalBusyError,
     JournalCorruptError,
     JournalError,
@@ -193,7 +194,7 @@ def test_a_copy_that_is_written_anew_has_the_same_volumes(parameters: JournalPar
     assert parameters.second is not None
     for number in volume_numbers(parameters.second):
         volume_path(parameters.second, number).unlink()
-    with pytest.raises(JournalCorruptError, match="second copy"):
+    with pytest.raises(JournalAbsentError, match="second copy"):
         open_copies(parameters)
     rebuild(parameters, main=False)
     opened = open_copies(parameters)

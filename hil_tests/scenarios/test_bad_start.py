@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +13,10 @@ import pigpio
 import pytest
 
 from hil_tests.table_under_test.session import APPROVAL, Plan, Session
-from shaker_ctl import settings
+from shaker_ctl import sealed_start, settings
+from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
-from shaker_ctl.journal.record import Anchor, Head
+from shaker_ctl.journal.record import Anchor, Entry, Head
 from shaker_ctl.rules.rulebook import rulebook
 
 EN, PWM = 23, 18
@@ -31,17 +34,19 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     session.close()
 
 
-def start_with(session: Session, old: str, new: str) -> subprocess.CompletedProcess[str]:
+RUN = (sys.executable, "-c", "from shaker_ctl.main import app; app()", "run")
+
+
+def start_with(
+    session: Session, old: str, new: str, file: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the service with one thing wrong in its settings; it must end by itself."""
-    text = (session.folder / "settings.toml").read_text("utf-8")
+    text = (file or session.folder / "settings.toml").read_text("utf-8")
     assert old in text
     broken = session.folder / "broken.toml"
     broken.write_text(text.replace(old, new), "utf-8")
     return subprocess.run(
-        [
-            *(sys.executable, "-c", "from shaker_ctl.main import app; app()"),
-            *("run", "--config", str(broken)),
-        ],
+        [*RUN, "--config", str(broken)],
         capture_output=True,
         text=True,
         timeout=60,
@@ -120,6 +125,47 @@ def test_a_journal_in_a_folder_that_does_not_exist(session: Session) -> None:
     assert done.returncode == 1
     assert "nowhere" in last_line(done)
     assert "Traceback" not in done.stderr
+
+
+def with_a_stick(session: Session, name: str, wait_s: float) -> Path:
+    """Settings whose second copy lies on a stick; the journal has a record, the stick is out."""
+    stick = session.folder / name
+    stick.mkdir()
+    text = (session.folder / "settings.toml").read_text("utf-8")
+    text = text.replace(str(session.folder / "journal.sqlite"), f"{stick}-main.sqlite")
+    text = text.replace(str(session.folder / "journal-second.sqlite"), f"{stick}/journal.sqlite")
+    file = session.folder / f"{name}.toml"
+    file.write_text(text.replace("[journal]", f"[journal]\nmedia_wait_s = {wait_s}"), "utf-8")
+    with contextlib.closing(open_copies(settings.load(file).journal)) as opened:
+        sealed_start.write(opened, Entry("note", {"note": "the table had played before"}))
+    stick.rename(session.folder / f"{name}-in-the-drawer")
+    stick.mkdir()
+    return file
+
+
+def test_a_stick_that_never_comes_ends_the_start_to_be_tried_again(session: Session) -> None:
+    done = start_with(session, "", "", with_a_stick(session, "never", 2.0))
+    assert done.returncode == 1, "65 would never be tried again"
+    assert last_line(done).startswith("journal-second-missing")
+    assert str(session.folder / "never" / "journal.sqlite") in last_line(done)
+    assert "Traceback" not in done.stderr
+    assert_motor_is_off(session)
+
+
+def test_a_stick_that_comes_after_five_seconds_lets_the_table_play(session: Session) -> None:
+    file = with_a_stick(session, "late", 60.0)
+    stick = session.folder / "late"
+    with subprocess.Popen(
+        [*RUN, "--config", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stdout is not None
+        time.sleep(5.0)
+        assert service.poll() is None, "the start waits"
+        stick.rmdir()
+        (session.folder / "late-in-the-drawer").rename(stick)
+        ready = service.stdout.readline()
+        service.terminate()
+        assert ready == "READY\n", service.stderr and service.stderr.read()
 
 
 def test_a_lamp_box_that_keeps_the_head_of_another_journal(session: Session) -> None:

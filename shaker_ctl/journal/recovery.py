@@ -1,7 +1,7 @@
 """Two copies of the journal: do they tell one story, and what to do where they do not.
 
 Owns the comparison after every start. It never mends anything: it says what was found, whether the
-table may play, and the remedy. It must not know of files; it is told heads and hashes.
+table may play, and the remedy. It must not read files; it is told heads and hashes.
 
 The main copy is written first and releases commands; the second follows. So the second may end
 earlier, by what was on its way, and never later: a main copy that ends before the second has lost
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 
+from shaker_ctl.errors import JournalAbsentError, JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Damage, Head
 
@@ -56,6 +58,14 @@ class RecoveryFinding:
     def line(self) -> str:
         return f"{self.text}. {self.remedy}" if self.remedy else self.text
 
+    def error(self, kept: str = "") -> JournalError:
+        """As what ends a start; `kept`: where the bytes are, as they were found."""
+        is_absent = self.trouble is Trouble.SECOND_MISSING
+        kind = JournalAbsentError if is_absent else JournalCorruptError
+        error = kind(f"{self.text}{kept}", remedy=self.remedy)
+        error.code = self.trouble.value
+        return error
+
 
 @frozen
 class CopyState:
@@ -82,18 +92,18 @@ FETCH = (
 
 
 def compare(
-    main: CopyState, second: CopyState | None, *, second_is_set: bool
+    main: CopyState, second: CopyState | None, *, second_at: Path | None
 ) -> list[RecoveryFinding]:
     """Return everything wrong, the worst first; nothing where both tell one story.
 
-    `second` is None where there is no file; `second_is_set` says whether there should be one.
+    `second` is None where there is no file; `second_at` says where there should be one.
     """
     findings: list[RecoveryFinding] = []
     if main.damage is not None:
         findings.append(_damaged(Trouble.MAIN_DAMAGED, main.damage, REBUILD_MAIN))
     if second is None:
-        if second_is_set:
-            text = "the second copy of the journal is missing"
+        if second_at is not None:
+            text = f"the second copy of the journal is missing: {second_at}"
             findings.append(RecoveryFinding(Trouble.SECOND_MISSING, text, BRING_BACK, True))
         return findings
     if second.damage is not None:

@@ -23,7 +23,6 @@ from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
     JournalAbsentError,
     JournalBusyError,
-    JournalCorruptError,
     JournalError,
     RefusedError,
 )
@@ -151,24 +150,19 @@ def _opened_under(
     main = SqliteJournal(parameters.path)
     second: SqliteJournal | None = None
     try:
-        second_is_set = parameters.second is not None
         # Empty: the first start was cut short between the two, or its journal was never written.
         is_empty = main.head().sequence == 0
         if parameters.second is not None and (is_empty or second_is_there):
             second = SqliteJournal(parameters.second, identity=main.identity)
         findings = _compare(
-            main, second, lambda copy: copy.verify_start(alive), second_is_set=second_is_set
+            main, second, lambda copy: copy.verify_start(alive), second_at=parameters.second
         )
         for finding in findings:
-            if finding.trouble is Trouble.SECOND_MISSING:
-                absent = JournalAbsentError(finding.text, remedy=finding.remedy)
-                absent.code = finding.trouble.value
-                raise absent
             if finding.halts:
                 raise _halted(finding, main, second)
             if finding.trouble is Trouble.SECOND_LATE and second is not None:
                 copy_forward(main.read(second.head().sequence + 1), second)
-        if not second_is_set:
+        if parameters.second is None:
             findings.append(tail_unproved())
         return OpenedJournal(main, second, tuple(findings), lock)
     except BaseException:
@@ -206,8 +200,8 @@ def survey(
                 findings.append(
                     RecoveryFinding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
                 )
-        missing_is_news = parameters.second is not None and not findings
-        findings += _compare(main, second, walked, second_is_set=missing_is_news)
+        wanted_at = None if findings else parameters.second
+        findings += _compare(main, second, walked, second_at=wanted_at)
         if any(each.trouble is Trouble.MAIN_CUT for each in findings) and _goes_on_to(
             parameters.path, heads[0][1], heads[1][1]
         ):
@@ -253,7 +247,7 @@ Walk = Callable[[SqliteJournal], tuple[Head, Damage | None]]
 
 
 def _compare(
-    main: SqliteJournal, second: SqliteJournal | None, walk: Walk, *, second_is_set: bool
+    main: SqliteJournal, second: SqliteJournal | None, walk: Walk, *, second_at: Path | None
 ) -> list[RecoveryFinding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
@@ -273,7 +267,7 @@ def _compare(
     opened = {str(copy.open_file) for copy in (main, second) if copy is not None}
     findings = [
         replace(each, remedy=FETCH) if each.file and each.file not in opened else each
-        for each in compare(first, other, second_is_set=second_is_set)
+        for each in compare(first, other, second_at=second_at)
     ]
     if other is not None and any(each.trouble is Trouble.SECOND_LATE for each in findings):
         end = other.head.sequence
@@ -330,7 +324,7 @@ def hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
 
 def _halted(
     finding: RecoveryFinding, main: SqliteJournal, second: SqliteJournal | None
-) -> JournalCorruptError:
+) -> JournalError:
     about_second = finding.trouble in (Trouble.SECOND_DAMAGED, Trouble.SECOND_BEHIND)
     concerned = second if about_second else main
     kept = ""
@@ -338,6 +332,4 @@ def _halted(
         with contextlib.suppress(OSError):
             file = Path(finding.file) if finding.file and Path(finding.file).exists() else None
             kept = f" (as found: {concerned.preserve(finding.text, file)})"
-    error = JournalCorruptError(f"{finding.text}{kept}", remedy=finding.remedy)
-    error.code = finding.trouble.value
-    return error
+    return finding.error(kept)

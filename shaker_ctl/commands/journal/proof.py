@@ -79,9 +79,7 @@ def verify(
         )
     if worst is not None:
         _say_if_one_writes(parameters.path)
-        error = JournalCorruptError(worst.text, remedy=worst.remedy)
-        error.code = worst.trouble.value
-        raise error
+        raise worst.error()
     if journal is None:  # beside a copy of the journal lies no list
         with opened(config, journal) as book:
             DisputeList(parameters.pictures, known(book.store.milestones())).listed()

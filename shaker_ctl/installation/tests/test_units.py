@@ -11,6 +11,7 @@ import pytest
 from shaker_ctl.adapters.pins import gpiod_link, pigpio_link
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation.places import USER, shipped
+from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.main import EX_CONFIG, EX_DATAERR
 from shaker_ctl.reading.parameters import CameraParameters
@@ -68,6 +69,20 @@ def test_a_table_that_keeps_failing_stays_down():
     max_s = sum(int(TABLE[key][0]) for key in ("TimeoutStartSec", "TimeoutStopSec"))
     between_starts_s = max_s + int(TABLE["RestartSec"][0])
     assert burst * between_starts_s < interval_s, "slow failures would loop for ever"
+
+
+def test_a_table_whose_stick_is_not_there_is_tried_for_ever():
+    """Each of its starts waits for the stick, and so few of them fall into the interval."""
+    burst, interval_s = int(TABLE["StartLimitBurst"][0]), int(TABLE["StartLimitIntervalSec"][0])
+    assert burst * JournalParameters().media_wait_s > interval_s
+
+
+def test_the_table_starts_after_the_stick_that_was_found_at_power_on():
+    """Ordered, not required: a table without a stick starts, too."""
+    mount = "media-shaker\\x2djournal.mount"
+    assert (shipped() / mount).exists()
+    assert mount in " ".join(TABLE["After"]).split()
+    assert mount not in " ".join(TABLE["Wants"] + TABLE.get("Requires", [])).split()
 
 
 def test_systemd_waits_for_as_long_as_a_start_may_take():

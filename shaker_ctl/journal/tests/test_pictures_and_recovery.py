@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,7 +81,7 @@ HARM = Damage("here", 4, None, "its hash does not continue the chain")
 def test_each_pair_of_copies_has_its_finding(
     main: CopyState, second: CopyState | None, troubles: list[Trouble], halts: bool
 ) -> None:
-    found = compare(main, second, second_is_set=True)
+    found = compare(main, second, second_at=Path("stick"))
     assert [finding.trouble for finding in found] == troubles
     assert any(finding.halts for finding in found) is halts
     assert all(finding.remedy for finding in found if finding.halts)

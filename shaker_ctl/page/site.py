@@ -196,9 +196,7 @@ class Site:
         if self.people.is_open or self.session(request) is not NOBODY:
             return RedirectResponse(wanted, 303)
         if request.method != "POST":
-            return self.page(
-                request, "login.html", roles=self._roles, wanted=wanted, refused="", name=""
-            )
+            return self._login_page(request, wanted)
         form = await form_of(request)
         name, role, word = (form.get(key, "") for key in ("name", "role", "passphrase"))
         client = client_of(request.client.host) if request.client else ""
@@ -211,8 +209,7 @@ class Site:
             if not isinstance(got, NotLookedAt):
                 role = role if role in self._roles else "?"
                 self._note(kind, PageLogin(known, role, "", 0.0), got)
-            facts = {"roles": self._roles, "wanted": wanted, "refused": got, "name": name[:32]}
-            return self.page(request, "login.html", status=403, **facts)
+            return self._login_page(request, wanted, got, name[:32], role)
         secret, session = got
         try:
             self._note("login", session, "")
@@ -222,6 +219,14 @@ class Site:
         response = RedirectResponse(wanted, 303)
         response.set_cookie(COOKIE, secret, secure=True, httponly=True, samesite="strict")
         return response
+
+    def _login_page(
+        self, request: Request, wanted: str, refused: str = "", name: str = "", role: str = ""
+    ) -> HTMLResponse:
+        """The form, filled as it was sent, but for the passphrase."""
+        filled = {"wanted": wanted, "refused": refused, "name": name, "chosen": role}
+        status = 403 if refused else 200
+        return self.page(request, "login.html", status=status, roles=self._roles, **filled)
 
     async def _checked(
         self, name: str, role: str, word: str, client: str

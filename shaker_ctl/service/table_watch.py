@@ -70,6 +70,8 @@ class TableWatch:
                 self.trouble = "the table has ended"
             except RefusedError as error:
                 self.trouble = str(error)
+            except (FileNotFoundError, ConnectionRefusedError):
+                self.trouble = "no table runs here"
             except OSError as error:
                 self.trouble = f"no table answers: {error.strerror or error}"
             except (ValueError, KeyError) as error:

@@ -188,6 +188,14 @@ class TestLogin:
 
         assert Browser(page.app).post("/login", form).status == 403
 
+    def test_the_form_keeps_name_and_role_for_the_next_try(self, page):
+        form = {"name": "sam", "role": "surveillance", "passphrase": "wrong one"}
+
+        text = Browser(page.app).post("/login", form).text
+
+        assert 'value="sam"' in text
+        assert re.findall(r'<option value="(\w+)" selected>', text) == ["surveillance"]
+
     def test_wrong_passphrases_are_recorded_and_delayed(self, page):
         form = {"name": "sam", "role": "surveillance", "passphrase": "wrong one"}
         for _ in range(3):
@@ -768,6 +776,13 @@ class TestOthers:
 
     def test_no_live_picture_comes_without_a_table(self, page):
         assert _logged_in(page, "tom", "technician").get("/technician/picture").status == 409
+
+    @pytest.mark.parametrize("path", ["/rounds/99", "/day?day=2020-01-01", "/nope"])
+    def test_a_wrong_address_says_so_and_leads_back(self, page, path):
+        answer = _logged_in(page, "sam", "surveillance").get(path)
+
+        assert answer.status == 404
+        assert "There is no such page Back to the wall" in answer.words
 
     def test_who_looked_is_for_surveillance(self, page):
         sam = _logged_in(page, "sam", "surveillance")

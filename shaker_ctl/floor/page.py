@@ -82,8 +82,11 @@ def card_of(table: ShownTable, history: str) -> TableCard:
     life = "no link" if not table.is_online else str(state.get("life") or "no service")[:40]
     is_wrong = bool(alarms) or life in ("no link", "no service", "out of service")
     waits = str(state.get("waits_for") or "")[:200]
-    shape = "cross" if is_wrong else "circle" if life == "open" else "square"
-    rank = {"cross": 0, "circle": 1, "square": 2}[shape]
+    shape = "cross" if is_wrong else "square"
+    if not is_wrong and life == "open":
+        is_waiting = state.get("shape") in ("triangle", "cross")
+        shape = "triangle" if is_waiting else "circle"
+    rank = ("cross", "triangle", "circle", "square").index(shape)
     round_id = state.get("round_id")
     return TableCard(
         name=table.place.table,
@@ -205,7 +208,7 @@ class FloorPage:
             cards=cards,
             is_staff=is_staff,
             counts=Counter(card.life for card in cards),
-            wrong=sum(card.shape == "cross" for card in cards),
+            wrong=sum(card.shape in ("cross", "triangle") for card in cards),
             behind=sum(card.behind or 0 for card in cards),
             trouble=self.watch.trouble or self._histories.get("database", ""),
             sentences=lambda text: sentences(text, say),

@@ -21,7 +21,8 @@ def state_of(view: Mapping[str, Any] | None) -> dict[str, Any]:
     state.update((key, view.get(key)) for key in _STATE)
     pending = view.get("pending") or {}
     state["waits_for"] = pending.get("text") or ""
-    state["room"] = (view.get("room") or {}).get("says", "")
+    room = view.get("room") or {}
+    state["room"], state["shape"] = room.get("says", ""), room.get("shape", "")
     state["profile"] = (view.get("profile") or {}).get("key", "")
     state["entry_mode"] = (view.get("profile") or {}).get("entry_mode", "")
     lamps = view.get("lamps") or {}

@@ -112,7 +112,8 @@ def staff(view: Mapping[str, Any] | None) -> Staff:
     pending = view["pending"] or {}
     return Staff(
         life=view["life"],
-        shape=SHAPES.get(view["life"], "triangle"),
+        # An open table may be at a dispute, or at a round without result: that is not green.
+        shape=view["room"]["shape"] if view["life"] == "open" else SHAPES[view["life"]],
         phase=view["phase"],
         says=view["says"],
         waits_for=pending.get("text") or view["next_step"],

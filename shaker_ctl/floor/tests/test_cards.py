@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from shaker_ctl.floor.page import HERE, card_of
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link.shown import state_of
@@ -38,6 +40,19 @@ def drawn(*, is_staff: bool) -> str:
     return site.draw(
         "parts/cards.html", "en", cards=cards, is_staff=is_staff, sentences=lambda text: text
     )
+
+
+@pytest.mark.parametrize(
+    ("of_room", "on_floor"),
+    [("circle", "circle"), ("square", "circle"), ("triangle", "triangle"), ("cross", "triangle")],
+)
+def test_an_open_table_that_waits_for_somebody_is_not_green(of_room: str, on_floor: str) -> None:
+    tables = Tables("house")
+    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
+    state = state_of({"life": "open", "room": {"says": "", "shape": of_room}})
+    tables.take(PLACE.topic("state"), json.dumps(state).encode())
+
+    assert card_of(tables.by_name["pit-1"], "").shape == on_floor
 
 
 def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:

@@ -304,6 +304,8 @@ class TestWall:
         assert "#die" not in result
         assert 'class="life cross"' in text
         assert 'class="life circle"' not in text
+        on_staff = _logged_in(page, "sam", "surveillance").get("/staff").text
+        assert 'class="life circle"' not in on_staff
 
     def test_the_room_reads_none_of_what_staff_reads(self, page):
         page.watch.view = view(

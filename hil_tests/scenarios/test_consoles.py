@@ -153,7 +153,7 @@ def test_noise_at_one_port_does_nothing_to_the_table_nor_to_the_other_port(table
 def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_the_lamps_dark(
     tmp_path: Path, record: TestRecord
 ) -> None:
-    given_up = "ok An opening inspection is due."
+    given_up = "ok What was under way is given up."
     with Session(Plan(pace="brisk", seed=8), tmp_path) as session:
         with (
             on_record(session, record),
@@ -168,7 +168,8 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
             assert given_up in tom.interrupt("lamp test", after_s=1.0)
             assert "commanded     all dark" in tom.type("lamps")
             tom.login("floorperson", "fay")
-            tom.type("inspect all")
+            for line in ("time confirm", "dice changed A1 A2 A3", "inspect all"):
+                tom.type(line)
             assert given_up in tom.interrupt("inspect enter 6 6 6", after_s=1.0)
             tom.type("inspect shaker")
             assert given_up in tom.interrupt("inspect cycle", after_s=1.0)
@@ -219,6 +220,6 @@ def test_a_visitor_plays_by_hand_with_the_lines_that_the_demonstration_prints(
 ) -> None:
     """A no roll or a usual round, a void round, other dice, and lamps that fail after the toss."""
     told = " ".join(by_hand(tmp_path / "demonstration").split())
-    changed = "dice changed B1 B2 B3 ok An opening inspection is due."
+    changed = "dice changed B1 B2 B3 ok Dice B1 B2 B3 are recorded."
     for said in ("The round is void", changed, "settled by hand"):
         assert said in told

@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import sqlite3
 import threading
 import time
 from collections.abc import Generator, Iterable
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from _pytest.junitxml import xml_key  # pytest's own file, which it writes at the end alone
@@ -64,7 +62,7 @@ class TestRecord:
             if not file.is_file():
                 continue
             place.mkdir(parents=True, exist_ok=True)
-            _copy(file, place / file.name)
+            shutil.copyfile(file, place / file.name)
             self.attached.append((place / file.name).relative_to(self._folder).as_posix())
 
     def as_dict(self) -> dict[str, Any]:
@@ -237,20 +235,6 @@ class ReportPlugin:
             terminalreporter.write_sep("-", self._unwritten, red=True)
         elif self.folder is not None and self._records:
             terminalreporter.write_sep("-", f"report: {self.folder / 'report.html'}")
-
-
-def _copy(file: Path, copy: Path) -> None:
-    """A whole journal, also while the service writes it; a damaged one is copied as it is."""
-    copy.unlink(missing_ok=True)
-    if file.suffix == ".sqlite":
-        with (
-            suppress(sqlite3.DatabaseError),
-            closing(sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(copy)) as target,
-        ):
-            source.backup(target)
-            return
-    shutil.copyfile(file, copy)
 
 
 def _property(taken: Measurement) -> str:

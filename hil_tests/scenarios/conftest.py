@@ -11,6 +11,7 @@ import pytest
 
 from hil_tests.conftest import Operator
 from hil_tests.report.plugin import TestRecord
+from hil_tests.scenarios.attached import files_of
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan
 
@@ -66,4 +67,4 @@ def telling(table: Table, record: TestRecord) -> Iterator[None]:
     finally:
         record.t1 = time.monotonic()
         record.evidence = table.evidence(record.t0, record.t1)
-        record.attach(table.files)
+        record.attach(files_of(table.session.folder, record.t0))

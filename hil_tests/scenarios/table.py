@@ -428,12 +428,6 @@ class Table(TableUnderTest):
             "camera measured": str(camera.get("measured", "never")),
         }
 
-    @property
-    def files(self) -> list[Path]:
-        """What a reader of the report may want to see whole."""
-        folder = self.session.folder
-        return [folder / name for name in ("settings.toml", "service.log", "journal.sqlite")]
-
     def _readings(self) -> dict[int, dict[str, Any]]:
         """The rounds since the last evidence was taken."""
         newest = self.status()["round"] or 0

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from hil_tests.report import files
-from hil_tests.report.plugin import TestRecord
 from hil_tests.report.tests.test_report import trial
 
 AGAIN = """
@@ -84,12 +83,3 @@ def test_text_that_is_no_utf_8_is_written_in_the_letters_of_python(tmp_path: Pat
     at = "2026-11-21T06:00:00+00:00"
     files.write(tmp_path, rig="virtual", at=at, began_s=0.0, about={}, tests=tests)
     assert r"file \udc80 is missing" in (tmp_path / "report.html").read_text()
-
-
-def test_a_damaged_journal_is_attached_as_it_is(tmp_path: Path) -> None:
-    journal = tmp_path / "journal.sqlite"
-    journal.write_bytes(b"no database" * 100)
-    record: Any = TestRecord.__new__(TestRecord)
-    record._folder, record.node, record.attached = tmp_path / "out", "a::test_b", []
-    record.attach([journal])
-    assert (tmp_path / "out" / record.attached[0]).read_bytes() == journal.read_bytes()

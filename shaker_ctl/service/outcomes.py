@@ -16,9 +16,10 @@ from collections.abc import Callable, Collection, Iterable
 from shaker_ctl.journal.record import Record, are_other_dice, names_its_record
 from shaker_ctl.motion.mixing import FaceRetentionTest, Retention
 from shaker_ctl.motion.outcome_health import PROPORTION_WINDOW, OutcomeHealth
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import Values
-from shaker_ctl.rules.record import RecordError, from_record
+from shaker_ctl.rules.record import from_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Verified, play
 
@@ -134,6 +135,6 @@ def _event(record: Record) -> events.Event | None:
         return None
     try:
         event = from_record(plain["event"], events.Event)
-    except RecordError:
+    except PlainFormError:
         return None  # of another version; the recovery of the state says so where it matters
     return event if isinstance(event, _KINDS) else None

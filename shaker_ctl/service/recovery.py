@@ -15,10 +15,11 @@ from typing import Any
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record, names_its_record
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.phases import IN_ROUND
-from shaker_ctl.rules.record import RecordError, from_record
+from shaker_ctl.rules.record import from_record
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Condition, FaultKind, Purpose
@@ -139,7 +140,7 @@ def replay(state: TableState, steps: Sequence[dict[str, Any]], rulebook: Ruleboo
     for plain in steps:
         try:
             event = from_record(plain["event"], Event)
-        except RecordError as error:
+        except PlainFormError as error:
             raise _broken(plain["sequence"], str(error)) from error
         step = machine.step(state, event, rulebook)
         rows = [row.name for row in step.rows]
@@ -155,7 +156,7 @@ def replay(state: TableState, steps: Sequence[dict[str, Any]], rulebook: Ruleboo
 def _understood(sequence: int, plain: Any) -> TableState:
     try:
         return from_record(plain, TableState)
-    except RecordError as error:
+    except PlainFormError as error:
         raise _broken(sequence, str(error)) from error
 
 

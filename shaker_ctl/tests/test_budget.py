@@ -100,7 +100,8 @@ def test_a_number_falls_with_what_it_counts(files, budget) -> None:
     ],
 )
 def test_one_more_of_something_is_noticed(added, named, files, budget) -> None:
-    now = {**budget, "margin": 100, "most": lines_and_words(files)}
+    exact = {name: {**idea, "most": ways(files, idea)} for name, idea in budget["ways"].items()}
+    now = {"margin": 100, "most": lines_and_words(files), "ways": exact}
     assert above(files, now) == []
     (said,) = above({**files, "hil_tests/second.py": added}, now)
     assert said.startswith(f"{named}: ")

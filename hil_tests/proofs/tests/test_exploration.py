@@ -29,11 +29,12 @@ from hil_tests.proofs.remembered import Node
 from hil_tests.proofs.survivors import EXPLAINED
 from hil_tests.proofs.tables import ExploredTable, tables
 from hil_tests.proofs.watch import watched
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.commands import Command, RecordRound
 from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, initial, permits, step
-from shaker_ctl.rules.record import RecordError, from_record, to_record
+from shaker_ctl.rules.record import from_record, to_record
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import FLOOR, Playing
 from shaker_ctl.rules.vocabulary import (
@@ -369,7 +370,7 @@ def test_a_machine_without_rows_refuses_everything():
     ],
 )  # fmt: skip
 def test_a_damaged_record_is_an_error_and_not_a_strange_event(record, says):
-    with pytest.raises(RecordError, match=says):
+    with pytest.raises(PlainFormError, match=says):
         from_record(record, ev.Event)
 
 

@@ -33,9 +33,10 @@ from typing import IO
 
 from shaker_ctl import child_process
 from shaker_ctl.errors import CameraError, SealError
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
-from shaker_ctl.reading.wire import WireError, receive, send
+from shaker_ctl.reading.wire import receive, send
 from vision.reading import Reason, Unreadable
 
 log = logging.getLogger(__name__)
@@ -284,7 +285,7 @@ class DiceCamera:
                 message: messages.Message | None = receive(link) if link.poll(_TURN_S) else None
             except (EOFError, OSError):
                 return self._obituary(process, last)
-            except WireError as error:
+            except PlainFormError as error:
                 return messages.CameraFault(
                     "camera-process",
                     f"the camera process said what is no message ({error}) and was killed",

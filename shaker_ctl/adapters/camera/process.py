@@ -27,11 +27,12 @@ from shaker_ctl.adapters.camera import allocator
 from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.kept_picture import encoded, kept
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from shaker_ctl.reading.toss_session import Finished, TossSession
-from shaker_ctl.reading.wire import WireError, receive, send
+from shaker_ctl.reading.wire import receive, send
 from vision.calibration import Calibration
 from vision.errors import ModelError, VisionError
 from vision.frame import Frame
@@ -171,7 +172,7 @@ class CameraWorker:
         while True:
             try:
                 request = receive(self._link)
-            except (EOFError, OSError, WireError):
+            except (EOFError, OSError, PlainFormError):
                 request = None
             self._requests.put(request)
             if request is None or isinstance(request, messages.StopCamera):

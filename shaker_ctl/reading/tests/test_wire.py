@@ -9,6 +9,7 @@ from multiprocessing import Pipe
 
 import pytest
 
+from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.reading.controls import Controls
 from shaker_ctl.reading.messages import (
     BeginToss,
@@ -20,7 +21,7 @@ from shaker_ctl.reading.messages import (
     ReadingDone,
     SettleDice,
 )
-from shaker_ctl.reading.wire import MAX_B, WireError, decoded, encoded, receive, send
+from shaker_ctl.reading.wire import MAX_B, decoded, encoded, receive, send
 from vision.reading import Kind, NoRoll, Reason, Unreadable, Verdict, Verified
 
 SETUP = CameraSetup(
@@ -65,7 +66,7 @@ def test_a_message_arrives_as_it_was_sent(message: object) -> None:
 
 
 def test_a_pickle_is_no_message() -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(PlainFormError):
         decoded(pickle.dumps(SettleDice(3)))
 
 
@@ -88,13 +89,13 @@ def test_a_pickle_is_no_message() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(plain: object) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(PlainFormError):
         decoded(json.dumps(plain).encode())
 
 
 def test_half_a_character_is_refused() -> None:
     message = encoded(CameraFault("torn", "a picture", "")).replace(b"a picture", b"\\ud800")
-    with pytest.raises(WireError):
+    with pytest.raises(PlainFormError):
         decoded(message)
 
 
@@ -108,9 +109,9 @@ def test_whatever_is_flipped_or_cut_is_a_message_or_refused() -> None:
         for data in (bytes(content), whole[:at]):
             try:
                 assert isinstance(decoded(data), ReadingDone)
-            except WireError:
+            except PlainFormError:
                 continue
-    with pytest.raises(WireError):
+    with pytest.raises(PlainFormError):
         decoded(b"[" * 100_000)
 
 

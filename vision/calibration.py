@@ -21,12 +21,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.frame import Frame
 
@@ -58,7 +58,7 @@ class CalibrationError(VisionError):
     """The calibration table is incomplete or cannot be true. The installer measures again."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """The installation's camera and compartment, as in the table `[camera.calibration]`."""
 

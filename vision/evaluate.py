@@ -32,7 +32,6 @@ import cv2
 import numpy as np
 import typer
 
-from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
@@ -91,7 +90,7 @@ class Counts:
         return counts | {"refused": dict(self.refused.most_common()), "wrong": self.wrong}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Error:
     weight: int
     title: str

@@ -7,15 +7,15 @@ either of them works.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from shaker_ctl.frozen import frozen
 from vision.cube_outlines.reader import SecondReading
 from vision.faces_by_pips.faces import PhotoReading
 from vision.networks.classifier import FoundDie
 from vision.reading import Observation
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Findings:
     """An observation together with what it was made from, for pictures that explain it."""
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 
-
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """One camera image."""
 

@@ -8,10 +8,10 @@ pictures these sources are.
 
 from __future__ import annotations
 
-from shaker_ctl.frozen import frozen
+from dataclasses import dataclass
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What a frame needs before it may state a value or a no roll. Odds are log-odds of flat."""
 
@@ -162,7 +162,7 @@ MAX_ENLARGED = 2.0
 """Most times that a small photograph is enlarged."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PhotoLimits:
     """What a photograph without calibration needs before it may state values. A finding of the
     model is worth its score times the certainty of its value, as means over the closer looks."""

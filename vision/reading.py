@@ -6,9 +6,8 @@ rounds. It imports neither OpenCV nor numpy, so a process that only receives rea
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from shaker_ctl.frozen import frozen
 
 DICE = 3
 """Dice of a toss."""
@@ -66,7 +65,7 @@ class Reason(StrEnum):
     """No fresh picture came."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Verified:
     """Three values that both readers and the geometry agree on."""
 
@@ -78,7 +77,7 @@ class Verified:
     """0..1, the least of all votes that had to agree."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NoRoll:
     """A die does not lie flat on the bottom: a fact about the dice, of both sides of the witnesses,
     or of the heights of its pips."""
@@ -91,7 +90,7 @@ class NoRoll:
     """Its angle from flat, 0..90; 0 for a die that lies flat on another."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A fact about the reader, not about the dice."""
 
@@ -103,7 +102,7 @@ class Unreadable:
 Verdict = Verified | NoRoll | Unreadable
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Quality:
     """What can be said about a picture before any die is looked for."""
 
@@ -118,7 +117,7 @@ class Quality:
     detail: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelVote:
     """What the network said of one die."""
 
@@ -134,7 +133,7 @@ class ModelVote:
     """Its angle from upright, seen so."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SecondVote:
     """What the second reader said of one die."""
 
@@ -174,7 +173,7 @@ class SecondVote:
     """What the far face of a clear die says of that by itself, as part of `sides`."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Measured:
     """The geometry of one top face under the calibration."""
 
@@ -191,7 +190,7 @@ class Measured:
     focus or a rounded edge makes all of them larger or smaller alike."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Height:
     """How high the pips of a die lie, by the second lens of a camera that has two."""
 
@@ -211,7 +210,7 @@ NO_HEIGHT = Height(0.0, 0.0, 1.0)
 right lens shows none of the dice."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Witness:
     """One measurement, or a few that share their errors, on how a die lies."""
 
@@ -223,7 +222,7 @@ class Witness:
         return f"{self.name} {self.odds:+.1f}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DieEvidence:
     """All that is known of one die in one frame."""
 
@@ -261,7 +260,7 @@ def spot_doubted(vote: SecondVote) -> Unreadable | None:
     return Unreadable(Reason.DOUBTFUL, f"{what}: {vote.oddity}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Scene:
     """What a frame shows beside its dice, as the judgement needs it."""
 
@@ -278,7 +277,7 @@ class Scene:
     """Radius of the compartment; 0: not known."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One frame with everything that speaks for or against a value."""
 

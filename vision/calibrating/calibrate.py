@@ -13,12 +13,11 @@ second picture, with the card raised by a known amount, replaces both by real on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibrating.target import MARKER_SHARE, Target
 from vision.calibration import Calibration, CalibrationError
 from vision.quads import turn_matrices
@@ -65,7 +64,7 @@ _STEPS = 30
 _TINY = 1e-6
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class View:
     """One picture with the card in it."""
 
@@ -75,7 +74,7 @@ class View:
     """Height of the printed side above the floor; a sheet of paper is 0.1, most cards 0.3-2."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fit:
     """What came out, and how well it is known."""
 
@@ -150,7 +149,7 @@ def _refined(
     return (at[:, 0].astype(float) + 0.5) / _FINER - 0.5
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lying:
     """Corners of flat things, cards or tops of dice, that lie level somewhere in the pictures."""
 

@@ -14,11 +14,10 @@ lens's height is a ruler's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibrating.calibrate import (
     Fit,
     Lying,
@@ -77,7 +76,7 @@ _RIM_ROUNDS, _SCALE_ROUNDS = 6, 3
 """How often the place of the rim, and the scale, are found anew from the last ones."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Face:
     """The top face of one die in one picture."""
 

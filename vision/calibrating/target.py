@@ -11,10 +11,11 @@ Coordinates on the card: millimetres from its centre, x to the right and y down.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import CalibrationError
 
 RADII_MM = (15.0, 300.0)
@@ -48,7 +49,7 @@ _MAX_PX = 30_000
 """Of the picture that is averaged: 900 MB for the largest card at 600 dots per inch."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Target:
     """The card for one size of compartment."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.cube_outlines.foreground import Foreground
 from vision.cube_outlines.outline import CubeOutline, Fit, Pose, choose
 from vision.quads import apart_deg
@@ -29,7 +29,7 @@ _MIN_COVER = 0.86
 """Share of a top face that must be foreground, before and after its pose was refined."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     """One piece of foreground."""
 

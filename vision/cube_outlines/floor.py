@@ -8,12 +8,11 @@ floor has its own fit.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.medians import median
 
 MIN_STEP = 13.0
@@ -38,7 +37,7 @@ NEAR = np.ones((3, 3), np.uint8)
 """A pixel and its eight neighbours, to widen or to narrow a mask by one pixel."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Floor:
     """The floor's colour, as fitted to one frame."""
 

@@ -6,10 +6,11 @@ whether two frames show the same. Must not know what a die looks like.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.floor import MIN_STEP, NEAR, Floor, FloorFit
 from vision.quads import FINE, finely
@@ -37,7 +38,7 @@ def fill(canvas: np.ndarray, outline: np.ndarray) -> None:
     cv2.fillPoly(canvas, [finely(outline)], 1, cv2.LINE_8, FINE)
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Foreground:
     """The compartment at reduced size: what stands on the floor."""
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from operator import or_
@@ -22,7 +23,6 @@ from operator import or_
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import SCALE, Foreground, fill
 from vision.medians import medians
@@ -56,7 +56,7 @@ _GRID = np.stack(np.meshgrid(*2 * (np.linspace(0.06, 0.94, 8),)), axis=-1).resha
 """(64, 2) places on a top face, in edges, where `cover` asks for foreground."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Pose:
     """An upright cube on the floor."""
 
@@ -66,7 +66,7 @@ class Pose:
     """Radians, mod π/2, clockwise in the picture."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """A pose, and how well the outline of an upright cube there agrees with the picture."""
 

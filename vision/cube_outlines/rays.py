@@ -11,11 +11,11 @@ own colour. Six adjacent rays give one median profile, a block, and each side ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import SCALE, Foreground
 from vision.quads import NORMALS, TANGENTS
@@ -59,7 +59,7 @@ of `_BARE_RUN` samples in a row differs by less, they show the floor. Of 30 flat
 beside a neighbour 28 have less, of 34 that lean on one none; the two are green on green felt."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ends:
     """What the rays of D dice show; each side has `_BLOCKS` blocks."""
 

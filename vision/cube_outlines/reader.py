@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.explanation import GOOD_FIT_MM, Explanation
 from vision.cube_outlines.floor import NEAR
@@ -42,7 +41,7 @@ _LOOKS_PX = 4
 """How far beside a die its neighbours are looked for, view pixels."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SecondDie:
     """A flat die that the second reader sees, or the nearest thing to one."""
 
@@ -64,7 +63,7 @@ class SecondDie:
         )
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SecondReading:
     """All that the second reader says of one frame."""
 

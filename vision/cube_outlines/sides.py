@@ -20,11 +20,10 @@ is not applied if the side faces and the far face already speak for a lean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.cube_outlines.foreground import Foreground
 from vision.cube_outlines.rays import ALONG, Ends, read_rays
@@ -67,7 +66,7 @@ _SIGNS = np.array((-1, -1, 1, 1))
 """Per side: the sign of the lean that widens it, about the one axis or the other in turn."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sides:
     """What the side faces of one die say."""
 

@@ -7,12 +7,11 @@ other faces of a picture it must know only the places that they cover.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.pieces import PIP_DIAMETERS
 from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
 from vision.faces_by_pips.proposals import (
@@ -62,7 +61,7 @@ def _squares() -> tuple[np.ndarray, np.ndarray]:
 _SQUARES = _squares()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Ground:
     """What surrounds the pip of an ace up to an edge on all sides."""
 

@@ -14,12 +14,11 @@ remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.aces import propose_aces
 from vision.faces_by_pips.pieces import FACE_PX, PIP_DIAMETERS
 from vision.faces_by_pips.pips import LATTICE, Face, oddity_of
@@ -93,7 +92,7 @@ _UNPROVED = 0.6
 """What a face of so few pips counts if nothing shows that it ends where a die does."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhotoDie:
     """A face that passed."""
 
@@ -114,7 +113,7 @@ class PhotoDie:
         return edge_of(self.corners)
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhotoReading:
     """All that the second reader sees in a photograph."""
 

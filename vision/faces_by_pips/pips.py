@@ -10,12 +10,11 @@ Positions are shares of the face's edge, origin in its middle, x right and y dow
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.likeness import oddity
 from vision.faces_by_pips.pieces import (
     FACE_PX,
@@ -90,7 +89,7 @@ _RAMPS = np.stack(
 """(3, FACE_PX, FACE_PX): one, y and x."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Face:
     """What a rectified face shows."""
 
@@ -119,7 +118,7 @@ class Face:
     """Of a face with a value: (FACE_PX, FACE_PX) Lab distances from the face's own colour."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Spot:
     x: float
     y: float

@@ -7,11 +7,11 @@ know other colours of the picture than those of its spots. `faces` examines whet
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
 from vision.faces_by_pips.spots import Spots
 
@@ -44,7 +44,7 @@ they may be pips of one face on any surroundings. Large pips reach the edge of a
 glints and other pips are around them."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
     """A face that may be there: its value, its place, and the spots that would be its pips."""
 

@@ -13,12 +13,11 @@ far the spot is from round.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.medians import known_medians
 
 _HALF_OCTAVE = 2.0**0.5
@@ -60,7 +59,7 @@ _RAYS_X, _RAYS_Y = (np.outer(_STEPS, turn).ravel().astype(np.float32) for turn i
 """(steps · rays,): places of the samples around a spot, the innermost first."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Spots:
     """N spots, best first."""
 
@@ -96,7 +95,7 @@ def to_lab(picture: np.ndarray) -> np.ndarray:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_BGR2Lab))
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
     """Where spots are looked for, in a picture whose dice have a known size."""
 

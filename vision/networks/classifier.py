@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import cmath
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.networks import probability
 from vision.networks.model_card import MANIFEST, MULTIPLE, ModelCard, read_model_card
@@ -49,7 +49,7 @@ _MAX_DICE = 100
 """Most peaks of a picture that are looked at, the highest: they bound the time."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundDie:
     """One die as the network sees it in one picture, in that picture's pixels."""
 

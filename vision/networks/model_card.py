@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.frozen import frozen
 from vision.errors import ModelError
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -27,7 +27,7 @@ MULTIPLE = 32
 of 32."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A file, and the digest that its manifest promises."""
 
@@ -35,7 +35,7 @@ class ModelFile:
     sha256: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelCard:
     """One model and what its manifest promises about it."""
 

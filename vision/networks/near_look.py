@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 from vision.networks import probability
 from vision.networks.model_card import ModelFile
@@ -42,7 +42,7 @@ stay. Source: of 351 flat dice and 80 at 6° to 10° the mean of both looks has 
 right order, without the median 96.7 %."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class NearLook:
     """What a close look says of one die."""
 
@@ -54,7 +54,7 @@ class NearLook:
     """(8, 2) float64, frame pixels: top and bottom face of the upright die that was drawn."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Window:
     """Where a die is shown to the network, and the upright die drawn over it."""
 

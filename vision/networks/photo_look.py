@@ -13,10 +13,10 @@ and its value.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.networks import probability
 from vision.networks.model_card import CLASSES, ModelFile
 from vision.networks.session import Network
@@ -29,7 +29,7 @@ _SCALES = (1.0, 0.82)
 """Each thing is seen at these sizes, and mirrored at both."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhotoLook:
     """What a close look says of one thing."""
 

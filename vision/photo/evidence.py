@@ -7,11 +7,10 @@ Must not know how either reader works, nor what is concluded (`judgement`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.faces_by_pips.faces import SMALL_EDGE, PhotoDie, PhotoReading
 from vision.networks.classifier import FoundDie
 from vision.parameters import ALIKE, PHOTO
@@ -25,7 +24,7 @@ an eighth of an edge inside it. Of 35 such pictures of `n3v-round` that nothing 
 wrong, of 15 with more than that cut off one is."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Die:
     """One of the model's dice."""
 
@@ -38,7 +37,7 @@ class Die:
     """The top face goes on beyond the picture's border."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PhotoEvidence:
     """What both readers say of one photograph, before anything is concluded."""
 

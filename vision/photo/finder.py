@@ -13,14 +13,13 @@ one finding at a time, says what the finding is (`networks.photo_look`). Both ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Protocol
 
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.networks.classifier import FoundDie
 from vision.networks.photo_look import PhotoLook, PhotoLooker
 from vision.networks.windows import cut
@@ -78,7 +77,7 @@ class ScoredFinder(Protocol):
         """Best first."""
 
 
-@frozen(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
     die: FoundDie
     worth: float

@@ -9,12 +9,12 @@ Every folder that has a `labels.jsonl`, searched recursively, is a set.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, StrictBool, ValidationError
 
-from shaker_ctl.frozen import frozen
 from vision.errors import VisionError
 from vision.pictures import shown
 
@@ -22,7 +22,7 @@ Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 """x0, y0, x1, y1 in pixels."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Label:
     """One labelled die."""
 

@@ -13,9 +13,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
 from vision.quads import apart_deg
 from vision.reading import (
@@ -42,7 +41,7 @@ _Order = tuple[int | None, ...]
 not in every frame: an edge of a neighbour, a shadow."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Consensus:
     """A verdict that the last frames carry."""
 

@@ -12,10 +12,11 @@ highlight looks like a blot and does the same harm.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 
-from shaker_ctl.frozen import frozen
 from vision.calibration import Calibration
 
 _FRAMES = 60
@@ -40,7 +41,7 @@ _MIN_AREA_MM2 = 0.3
 """Smallest spot: a disc of 0.6 mm, a fifth of a pip's width."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Blot:
     """A spot that stays."""
 

@@ -7,10 +7,9 @@ Some were recorded near a limit and moved onto it, so that each limit decides at
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from shaker_ctl.frozen import frozen
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
@@ -29,7 +28,7 @@ from vision.table.witnesses import heard
 FILE = Path(__file__).with_name("judged.json")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Judged:
     """One frame, and what is stated of it."""
 

@@ -35,7 +35,8 @@ PIPS = {
     6: ("●   ●", "●   ●", "●   ●"),
 }
 
-LIFE_STYLE = {"open": "bold green", "out of service": "bold red", "inspection due": "bold yellow"}
+TONE_STYLE = {"circle": "bold green", "triangle": "bold yellow", "cross": "bold red"}
+"""Of a phase, by the shape that the room sees; what is calm is cyan."""
 
 
 def draw(
@@ -116,7 +117,7 @@ def _head(view: Mapping[str, Any]) -> RenderableType:
     line = Table.grid(expand=True)
     line.add_column()
     line.add_column(justify="right")
-    state = Text(view["life"].upper(), style=LIFE_STYLE.get(view["life"], "bold cyan"))
+    state = Text(view["life"].upper(), style=TONE_STYLE.get(view["room"]["shape"], "bold cyan"))
     if view["phase"]:
         state.append(f"  {view['phase']}", style="white")
     if view["round_id"]:

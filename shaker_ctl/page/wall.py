@@ -17,18 +17,6 @@ from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
 ROAD = 20
 """Results in the road, the row of the newest ones."""
 
-SHAPES = {
-    "open": "circle",
-    "closed": "square",
-    "inspected": "square",
-    "inspection due": "triangle",
-    "opening inspection": "triangle",
-    "shift inspection": "triangle",
-    "trial": "triangle",
-    "out of service": "cross",
-}
-"""The table's life to a shape beside its colour."""
-
 
 @frozen
 class Bead:
@@ -112,8 +100,7 @@ def staff(view: Mapping[str, Any] | None) -> Staff:
     pending = view["pending"] or {}
     return Staff(
         life=view["life"],
-        # An open table may be at a dispute, or at a round without result: that is not green.
-        shape=view["room"]["shape"] if view["life"] == "open" else SHAPES[view["life"]],
+        shape=view["room"]["shape"],
         phase=view["phase"],
         says=view["says"],
         waits_for=pending.get("text") or view["next_step"],

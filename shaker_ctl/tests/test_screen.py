@@ -20,6 +20,7 @@ def view(**changes: Any) -> dict[str, Any]:
     whole: dict[str, Any] = {
         "table": "Table 7",
         "life": "open",
+        "room": {"shape": "circle"},
         "phase": "collecting",
         "says": "Losing wagers are collected.",
         "marks": ["DEMONSTRATION"],

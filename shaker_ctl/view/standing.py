@@ -28,51 +28,7 @@ from shaker_ctl.rules.vocabulary import (
     Verdict,
     Verified,
 )
-from shaker_ctl.view.phase_words import PHASE_WORDS
-
-IN_CHARGE = frozenset({Role.FLOORPERSON, Role.SUPERVISOR})
-
-_DEALER = frozenset({Role.DEALER})
-
-_PENDING: dict[Phase, tuple[str, frozenset[Role], str]] = {
-    Phase.AWAITING_DEALER: ("enter", _DEALER, "read the dice by eye"),
-    Phase.INTERRUPTED: ("in-view", IN_CHARGE | _DEALER, "interrupted after the toss"),
-    Phase.DISPUTED: ("decide", IN_CHARGE, "decide"),
-    Phase.LAMP_VALUES_AWAITED: (
-        "values",
-        IN_CHARGE,
-        "three values of your own: inspect enter A B C",
-    ),
-    Phase.LAMP_ENTRY_TO_BE_SEEN: (
-        "seen",
-        IN_CHARGE,
-        "look at the layout, then: inspect seen, or inspect wrong AREA",
-    ),
-    Phase.WALK_PAUSED: ("on", IN_CHARGE, "inspect on, back or again; inspect wrong AREA"),
-    Phase.LAMPS_TO_BE_SEEN: (
-        "seen",
-        IN_CHARGE,
-        "say that you saw every lamp lit and dark: inspect seen, again, or wrong AREA",
-    ),
-    Phase.ODDS_TO_BE_SEEN: (
-        "seen",
-        IN_CHARGE,
-        "look at the multiplier displays, then: inspect seen, or inspect wrong AREA",
-    ),
-    Phase.CYCLE_AWAITED: ("cycle", IN_CHARGE, "start the shaker and watch it: inspect cycle"),
-    Phase.CYCLE_TO_BE_JUDGED: (
-        "tossed",
-        IN_CHARGE,
-        "were the dice properly tossed? inspect tossed, or inspect not-tossed",
-    ),
-    Phase.TO_BE_SIGNED: ("sign", IN_CHARGE, "the inspection has passed: sign"),
-    Phase.AWAITING_PRESENCE: ("presence", IN_CHARGE, "come to the table, then: presence"),
-    Phase.COLLECTING: ("settled", _DEALER, f"collect and pay, then: {typed('settled')}"),
-    Phase.PAYING: ("settled", _DEALER, f"pay, then: {typed('settled')}"),
-    Phase.SETTLING_BY_HAND: ("settled", _DEALER, f"settle by hand, then: {typed('settled')}"),
-    Phase.WITHOUT_RESULT: ("settled", _DEALER, f"deal with wagers, then: {typed('settled')}"),
-    Phase.SETTLED_LIT: ("lamps-off", _DEALER, f"clear the lamps: {typed('lamps-off')}"),
-}
+from shaker_ctl.view.phase_words import DEALER, IN_CHARGE, PHASE_WORDS
 
 _OR_NO_ROLL = "; not all flat: 000"
 
@@ -104,10 +60,9 @@ def pending(
 
     `presence`: in whose presence the text has a round settled after a fault of the device.
     """
-    found = _PENDING.get(state.phase)
-    if found is None:
+    if (waits := PHASE_WORDS[state.phase].waits) is None:
         return None
-    kind, roles, text = found
+    kind, roles, text = waits.kind, waits.roles, waits.text
     read = read_values(state.reading) if entry is EntryMode.DEALER_CONFIRM else None
     if state.phase is Phase.AWAITING_DEALER:
         kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
@@ -121,7 +76,7 @@ def pending(
     elif state.phase is Phase.INTERRUPTED:
         said = f"{state.said_first.name} has said so; " if state.said_first else ""
         void = "once more in-view no" if state.denied_by else "else in-view no, twice"
-        roles = presence | _DEALER
+        roles = presence | DEALER
         other = " or ".join(sorted(role.value for role in presence))
         text = (
             f"{said}the dealer and a {other}, each: in-view yes, where the locked "
@@ -201,13 +156,6 @@ def _read(verdict: Verdict | None) -> str:
     return "nothing" if isinstance(verdict, Unreadable) else _seen(read_values(verdict))
 
 
-_NEXT: dict[Phase, str] = {
-    Phase.CLOSED: "floorperson or supervisor: open; an inspection comes first",
-    Phase.INSPECTION_DUE: "floorperson or supervisor: inspect all",
-    Phase.INSPECTED: "floorperson or supervisor: open",
-    Phase.OUT_OF_SERVICE: "technician: return-to-service, or first jog, test-toss, lamp test",
-}
-
 BETWEEN = frozenset({Phase.CLOSED, Phase.INSPECTION_DUE, Phase.INSPECTED, Phase.READY})
 """Phases in which a table could be brought to its next round, were nothing in the way."""
 
@@ -238,13 +186,14 @@ def next_step(
     that the rules would take from the dealer, empty at a table that paces itself; `steps`: what
     the text asks for before a manual shaker is used, empty where nobody could shake it.
     """
+    usual = PHASE_WORDS[state.phase].next
     if state.phase is Phase.OUT_OF_SERVICE:
         by_hand = ""
         if steps and state.faults <= BY_HAND and not state.manual:
             words = " ".join(sorted(step.value.replace("_", "-") for step in steps))
             by_hand = f"; or take the steps for a manual shaker, then: out-of-order {words}"
         if not faults:
-            return _NEXT[state.phase] + by_hand
+            return usual + by_hand
         mend = f"repair what `faults` names; then the technician: fault clear {faults[0]}"
         without = "; or go on without the camera: return-to-service, the dealer enters every value"
         return mend + without * ("return-to-service" in may) + by_hand
@@ -253,7 +202,7 @@ def next_step(
         if (state.compartment_open or state.estop_pressed) and not state.manual:
             lid = state.compartment_open
             what = "close the compartment" if lid else "release the emergency stop"
-            return f"{what}; then {then or _NEXT.get(state.phase, 'go on')}"
+            return f"{what}; then {then or usual or 'go on'}"
         if then:
             return then
     if state.phase is Phase.READY and state.shift_due:
@@ -271,7 +220,7 @@ def next_step(
     for verb in ("reveal", "activate", "nmb", "bets"):
         if verb in may:
             return f"dealer: {typed(verb)}"
-    return _NEXT.get(state.phase, "")
+    return usual
 
 
 WALKED = frozenset({Phase.LAMPS_TO_BE_SEEN, Phase.ODDS_TRIED, Phase.ODDS_TO_BE_SEEN})
@@ -313,8 +262,3 @@ def inspection(
         signed_by=state.signed_by.name if state.signed_by else "",
         signer_role=" or ".join(sorted(role.value for role in signers)),
     )
-
-
-def says(phase: Phase) -> str:
-    """Return the phase as a sentence for staff."""
-    return PHASE_WORDS[phase].staff

@@ -33,6 +33,7 @@ from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.service.wear import Wear
 from shaker_ctl.view import room, standing, wording
 from shaker_ctl.view.archive import JournalArchive
+from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.why_due import WhyDue
 
 WITHHELD = "withheld until the dealer has entered"
@@ -141,7 +142,7 @@ def barrier(c: TableFacts, state: TableState) -> Barrier | None:
 
 def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
     """Return the state, what bars a round and the first fault, each as a sentence."""
-    parts = [standing.says(state.phase)]
+    parts = [PHASE_WORDS[state.phase].staff]
     if state.multipliers_shown:
         parts.append(f"Multipliers in force: {wording.odds(state.multipliers)}.")
     if bars := (bars or state.barred):

@@ -138,6 +138,7 @@ def view(life: str = "closed") -> dict[str, Any]:
     played = {"round": 1, "values": [6, 5, 4], "ending": "settled", "cause": None}
     return {
         "life": life,
+        "room": {"shape": "circle"},
         "phase": "collecting",
         "marks": [f"a mark of a demonstration, {n}" for n in range(5)],
         "inspection": {"stage": "lamps", "cycles_good": 0, "cycles_of": 3},

@@ -9,6 +9,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.regulation import lines_of
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Ending, FaultKind, Notice, Purpose, ShownPhase
+from shaker_ctl.view.phase_words import PHASE_WORDS
 
 P = Phase
 
@@ -110,39 +111,6 @@ def _result_told(case: Case) -> bool | None:
     return results == [case.next.values]
 
 
-PUBLIC: dict[Phase, frozenset[ShownPhase]] = {
-    P.BETTING: frozenset({ShownPhase.BETS_OPEN}),
-    P.COVERED: frozenset({ShownPhase.BETS_OPEN}),
-    P.NO_MORE_BETS: frozenset({ShownPhase.NO_MORE_BETS}),
-    P.DRAWING_MULTIPLIERS: frozenset({ShownPhase.NO_MORE_BETS}),
-    P.SHOWING_MULTIPLIERS: frozenset({ShownPhase.NO_MORE_BETS}),
-    P.PUSHING: frozenset({ShownPhase.RESULT}),
-    P.COLLECTING: frozenset({ShownPhase.RESULT}),
-    P.PAYING: frozenset({ShownPhase.RESULT}),
-    P.SETTLED_LIT: frozenset({ShownPhase.RESULT}),
-    P.AWAITING_PRESENCE: frozenset({ShownPhase.FAULT}),
-    P.SETTLING_BY_HAND: frozenset({ShownPhase.SETTLE_BY_HAND}),
-    P.INTERRUPTED: frozenset({ShownPhase.AWAITING_DEALER}),
-    P.AWAITING_DEALER: frozenset({ShownPhase.AWAITING_DEALER}),
-    P.DISPUTED: frozenset({ShownPhase.AWAITING_DEALER}),
-    P.WITHOUT_RESULT: frozenset({ShownPhase.NO_ROLL, ShownPhase.VOID}),
-    P.OUT_OF_SERVICE: frozenset({ShownPhase.OUT_OF_SERVICE}),
-    P.CLOSED: frozenset({ShownPhase.CLOSED}),
-    P.INSPECTION_DUE: frozenset({ShownPhase.CLOSED}),
-    P.INSPECTED: frozenset({ShownPhase.CLOSED}),
-    P.LAMP_VALUES_AWAITED: frozenset({ShownPhase.INSPECTION}),
-    P.LAMP_ENTRY: frozenset({ShownPhase.INSPECTION}),
-    P.LAMP_ENTRY_LIT: frozenset({ShownPhase.INSPECTION}),
-    P.LAMP_ENTRY_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
-    P.CYCLE_AWAITED: frozenset({ShownPhase.INSPECTION}),
-    P.EACH_LAMP: frozenset({ShownPhase.INSPECTION}),
-    P.ODDS_TRIED: frozenset({ShownPhase.INSPECTION}),
-    P.ODDS_TO_BE_SEEN: frozenset({ShownPhase.INSPECTION}),
-    P.TO_BE_SIGNED: frozenset({ShownPhase.INSPECTION}),
-}
-"""What the public must be shown in which phase."""
-
-
 def _in_the_shaker(case: Case) -> frozenset[ShownPhase] | None:
     """What must be shown while dice are tossed and read, which inspections and trials do, too."""
     if case.to not in (P.TOSSING, P.COMING_TO_REST, P.READING):
@@ -159,11 +127,11 @@ def _in_the_shaker(case: Case) -> frozenset[ShownPhase] | None:
 
 @proves("the phase lamps tell the truth, and mark a demonstration", accepted=True)
 def _phase_lamps(case: Case) -> bool | None:
-    expected = _in_the_shaker(case) or PUBLIC.get(case.to)
+    expected = _in_the_shaker(case) or PHASE_WORDS[case.to].lamps
     shows = [each for each in case.commands if isinstance(each, do.ShowPhase)]
     if any(each.demonstration != case.rules.demonstration for each in shows):
         return False
-    if expected is None:
+    if not expected:
         return None
     shown = shows[-1].phase if shows else case.before.shown
     if case.on(ev.Restarted) and not shows:

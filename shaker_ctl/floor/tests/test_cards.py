@@ -20,6 +20,7 @@ PLACE = Place("house", "pit-1")
 def drawn(*, is_staff: bool) -> str:
     view = {
         "life": "open",
+        "phase": "disputed",
         "room": {"says": "Please wait: a floorperson is called."},
         "pending": {"text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4"},
     }
@@ -58,7 +59,7 @@ def test_an_open_table_that_waits_for_somebody_is_not_green(of_room: str, on_flo
 def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:
     room, staff = drawn(is_staff=False), drawn(is_staff=True)
     assert "Please wait: a floorperson is called." in room
-    assert not [word for word in ("5 6 4", "decide", "motor-stall") if word in room]
+    assert not [word for word in ("5 6 4", "decide", "motor-stall", "disputed") if word in room]
     assert "decide 5 6 4" in staff
     assert "motor-stall" in staff
     assert "DEMONSTRATION" in room

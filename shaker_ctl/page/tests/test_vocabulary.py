@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 from shaker_ctl.installation.places import shipped
 from shaker_ctl.page.journal import STAGES
 from shaker_ctl.page.technician import WIRING, parts_of
-from shaker_ctl.page.wall import SHAPES
 from shaker_ctl.rules import events
 from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import Purpose
-from shaker_ctl.view.standing import life
-
-
-def test_each_life_of_a_table_has_its_shape_and_no_other_word_has_one() -> None:
-    lives = {life(TableState(phase, purpose)) for phase, purpose in product(Phase, Purpose)}
-    assert lives == set(SHAPES)
 
 
 def test_each_stage_begins_with_an_event_of_the_rules() -> None:

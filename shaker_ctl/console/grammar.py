@@ -42,6 +42,9 @@ class Form:
     """Who may give it; empty: anyone, without login."""
     key: str = ""
     """What a number pad types for it."""
+    did: str = ""
+    """What an act did, in one sentence: said when the rules have taken it. `{values}` and other
+    arguments in words; empty where the sentence follows from more than these."""
 
     @property
     def name(self) -> str:
@@ -103,8 +106,10 @@ def _act(
     usage: str = "",
     read: args.Reader = args.nothing,
     key: str = "",
+    *,
+    did: str = "",
 ) -> Form:
-    return Form(tuple(words.split()), usage, summary, read, CommandKind.ACT, roles, key)
+    return Form(tuple(words.split()), usage, summary, read, CommandKind.ACT, roles, key, did)
 
 
 FORMS: tuple[Form, ...] = (
@@ -135,16 +140,41 @@ FORMS: tuple[Form, ...] = (
         args.one_of("mode", "people", "colour", "plain", "machine"),
     ),
     _own("hello", "the banner and the READY line again"),
-    _act(_DEALER, "bets", "open the bets of the next round", key="+"),
-    _act(_DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round, "*"),
-    _act(_DEALER, "activate", "start the shaker", "[ROUND]", args.maybe_round, "/"),
-    _act(_DEALER, "reveal", "have the cover opened", "[ROUND]", args.maybe_round, "//"),
+    _act(
+        _DEALER,
+        "bets",
+        "open the bets of the next round",
+        key="+",
+        did="The next round is asked for.",
+    ),
+    _act(
+        _DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round, "*", did="No more bets: noted."
+    ),
+    _act(
+        _DEALER,
+        "activate",
+        "start the shaker",
+        "[ROUND]",
+        args.maybe_round,
+        "/",
+        did="The shaker is asked to start.",
+    ),
+    _act(
+        _DEALER,
+        "reveal",
+        "have the cover opened",
+        "[ROUND]",
+        args.maybe_round,
+        "//",
+        did="The reveal is called.",
+    ),
     _act(
         _DEALER,
         "enter",
         "enter the dice as you see them; `346` alone says the same",
         "[ROUND] A B C",
         args.round_and_values,
+        did="{values} is entered.",
     ),
     _act(
         _DEALER,
@@ -153,9 +183,26 @@ FORMS: tuple[Form, ...] = (
         "[ROUND]",
         args.maybe_round,
         "000",
+        did="No roll is called.",
     ),
-    _act(_DEALER, "settled", "wagers collected and paid", "[ROUND]", args.maybe_round, "-"),
-    _act(_DEALER, "lamps-off", "clear the lit areas", "[ROUND]", args.maybe_round, "."),
+    _act(
+        _DEALER,
+        "settled",
+        "wagers collected and paid",
+        "[ROUND]",
+        args.maybe_round,
+        "-",
+        did="Wagers are settled: noted.",
+    ),
+    _act(
+        _DEALER,
+        "lamps-off",
+        "clear the lit areas",
+        "[ROUND]",
+        args.maybe_round,
+        ".",
+        did="The lamps are told to go dark.",
+    ),
     _act(
         _DEALER | _FLOOR,
         "in-view",
@@ -176,16 +223,30 @@ FORMS: tuple[Form, ...] = (
         "overdue reveal: the cover is off, its contact stuck; the dealer says so by `reveal`",
         "[ROUND]",
         args.maybe_round,
+        did="The cover is said to be off.",
     ),
-    _act(_FLOOR, "lid", "release the lid's latch for some seconds, between rounds"),
-    _act(_FLOOR, "presence", "you are at the table", "[ROUND]", args.maybe_round),
-    _act(_FLOOR, "sign", "sign the inspection that has passed"),
+    _act(
+        _FLOOR,
+        "lid",
+        "release the lid's latch for some seconds, between rounds",
+        did="The lid is released.",
+    ),
+    _act(
+        _FLOOR,
+        "presence",
+        "you are at the table",
+        "[ROUND]",
+        args.maybe_round,
+        did="Presence is noted.",
+    ),
+    _act(_FLOOR, "sign", "sign the inspection that has passed", did="The signature is on record."),
     _act(
         _FLOOR,
         "decide",
         "decide between dealer and reader",
         "[ROUND] A B C|no-roll",
         args.decision,
+        did="The dispute is decided: {values}.",
     ),
     _act(
         _FLOOR,
@@ -194,10 +255,17 @@ FORMS: tuple[Form, ...] = (
         "STEP [A B C|AREA]",
         args.inspection,
     ),
-    _act(_FLOOR, "open", "open the table for play"),
-    _act(_FLOOR, "close", "close the table after the round in hand"),
-    _act(_FLOOR, "shift start", "a new shift begins"),
-    _act(_FLOOR, "time confirm", "the clock shown by `health` is right"),
+    _act(_FLOOR, "open", "open the table for play", did="The opening is asked for."),
+    _act(
+        _FLOOR, "close", "close the table after the round in hand", did="The closing is asked for."
+    ),
+    _act(_FLOOR, "shift start", "a new shift begins", did="A new shift is noted."),
+    _act(
+        _FLOOR,
+        "time confirm",
+        "the clock shown by `health` is right",
+        did="The clock is confirmed.",
+    ),
     _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
     _act(
         _FLOOR,
@@ -206,20 +274,61 @@ FORMS: tuple[Form, ...] = (
         "SERIAL SERIAL SERIAL",
         args.serials,
     ),
-    _act(_FLOOR, "dice same", "the compartment was opened, and the same dice are in it"),
+    _act(
+        _FLOOR,
+        "dice same",
+        "the compartment was opened, and the same dice are in it",
+    ),
     _act(
         _FLOOR | _TECHNICIAN,
         "out-of-order",
         "out of service; then again, with the steps taken: a manual shaker may be used",
         "[STEP ...]",
         args.steps,
+        did="The shaker is reported out of order.",
     ),
-    _act(_TECHNICIAN, "return-to-service", "back, to a new inspection"),
-    _act(_TECHNICIAN, "shaker back", "the automated shaker stands ready again, its dice out"),
-    _act(_TECHNICIAN, "fault clear", "what the code names is repaired", "CODE", args.code),
-    _act(_TECHNICIAN, "jog", "turn the motor, table closed", "RPM SECONDS", args.jog),
-    _act(_TECHNICIAN, "test-toss", "one toss that counts for nothing, table closed"),
-    _act(_TECHNICIAN, "lamp test", "one lamp, or each in turn, table closed", "[AREA]", args.area),
+    _act(
+        _TECHNICIAN,
+        "return-to-service",
+        "back, to a new inspection",
+        did="The return to service is on record.",
+    ),
+    _act(
+        _TECHNICIAN,
+        "shaker back",
+        "the automated shaker stands ready again, its dice out",
+        did="The shaker is reported back.",
+    ),
+    _act(
+        _TECHNICIAN,
+        "fault clear",
+        "what the code names is repaired",
+        "CODE",
+        args.code,
+        did="Fault {code} is cleared.",
+    ),
+    _act(
+        _TECHNICIAN,
+        "jog",
+        "turn the motor, table closed",
+        "RPM SECONDS",
+        args.jog,
+        did="A jog of the motor is asked for.",
+    ),
+    _act(
+        _TECHNICIAN,
+        "test-toss",
+        "one toss that counts for nothing, table closed",
+        did="A test toss is asked for.",
+    ),
+    _act(
+        _TECHNICIAN,
+        "lamp test",
+        "one lamp, or each in turn, table closed",
+        "[AREA]",
+        args.area,
+        did="A trial of the lamps is asked for.",
+    ),
     _act(_TECHNICIAN, "light", "ring light in percent, table closed", "LEVEL", args.level),
     _act(_TECHNICIAN, "selftest", "every device that can be tried without a toss"),
     _act(
@@ -227,7 +336,12 @@ FORMS: tuple[Form, ...] = (
         "meters clear",
         "begin the meters anew, table closed; a second person repeats it",
     ),
-    _act(_FLOOR | _TECHNICIAN, "cancel", "give up the inspection or trial under way (Ctrl-C)"),
+    _act(
+        _FLOOR | _TECHNICIAN,
+        "cancel",
+        "give up the inspection or trial under way (Ctrl-C)",
+        did="What was under way is given up.",
+    ),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
     _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),
 )

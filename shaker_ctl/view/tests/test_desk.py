@@ -28,6 +28,7 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Correction,
+    DiceNamed,
     Ending,
     FaultKind,
     Occasion,
@@ -142,6 +143,20 @@ def test_each_act_has_a_sentence_of_what_it_did() -> None:
     assert said["time confirm"] == "The clock is confirmed."
     assert said["dice changed"] == "Dice A1 A2 A3 are recorded."
     assert said["correct"] == "The correction is agreed: 3 4 6."
+
+
+def test_one_of_two_persons_has_put_no_serials_right() -> None:
+    given = {"serials": ("A1", "A2", "A3")}
+    first = TableState(
+        Phase.CLOSED, dice_named=DiceNamed(given["serials"], Person("sue", Role.SUPERVISOR))
+    )
+
+    states = (first, TableState(Phase.CLOSED))
+    said = [taken(Request("dice corrected", given), FAY, one) for one in states]
+
+    assert said[0] == "Dice A1 A2 A3 are named; a second person repeats the same command."
+    assert "second one repeats" in taken(Request("dice same"), FAY, first)
+    assert said[1] == "Serials are put right: dice A1 A2 A3 are recorded."
 
 
 def test_an_inspection_waits_for_clock_and_dice_as_the_opening_does(

@@ -161,7 +161,7 @@ class SealError(ShakerError):
 
 
 @contextlib.contextmanager
-def told_as(kind: type[ShakerError], what: str, *, remedy: str) -> Iterator[None]:
+def reraise_as(kind: type[ShakerError], what: str, *, remedy: str) -> Iterator[None]:
     """Raise what the system refuses in this block (OSError) as an error of that kind.
 
     Its line says what could not be done, the system's reason, and what to do.

@@ -25,7 +25,7 @@ from shaker_ctl.adapters.disk.journal_copies import (
     OpenedJournal,
     await_media,
     open_copies,
-    patiently,
+    wait_for_lock,
 )
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
@@ -37,7 +37,7 @@ from shaker_ctl.adapters.lines.serial_console import consoles
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
-from shaker_ctl.console import machine
+from shaker_ctl.console import json_voice
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,
@@ -83,7 +83,7 @@ from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
 from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.service.wear import Wear
+from shaker_ctl.service.wear import WearLog
 from shaker_ctl.settings import Settings
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.archive import JournalArchive, JournalState
@@ -195,7 +195,7 @@ class Table:
         self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
         self._outcomes = OutcomeWatch(self._post)
         self._outcomes.restore(journal.newest_first())
-        wear, why_due = Wear(), WhyDue(self._rules_changed())
+        wear, why_due = WearLog(), WhyDue(self._rules_changed())
         self._reminders = Reminders(self._rulebook, self._post, self._announcer.dice)
         tables = TablesReader(record_tables.place(journal.path))
         self._stops.append(wear.stop)
@@ -322,7 +322,7 @@ class Table:
         self._stops.append(self._close_journal)
         for copy in copies:
             with contextlib.suppress(JournalBusyError):  # then the first append begins it, or fails
-                patiently(copy.begin_log, verifying)
+                wait_for_lock(copy.begin_log, verifying)
         self._keeper.start()
         self._stops.append(self._records.stop)
         self._records.start()
@@ -567,14 +567,14 @@ class Table:
 
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""
-        plain: Any = machine.plain(self._desk.view())
+        plain: Any = json_voice.plain(self._desk.view())
         plain["areas"] = list(self._rulebook.areas)
         plain["rounds"] = list(self._announcer.rounds)
         plain["marks"] = list(self._rulebook.marks)
         plain["seal"] = self._sealed.seal
         plain["camera_pid"] = self._reader.camera.pid
-        plain["reading"] = None if self._is_blind() else machine.plain(self._reader.last)
-        plain["lamps_asked"] = machine.plain(self._lamps.asked)
+        plain["reading"] = None if self._is_blind() else json_voice.plain(self._reader.last)
+        plain["lamps_asked"] = json_voice.plain(self._lamps.asked)
         plain["monotonic_s"] = time.monotonic()
         found: dict[str, Any] = plain
         return found

@@ -26,7 +26,7 @@ class Limits:
     """A constant and the weight of each of `witnesses.OUTLINE_FEATURES`. Source: a logistic
     regression on 4,069 flat dice and 363 others below 14° of the rig, half of them held up by
     something in sight, without those of which contact speaks. The weight of `beyond, seen well` is
-    given; free, it is 0: what holds these dice up hides it."""
+    given. It is 0 for a die with nothing beside it: then the crumb under it is hidden."""
     contact_gap_mm: float = 1.2
     """Gap between two top faces, mm, below which dice touch. A network's corners have an error of
     half this gap."""

@@ -118,7 +118,7 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelVote:
+class NetworkReading:
     """What the network said of one die."""
 
     value: int
@@ -134,7 +134,7 @@ class ModelVote:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondVote:
+class GeometryReading:
     """What the second reader said of one die."""
 
     value: int | None
@@ -233,8 +233,8 @@ class DieEvidence:
     """Where it lies, from the centre of the compartment; 0 without a calibration."""
     turn_deg: float
     """Orientation, 0..90, clockwise in the picture."""
-    model: ModelVote | None
-    second: SecondVote | None
+    model: NetworkReading | None
+    second: GeometryReading | None
     measured: Measured | None
     height: Height | None = None
     may_rest_on: str = ""
@@ -251,7 +251,7 @@ class DieEvidence:
         return sum(witness.odds for witness in self.witnesses)
 
 
-def spot_doubted(vote: SecondVote) -> Unreadable | None:
+def spot_doubted(vote: GeometryReading) -> Unreadable | None:
     """The refusal of a face whose middle may be no pip, or may hide one; at a table and on a
     photograph alike."""
     if not vote.oddity:

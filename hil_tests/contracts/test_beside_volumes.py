@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.contracts.test_journal_volumes import both, changed, grown, turn
-from shaker_ctl.adapters.disk import beside_volumes
+from shaker_ctl.adapters.disk import stray_sqlite_files
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
@@ -131,7 +131,7 @@ def test_it_is_noticed_named_and_never_applied_and_fetch_ends_it(
         (aside,) = path.parent.glob(f"*.replaced-*{planted.name.removeprefix(path.name)}")
         assert aside.read_bytes() == forged
     assert path.read_bytes() == whole
-    assert beside_volumes.beside(path) == []
+    assert stray_sqlite_files.beside(path) == []
     open_copies(parameters).close()
     assert survey(parameters)[1] == []
 
@@ -158,7 +158,7 @@ def test_no_copy_is_written_anew_from_it_and_none_keeps_it(
     assert refused.value.remedy == FETCH
     assert not list(second_of(parameters).parent.glob("*.replaced-*"))
     rebuild(parameters, main=True)
-    assert beside_volumes.beside(parameters.path) == []
+    assert stray_sqlite_files.beside(parameters.path) == []
     assert survey(parameters)[1] == []
 
 
@@ -213,7 +213,7 @@ def await_words(watch: RecordsWatch, words: str) -> None:
     raise AssertionError(watch.words())
 
 
-@pytest.mark.parametrize("suffix", beside_volumes.BESIDE)
+@pytest.mark.parametrize("suffix", stray_sqlite_files.BESIDE)
 @pytest.mark.parametrize(
     ("number", "kind"), [(1, "link"), (1, "folder"), (1, "pipe"), (3, "link"), (3, "pipe")]
 )
@@ -239,7 +239,7 @@ def test_no_file_by_such_a_name_is_followed_or_waited_for(
     assert secret.read_text() == "somebody's"
 
 
-@pytest.mark.parametrize("suffix", beside_volumes.BESIDE)
+@pytest.mark.parametrize("suffix", stray_sqlite_files.BESIDE)
 def test_no_volume_is_begun_where_such_a_name_is_taken(tmp_path: Path, suffix: str) -> None:
     store = SqliteJournal(tmp_path / "journal.sqlite")
     grown(store, 1)
@@ -262,8 +262,8 @@ def test_a_log_of_its_own_is_folded_in_only_where_the_volume_verifies_with_it(
     for suffix, content in zip(("", "-wal"), kept, strict=True):
         Path(f"{parameters.path}{suffix}").write_bytes(content)
     open_copies(parameters).close()
-    assert beside_volumes.look(parameters.path).beside == ()
-    assert not beside_volumes.look(parameters.path).has_log
+    assert stray_sqlite_files.look(parameters.path).beside == ()
+    assert not stray_sqlite_files.look(parameters.path).has_log
     parameters.path.write_bytes(kept[0])
     log_beside(parameters.path)
     with pytest.raises(JournalCorruptError, match="record 7"):

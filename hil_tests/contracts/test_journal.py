@@ -16,7 +16,7 @@ import pytest
 
 from hil_tests.reliability import bytes_cut
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import beside_volumes
+from shaker_ctl.adapters.disk import stray_sqlite_files
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.dispute_list import known
 from shaker_ctl.adapters.disk.journal_copies import (
@@ -581,18 +581,18 @@ def test_what_is_no_file_in_the_place_of_the_lock_is_to_be_moved_away(
     make(parameters.path.with_name(parameters.path.name + ".lock"))
     with pytest.raises(JournalWriteError, match="cannot be locked") as caught:
         open_copies(parameters)
-    assert caught.value.remedy == beside_volumes.MOVE_AWAY
+    assert caught.value.remedy == stray_sqlite_files.MOVE_AWAY
 
 
 def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> None:
     file = crashed.file("closed")
-    kept = beside_volumes.preserve(file, "one finding")
+    kept = stray_sqlite_files.preserve(file, "one finding")
     elsewhere = kept.with_name("elsewhere")
     kept.rename(elsewhere)
     kept.symlink_to(elsewhere)
     (elsewhere / "why.txt").unlink()
     with contextlib.suppress(FileExistsError):
-        beside_volumes.preserve(file, "another finding")
+        stray_sqlite_files.preserve(file, "another finding")
     assert not (elsewhere / "why.txt").exists()
 
 

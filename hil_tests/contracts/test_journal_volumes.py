@@ -20,12 +20,12 @@ import pytest
 from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import (
-    beside_volumes,
     journal_copies,
     record_tables,
     records_process,
     records_watch,
     sqlite_journal,
+    stray_sqlite_files,
     volume_file,
     volume_proofs,
     volume_queries,
@@ -229,7 +229,7 @@ def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path:
     store.close()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"journal.sqlite", "journal-000002.sqlite"}
-    assert not any(beside_volumes.look(path).has_log for path in tmp_path.iterdir())
+    assert not any(stray_sqlite_files.look(path).has_log for path in tmp_path.iterdir())
 
 
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
@@ -254,10 +254,10 @@ def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path
         turn(store)
     db.close()
     store.close()
-    assert beside_volumes.look(store.path).has_log
+    assert stray_sqlite_files.look(store.path).has_log
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not beside_volumes.look(store.path).has_log
+    assert not stray_sqlite_files.look(store.path).has_log
     assert store.verify()[1] is None
     store.close()
 
@@ -275,10 +275,10 @@ def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_
             turn(store)
         db.close()
     store.close()
-    assert [beside_volumes.look(path).has_log for path in kept] == [True, True, False]
+    assert [stray_sqlite_files.look(path).has_log for path in kept] == [True, True, False]
     store = SqliteJournal(store.path)
     assert store.verify_start()[1] is None
-    assert not any(beside_volumes.look(path).has_log for path in kept)
+    assert not any(stray_sqlite_files.look(path).has_log for path in kept)
     assert store.verify()[1] is None
     store.close()
 
@@ -290,7 +290,7 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
     follower = Follower(store.path)
     assert len(follower.take()) == 10
     turn(store)
-    assert not beside_volumes.look(store.path).has_log
+    assert not stray_sqlite_files.look(store.path).has_log
     assert len(list(archive(store.path, tmp_path / "archive"))) == 1
     follower.close()
     store.close()
@@ -393,7 +393,7 @@ def test_a_volume_that_another_process_keeps_is_not_called_damaged(
     with one_who_writes(parameters.path):
         for verify in (
             lambda: opened.main.verify_closed(opened.main.closed[0]),
-            lambda: records_process.verify_next([parameters.path], records_process.Rest()),
+            lambda: records_process.verify_next([parameters.path], records_process.Backoff()),
         ):
             with pytest.raises(JournalBusyError):
                 verify()
@@ -732,7 +732,7 @@ def test_a_folder_in_the_place_of_the_proofs_is_moved_aside(parameters: JournalP
     both(parameters, 2)
     kept = volume_proofs.place(parameters.path)
     (kept / "something").mkdir(parents=True)
-    assert records_process.verify_next([parameters.path], records_process.Rest())
+    assert records_process.verify_next([parameters.path], records_process.Backoff())
     assert len(volume_proofs.load(kept).of) == 1
     (aside,) = kept.parent.glob(f"{kept.name}.replaced-*")
     assert (aside / "something").is_dir()
@@ -861,7 +861,7 @@ def test_until_every_volume_is_verified_the_records_process_is_not_idle(
     asked: list[str] = []
     verify = records_process.verify_next
 
-    def noted(paths: list[Path], rest: records_process.Rest) -> bool:
+    def noted(paths: list[Path], rest: records_process.Backoff) -> bool:
         is_done = verify(paths, rest)
         asked.append("verified" if is_done else "none is due")
         return is_done
@@ -873,9 +873,9 @@ def test_until_every_volume_is_verified_the_records_process_is_not_idle(
     monkeypatch.setattr(records_process, "verify_next", noted)
     for name in ("_ordinary_priority", "_idle_priority"):
         monkeypatch.setattr(records_process, name, partial(asked.append, name))
-    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_first_pause))
+    monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(until_the_first_pause))
     with pytest.raises(SystemExit):
-        records_process._work([parameters.path], records_process.Rest())
+        records_process._work([parameters.path], records_process.Backoff())
     found = ["verified", "verified", "none is due"]
     assert asked == ["_ordinary_priority", *found, "_idle_priority"]
 
@@ -973,7 +973,7 @@ def test_a_volume_is_verified_before_the_tables_are_made(
     done: list[str] = []
     verify, keep_up = records_process.verify_next, records_process.FollowedTables.keep_up
 
-    def verified(paths: list[Path], rest: records_process.Rest) -> bool:
+    def verified(paths: list[Path], rest: records_process.Backoff) -> bool:
         is_due = verify(paths, rest)
         done.append("verified" if is_due else "none is due")
         return is_due
@@ -989,9 +989,9 @@ def test_a_volume_is_verified_before_the_tables_are_made(
     monkeypatch.setattr(records_process.FollowedTables, "keep_up", kept_up)
     for name in ("_ordinary_priority", "_idle_priority"):
         monkeypatch.setattr(records_process, name, lambda: True)
-    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(lambda _: None))
+    monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(lambda _: None))
     with pytest.raises(SystemExit):
-        records_process._work([parameters.path], records_process.Rest())
+        records_process._work([parameters.path], records_process.Backoff())
     assert done[:4] == ["verified", "kept up", "verified", "kept up"]
     assert done[4:6] == ["none is due", "kept up"]
 

@@ -16,9 +16,9 @@ from typer.testing import CliRunner, Result
 from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
 from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import (
-    beside_volumes,
     record_tables,
     records_process,
+    stray_sqlite_files,
     volume_archive,
 )
 from shaker_ctl.adapters.disk.dispute_list import (
@@ -169,14 +169,14 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
         if seconds == records_process.PAUSE_S and next(pauses, None) is None:
             raise SystemExit
 
-    monkeypatch.setattr(records_process.Rest, "wait", staticmethod(until_the_third_pause))
+    monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(until_the_third_pause))
     opened = open_copies(parameters)
     assert opened.second is not None
     watch = RecordsWatch([opened.main, opened.second])
     capfd.readouterr()
     with pytest.raises(SystemExit):
         records_process._work(
-            [parameters.path, parameters.second or Path()], records_process.Rest()
+            [parameters.path, parameters.second or Path()], records_process.Backoff()
         )
     watch.require_proved()
     opened.close()
@@ -711,7 +711,7 @@ def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
 def test_evidence_is_no_copy_of_a_file_larger_than_any_volume(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beside_volumes, "MAX_EVIDENCE_B", 1 << 20)
+    monkeypatch.setattr(stray_sqlite_files, "MAX_EVIDENCE_B", 1 << 20)
     os.truncate(volume_path(parameters.path, 2), 1 << 21)
     with pytest.raises(JournalCorruptError, match="volume 2"):
         open_copies(parameters)

@@ -29,7 +29,7 @@ from hil_tests.page.readers import Readers
 from hil_tests.processes import in_status
 from shaker_ctl.console import accounts
 from shaker_ctl.console.desk import CameraView, HealthView, LampView, MotorView, TableView
-from shaker_ctl.console.machine import plain
+from shaker_ctl.console.json_voice import plain
 from shaker_ctl.page.tests.a_journal import Scribe
 from shaker_ctl.rules.outcome import AREAS
 from shaker_ctl.service.status_socket import StatusSocket

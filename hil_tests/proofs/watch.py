@@ -348,7 +348,7 @@ def _world(table: ExploredTable, w: Watch, state: TableState, event: ev.Event) -
     kind = FAULTS.get(type(event))
     if kind is FaultKind.READER and w.camera_off:
         return w
-    if kind in BY_HAND and w.manual:
+    if kind in NEEDS_MANUAL_SHAKER and w.manual:
         return w._replace(faults=w.faults | {kind}) if is_current(state, event) else w
     if kind is not None and is_current(state, event):
         w = _disturbed(w._replace(faults=w.faults | {kind}))
@@ -549,7 +549,7 @@ def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, s
     return w
 
 
-BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
+NEEDS_MANUAL_SHAKER = frozenset({FaultKind.SHAKER, FaultKind.READER})
 """What a table with a manual shaker does not miss."""
 
 

@@ -33,7 +33,7 @@ from vision.shares import bounds
 from vision.table.consensus import agree, refuse
 from vision.table.judgement import judge
 from vision.table.reader import TableReader
-from vision.table.witnesses import heard
+from vision.table.witnesses import combine
 
 SUPPORTS = ("crumb under an edge", "crumb under a corner", "coin", "neighbour", "wall")
 BANDS_DEG = ((6.0, 8.0), (8.0, 12.0), (12.0, 20.0))
@@ -104,7 +104,7 @@ def without_contact(seen: Sequence[Observation]) -> list[Observation]:
     other = []
     for each in seen:
         if each.scene is not None:
-            dice = heard(each.dice, each.scene, _NO_CONTACT)
+            dice = combine(each.dice, each.scene, _NO_CONTACT)
             opinion = judge(dice, each.scene, _NO_CONTACT)
             each = replace(each, dice=dice, opinion=opinion)
         other.append(each)

@@ -31,7 +31,7 @@ from hil_tests.reliability.crash import (
 )
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
-from hil_tests.reliability.required import Seen
+from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Results, Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
 from hil_tests.reliability.tested_session import TestedSession, TrialError
@@ -143,7 +143,9 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
     tree = fresh(folder / "table-broken-product").resolve()
     mutations.mutated_tree(mutation, tree)
     if mutation.is_test:
-        return Result(*mutation.told, Seen().as_dict(), mutations.noticed_by_test(mutation, tree))
+        return Result(
+            *mutation.told, Observation().as_dict(), mutations.noticed_by_test(mutation, tree)
+        )
     here = fresh(folder / "table-mutated").resolve()
     plan = Plan(profile=mutation.row[0].profile, seed=SEED)
     try:
@@ -427,7 +429,7 @@ def _not_played(row: Row, error: Exception) -> Result:
     return Result(
         row[0].name,
         row[1].value,
-        Seen().as_dict(),
+        Observation().as_dict(),
         [f"the table did not come back: {error}"],
     )
 

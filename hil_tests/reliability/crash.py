@@ -31,7 +31,7 @@ from pydantic import TypeAdapter
 
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.required import RequiredEnding, RequiredLamps, Seen
+from hil_tests.reliability.required import Observation, RequiredEnding, RequiredLamps
 from hil_tests.reliability.tested_session import TrialError, end_at_once
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
@@ -432,7 +432,7 @@ class Crashes:
         return [n for n in notes if opened and n["t"] >= min(opened)]
 
     @staticmethod
-    def _disagreement(crash: Crash, seen: Seen) -> list[str]:
+    def _disagreement(crash: Crash, seen: Observation) -> list[str]:
         if not crash.round or not seen.ending:
             return []
         if seen.ending == RequiredEnding.SETTLED and seen.lamps != RequiredLamps.TRUTH:

@@ -50,7 +50,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.desk import MotorView, TableView
-from shaker_ctl.console.machine import plain
+from shaker_ctl.console.json_voice import plain
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters

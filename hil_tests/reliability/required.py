@@ -99,7 +99,7 @@ class Required:
 
 
 @dataclass(slots=True)
-class Seen:
+class Observation:
     """What an observer outside saw. Times in seconds; None: it did not happen, or was not seen."""
 
     ending: str | None = None
@@ -131,12 +131,12 @@ def matches(pattern: str, event: str) -> bool:
     return kind == seen_kind and text in seen_text
 
 
-def judged(required: tuple[Required, ...], seen: Seen) -> list[str]:
+def judged(required: tuple[Required, ...], seen: Observation) -> list[str]:
     """Differences from the outcome that comes nearest; empty where one of them is met whole."""
     return min((differences(one, seen) for one in required), key=len)
 
 
-def differences(required: Required, seen: Seen) -> list[str]:
+def differences(required: Required, seen: Observation) -> list[str]:
     """Everything in which the two differ, in words; empty where all is as it must be."""
     found = list(seen.violations)
     _one_of(found, "ending", (required.ending,), seen.ending)

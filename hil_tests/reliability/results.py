@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Required, Seen
+from hil_tests.reliability.required import Observation, Required
 from hil_tests.reliability.trial import Result
 from hil_tests.report import files
 from hil_tests.report.header import header
@@ -31,7 +31,7 @@ MATRIX_JSON = "matrix.json"
 MATRIX_PAGE = "matrix.md"
 HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")
 
-RESULT, SEEN = TypeAdapter(Result), TypeAdapter(Seen)
+RESULT, SEEN = TypeAdapter(Result), TypeAdapter(Observation)
 
 
 class Results:
@@ -147,7 +147,7 @@ def read_result(path: Path, of: tuple[str, str]) -> Result | None:
         SEEN.validate_json(json.dumps(result.seen), strict=True)
     except (OSError, ValueError):
         return None
-    is_whole = Seen().as_dict().keys() <= result.seen.keys()
+    is_whole = Observation().as_dict().keys() <= result.seen.keys()
     return result if is_whole and (result.fault, result.moment) == of else None
 
 

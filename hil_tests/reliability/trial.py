@@ -20,7 +20,7 @@ from hil_tests.reliability.broken_start import BROKEN
 from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import RequiredEnding, Seen, judged
+from hil_tests.reliability.required import Observation, RequiredEnding, judged
 from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, judge
 from hil_tests.table_under_test.session import COVERED
@@ -123,7 +123,9 @@ class Trials:
 
     # ── One attempt ─────────────────────────────────────────────────────────
 
-    def _once(self, fault: CatalogueFault, moment: Moment) -> tuple[Seen, list[str], float, str]:
+    def _once(
+        self, fault: CatalogueFault, moment: Moment
+    ) -> tuple[Observation, list[str], float, str]:
         self._bench.make_ready()
         self._bench.await_sight()
         wrong = self._witness.account(self._witness.steps()[0])  # rounds since, of no row
@@ -149,7 +151,7 @@ class Trials:
             found.insert(0, f"the fault was not brought about: {round_.harm.failure}")
         return seen, found, late_s, self._chance(seen, fault, moment)
 
-    def _look(self, round_: _Round, tosses: list[Note]) -> Seen:
+    def _look(self, round_: _Round, tosses: list[Note]) -> Observation:
         steps, wrong = self._steps_with_end_of(round_.number)
         events = self._witness.notes("events")
         evidence = Evidence(
@@ -182,7 +184,7 @@ class Trials:
             steps += more
         return steps, wrong
 
-    def _chance(self, seen: Seen, fault: CatalogueFault, moment: Moment) -> str:
+    def _chance(self, seen: Observation, fault: CatalogueFault, moment: Moment) -> str:
         """Dice that did not fall flat play another round than the row is about."""
         if seen.ending == RequiredEnding.NO_ROLL and not seen.violations:
             wanted = {one.ending for one in fault.required[moment]}

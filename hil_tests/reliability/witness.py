@@ -1,7 +1,7 @@
 """What was seen of one round from outside: pins, lamps, dice, and the journal read-only.
 
-Owns the joining of the rig's logs and the journal into one `Seen`, and what must never happen,
-whichever part fails:
+Owns the joining of the rig's logs and the journal into one `Observation`, and what must never
+happen, whichever part fails:
 
 - the lamps are told a value that the dice do not show;
 - a round ends twice, or never, or a number is left out;
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hil_tests.reliability.required import RequiredLamps, RequiredMotor, Seen, matches
+from hil_tests.reliability.required import Observation, RequiredLamps, RequiredMotor, matches
 from hil_tests.table_under_test.rounds import winning_areas
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
@@ -167,10 +167,10 @@ class Evidence:
     seen_as: tuple[str, ...]
 
 
-def judge(e: Evidence) -> Seen:
+def judge(e: Evidence) -> Observation:
     """Return what the evidence says of round `e.number`; people's and consoles' facts are added
     by the caller."""
-    seen = Seen()
+    seen = Observation()
     for step in e.steps:
         for command in step.commands:
             if command["type"] == "RecordRound" and command["round"] == e.number:
@@ -183,7 +183,7 @@ def judge(e: Evidence) -> Seen:
     return seen
 
 
-def _see_events(seen: Seen, e: Evidence) -> None:
+def _see_events(seen: Observation, e: Evidence) -> None:
     if e.struck_s is None:
         return
     after = [s for s in e.steps if s.at_s >= e.struck_s - 0.002]
@@ -214,7 +214,7 @@ def drives(events: Iterable[Note]) -> list[tuple[float, float | None]]:
     return found
 
 
-def _see_motor(seen: Seen, e: Evidence) -> None:
+def _see_motor(seen: Observation, e: Evidence) -> None:
     driven = drives(e.events)
     if not driven:
         seen.motor = RequiredMotor.NEVER
@@ -245,7 +245,7 @@ def _winning(e: Evidence, at_s: float) -> set[str]:
     return winning_areas([die["value"] for die in dice], even_odd=EVEN_ODD)
 
 
-def _see_lamps(seen: Seen, e: Evidence) -> None:
+def _see_lamps(seen: Observation, e: Evidence) -> None:
     changes = [(n["t"], set(n["areas"])) for n in e.lamps]
     wrong = [t for t, areas in changes if areas and areas != _winning(e, t)]
     if not any(areas for _, areas in changes):
@@ -268,7 +268,7 @@ def _see_lamps(seen: Seen, e: Evidence) -> None:
             seen.lamps = f"wrong for good: {', '.join(sorted(changes[-1][1]))}"
 
 
-def _see_commits(seen: Seen, e: Evidence) -> None:
+def _see_commits(seen: Observation, e: Evidence) -> None:
     """The controller never commits anything but the truth."""
     for note in e.events:
         if note["what"] not in ("commit", "correct") or not note["round"]:

@@ -32,7 +32,7 @@ from hil_tests.proofs.console_fuzz import pieces
 from hil_tests.table_under_test.people import open_table
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.lines.serial_port import SerialPort
-from shaker_ctl.console import machine
+from shaker_ctl.console import json_voice
 from shaker_ctl.console.client import Console
 from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.service.status_socket import read_status
@@ -74,7 +74,7 @@ def ask_status(
         answer = asked.status()
         if while_(answer):
             times.append(time.monotonic() - began)
-            longest = max(longest, len(machine.line(answer)))
+            longest = max(longest, len(json_voice.line(answer)))
         time.sleep(0.01)
     return AnswerTimes(tuple(times), longest)
 

@@ -17,7 +17,7 @@ import typer
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
-from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, told_as
+from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, reraise_as
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from vision.calibrating.calibrate import Fit, View
 from vision.calibrating.calibrate import calibrate as measure
@@ -77,7 +77,7 @@ def target(
     makers = {".pdf": pdf, ".png": png}
     if out.suffix not in makers:
         raise RefusedError(f"{out} is neither .pdf nor .png", remedy="Name a file of one of them")
-    with told_as(RefusedError, f"cannot write {out}", remedy="Name another --out"):
+    with reraise_as(RefusedError, f"cannot write {out}", remedy="Name another --out"):
         out.write_bytes(makers[out.suffix](design))
     typer.echo(
         f"{out}: a card of {2 * design.radius_mm:g} mm for a compartment of {radius:g} mm radius, "

@@ -25,10 +25,10 @@ from rich.console import Console as Screen
 from rich.table import Table
 
 from shaker_ctl.adapters.lines.serial_port import SerialPort, candidates
-from shaker_ctl.console import accounts, codes, grammar, machine
-from shaker_ctl.console.armour import BrokenFile, Unwrapper
+from shaker_ctl.console import accounts, codes, grammar, json_voice
 from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.desk import Parcel
+from shaker_ctl.console.file_transfer import BrokenFile, Unwrapper
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.console.stream import ByteStream
 from shaker_ctl.console.voice import Voice
@@ -207,7 +207,7 @@ def run_script(line: ByteStream, folder: Path, commands: Iterator[str]) -> bool:
                 is_ours = is_ours or reply["command"] == "login"
                 reply = _saved(client, reply, folder)
             is_fine = is_fine and reply["status"] == "ok"
-            _put(machine.line(reply).encode())
+            _put(json_voice.line(reply).encode())
     finally:
         # Whoever comes to this console next finds words, and nobody's name to act in.
         client.leave(is_logged_out=is_ours)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
-from shaker_ctl.errors import told_as
+from shaker_ctl.errors import reraise_as
 from shaker_ctl.installation.acts import Act, InstallError
 from shaker_ctl.installation.places import PREFIX, Places
 from shaker_ctl.installation.plan import Wishes, kept, to_install, to_uninstall
@@ -118,7 +118,7 @@ def _places(root: Path) -> Places:
 
 def _is_there(path: Path) -> bool:
     remedy = "Run it as root: sudo shaker-ctl install"
-    with told_as(InstallError, f"{path} may not be looked at", remedy=remedy):
+    with reraise_as(InstallError, f"{path} may not be looked at", remedy=remedy):
         return path.exists()
 
 

@@ -17,7 +17,7 @@ import typer
 from shaker_ctl import libraries, settings
 from shaker_ctl.commands.remedies import REMEDIES
 from shaker_ctl.doctor.libraries import OTHER_COMPUTER
-from shaker_ctl.errors import PhotoError, RefusedError, SettingsError, told_as
+from shaker_ctl.errors import PhotoError, RefusedError, SettingsError, reraise_as
 
 if TYPE_CHECKING:  # OpenCV and onnxruntime are loaded only when something is read
     from vision.findings import Findings
@@ -196,5 +196,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _make_folder(folder: Path) -> None:
-    with told_as(RefusedError, f"cannot make the folder {folder}", remedy="Name another folder"):
+    with reraise_as(RefusedError, f"cannot make the folder {folder}", remedy="Name another folder"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from shaker_ctl.errors import RefusedError, SettingsError, told_as
+from shaker_ctl.errors import RefusedError, SettingsError, reraise_as
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
@@ -183,7 +183,7 @@ def _files(place: Path | None) -> Iterator[str]:
     """Yield what the files with the rule texts hold."""
     if place is None:
         return
-    with told_as(RefusedError, f"{place} cannot be read", remedy="Name another --from"):
+    with reraise_as(RefusedError, f"{place} cannot be read", remedy="Name another --from"):
         for path in sorted(place.glob("*.txt")) if place.is_dir() else [place]:
             yield path.read_text(encoding="utf-8", errors="replace")
 
@@ -287,7 +287,7 @@ def diagram(
     if out.suffix not in {".svg", ".dot"}:
         raise RefusedError(f"{out} ends neither in .svg nor in .dot", remedy="Name another --out")
     drawn = drawing.svg() if out.suffix == ".svg" else drawing.dot()
-    with told_as(RefusedError, f"{out} cannot be written", remedy="Name another --out"):
+    with reraise_as(RefusedError, f"{out} cannot be written", remedy="Name another --out"):
         out.write_text(drawn, encoding="utf-8")
     screen.print(escape(f"{out}: {drawing.summary()}"))
 

@@ -21,7 +21,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
-from shaker_ctl.errors import JournalError, RefusedError, SealError, told_as
+from shaker_ctl.errors import JournalError, RefusedError, SealError, reraise_as
 from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
@@ -112,7 +112,7 @@ def write(
     text = examine.spelled(sealed, signature.sign(private, sealed.signed_part()))
     file = out or where.manifest
     remedy = "Run as the user who owns that folder"
-    with told_as(RefusedError, f"the seal {file} cannot be written", remedy=remedy):
+    with reraise_as(RefusedError, f"the seal {file} cannot be written", remedy=remedy):
         put(file, text, mode(0o644))
     count = len(sealed.packages) + len(sealed.elsewhere)
     _say(

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from shaker_ctl import settings, settings_page
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.errors import RefusedError, told_as
+from shaker_ctl.errors import RefusedError, reraise_as
 
 app = typer.Typer(
     no_args_is_help=True, help="Settings: reference, a new file, what is in force, a check."
@@ -59,7 +59,7 @@ def new(
     """Write a commented file in which every key has its default. Writes over nothing."""
     chosen = settings_page.FOR_RIG if purpose == "rig" else {}
     with (
-        told_as(RefusedError, f"{file} cannot be written", remedy="Name another file"),
+        reraise_as(RefusedError, f"{file} cannot be written", remedy="Name another file"),
         file.open("x", encoding="utf-8") as opened,
     ):
         opened.write(settings_page.fresh(chosen))

@@ -15,7 +15,7 @@ from rich.live import Live
 from shaker_ctl import settings
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.screen import draw
-from shaker_ctl.errors import RefusedError, ShakerError, told_as
+from shaker_ctl.errors import RefusedError, ShakerError, reraise_as
 from shaker_ctl.service.status_socket import follow_status, read_status
 
 screen = Console()
@@ -65,7 +65,7 @@ def _views(folder: Path, rate_hz: float | None) -> Iterator[dict[str, Any]]:
 
     Raises `ShakerError` where none answers.
     """
-    with told_as(ShakerError, f"no table answers at {folder}", remedy=IS_IT_RUNNING):
+    with reraise_as(ShakerError, f"no table answers at {folder}", remedy=IS_IT_RUNNING):
         if rate_hz is None:
             yield read_status(folder)
         else:

@@ -24,7 +24,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-from shaker_ctl.errors import SettingsError, told_as
+from shaker_ctl.errors import SettingsError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.whole_file import put, read_bounded
@@ -356,7 +356,7 @@ def _write(path: Path, accounts: list[Account]) -> None:
             f'hash = "{account.hash}"',
         ]
     remedy = "Run as the user who owns it, or name another with --users"
-    with told_as(SettingsError, f"cannot write the users file {path}", remedy=remedy):
+    with reraise_as(SettingsError, f"cannot write the users file {path}", remedy=remedy):
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = path.parent
         put(path, "\n".join(lines) + "\n", lambda file: _let_group_read(file, folder))

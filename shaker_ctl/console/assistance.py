@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from shaker_ctl.console import codes, grammar, permission, render
 from shaker_ctl.console.desk import Actor, TableView
 from shaker_ctl.console.grammar import FORMS, CommandKind, ConsoleRefusal, Form
-from shaker_ctl.console.looks import LookAnswer, Viewer
+from shaker_ctl.console.queries import LookAnswer, Viewer
 from shaker_ctl.console.render import WIDTH, Lines
 from shaker_ctl.rules.vocabulary import Role
 

@@ -5,7 +5,7 @@ lines, threads or clocks: `receive` and `tick` are called by one thread with the
 yields what to send. It asks the table only through `Desk`.
 
 Theory of operation. A line that looks is answered at once. A line that acts is held until the line
-has been quiet (`burst`), then goes to the rules. It means the round, and values mean the reading,
+has been quiet (`paste`), then goes to the rules. It means the round, and values mean the reading,
 that were on the screen when its first character was typed. A passphrase is asked for in silence
 (`sign_in`) and handed to argon2 here, in this console's thread. Announcements come from any thread
 into a bounded queue and are said between lines. A file leaves piece by piece, so that Ctrl-C ends
@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections import deque
 
 from shaker_ctl import __version__
-from shaker_ctl.console import assistance, codes, grammar, looks, machine, permission, render
+from shaker_ctl.console import assistance, codes, grammar, json_voice, permission, queries, render
 from shaker_ctl.console.accounts import LOOK_AGAIN_S, Accounts
-from shaker_ctl.console.burst import Burst
 from shaker_ctl.console.desk import (
     Actor,
     Announcement,
@@ -35,6 +34,7 @@ from shaker_ctl.console.desk import (
 from shaker_ctl.console.editor import Interrupt, LineEditor, TypedLine
 from shaker_ctl.console.grammar import CommandKind, ConsoleRefusal, TypedCommand
 from shaker_ctl.console.lockout import Lockout
+from shaker_ctl.console.paste import Burst
 from shaker_ctl.console.sign_in import SignIn
 from shaker_ctl.console.voice import Speaker, Voice
 from shaker_ctl.errors import ShakerError
@@ -249,7 +249,7 @@ class Session:
     def _look(self, command: TypedCommand) -> None:
         name = command.form.name
         try:
-            found = looks.LOOKS[name](self._viewer(), command.arguments)
+            found = queries.LOOKS[name](self._viewer(), command.arguments)
         except ShakerError as error:
             self._speaker.refuse(name, error.code, error.line())
             return
@@ -260,14 +260,14 @@ class Session:
         else:
             self._show(name, found)
 
-    def _viewer(self) -> looks.Viewer:
-        return looks.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
+    def _viewer(self) -> queries.Viewer:
+        return queries.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
 
-    def _show(self, name: str, found: looks.LookAnswer | ConsoleRefusal) -> None:
+    def _show(self, name: str, found: queries.LookAnswer | ConsoleRefusal) -> None:
         if isinstance(found, ConsoleRefusal):
             self._speaker.refuse(name, found.code, found.text)
         elif self._speaker.is_machine:
-            self._speaker.say(machine.ok(name, fields=found.fields))
+            self._speaker.say(json_voice.ok(name, fields=found.fields))
         else:
             self._speaker.print(found.lines)
 
@@ -293,7 +293,7 @@ class Session:
             self._speaker.accept(name, who, facts)
         elif name == "history":
             lines = list(self._editor.history())
-            self._show(name, looks.LookAnswer(lines, {"history": lines}))
+            self._show(name, queries.LookAnswer(lines, {"history": lines}))
         elif name == "hello":
             self._greet()
         else:
@@ -452,18 +452,18 @@ class Session:
         view = self._desk.view()
         state = " - ".join(word for word in (view.life, view.phase) if word)
         if self._speaker.is_machine:
-            facts = {"product": looks.PRODUCT, "version": __version__, "table": view.table}
+            facts = {"product": queries.PRODUCT, "version": __version__, "table": view.table}
             facts |= {"state": state, "port": self._port}
             self._speaker.accept("hello", "READY", facts)
             return
         self._speaker.print(
             [
                 "",
-                f"{looks.PRODUCT} {__version__}, controller of a Sic Bo table",
+                f"{queries.PRODUCT} {__version__}, controller of a Sic Bo table",
                 f"{view.table}, {self._port} console: {state}",
                 *(self._speaker.style.alarm(mark) for mark in view.marks),
                 "type help",
-                f"READY {looks.PRODUCT} {__version__} {view.table}",
+                f"READY {queries.PRODUCT} {__version__} {view.table}",
             ]
         )
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
-from shaker_ctl.console import armour, machine, render
+from shaker_ctl.console import file_transfer, json_voice, render
 from shaker_ctl.console.desk import NOTHING, Announcement, Parcel
 from shaker_ctl.console.editor import LineEditor
 
@@ -78,19 +78,19 @@ class Speaker:
 
     def accept(self, name: str, text: str, fields: Mapping[str, object] = NOTHING) -> None:
         if self.is_machine:
-            self.say(machine.ok(name, text, fields))
+            self.say(json_voice.ok(name, text, fields))
         else:
             self.print(render.paragraph(f"ok {text}"))
 
     def refuse(self, name: str, code: str, text: str) -> None:
         if self.is_machine:
-            self.say(machine.error(name, code, text))
+            self.say(json_voice.error(name, code, text))
         else:
             self.print(render.paragraph(f"error {code} {text}"))
 
     def announce(self, said: Announcement) -> None:
         if self.is_machine:
-            self.say(machine.event(said))
+            self.say(json_voice.event(said))
             return
         text = render.paragraph(f"* {said.text}")
         self.print([self.style.alarm(line) for line in text] if said.is_alarm else text)
@@ -106,12 +106,12 @@ class Speaker:
         self._file = self._pieces(name, parcel)
 
     def _pieces(self, name: str, parcel: Parcel) -> Iterator[str]:
-        facts = machine.parcel_facts(parcel)
+        facts = json_voice.parcel_facts(parcel)
         if self.is_machine:
-            yield from machine.parcel(parcel)
-            reply = machine.ok(name, fields=facts)
+            yield from json_voice.parcel(parcel)
+            reply = json_voice.ok(name, fields=facts)
         else:
-            yield from armour.wrap(parcel)
+            yield from file_transfer.wrap(parcel)
             reply = f"ok {parcel.name}, {facts['size']} bytes\r\n"
         # Over before the reply is out: who has read it may give the next command at once, and what
         # comes while a file is sent is dropped.

@@ -17,7 +17,13 @@ import typer
 
 from shaker_ctl import main as entry
 from shaker_ctl import settings
-from shaker_ctl.errors import JournalCorruptError, RefusedError, SettingsError, ShakerError, told_as
+from shaker_ctl.errors import (
+    JournalCorruptError,
+    RefusedError,
+    SettingsError,
+    ShakerError,
+    reraise_as,
+)
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.link.packing import VERSION_OF_DEBIAN
 from shaker_ctl.link.topics import RESERVED, require_name
@@ -58,7 +64,7 @@ def collect(config: Config = CONFIG) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: over.set())
     collector = Collector(found)
-    with told_as(
+    with reraise_as(
         SettingsError,
         f"{found.metrics_host}:{found.metrics_port} cannot be served",
         remedy="Set metrics_port to a free port",

@@ -14,7 +14,7 @@ from shaker_ctl.link.packing import ProtocolError, from_json
 from shaker_ctl.link.topics import Place
 
 MAX_ALARMS = 200
-"""Standing alarms of one table that are kept; a table has some sixty codes."""
+"""VolumeProofStatus alarms of one table that are kept; a table has some sixty codes."""
 MAX_CODE = 40
 """Characters of an alarm's code that are kept; a table's longest has some twenty."""
 MAX_TABLES = 10_000

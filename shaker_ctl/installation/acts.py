@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from shaker_ctl.errors import ShakerError, told_as
+from shaker_ctl.errors import ShakerError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.whole_file import put
 
@@ -183,7 +183,7 @@ class RunProgram:
 
     def do(self) -> None:
         remedy = self.remedy or "Run it on Raspberry Pi OS or Debian with systemd"
-        with told_as(InstallError, f"cannot run {self.words[0]}", remedy=remedy):
+        with reraise_as(InstallError, f"cannot run {self.words[0]}", remedy=remedy):
             ran = subprocess.run(self.words, capture_output=True, text=True, check=False)
         if ran.returncode != 0:
             said = (ran.stderr or ran.stdout).strip().splitlines()

@@ -14,7 +14,7 @@ from dataclasses import field
 from pathlib import Path
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
-from shaker_ctl.errors import told_as
+from shaker_ctl.errors import reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
@@ -343,5 +343,5 @@ def _pending(acts: Iterable[Act]) -> list[Act]:
 def _text(name: str) -> str:
     """Return a shipped file. Raises `InstallError` where the package is not whole."""
     remedy = "Install it again from its wheel"
-    with told_as(InstallError, f"the installed package lacks {name}", remedy=remedy):
+    with reraise_as(InstallError, f"the installed package lacks {name}", remedy=remedy):
         return (shipped() / name).read_text("utf-8")

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from shaker_ctl.errors import told_as
+from shaker_ctl.errors import reraise_as
 from shaker_ctl.installation.acts import InstallError
 
 NAMES = {
@@ -28,7 +28,7 @@ HEADER = "# Written by `shaker-ctl install`: the USB sockets of this table's dev
 def properties(device: Path) -> dict[str, str]:
     """Return what udev knows of `device`. Raises `InstallError`."""
     words = ["udevadm", "info", "--query=property", f"--name={device}"]
-    with told_as(InstallError, "cannot run udevadm", remedy="apt install udev"):
+    with reraise_as(InstallError, "cannot run udevadm", remedy="apt install udev"):
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         raise InstallError(

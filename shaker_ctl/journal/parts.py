@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.parameters import Parameters, bounded
 
 SOON = 0.9
@@ -39,7 +39,7 @@ class PartsParameters(Parameters):
     own limit of age is kept besides, and bars play; this one does not."""
 
 
-def lives(p: PartsParameters, motor: Worn, cam: Worn, dice: Worn) -> Iterator[str]:
+def lives(p: PartsParameters, motor: PartUsage, cam: PartUsage, dice: PartUsage) -> Iterator[str]:
     """Yield one line for each part that has a limit: how far it is, and what is to be done."""
     yield from _life("motor", "hours of shaking", motor.shaken_s / 3600, p.motor_hours)
     yield from _life("cam", "strokes", cam.turns, p.cam_strokes)

@@ -6,7 +6,7 @@ from shaker_ctl.frozen import frozen
 
 
 @frozen
-class Worn:
+class PartUsage:
     """Tosses of play, inspections and trials; a jog is not counted."""
 
     tosses: int = 0
@@ -21,14 +21,14 @@ class Worn:
         shaken = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
         return f"{self.turns:.0f} strokes, {shaken} of shaking"
 
-    def plus(self, more: Worn) -> Worn:
+    def plus(self, more: PartUsage) -> PartUsage:
         """Both together."""
-        return Worn(
+        return PartUsage(
             self.tosses + more.tosses, self.turns + more.turns, self.shaken_s + more.shaken_s
         )
 
-    def minus(self, less: Worn) -> Worn:
+    def minus(self, less: PartUsage) -> PartUsage:
         """What came after `less`."""
-        return Worn(
+        return PartUsage(
             self.tosses - less.tosses, self.turns - less.turns, self.shaken_s - less.shaken_s
         )

@@ -14,7 +14,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.tally import Values, values_of
 
-_TOLD = (b'"LampsShown"', b'"RecordRound"', b'"PushLamps"')
+_KINDS_READ = (b'"LampsShown"', b'"RecordRound"', b'"PushLamps"')
 """Words of records that can change a result; all others are passed over undecoded."""
 
 
@@ -54,7 +54,7 @@ def follow(last: Result | None, record: Record) -> Result | None:
 
     Raises whatever a record leads to that says what this program does not know.
     """
-    if not any(word in record.body for word in _TOLD):
+    if not any(word in record.body for word in _KINDS_READ):
         return last
     plain, wall = record.plain, record.plain["wall"]
     if plain.get("kind") != "step":

@@ -22,7 +22,6 @@ from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.page import wall as walls
-from shaker_ctl.page.book import Book, Round, marks_of
 from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
@@ -31,6 +30,7 @@ from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
+from shaker_ctl.page.tables import Book, Round, marks_of
 from shaker_ctl.page.technician import Technician, wiring_of
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.page.words import Words, area, sentences

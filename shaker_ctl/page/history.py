@@ -22,11 +22,11 @@ from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, words_of
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.page import case
-from shaker_ctl.page.book import Book, Wanted, marks_of
 from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
+from shaker_ctl.page.tables import Book, Wanted, marks_of
 from shaker_ctl.quoting import cell
 from shaker_ctl.rules.vocabulary import Ending, words
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.errors import JournalError, RefusedError, told_as
+from shaker_ctl.errors import JournalError, RefusedError, reraise_as
 from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.page.people import PageLogin
 
@@ -30,7 +30,7 @@ class LookedLog:
 
     def __init__(self, path: Path) -> None:
         """Open, or found where no file is. Raises JournalError where it cannot be used."""
-        with told_as(
+        with reraise_as(
             JournalError,
             f"the page's folder {path.parent} cannot be made",
             remedy="Give page.state_dir a folder that the page's user may write",

@@ -89,7 +89,7 @@ class PageLogin:
     is_open: bool = True
 
 
-class NotLookedAt(str):
+class UncheckedPassword(str):
     """Why a login was not even looked at. It goes on no record, or a script could fill the disk."""
 
     __slots__ = ()
@@ -182,7 +182,7 @@ class Logins:
         with self._checking:  # one after the other: guesses at once do not share a delay
             with self._lock:
                 if wait := self._wait_s(name, client):
-                    return NotLookedAt(f"too many wrong passphrases; wait {wait:.0f} s")
+                    return UncheckedPassword(f"too many wrong passphrases; wait {wait:.0f} s")
             is_right = (
                 role in RIGHTS
                 and 0 < len(passphrase) <= MAX_PASSPHRASE

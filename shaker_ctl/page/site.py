@@ -31,7 +31,7 @@ from starlette.types import Lifespan
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.page.guard import RequestGuard
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.people import COOKIE, NOBODY, Logins, NotLookedAt, PageLogin
+from shaker_ctl.page.people import COOKIE, NOBODY, Logins, PageLogin, UncheckedPassword
 from shaker_ctl.page.server import client_of
 from shaker_ctl.page.words import Words
 
@@ -206,7 +206,7 @@ class Site:
             kind = "login-locked" if is_locked else "login-refused"
             # A name that nobody has may be a passphrase typed too early: it is not recorded.
             known = name if self.people.knows(name) else "?"
-            if not isinstance(got, NotLookedAt):
+            if not isinstance(got, UncheckedPassword):
                 role = role if role in self._roles else "?"
                 self._note(kind, PageLogin(known, role, "", 0.0), got)
             return self._login_page(request, wanted, got, name[:32], role)
@@ -232,7 +232,7 @@ class Site:
         self, name: str, role: str, word: str, client: str
     ) -> tuple[str, PageLogin] | str:
         if self._waiting[client] >= OF_ONE_ADDRESS:
-            return NotLookedAt("too many people log in at once; try again")
+            return UncheckedPassword("too many people log in at once; try again")
         self._waiting[client] += 1
         try:
             async with self._turn:

@@ -23,13 +23,13 @@ from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import newest_pictures
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.page.book import Book
 from shaker_ctl.page.history import download
 from shaker_ctl.page.journal import opened
 from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site
+from shaker_ctl.page.tables import Book
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.service.status_socket import read_picture
 from shaker_ctl.service.table_watch import TableWatch

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.page.book import Round
+from shaker_ctl.page.tables import Round
 from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
 
 ROAD = 20

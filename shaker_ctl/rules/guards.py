@@ -386,11 +386,11 @@ def nothing_broken(c: Context) -> bool:
 def _not_missed(c: Context) -> frozenset[FaultKind]:
     """What may stay broken: the table plays without it."""
     if c.state.manual:
-        return BY_HAND
+        return NEEDS_MANUAL_SHAKER
     return READER if c.state.camera_off and c.rules.attended else frozenset()
 
 
-BY_HAND = frozenset({FaultKind.SHAKER, FaultKind.READER})
+NEEDS_MANUAL_SHAKER = frozenset({FaultKind.SHAKER, FaultKind.READER})
 """What a manual shaker does without."""
 
 READER = frozenset({FaultKind.READER})
@@ -561,7 +561,7 @@ def dice_doubted(c: Context) -> bool:
 
 @guard("two persons say so here; a second one says that the same dice are in it")
 def same_dice_seconded(c: Context) -> bool:
-    """Who alone could say so could have changed them alone."""
+    """One person must not be able to change the dice and also to confirm them."""
     dice = c.state.dice
     by_two = c.rules.parameters.dice_by_two
     return not by_two or (dice is not None and _named_by_another(c, dice.serials))

@@ -66,7 +66,7 @@ VALUE_KNOWN: Phases = phases(
 LIT: Phases = phases(P.COLLECTING, P.PAYING)
 """Lamps are lit and wagers not yet all settled."""
 
-BY_HAND: Phases = phases(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND)
+HAND_PHASES: Phases = phases(P.AWAITING_PRESENCE, P.SETTLING_BY_HAND)
 
 INSPECTION: Phases = LAMP_INSPECTION | phases(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.TO_BE_SIGNED)
 """Phases of an inspection outside of its cycles."""

@@ -317,7 +317,7 @@ ROWS: tuple[Row, ...] = (
     # the device fails after the toss: settled before a floorperson or above (ma: supervisor)
     _row(
         "still to be settled by hand",
-        ph.BY_HAND,
+        ph.HAND_PHASES,
         "lamp_fault.presence",
         (),
         P.AWAITING_PRESENCE,

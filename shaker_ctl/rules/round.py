@@ -770,7 +770,7 @@ ROWS: tuple[Row, ...] = (
     # when all is collected and paid, the dealer clears the lit combinations
     Row(
         "lamps proved dark later",
-        ph.BY_HAND
+        ph.HAND_PHASES
         | ph.SHUT
         | ph.STOPPED
         | ph.BETS_CLOSED

@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from shaker_ctl.errors import RefusedError, told_as
+from shaker_ctl.errors import RefusedError, reraise_as
 from shaker_ctl.whole_file import read_bounded, sync_folder
 
 MAX_KEY = 65_536
@@ -104,7 +104,7 @@ def _no_public(path: Path) -> RefusedError:
 
 def _read(path: Path) -> bytes:
     remedy = "shaker-ctl seal keys makes a pair; seal.pub belongs beside the settings file"
-    with told_as(RefusedError, f"the key {path} cannot be read", remedy=remedy):
+    with reraise_as(RefusedError, f"the key {path} cannot be read", remedy=remedy):
         return read_bounded(path, MAX_KEY)
 
 

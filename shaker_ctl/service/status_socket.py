@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from shaker_ctl.errors import RefusedError, SettingsError, ShakerError, told_as
+from shaker_ctl.errors import RefusedError, SettingsError, ShakerError, reraise_as
 
 SOCKET_NAME = "status.sock"
 MAX_ADDRESS = 107
@@ -66,7 +66,7 @@ class StatusSocket:
 
         Raises SettingsError where the folder cannot hold it.
         """
-        with told_as(
+        with reraise_as(
             SettingsError,
             f"the status socket {self._path} cannot be made",
             remedy="Give service.runtime_dir a folder that the service may write",

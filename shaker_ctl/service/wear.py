@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events
 from shaker_ctl.rules.row import Step
 
@@ -18,20 +18,20 @@ AGAIN_S = 1.0
 """Time between two queries of the tables, in seconds, until the tables reach the start."""
 
 
-class Wear:
+class WearLog:
     """Counts the state thread's steps, and adds what the tables say about the time before the
     start."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._now = Worn()
+        self._now = PartUsage()
         self._is_counted = False
         self._is_fresh = False
         """The dice were changed since the start: the records describe other dice."""
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def figures(self) -> Worn | None:
+    def figures(self) -> PartUsage | None:
         """The counters; None while the tables have not reached the start."""
         with self._lock:
             return self._now if self._is_counted or self._is_fresh else None
@@ -42,12 +42,12 @@ class Wear:
         """
         if isinstance(event, events.TossSettled):
             with self._lock:
-                self._now = self._now.plus(Worn(1, event.proof.turns, event.proof.in_band_s))
+                self._now = self._now.plus(PartUsage(1, event.proof.turns, event.proof.in_band_s))
         elif isinstance(event, events.DiceChanged) and step.state.dice_named is None:
             with self._lock:
-                self._now, self._is_fresh = Worn(), True
+                self._now, self._is_fresh = PartUsage(), True
 
-    def start(self, before: Callable[[], Worn | None]) -> None:
+    def start(self, before: Callable[[], PartUsage | None]) -> None:
         """Ask for the wear before the start until it is known, in a thread of its own."""
         self._thread = threading.Thread(target=self._ask, args=(before,), name="wear", daemon=True)
         self._thread.start()
@@ -58,14 +58,14 @@ class Wear:
         if self._thread is not None:
             self._thread.join(timeout=2.0)
 
-    def _ask(self, before: Callable[[], Worn | None]) -> None:
+    def _ask(self, before: Callable[[], PartUsage | None]) -> None:
         while not self._ended.is_set():
             if (worn := before()) is not None:
                 self.restore(worn)
                 return
             self._ended.wait(AGAIN_S)
 
-    def restore(self, before: Worn) -> None:
+    def restore(self, before: PartUsage) -> None:
         """Add what the records say since the dice were last changed."""
         with self._lock:
             if not self._is_fresh:

@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
-from shaker_ctl.rules.guards import BY_HAND
+from shaker_ctl.rules.guards import NEEDS_MANUAL_SHAKER
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
@@ -189,7 +189,7 @@ def next_step(
     usual = PHASE_WORDS[state.phase].next
     if state.phase is Phase.OUT_OF_SERVICE:
         by_hand = ""
-        if steps and state.faults <= BY_HAND and not state.manual:
+        if steps and state.faults <= NEEDS_MANUAL_SHAKER and not state.manual:
             words = " ".join(sorted(step.value.replace("_", "-") for step in steps))
             by_hand = f"; or take the steps for a manual shaker, then: out-of-order {words}"
         if not faults:

@@ -30,7 +30,7 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.state_thread import RecordKeeper, StateThread
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.service.wear import Wear
+from shaker_ctl.service.wear import WearLog
 from shaker_ctl.view import room, standing, wording
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.phase_words import PHASE_WORDS
@@ -63,7 +63,7 @@ class TableFacts:
     """How the newest powered run ended; None before the first."""
     last_round: Callable[[], RecordRound | None]
     """The newest round that is over; None before the first of this run."""
-    wear: Wear
+    wear: WearLog
     meters: Callable[[], Meters | None]
     """Counters since they were last cleared; None while there are no tables."""
     check_lid: Callable[[], None]

@@ -86,7 +86,7 @@ class Sides:
     """Grey levels between the top face and the floor in any light: where it is low, side faces
     may not be told from the floor."""
     floor_mm: tuple[float, ...] = ()
-    """See `SecondVote.floor_mm`; infinite where the floor is not seen."""
+    """See `GeometryReading.floor_mm`; infinite where the floor is not seen."""
     lacks_far_middle: bool = False
     """A two or a four of clear dice below which no middle pip shines; see
     `far_face.shows_middle`."""

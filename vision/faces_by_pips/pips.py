@@ -31,7 +31,7 @@ from vision.medians import median, medians
 
 _MIN_CONTRAST = 22.0
 """Lab distance between face and pips below which nothing is a pip. Grain and JPEG stay under 8.
-Worn ivory with brown pips has 45."""
+PartUsage ivory with brown pips has 45."""
 
 _MAX_OFF_CENTRE = 0.38
 """Edges; what is parted from the dark bevel farther from the middle is the bevel's corner."""

@@ -16,7 +16,7 @@ from vision.networks.classifier import FoundDie
 from vision.parameters import ALIKE, PHOTO
 from vision.photo.finder import worth
 from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import DieEvidence, ModelVote, SecondVote
+from vision.reading import DieEvidence, GeometryReading, NetworkReading
 
 _WHOLE = 0.10
 """Edges by which a top face may reach beyond the border and still show all of its pips: they begin
@@ -73,14 +73,16 @@ def compare(
         second_vote, contrast = None, 0.0
         if i in pairs:
             face = second.dice[pairs[i]].face
-            second_vote = SecondVote(face.value, face.confidence, face.note, oddity=face.oddity)
+            second_vote = GeometryReading(
+                face.value, face.confidence, face.note, oddity=face.oddity
+            )
             contrast = face.contrast
         evidence = DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in die.corners),
             x_mm=0.0,
             y_mm=0.0,
             turn_deg=turn_deg(die.corners),
-            model=ModelVote(die.value, float(die.value_p.max()), die.flat_p, die.score),
+            model=NetworkReading(die.value, float(die.value_p.max()), die.flat_p, die.score),
             second=second_vote,
             measured=None,
         )

@@ -14,7 +14,7 @@ from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
 from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import NO_HEIGHT, DieEvidence, Height, ModelVote, Scene, SecondVote
+from vision.reading import NO_HEIGHT, DieEvidence, GeometryReading, Height, NetworkReading, Scene
 from vision.table import tilt
 
 
@@ -74,17 +74,17 @@ def gather(
     return tuple(sorted(dice, key=lambda die: die.x_mm))
 
 
-def _model_vote(die: FoundDie) -> ModelVote:
+def _model_vote(die: FoundDie) -> NetworkReading:
     seen = float(die.value_p.max()), float(die.flat_p), float(die.score)
     if die.near is None:
-        return ModelVote(die.value, *seen)
-    return ModelVote(die.value, *seen, die.near.flat_p, die.near.lean_deg)
+        return NetworkReading(die.value, *seen)
+    return NetworkReading(die.value, *seen, die.near.flat_p, die.near.lean_deg)
 
 
-def _second_vote(die: SecondDie, die_mm: float) -> SecondVote:
+def _second_vote(die: SecondDie, die_mm: float) -> GeometryReading:
     face, fit, sides = die.face, die.fit, die.sides
     x_mm, y_mm = die.middle_mm(die_mm)
-    return SecondVote(
+    return GeometryReading(
         value=face.value,
         confidence=face.confidence,
         note=face.note,

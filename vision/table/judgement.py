@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
+    GeometryReading,
     NoRoll,
     Reason,
     Scene,
-    SecondVote,
     Unreadable,
     Verdict,
     Verified,
@@ -148,7 +148,7 @@ class _Judgement:
         """The refusal where most faces are of no kind that the second reader knows."""
         dice = self._dice
         strange = [die for die in dice if die.second is not None and die.second.face_is_strange]
-        # A smeared seam makes two faces strange that touch: a style is what a free one shows too.
+        # Blur where two dice touch looks like an unknown style: it is one if a free die shows it.
         is_style = not all(die.beside for die in strange)
         # The model takes hardly one for a die, the second reader none for a face.
         is_missed = len(dice) > 1 and bool(strange) and self._seen < min(len(strange), 2)
@@ -261,7 +261,7 @@ def _verified(dice: Sequence[DieEvidence]) -> Verified:
     return Verified(tuple(die.model.value for die in dice if die.model), confidence)
 
 
-def _no_face(vote: SecondVote) -> Unreadable:
+def _no_face(vote: GeometryReading) -> Unreadable:
     """The refusal of a die on which the second reader reads no value."""
     reason = Reason.UNKNOWN_STYLE if vote.face_is_strange else Reason.NO_LEGAL_FACE
     return Unreadable(reason, vote.note)

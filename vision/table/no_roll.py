@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 
 from vision.parameters import LIMITS, MAX_LEAN_DEG, Limits
-from vision.reading import DieEvidence, Kind, NoRoll, Scene, SecondVote
+from vision.reading import DieEvidence, GeometryReading, Kind, NoRoll, Scene
 from vision.table.witnesses import (
     HEIGHT,
     LOOKS,
@@ -148,7 +148,7 @@ def _is_seen_through(die: DieEvidence, limits: Limits) -> bool:
     )
 
 
-def fits(vote: SecondVote | None, limits: Limits) -> bool:
+def fits(vote: GeometryReading | None, limits: Limits) -> bool:
     """True if an upright cube has this outline wherever it was seen, or the far face of a clear
     die shows one: then a neighbour spoils nothing of what is inside it."""
     return vote is not None and (

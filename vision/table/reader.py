@@ -34,7 +34,7 @@ from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
 from vision.table.pip_heights import measure_height
 from vision.table.quality import QualityGate
-from vision.table.witnesses import heard
+from vision.table.witnesses import combine
 
 _SIZES = (0.66, 1.5)
 """Min and max mean side of a top face, in sides of a flat die's top. Outside it is no die. A glint
@@ -137,7 +137,7 @@ class TableReader:
                 for die in second.dice
             ]
             clock.lap("heights")
-        evidence = heard(gather(found, second, self.calibration, heights), scene)
+        evidence = combine(gather(found, second, self.calibration, heights), scene)
         if quality.fault is None:
             opinion: Verdict = judge(evidence, scene)
         elif quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:

@@ -20,7 +20,7 @@ import numpy as np
 
 from vision.parameters import Limits
 from vision.quads import SQUARE, apart_deg, turn_matrices
-from vision.reading import DieEvidence, Scene, SecondVote
+from vision.reading import DieEvidence, GeometryReading, Scene
 
 
 def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, limits: Limits) -> str:
@@ -43,7 +43,7 @@ def may_rest_on(die: DieEvidence, dice: Sequence[DieEvidence], scene: Scene, lim
     return "the wall" if _rests_on_wall(vote, own, scene, limits) else ""
 
 
-def _top_mm(vote: SecondVote, die_mm: float) -> np.ndarray:
+def _top_mm(vote: GeometryReading, die_mm: float) -> np.ndarray:
     """(4, 2) corners of the top face."""
     turned = turn_matrices(np.radians([vote.turn_deg]))[0]
     # Clockwise from the first corner of the side that faces where the die's turn points.
@@ -67,7 +67,7 @@ def _gaps(own: np.ndarray, other: np.ndarray) -> list[tuple[float, float]]:
     return found
 
 
-def _rests_on_wall(vote: SecondVote, own: np.ndarray, scene: Scene, limits: Limits) -> bool:
+def _rests_on_wall(vote: GeometryReading, own: np.ndarray, scene: Scene, limits: Limits) -> bool:
     """True if a side of the die faces the wall from as far away as a lean leaves it, and the far
     side does not show what an upright die's does."""
     heading_deg = float(np.degrees(np.arctan2(vote.y_mm, vote.x_mm)))

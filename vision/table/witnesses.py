@@ -34,11 +34,11 @@ from vision.parameters import LIMITS, Limits
 from vision.quads import gap_px
 from vision.reading import (
     DieEvidence,
+    GeometryReading,
     Height,
     Measured,
-    ModelVote,
+    NetworkReading,
     Scene,
-    SecondVote,
     Witness,
 )
 from vision.table.supports import may_rest_on
@@ -75,7 +75,7 @@ flat dice of the rig 0.5 % seem 0.3 below; a face that leans is foreshortened an
 deeper: half of 196 dice at 16° to 25° seem 0.46 below or more."""
 
 
-def network_features(model: ModelVote, measured: Measured) -> np.ndarray:
+def network_features(model: NetworkReading, measured: Measured) -> np.ndarray:
     """(6,) What the networks' views of a die and the geometry of its top face say. Without a near
     look the first look stands for it."""
     looks = _log_odds(model.flat_p)
@@ -91,7 +91,7 @@ def _log_odds(p: float) -> float:
     return math.log(p / (1 - p))
 
 
-def outline_features(vote: SecondVote) -> np.ndarray:
+def outline_features(vote: GeometryReading) -> np.ndarray:
     """(10,) What the second reader measured of a die."""
     stands_out = min(vote.contrast / _FULL_CONTRAST, 1.0) if vote.directions else 0.0
     outline = stands_out * min(vote.support, 1.0)
@@ -107,7 +107,7 @@ def outline_features(vote: SecondVote) -> np.ndarray:
     )  # fmt: skip
 
 
-def heard(
+def combine(
     dice: Sequence[DieEvidence], scene: Scene, limits: Limits = LIMITS
 ) -> tuple[DieEvidence, ...]:
     """The dice of a picture with their neighbours, their heights beside each other's, and all

@@ -13,17 +13,17 @@ from pathlib import Path
 from vision.parameters import LIMITS, Limits
 from vision.reading import (
     DieEvidence,
+    GeometryReading,
     Height,
     Measured,
-    ModelVote,
+    NetworkReading,
     NoRoll,
     Scene,
-    SecondVote,
     Verdict,
     Verified,
 )
 from vision.table.judgement import judge
-from vision.table.witnesses import heard
+from vision.table.witnesses import combine
 
 FILE = Path(__file__).with_name("judged.json")
 
@@ -38,7 +38,7 @@ class Judged:
 
     def stated(self, limits: Limits = LIMITS) -> str:
         """What these limits state."""
-        return named(judge(heard(self.dice, self.scene, limits), self.scene, limits))
+        return named(judge(combine(self.dice, self.scene, limits), self.scene, limits))
 
 
 def named(verdict: Verdict) -> str:
@@ -66,8 +66,8 @@ def _die(row: dict) -> DieEvidence:
         x_mm=row["at"][0],
         y_mm=row["at"][1],
         turn_deg=row["at"][2],
-        model=None if row["model"] is None else ModelVote(*row["model"]),
-        second=None if row["second"] is None else SecondVote(*row["second"]),
+        model=None if row["model"] is None else NetworkReading(*row["model"]),
+        second=None if row["second"] is None else GeometryReading(*row["second"]),
         measured=None if row["measured"] is None else Measured(*row["measured"]),
         height=Height(*row["height"]) if "height" in row else None,
     )

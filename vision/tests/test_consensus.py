@@ -9,21 +9,21 @@ from hypothesis import strategies as st
 
 from vision.reading import (
     DieEvidence,
+    GeometryReading,
     Kind,
     Measured,
-    ModelVote,
+    NetworkReading,
     NoRoll,
     Observation,
     Reason,
     Scene,
-    SecondVote,
     Unreadable,
     Verified,
     Witness,
 )
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.judgement import judge
-from vision.table.witnesses import CONTACT, LOOKS, OUTLINE, PIPS, SIDES, TOP, heard
+from vision.table.witnesses import CONTACT, LOOKS, OUTLINE, PIPS, SIDES, TOP, combine
 
 PLACES = ((-20.0, 0.0), (0.0, 10.0), (22.0, -8.0))
 
@@ -40,8 +40,8 @@ def die(x, y, value, turn=30.0, odds=FLAT, value_p=0.99):
         x_mm=x,
         y_mm=y,
         turn_deg=turn,
-        model=ModelVote(value, value_p, 0.98, 0.9),
-        second=SecondVote(value, 0.8),
+        model=NetworkReading(value, value_p, 0.98, 0.9),
+        second=GeometryReading(value, 0.8),
         measured=Measured(16.0, 0.01, 14.0, 1.2),
         witnesses=tuple(
             Witness(name, side) for name, side in
@@ -192,7 +192,7 @@ def of_two(*layers) -> Observation:
         replace(each, measured=replace(each.measured, layer=layer))
         for each, layer in zip(seen, layers, strict=True)
     )
-    dice = heard(dice, SCENE)
+    dice = combine(dice, SCENE)
     return Observation(0.0, None, dice, judge(dice, SCENE), scene=SCENE)
 
 

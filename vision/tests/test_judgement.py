@@ -9,18 +9,18 @@ import pytest
 
 from vision.reading import (
     DieEvidence,
+    GeometryReading,
     Kind,
     Measured,
-    ModelVote,
+    NetworkReading,
     NoRoll,
     Reason,
     Scene,
-    SecondVote,
     Unreadable,
     Verified,
 )
 from vision.table.judgement import judge
-from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, heard, side_of
+from vision.table.witnesses import LOOKS, NETWORKS, SECOND, TOP, combine, side_of
 from vision.tests.drawing import TABLE
 
 EDGE = TABLE.die_mm
@@ -38,8 +38,8 @@ def evidence(
         x_mm=x_mm,
         y_mm=y_mm,
         turn_deg=0.0,
-        model=ModelVote(3, 0.99, 0.8, 0.9, near_p=near_p, near_lean_deg=1.0),
-        second=SecondVote(
+        model=NetworkReading(3, 0.99, 0.8, 0.9, near_p=near_p, near_lean_deg=1.0),
+        second=GeometryReading(
             3, 0.9, support=0.9, sides=sides, spread_mm=0.15, beyond_mm=1.0, offset=0.01,
             contrast=150.0,
         ),
@@ -49,7 +49,7 @@ def evidence(
 
 def judged(*dice: DieEvidence, wanted: int | None = 3):
     scene = Scene(wanted, EDGE, TABLE.die_px, 2.0, 0.0, 0.0)
-    return judge(heard(dice, scene), scene)
+    return judge(combine(dice, scene), scene)
 
 
 FLOOR = evidence(-25.0)
@@ -104,9 +104,9 @@ def test_what_the_second_reader_sees_alone_must_lie_under_the_raised_die():
 @pytest.mark.parametrize(
     ("vote", "reason"),
     [
-        (SecondVote(1, 0.9, support=0.9, offset=0.02), Reason.READERS_DISAGREE),
-        (SecondVote(1, 0.9, support=0.9, offset=0.45), Reason.FOREIGN_OBJECT),
-        (SecondVote(None, 0.0, support=0.9), Reason.FOREIGN_OBJECT),
+        (GeometryReading(1, 0.9, support=0.9, offset=0.02), Reason.READERS_DISAGREE),
+        (GeometryReading(1, 0.9, support=0.9, offset=0.45), Reason.FOREIGN_OBJECT),
+        (GeometryReading(None, 0.0, support=0.9), Reason.FOREIGN_OBJECT),
     ],
     ids=["a die that the model misses", "a spot at its edge", "no face"],
 )
@@ -121,13 +121,13 @@ def test_what_only_the_second_reader_sees_is_a_die_if_its_pips_are_where_it_is(v
 @pytest.mark.parametrize(
     ("vote", "reason"),
     [
-        (SecondVote(None, 0.0, support=0.9, spread_mm=0.1), Reason.NO_LEGAL_FACE),
+        (GeometryReading(None, 0.0, support=0.9, spread_mm=0.1), Reason.NO_LEGAL_FACE),
         (
-            SecondVote(None, 0.0, face_is_strange=True, support=0.9, spread_mm=0.1),
+            GeometryReading(None, 0.0, face_is_strange=True, support=0.9, spread_mm=0.1),
             Reason.UNKNOWN_STYLE,
         ),
-        (SecondVote(None, 0.0, support=0.9, spread_mm=1.5), Reason.COUNT),
-        (SecondVote(1, 0.9, support=0.9, spread_mm=0.1), Reason.COUNT),
+        (GeometryReading(None, 0.0, support=0.9, spread_mm=1.5), Reason.COUNT),
+        (GeometryReading(1, 0.9, support=0.9, spread_mm=0.1), Reason.COUNT),
     ],
     ids=["no legal face", "an unknown one", "no upright cube", "a legal face"],
 )
@@ -138,7 +138,7 @@ def test_an_upright_cube_that_the_model_misses_is_refused_for_what_it_shows(vote
     assert verdict.reason is reason
 
 
-ASKEW = ModelVote(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0)
+ASKEW = NetworkReading(3, 0.99, 0.1, 0.9, near_p=0.1, near_lean_deg=9.0)
 
 
 def leaning(**changes) -> DieEvidence:
@@ -171,13 +171,13 @@ def test_a_no_roll_needs_both_sides():
 @pytest.mark.parametrize(("near_p", "verdict"), [(0.1, NoRoll), (0.9, Unreadable)])
 def test_looks_that_say_flat_leave_nothing_proved(near_p, verdict):
     askew = Measured(EDGE, 0.3, 2.0, 1.2)
-    looks = ModelVote(3, 0.99, 0.5, 0.9, near_p=near_p, near_lean_deg=4.0)
+    looks = NetworkReading(3, 0.99, 0.5, 0.9, near_p=near_p, near_lean_deg=4.0)
     assert isinstance(judged(*OTHERS, leaning(model=looks, measured=askew)), verdict)
 
 
 def test_a_strange_face_on_an_upright_cube_is_no_proof_of_a_lean():
     """What is painted on a face is taken for its edges; looks suffer as well."""
-    strange = SecondVote(None, 0.0, support=0.98, face_is_strange=True, spread_mm=0.03)
+    strange = GeometryReading(None, 0.0, support=0.98, face_is_strange=True, spread_mm=0.03)
     painted = replace(
         evidence(10.0), model=ASKEW, second=strange, measured=Measured(EDGE, 0.3, 2.0, 1.2)
     )
@@ -188,7 +188,7 @@ def test_a_strange_face_on_an_upright_cube_is_no_proof_of_a_lean():
 
 def test_looks_and_top_face_are_one_witness_of_a_stack_and_the_dealer_is_asked():
     die = replace(evidence(10.0, above=1.0), model=ASKEW)
-    found = heard((*OTHERS, die), Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0))[2]
+    found = combine((*OTHERS, die), Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0))[2]
     assert side_of(found, SECOND) > 0 > side_of(found, NETWORKS)
     assert side_of(found, (LOOKS,)) < 0 > side_of(found, (TOP,))
     verdict = judged(*OTHERS, die)
@@ -248,7 +248,7 @@ def test_a_measurement_that_is_no_number_states_nothing(field):
     odd: dict[str, Any] = {field: math.nan}
     dice = [evidence(x) for x in (-25.0, 0.0, 25.0)]
     scene = Scene(3, EDGE, TABLE.die_px, 2.0, 0.0, 0.0)
-    assert isinstance(judge(heard(dice, scene), scene), Verified)
+    assert isinstance(judge(combine(dice, scene), scene), Verified)
     if field in ("foreground", "unexplained"):
         scene = replace(scene, **odd)
     elif field == "confidence":
@@ -257,5 +257,5 @@ def test_a_measurement_that_is_no_number_states_nothing(field):
     else:
         assert dice[0].model is not None
         dice[0] = replace(dice[0], model=replace(dice[0].model, **odd))
-    verdict = judge(heard(dice, scene), scene)
+    verdict = judge(combine(dice, scene), scene)
     assert isinstance(verdict, Unreadable)

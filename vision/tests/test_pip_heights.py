@@ -26,7 +26,7 @@ from vision.reading import (
 from vision.table.consensus import agree
 from vision.table.judgement import judge, passes
 from vision.table.pip_heights import measure_height
-from vision.table.witnesses import HEIGHT, heard, side_of
+from vision.table.witnesses import HEIGHT, combine, side_of
 from vision.tests.test_judgement import evidence, judged
 
 LENS = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0, compartment_mm=(30.0, 0.0))
@@ -160,7 +160,7 @@ def toss(
 
 
 def odds_of(above: float, likeness: float = 0.95, others: float = FLAT) -> float:
-    dice = heard(toss(above, likeness, others=others), Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
+    dice = combine(toss(above, likeness, others=others), Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
     return side_of(dice[1], (HEIGHT,))
 
 
@@ -179,7 +179,7 @@ def test_heights_speak_for_flat_only_if_all_dice_are_as_high_as_flat_ones():
         assert odds_of(FLAT, others=others) == 0.0
         assert odds_of(HIGH, others=others) < -LIMITS.height_sure
     unlike = toss(-0.1, likeness=0.5)
-    placed = heard(unlike, Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
+    placed = combine(unlike, Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
     assert [side_of(die, (HEIGHT,)) for die in placed] == [0.0] * 3
 
 
@@ -188,13 +188,13 @@ def test_pips_that_rise_along_the_face_do_not_speak_for_flat():
     assert odd.height is not None
     for slope, speaks in ((0.04, True), (0.06, False)):
         sloping = replace(odd, height=replace(odd.height, slope=slope))
-        placed = heard((left, sloping, right), Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
+        placed = combine((left, sloping, right), Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
         assert (side_of(placed[1], (HEIGHT,)) > 0) is speaks
         assert side_of(placed[0], (HEIGHT,)) > 0
 
 
 def test_one_lens_has_no_witness_of_height():
-    dice = heard([evidence(0.0)], Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
+    dice = combine([evidence(0.0)], Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0))
     assert HEIGHT not in [witness.name for witness in dice[0].witnesses]
 
 
@@ -267,7 +267,7 @@ def verdict_of(*heights: float, **looks: float) -> Verdict | None:
     scene = Scene(3, 16.0, 70.0, 2.0, 0.0, 0.0)
     frames = []
     for number, above in enumerate(heights):
-        dice = heard(toss(above, **looks), scene)
+        dice = combine(toss(above, **looks), scene)
         frames.append(Observation(number / 30, None, dice, judge(dice, scene), (), scene))
     consensus = agree(frames)
     return None if consensus is None else consensus.verdict

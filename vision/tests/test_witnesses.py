@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.parameters import LIMITS
-from vision.reading import DieEvidence, Measured, ModelVote, Scene, SecondVote
+from vision.reading import DieEvidence, GeometryReading, Measured, NetworkReading, Scene
 from vision.table.judgement import passes
 from vision.table.no_roll import fails
 from vision.table.witnesses import (
@@ -18,13 +18,13 @@ from vision.table.witnesses import (
     SECOND,
     SIDES,
     TOP,
-    heard,
+    combine,
     side_of,
 )
 
-MODEL = ModelVote(3, 0.99, 0.95, 0.9, near_p=0.95, near_lean_deg=1.0)
+MODEL = NetworkReading(3, 0.99, 0.95, 0.9, near_p=0.95, near_lean_deg=1.0)
 MEASURED = Measured(edge_mm=16.0, skew=0.01, lean_deg=2.0, layer=1.2)
-VOTE = SecondVote(
+VOTE = GeometryReading(
     3, 0.9, support=0.95, sides=3.0, directions=2, spread_mm=0.15, beyond_mm=1.0,
     offset=0.01, contrast=160.0,
 )  # fmt: skip
@@ -39,7 +39,7 @@ def die(model=MODEL, vote=VOTE, measured=MEASURED, scene=SCENE, at=200.0):
         return DieEvidence(corners, x / 4.4, 0.0, 0.0, model, vote, measured)
 
     flat = [placed(x, MODEL, VOTE, MEASURED) for x in (0.0, 500.0)]
-    return heard([flat[0], placed(at, model, vote, measured), flat[1]], scene)[1]
+    return combine([flat[0], placed(at, model, vote, measured), flat[1]], scene)[1]
 
 
 def odds(of: DieEvidence, *names: str) -> float:
@@ -101,7 +101,7 @@ def held(
     vote = replace(VOTE, x_mm=16.0 + gap_mm, turn_deg=turn_deg)
     other = replace(die(), second=vote, x_mm=50.0)
     one = replace(die(), second=replace(VOTE, floor_mm=floor_mm, through=through))
-    return heard([one, other], replace(SCENE, wall_mm=60.0))[0]
+    return combine([one, other], replace(SCENE, wall_mm=60.0))[0]
 
 
 def test_contact_speaks_against_a_die_that_a_neighbour_may_hold_up():
@@ -135,7 +135,7 @@ def test_pips_that_say_where_a_die_is_say_nothing_of_their_place_on_it():
 
 
 def test_no_number_is_too_wild_for_a_sum():
-    wild = SecondVote(
+    wild = GeometryReading(
         3, 0.9, support=9.0, sides=-1e6, directions=1, spread_mm=1e9, beyond_mm=-1e9, contrast=1e9
     )
     sums = [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hil_tests.proofs.tables import ExploredTable
-from hil_tests.proofs.watch import BY_HAND, Watch, is_current, is_of_the_camera
+from hil_tests.proofs.watch import NEEDS_MANUAL_SHAKER, Watch, is_current, is_of_the_camera
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.row import Step
@@ -64,7 +64,7 @@ class Case:
         """What is broken and missed: the reader is not, where the dealer enters without it, and
         neither it nor the shaker where a manual shaker is in use."""
         if self.after.manual:
-            return self.before.faults - BY_HAND
+            return self.before.faults - NEEDS_MANUAL_SHAKER
         off = self.before.camera_off or self.after.camera_off
         return self.before.faults - {FaultKind.READER} if off else self.before.faults
 

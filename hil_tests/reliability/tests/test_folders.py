@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.folders import MARK, FolderError, fresh
-from hil_tests.reliability.required import Seen
+from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import MATRIX_JSON, Results, Row
 from hil_tests.reliability.trial import Result as RowResult
 
@@ -41,7 +41,7 @@ def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_required(row: Row) -> RowResult:
-    return RowResult(row[0].name, row[1].value, Seen().as_dict(), [])
+    return RowResult(row[0].name, row[1].value, Observation().as_dict(), [])
 
 
 # ── Folders of tables ───────────────────────────────────────────────────────
@@ -140,7 +140,7 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matri
     for row in EVERY:
         kept.keep(row, as_required(row))
     theirs = EVERY[1]
-    kept.keep(theirs, RowResult(theirs[0].name, theirs[1].value, Seen().as_dict(), ["dark"]))
+    kept.keep(theirs, RowResult(theirs[0].name, theirs[1].value, Observation().as_dict(), ["dark"]))
     count = len(EVERY[0::2])
     done = run("faults-all", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
     assert done.exit_code == 0, done.output

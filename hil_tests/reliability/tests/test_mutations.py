@@ -21,7 +21,7 @@ from hil_tests.reliability.mutations import (
     judged,
     mutated_tree,
 )
-from hil_tests.reliability.required import Seen
+from hil_tests.reliability.required import Observation
 from hil_tests.reliability.trial import Result
 
 each_mutation = pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
@@ -97,7 +97,7 @@ def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: N
 def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
     kept, one = KeptMutations(tmp_path), MUTATIONS[0]
     assert kept.find(one) is None
-    result = Result(*one.told, Seen().as_dict(), ["tach-silent late"])
+    result = Result(*one.told, Observation().as_dict(), ["tach-silent late"])
     kept.keep(one, result)
     assert kept.find(one) == result
     assert kept.has_caught(one)

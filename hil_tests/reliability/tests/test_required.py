@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hil_tests.reliability.required import (
+    Observation,
     Required,
     RequiredEnding,
     RequiredLamps,
@@ -14,7 +15,6 @@ from hil_tests.reliability.required import (
     RequiredMotor,
     RequiredSource,
     RequiredWagers,
-    Seen,
     differences,
     judged,
     matches,
@@ -36,9 +36,9 @@ REQUIRED = Required(
 )
 
 
-def good() -> Seen:
+def good() -> Observation:
     """What was seen when all is as `REQUIRED` says."""
-    return Seen(
+    return Observation(
         ending="void",
         wagers="returned",
         source="verified",
@@ -113,7 +113,7 @@ def test_of_several_outcomes_one_must_be_met_whole() -> None:
         RequiredLife.OPEN,
         lamps=(RequiredLamps.TRUTH,),
     )
-    settled = Seen(ending="settled", wagers="settled", life="open", lamps="truth")
+    settled = Observation(ending="settled", wagers="settled", life="open", lamps="truth")
     assert judged((REQUIRED, other), settled) == []
     mixed = replace(settled, life="out of service")
     assert judged((REQUIRED, other), mixed) == ["table afterwards open, seen: out of service"]

@@ -11,7 +11,7 @@ import pytest
 
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.crash import APPENDS, TRIES, Crash, KeptCrashes, Point, missed, points
-from hil_tests.reliability.required import Seen
+from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import MATRIX_JSON, MATRIX_PAGE, Results, Row, line, shard
 from hil_tests.reliability.trial import Result
 from hil_tests.report.compare import load
@@ -21,7 +21,7 @@ FIRST, SECOND, THIRD = ROWS[:3]
 
 
 def result(row: Row, *differences: str) -> Result:
-    seen = Seen(ending="void", motor="stopped", motor_after_s=0.1, lamps="dark", life="open")
+    seen = Observation(ending="void", motor="stopped", motor_after_s=0.1, lamps="dark", life="open")
     return Result(row[0].name, row[1].value, seen.as_dict(), list(differences))
 
 
@@ -53,7 +53,7 @@ def test_a_result_that_was_cut_off_is_none(tmp_path: Path) -> None:
         {},
         {"seen": {}},
         {"seen": None},
-        {"seen": Seen().as_dict() | {"motor": "stopped", "motor_after_s": "soon"}},
+        {"seen": Observation().as_dict() | {"motor": "stopped", "motor_after_s": "soon"}},
         {"differences": None},
         {"fault": SECOND[0].name, "moment": SECOND[1].value},
     ],

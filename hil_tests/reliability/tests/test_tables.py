@@ -13,7 +13,7 @@ from rich.console import Console
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import Seen
+from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Results
 from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.trial import Result
@@ -33,7 +33,7 @@ class Played:
         self.at.append((fault.name, self._profile))
         if fault is JAM:
             raise TrialError("it smokes")
-        return Result(fault.name, moment.value, Seen().as_dict(), [])
+        return Result(fault.name, moment.value, Observation().as_dict(), [])
 
     def close(self) -> None:
         """Nothing runs."""

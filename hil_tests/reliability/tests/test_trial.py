@@ -9,16 +9,16 @@ import pytest
 
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.required import RequiredEnding, Seen
+from hil_tests.reliability.required import Observation, RequiredEnding
 from hil_tests.reliability.trial import ATTEMPTS, LATE_S, Trials
 
 FAULT = BY_NAME["motor-jam"]
-Once = tuple[Seen, list[str], float, str]
+Once = tuple[Observation, list[str], float, str]
 
-GOOD: Once = (Seen(ending="void"), [], 0.001, "")
-DIFFERS: Once = (Seen(ending="settled"), ["ending void, seen: settled"], 0.001, "")
-LATE: Once = (Seen(ending="settled"), ["ending void, seen: settled"], LATE_S + 0.01, "")
-CHANCE: Once = (Seen(ending="no_roll"), ["ending void"], 0.001, "the dice did not lie flat")
+GOOD: Once = (Observation(ending="void"), [], 0.001, "")
+DIFFERS: Once = (Observation(ending="settled"), ["ending void, seen: settled"], 0.001, "")
+LATE: Once = (Observation(ending="settled"), ["ending void, seen: settled"], LATE_S + 0.01, "")
+CHANCE: Once = (Observation(ending="no_roll"), ["ending void"], 0.001, "the dice did not lie flat")
 
 
 class Scripted(Trials):
@@ -76,7 +76,7 @@ def test_a_good_result_of_a_late_computer_counts(played: Any) -> None:
 
 def test_cocked_dice_are_chance_only_where_nothing_was_violated() -> None:
     trials = Scripted([])
-    seen = Seen(ending=RequiredEnding.NO_ROLL)
+    seen = Observation(ending=RequiredEnding.NO_ROLL)
     assert trials._chance(seen, FAULT, Moment.TOSS)
     seen.violations.append("WRONG VALUE committed")
     assert not trials._chance(seen, FAULT, Moment.TOSS)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from shaker_ctl.adapters.disk import beside_volumes, volume_file
+from shaker_ctl.adapters.disk import stray_sqlite_files, volume_file
 from shaker_ctl.adapters.disk.journal_copies import BATCH, copy_forward, hash_at, opened_only
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
@@ -22,7 +22,7 @@ from shaker_ctl.errors import (
     JournalError,
     JournalWriteError,
     RefusedError,
-    told_as,
+    reraise_as,
 )
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Damage, Head, Record
@@ -62,7 +62,7 @@ def _rebuilt(
         _require_room(source, target_path.parent)
         stamp = unused_stamp(target_path)
         for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
-            beside_volumes.move_aside(volume_path(target_path, number), stamp=stamp)
+            stray_sqlite_files.move_aside(volume_path(target_path, number), stamp=stamp)
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
             _write_volume(target_path, source, before, one.last).close_for_good()
@@ -129,7 +129,7 @@ def _require_room(source: SqliteJournal, folder: Path) -> None:
     files = [*(volume_path(source.path, one.number) for one in source.present), source.open_file]
     needed = sum(file.stat().st_size for file in files)
     remedy = "Create it or mount its medium"
-    with told_as(JournalWriteError, f"the copy cannot be written to {folder}", remedy=remedy):
+    with reraise_as(JournalWriteError, f"the copy cannot be written to {folder}", remedy=remedy):
         free = shutil.disk_usage(folder).free
     if free < needed:
         raise RefusedError(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from shaker_ctl.adapters.disk.volume_proofs import mark_of
-from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, told_as
+from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash, names_its_record
@@ -62,7 +62,7 @@ opening and each volume record say it again, so that a start reads back no furth
 
 
 @frozen
-class Listed:
+class DisputeHead:
     """How the list stands."""
 
     acts: int
@@ -85,11 +85,11 @@ class Listed:
         return ", ".join(map(str, self.open)) or "none"
 
 
-NOTHING = Listed(0, "", ())
+NOTHING = DisputeHead(0, "", ())
 
 
 @names_its_record
-def known(milestones: Iterable[Record]) -> Listed:
+def known(milestones: Iterable[Record]) -> DisputeHead:
     """Return how the list stood when the journal last heard of it. `milestones`: newest first.
 
     `NOTHING` where a program wrote the last opening that did not know of this: the list is then
@@ -99,7 +99,7 @@ def known(milestones: Iterable[Record]) -> Listed:
         plain = record.plain
         if KEY in plain:
             told = plain[KEY]
-            return Listed(told["acts"], told["head"], tuple(told["open"]))
+            return DisputeHead(told["acts"], told["head"], tuple(told["open"]))
         if plain["kind"] in ("opening", volume.KIND):
             break
     return NOTHING
@@ -111,7 +111,7 @@ class DisputeList:
     Reading raises DisputesError where the file is damaged, or does not go on from `known`.
     """
 
-    def __init__(self, folder: Path, known: Listed = NOTHING) -> None:
+    def __init__(self, folder: Path, known: DisputeHead = NOTHING) -> None:
         """`known`: what the journal says of it."""
         self._path = folder / NAME
         self.known = known
@@ -143,7 +143,7 @@ class DisputeList:
         """Return every act, oldest first."""
         return self._read()[0]
 
-    def listed(self) -> Listed:
+    def listed(self) -> DisputeHead:
         """Return how the list stands."""
         return self._read()[1]
 
@@ -151,7 +151,7 @@ class DisputeList:
         """Return the rounds whose newest act opens a dispute."""
         return frozenset(self.listed().open)
 
-    def grown(self) -> Listed | None:
+    def grown(self) -> DisputeHead | None:
         """Return how the list stands, where it has grown since it was last known; it is known now.
 
         Looks into a file only once it has changed, so a damaged one is told once.
@@ -175,7 +175,7 @@ class DisputeList:
                 remedy="Look at that line; write its act again: shaker-ctl journal dispute",
             )
 
-    def write_anew(self) -> Listed:
+    def write_anew(self) -> DisputeHead:
         """Open the disputes anew that the journal, or a line that can be read, says are open.
 
         What stood there is moved aside. Raises RefusedError where nothing is wrong with the list,
@@ -200,7 +200,7 @@ class DisputeList:
         self.known = NOTHING
         return self.listed()
 
-    def _read(self) -> tuple[tuple[Dispute, ...], Listed]:
+    def _read(self) -> tuple[tuple[Dispute, ...], DisputeHead]:
         known = self.known  # before the file is read: another thread may learn more meanwhile
         lines = _lines(self._content())
         try:
@@ -213,7 +213,7 @@ class DisputeList:
                 f"is not the one that the journal knows, with {known.acts} acts; "
                 f"open disputes: {known.words()}"
             )
-        return acts, Listed(len(acts), heads[-1], tuple(sorted(_open_rounds(acts))))
+        return acts, DisputeHead(len(acts), heads[-1], tuple(sorted(_open_rounds(acts))))
 
     def _content(self) -> bytes:
         """Return what stands in the file; nothing without one."""
@@ -239,7 +239,7 @@ class DisputeList:
         )
 
     def _writing(self) -> AbstractContextManager[None]:
-        return told_as(
+        return reraise_as(
             JournalWriteError,
             f"the dispute cannot be kept in {self._path}",
             remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",

@@ -5,10 +5,10 @@ a clock that stands ahead for a while, or is set back, leaves days that do not r
 So each closed volume is asked for the times of its first and its last record, and the open one is
 always looked through.
 
-What this does not find: records of a time to which the clock was set within one volume, and set
-back from, so that neither end of the volume has it. A table changes volumes between two rounds when
-its clock shows another day, so those are records of one round, or of a clock that nobody trusts.
-The sheet of the day around them counts them as records of other days.
+Not found: a clock that somebody set wrong and right again within one volume. A table changes
+volumes between two rounds when its clock shows another day, so this concerns the records of one
+round, or of a clock that nobody trusts. The sheet of the day around them counts them as records of
+other days.
 """
 
 from __future__ import annotations

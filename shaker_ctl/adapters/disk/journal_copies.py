@@ -67,7 +67,7 @@ class OpenedJournal:
         self.lock.close()
 
 
-def patiently(act: Callable[[], Done], alive: Alive | None) -> Done:
+def wait_for_lock(act: Callable[[], Done], alive: Alive | None) -> Done:
     """Do `act`, which can be begun anew; wait while another process keeps a file from it.
 
     Who reads at idle priority beside a busy computer, or was killed there, may keep a file for
@@ -130,7 +130,7 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     """
     lock = JournalLock(parameters.path)
     try:
-        return patiently(lambda: _opened_under(lock, parameters, alive), alive)
+        return wait_for_lock(lambda: _opened_under(lock, parameters, alive), alive)
     except BaseException:
         lock.close()
         raise

@@ -6,8 +6,8 @@ import fcntl
 import os
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.beside_volumes import MOVE_AWAY
-from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
+from shaker_ctl.adapters.disk.stray_sqlite_files import MOVE_AWAY
+from shaker_ctl.errors import JournalWriteError, RefusedError, reraise_as
 from shaker_ctl.whole_file import opened
 
 
@@ -24,7 +24,9 @@ class JournalLock:
         remedy = "Create that folder, or mount its medium writable"
         if path.is_symlink() or (path.exists() and not path.is_file()):
             remedy = MOVE_AWAY
-        with told_as(JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy):
+        with reraise_as(
+            JournalWriteError, f"the journal cannot be locked at {path}", remedy=remedy
+        ):
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.fdopen(os.open(path, flags, 0o640), "r+")
         try:

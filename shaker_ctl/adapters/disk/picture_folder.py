@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
-from shaker_ctl.errors import JournalWriteError, RefusedError, told_as
+from shaker_ctl.errors import JournalWriteError, RefusedError, reraise_as
 from shaker_ctl.journal.pictures import PictureFile, is_recorded, to_drop
 from shaker_ctl.ports import Pictures
 
@@ -113,6 +113,6 @@ class PictureFolder:
     def _keeping(self) -> AbstractContextManager[None]:
         """Say what the system refuses as `JournalWriteError`."""
         remedy = "Free space there, or lower journal.pictures_mb"
-        return told_as(
+        return reraise_as(
             JournalWriteError, f"a picture cannot be kept in {self._folder}", remedy=remedy
         )

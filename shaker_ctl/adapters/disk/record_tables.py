@@ -25,14 +25,19 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import beside_volumes, sqlite_complaints, volume_file, volume_queries
+from shaker_ctl.adapters.disk import (
+    sqlite_complaints,
+    stray_sqlite_files,
+    volume_file,
+    volume_queries,
+)
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import tally as tallies
 from shaker_ctl.journal.meters import NAMES, WORDS, Meters, clears, moved
 from shaker_ctl.journal.record import Head, Record, are_other_dice
 from shaker_ctl.journal.tally import Reading, Tally
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 
 VERSION = 3
 """Version of the tables. Tables of another version are made anew."""
@@ -60,7 +65,7 @@ _SMALL = (
 )
 """Tables that are read whole; one mark is over them all."""
 
-_TOLD = (*WORDS, *tallies.WORDS, b'"TossSettled"', b'"DiceChanged"')
+_KINDS_READ = (*WORDS, *tallies.WORDS, b'"TossSettled"', b'"DiceChanged"')
 """Words of records that change a table; all others are passed over undecoded."""
 
 
@@ -142,7 +147,7 @@ class RecordTables:
         self._identity = identity
         is_there = path.exists()
         try:
-            beside_volumes.require_file(path)
+            stray_sqlite_files.require_file(path)
             self._db = _connect(path)
             self._take_up()
         except (JournalError, *_DAMAGE) as error:
@@ -203,7 +208,7 @@ class RecordTables:
     def _set_out(self) -> None:
         """Stand before the first record: nothing was put in yet."""
         self.cursor = None
-        self._shaken = Worn()
+        self._shaken = PartUsage()
         self._tally, self._reading = Tally(), Reading()
 
     def fold(self, records: Sequence[Record]) -> None:
@@ -214,7 +219,7 @@ class RecordTables:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             for record in records:
-                if any(word in record.body for word in _TOLD):
+                if any(word in record.body for word in _KINDS_READ):
                     self._fold_or_leave(record)
             last = records[-1]
             kept = (
@@ -254,7 +259,7 @@ class RecordTables:
         event = plain["event"]
         if event["type"] == "TossSettled":
             proof = event["proof"]
-            toss = Worn(1, float(proof["turns"]), float(proof["in_band_s"]))
+            toss = PartUsage(1, float(proof["turns"]), float(proof["in_band_s"]))
             shaken = self._shaken.plus(toss)
             row = (sequence, shaken.tosses, shaken.turns, shaken.shaken_s)
             self._db.execute("INSERT INTO toss VALUES (?, ?, ?, ?, ?)", (*row, _mark(*row)))
@@ -293,7 +298,7 @@ def _say_anew(error: Exception) -> None:
     sys.stderr.write(f"records: the tables beside the journal are made anew: {error}\n")
 
 
-def _shaken_until(db: sqlite3.Connection, kept: _Kept, sequence: int) -> Worn:
+def _shaken_until(db: sqlite3.Connection, kept: _Kept, sequence: int) -> PartUsage:
     """Return all tosses up to a record. Raises ValueError where this row or the next is damaged."""
 
     def toss(where: str) -> tuple[Any, ...] | None:
@@ -302,7 +307,7 @@ def _shaken_until(db: sqlite3.Connection, kept: _Kept, sequence: int) -> Worn:
         return None if row is None else _marked(row)
 
     last, following = toss("<= ? ORDER BY sequence DESC"), toss("> ? ORDER BY sequence")
-    found = Worn() if last is None else Worn(*last[1:])
+    found = PartUsage() if last is None else PartUsage(*last[1:])
     if found.tosses != (kept.tosses if following is None else following[1] - 1):
         raise ValueError("tosses are missing")
     return found
@@ -357,7 +362,7 @@ class TablesReader:
         counts = {name: int(found.get(name, 0)) for name in NAMES}
         return Meters(counts, kept.sequence, *(cleared[0] if cleared else ("", "")))
 
-    def worn(self, until: int) -> Worn | None:
+    def worn(self, until: int) -> PartUsage | None:
         """The dice's wear up to the record `until`; None while the tables do not reach it."""
         try:
             with self._opened() as (db, kept):
@@ -369,7 +374,7 @@ class TablesReader:
         except (JournalError, ValueError, TypeError):
             return None
 
-    def shaken(self, first: int) -> Worn | None:
+    def shaken(self, first: int) -> PartUsage | None:
         """All tosses from the record `first` on, whatever dice were in the compartment."""
         try:
             with self._opened() as (db, kept):

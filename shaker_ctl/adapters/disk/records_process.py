@@ -6,8 +6,8 @@ again. It looks over the tables when it takes them up, and every half hour. It i
 service and ends with it: its standard input closes then. What it finds, it leaves in files beside
 the journal. One such process is at them: the next one waits at a lock until it has ended.
 
-The two take turns, a volume and some records at a time. What hinders one of them is said in a line
-and tried again; the other one goes on.
+The two take turns, a volume and some records at a time. If one fails, it logs the reason and
+retries; the other one goes on.
 
 A table is not opened before every closed volume is verified, so nothing is played then, and the
 process works at the priority of any other program: on a busy computer an idle one would never get
@@ -46,7 +46,7 @@ _REST_SHARE = 3.0
 """If the system refuses idle priority: rest so many times as long as the last work took."""
 
 
-class Rest:
+class Backoff:
     """Keeps this process out of the way of the one that plays, and ends it with that."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ def opened(paths: list[Path]) -> Iterator[list[SqliteJournal]]:
         yield copies
 
 
-def verify_next(paths: list[Path], rest: Rest) -> bool:
+def verify_next(paths: list[Path], rest: Backoff) -> bool:
     """Verify one volume that is due; return whether there was one."""
     kept = volume_proofs.place(paths[0])
     proofs = volume_proofs.load(kept)
@@ -159,7 +159,7 @@ class FollowedTables:
         self._tables.close()
 
 
-class Work:
+class RecordsJob:
     """One of the two things done here, piece by piece; what hinders it is said once."""
 
     def __init__(self, trouble: str, begin: Callable[[], Iterator[bool]]) -> None:
@@ -190,7 +190,7 @@ class Work:
         return has_more
 
 
-def _verifying(paths: list[Path], rest: Rest) -> Iterator[bool]:
+def _verifying(paths: list[Path], rest: Backoff) -> Iterator[bool]:
     while True:
         yield verify_next(paths, rest)
 
@@ -208,7 +208,7 @@ def _following(journal: Path) -> Iterator[bool]:
 def main() -> None:
     """Run until the service ends. The first line of standard input names the copies."""
     paths = [Path(path) for path in json.loads(sys.stdin.readline())]
-    rest = Rest()
+    rest = Backoff()
     while True:
         try:
             with contextlib.closing(JournalLock(place(paths[0]))):
@@ -221,10 +221,10 @@ def main() -> None:
             rest.wait(_AGAIN_AFTER_S)
 
 
-def _work(paths: list[Path], rest: Rest) -> None:
+def _work(paths: list[Path], rest: Backoff) -> None:
     """Verify and keep up until the service ends. A volume goes first: `open` may wait for it."""
-    verify = Work("the volumes are not verified", lambda: _verifying(paths, rest))
-    follow = Work("the tables are not kept up", lambda: _following(paths[0]))
+    verify = RecordsJob("the volumes are not verified", lambda: _verifying(paths, rest))
+    follow = RecordsJob("the tables are not kept up", lambda: _following(paths[0]))
     while True:
         is_due = verify()
         if not is_due and not verify.is_hindered:

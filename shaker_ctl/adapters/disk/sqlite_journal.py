@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import beside_volumes, volume_file, volume_queries
+from shaker_ctl.adapters.disk import stray_sqlite_files, volume_file, volume_queries
 from shaker_ctl.adapters.disk.sqlite_complaints import REBUILD
 from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
 from shaker_ctl.adapters.disk.volume_queries import MAX_INTEGER
@@ -116,19 +116,19 @@ class SqliteJournal:
         crash at the end of a log may leave; the file is then whole without it.
         """
         path = volume_path(self.path, one.number)
-        seen = beside_volumes.look(path)
+        seen = stray_sqlite_files.look(path)
         journal = Path(f"{path}-journal")
         if journal in seen.beside and not self._read_only:
             if self._held_against_chain(one, path, None, alone=True)[1] is not None:
                 return _of(one, path, seen.foreign)
-            beside_volumes.move_aside(path, ("-journal",))
+            stray_sqlite_files.move_aside(path, ("-journal",))
             log.warning("%s is moved aside; %s is whole without it", journal, path)
-            seen = beside_volumes.look(path)
+            seen = stray_sqlite_files.look(path)
         if seen.has_log and not self._read_only:
             if seen.beside and (damage := self.verify_closed(one)[1]) is not None:
                 return damage
             VolumeFile(path).close_for_good()
-            seen = beside_volumes.look(path)
+            seen = stray_sqlite_files.look(path)
         wrong = seen.wrong or seen.foreign
         return _of(one, path, wrong) if wrong else None
 
@@ -272,9 +272,9 @@ class SqliteJournal:
         """
         path = self._place_of(one)
         # Who has a writer has had the volumes settled, and may be closing one in another thread.
-        if self._read_only and beside_volumes.beside(path):
+        if self._read_only and stray_sqlite_files.beside(path):
             with contextlib.suppress(JournalBusyError):  # the writer is at it, and it is his log
-                if foreign := beside_volumes.look(path).foreign:
+                if foreign := stray_sqlite_files.look(path).foreign:
                     raise JournalCorruptError(_of(one, path, foreign).line(), remedy=FETCH)
         return path
 
@@ -438,7 +438,7 @@ class SqliteJournal:
                 self._place_of(one)
         except JournalError as error:
             return start, Damage(str(path), one.first, None, str(error))
-        seen = beside_volumes.look(path)
+        seen = stray_sqlite_files.look(path)
         if seen.foreign:
             return start, _of(one, path, seen.foreign)
         return self._held_against_chain(one, path, alive, alone=file is not None or not seen.beside)
@@ -501,8 +501,8 @@ class SqliteJournal:
             )
 
     def preserve(self, note: str, file: Path | None = None) -> Path:
-        """Keep `file`, or the open volume, as found (O-4); see `beside_volumes.preserve`."""
-        return beside_volumes.preserve(file or self._file.path, note)
+        """Keep `file`, or the open volume, as found (O-4); see `stray_sqlite_files.preserve`."""
+        return stray_sqlite_files.preserve(file or self._file.path, note)
 
     def close(self) -> None:
         """Fold the log into the file and close it."""

@@ -16,13 +16,13 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from datetime import date, time, timedelta
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.beside_volumes import clear, look, move_aside
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.stray_sqlite_files import clear, look, move_aside
 from shaker_ctl.adapters.disk.volume_file import MODE
 from shaker_ctl.adapters.disk.volume_queries import newest_wall
-from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, told_as
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.recovery import FETCH
@@ -40,7 +40,7 @@ KEPT_DAYS = 31
 
 
 @frozen
-class Brought:
+class RestoredVolume:
     """What was done with one volume."""
 
     number: int
@@ -49,7 +49,7 @@ class Brought:
     """False where the file was there already, and is whole."""
 
 
-def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Brought]:
+def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[RestoredVolume]:
     """Bring every closed volume of the copy at `path` to `folder`; yield each as it is done.
 
     The folder of `second`, the other copy, is no archive, and neither is that of `path`.
@@ -76,14 +76,14 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Br
                 raise trouble
 
 
-def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> Brought:
+def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> RestoredVolume:
     file = journal.file_of(one)
     target = folder / file.name
     if foreign := look(file).foreign:
         raise JournalCorruptError(f"{file}: {foreign}", remedy=FETCH)
     if target.exists():
         _require_whole(target, journal, one)
-        return Brought(one.number, target, is_new=False)
+        return RestoredVolume(one.number, target, is_new=False)
     try:
         aside = _copied(file, target, journal, one)
     except JournalCorruptError:
@@ -92,7 +92,7 @@ def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> Brought:
     with _writing(target):
         os.replace(aside, target)
         sync_folder(folder)
-    return Brought(one.number, target, is_new=True)
+    return RestoredVolume(one.number, target, is_new=True)
 
 
 def _require_ready(journal: SqliteJournal, one: Volume) -> None:
@@ -107,7 +107,7 @@ def _require_ready(journal: SqliteJournal, one: Volume) -> None:
         )
 
 
-def fetch(parameters: JournalParameters, folder: Path | None = None) -> Iterator[Brought]:
+def fetch(parameters: JournalParameters, folder: Path | None = None) -> Iterator[RestoredVolume]:
     """Put whole volumes where one of a copy is missing or broken; yield each as it is done.
 
     They are taken from `folder`, or from the other copy. A volume that was removed comes back if
@@ -143,7 +143,7 @@ def _journals_in(folder: Path, names: set[str]) -> list[Path]:
     return found
 
 
-def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[Brought]:
+def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[RestoredVolume]:
     """`sources`: the journals that volumes are taken from."""
     trouble: JournalError | RefusedError | None = None
     with closing(SqliteJournal(path, read_only=True)) as journal:
@@ -159,7 +159,7 @@ def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[Brought]:
         raise trouble
 
 
-def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> Brought | None:
+def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> RestoredVolume | None:
     """Return None where the volume is whole, or was removed and is nowhere."""
     _, damage = journal.verify_closed(one)
     if damage is None:
@@ -177,7 +177,7 @@ def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> Brough
             f"volume {one.number} is wanted at {here}, and {searched}", remedy=FROM_ARCHIVE
         )
     _put_whole(here, there, journal, one)
-    return Brought(one.number, here, is_new=True)
+    return RestoredVolume(one.number, here, is_new=True)
 
 
 def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> None:
@@ -200,7 +200,7 @@ def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: 
 
 
 @frozen
-class StaysAtTable:
+class RemovalRefused:
     """A volume that stays at the table."""
 
     number: int
@@ -214,7 +214,7 @@ def removable(
     disputed: frozenset[int],
     acknowledged: int | None,
     today: str,
-) -> tuple[list[Volume], list[StaysAtTable]]:
+) -> tuple[list[Volume], list[RemovalRefused]]:
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
     A volume of an earlier day stays if one of its records is of `before` or later: a round was in
@@ -244,18 +244,18 @@ def removable(
     going, staying = [], []
     for one in (each for each in main.present if each.day < before):
         if rounds := sorted(number for number in disputed if one.holds_round(number)):
-            staying.append(StaysAtTable(one.number, f"round {rounds[0]} is disputed"))
+            staying.append(RemovalRefused(one.number, f"round {rounds[0]} is disputed"))
         elif acknowledged is not None and one.last > acknowledged:
             staying.append(
-                StaysAtTable(one.number, f"the floor has not committed record {one.last}")
+                RemovalRefused(one.number, f"the floor has not committed record {one.last}")
             )
         elif needed and one.first >= needed[0]:
             why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
-            staying.append(StaysAtTable(one.number, why))
+            staying.append(RemovalRefused(one.number, why))
         elif recent is not None and one.number > recent.number:
-            staying.append(StaysAtTable(one.number, f"it was recorded after one of {recent.day}"))
+            staying.append(RemovalRefused(one.number, f"it was recorded after one of {recent.day}"))
         elif (latest := _latest_day(main.file_of(one), begins)) >= before:
-            staying.append(StaysAtTable(one.number, f"it holds records of {latest}"))
+            staying.append(RemovalRefused(one.number, f"it holds records of {latest}"))
         else:
             going.append(one)
     return going, staying
@@ -390,4 +390,4 @@ def _require_whole(file: Path, journal: SqliteJournal, one: Volume) -> None:
 def _writing(where: Path) -> AbstractContextManager[None]:
     """Say what the system refuses as `RefusedError`."""
     remedy = "Mount the medium writable, with room for the volumes"
-    return told_as(RefusedError, f"cannot write {where}", remedy=remedy)
+    return reraise_as(RefusedError, f"cannot write {where}", remedy=remedy)

@@ -8,7 +8,7 @@ A volume that nobody writes has no log beside it: whoever may read the file can 
 read-only folder too. While a table runs, its log and shared memory lie beside the open volume.
 
 A damaged file is never mended here. Opening one may make SQLite drop a torn end of its log, so
-`beside_volumes.preserve` keeps the bytes as they were found.
+`stray_sqlite_files.preserve` keeps the bytes as they were found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk.beside_volumes import (
+from shaker_ctl.adapters.disk.sqlite_complaints import COMPLAINTS, REBUILD, translated
+from shaker_ctl.adapters.disk.stray_sqlite_files import (
     BESIDE,
     IS_A_LINK,
     MOVE_AWAY,
@@ -30,7 +31,6 @@ from shaker_ctl.adapters.disk.beside_volumes import (
     clear,
     require_file,
 )
-from shaker_ctl.adapters.disk.sqlite_complaints import COMPLAINTS, REBUILD, translated
 from shaker_ctl.adapters.disk.volume_queries import (
     CACHE_KB,
     MAX_INTEGER,

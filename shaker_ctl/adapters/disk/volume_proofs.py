@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.beside_volumes import BESIDE, move_aside, preserve
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.adapters.disk.stray_sqlite_files import BESIDE, move_aside, preserve
 from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
@@ -66,7 +66,7 @@ def mark_of(path: Path) -> Mark:
 
 
 @frozen
-class Standing:
+class VolumeProofStatus:
     """One closed volume of one copy."""
 
     copy: SqliteJournal
@@ -83,16 +83,16 @@ class Standing:
         return (*mark_of(path), *found)
 
 
-def volumes(copies: list[SqliteJournal]) -> Iterator[Standing]:
+def volumes(copies: list[SqliteJournal]) -> Iterator[VolumeProofStatus]:
     """Yield every closed volume of every copy that was not removed."""
     for copy in copies:
         for volume in copy.present:
-            yield Standing(copy, volume)
+            yield VolumeProofStatus(copy, volume)
 
 
 def unproved(
     copies: list[SqliteJournal], proofs: Proofs, now_s: float, for_s: float = GOOD_FOR_S
-) -> list[Standing]:
+) -> list[VolumeProofStatus]:
     """Return the volumes whose verification is not good any more, or was never."""
     return [
         one
@@ -102,10 +102,10 @@ def unproved(
     ]
 
 
-def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> Standing | None:
+def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> VolumeProofStatus | None:
     """Return the volume to verify next: one that keeps the table closed, then the oldest proof."""
 
-    def made_s(one: Standing) -> float:
+    def made_s(one: VolumeProofStatus) -> float:
         proof = proofs.of.get(str(one.path))
         if proof is None or not proof.is_good(one.mark(), now_s):
             return float("-inf")
@@ -115,7 +115,7 @@ def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> Stand
 
 
 def prove(
-    one: Standing, proofs: Proofs, now: Callable[[], float], alive: Alive | None = None
+    one: VolumeProofStatus, proofs: Proofs, now: Callable[[], float], alive: Alive | None = None
 ) -> Proofs:
     """Verify one volume; return the proofs with what came of it. A damaged one is kept as found."""
     mark = one.mark()

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-from shaker_ctl.adapters.disk.beside_volumes import require_file
 from shaker_ctl.adapters.disk.sqlite_complaints import REBUILD, guarded
+from shaker_ctl.adapters.disk.stray_sqlite_files import require_file
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import STEP_MARK, Head, Record
 

@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from shaker_ctl.errors import GpioLinkError, told_as
+from shaker_ctl.errors import GpioLinkError, reraise_as
 
 CLASS = Path("/sys/class/pwm")
 RP1_PWM0 = "1f00098000.pwm"
@@ -60,7 +60,7 @@ class SysfsPwm:
         self._period_ns = round(1e9 / hz)
         self.folder = _exported(chip, CHANNEL_OF[gpio])
         self.duty_file = self.folder / "duty_cycle"
-        with told_as(GpioLinkError, f"the PWM channel {self.folder} refuses", remedy=GROUP):
+        with reraise_as(GpioLinkError, f"the PWM channel {self.folder} refuses", remedy=GROUP):
             self._duty = os.open(self.duty_file, os.O_WRONLY)
             self.write(0.0)  # First: a period shorter than the duty would be refused.
             (self.folder / "period").write_text(f"{self._period_ns}\n")
@@ -83,7 +83,9 @@ def _exported(chip: Path, channel: int) -> Path:
     """Have the channel's folder, and the right to write there. Raises GpioLinkError."""
     folder = chip / f"pwm{channel}"
     if not folder.exists():
-        with told_as(GpioLinkError, f"PWM channel {channel} of {chip} cannot be had", remedy=GROUP):
+        with reraise_as(
+            GpioLinkError, f"PWM channel {channel} of {chip} cannot be had", remedy=GROUP
+        ):
             (chip / "export").write_text(f"{channel}\n")
     until_s = time.monotonic() + EXPORT_S
     while not os.access(folder / "duty_cycle", os.W_OK):

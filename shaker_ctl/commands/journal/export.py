@@ -23,7 +23,7 @@ import typer
 from shaker_ctl import whole_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
-from shaker_ctl.errors import JournalCorruptError, RefusedError, told_as
+from shaker_ctl.errors import JournalCorruptError, RefusedError, reraise_as
 from shaker_ctl.journal.record import Head, Record, chain_hash
 from shaker_ctl.quoting import cell
 
@@ -53,7 +53,7 @@ def write_export(folder: Path, before: Head, records: Iterable[Record]) -> tuple
     """
     targets = (folder / RECORDS, folder / CHAIN, folder / ROUNDS)
     remedy = "Give a folder that can be made and written, with space for the records"
-    with told_as(RefusedError, f"the export cannot be written in {folder}", remedy=remedy):
+    with reraise_as(RefusedError, f"the export cannot be written in {folder}", remedy=remedy):
         folder.mkdir(parents=True, exist_ok=True)
         for target in targets:
             if target.is_dir():

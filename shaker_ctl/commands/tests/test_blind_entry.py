@@ -22,7 +22,7 @@ from shaker_ctl.adapters.disk.picture_folder import newest_pictures
 from shaker_ctl.adapters.disk.shown_journal import ShownRecords
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
-from shaker_ctl.console import machine, render
+from shaker_ctl.console import json_voice, render
 from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
@@ -154,10 +154,10 @@ class Surfaces:
         files = TableFiles(self.journal, self.folder / "pictures", self.folder / "settings.toml")
         view = self.desk.view()
         surfaces: dict[str, Callable[[], Any]] = {
-            "status socket": lambda: json.dumps(machine.plain(view)),
+            "status socket": lambda: json.dumps(json_voice.plain(view)),
             "camera": lambda: render.camera(view, render.PLAIN),
             "status": lambda: render.status(view, render.PLAIN),
-            "round": lambda: machine.plain(self.archive.round(1)),
+            "round": lambda: json_voice.plain(self.archive.round(1)),
             "journal at a console": lambda: self.archive.last(20),
             "export": lambda: gzip.decompress(self.archive.export().content),
             "bundle": lambda: _unpacked(self.archive.bundle().content),

@@ -19,7 +19,7 @@ from shaker_ctl.journal.day_sheet import DaySheet, SheetLine
 from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.volume import removal
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, UNREADABLE, Playing
@@ -203,7 +203,7 @@ def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
 
 def test_a_part_is_to_be_replaced_at_the_end_of_its_life_and_told_of_before() -> None:
     p = PartsParameters(motor_hours=10, cam_strokes=1000, dice_tosses=100)
-    worn = Worn(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
+    worn = PartUsage(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
     assert list(lives(p, worn, worn, worn)) == [
         "motor: 9 of 10 hours of shaking: replace it soon",
         "cam: 899 of 1,000 strokes",

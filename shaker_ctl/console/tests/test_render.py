@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shaker_ctl.console import machine, render
+from shaker_ctl.console import json_voice, render
 from shaker_ctl.console.desk import (
     CameraView,
     DiceView,
@@ -92,7 +92,7 @@ def test_the_sparkline_is_as_long_as_it_may_be_and_peaks_at_the_top(speeds: list
 
 @given(view=_views)
 def test_every_view_has_a_json_form_of_pure_ascii(view: TableView) -> None:
-    line = machine.line({"view": view})
+    line = json_voice.line({"view": view})
     assert line.isascii()
     assert line.count("\n") == 1
 
@@ -105,7 +105,7 @@ def test_round_and_journal_pages_wrap() -> None:
 
 
 def test_a_parcel_is_lines_of_json_that_a_script_can_join() -> None:
-    lines = list(machine.parcel(Parcel("a.jpg", bytes(range(256)) * 10)))
+    lines = list(json_voice.parcel(Parcel("a.jpg", bytes(range(256)) * 10)))
     assert all(line.startswith('{"parcel":"a.jpg"') for line in lines)
     assert max(map(len, lines)) < 1100
 

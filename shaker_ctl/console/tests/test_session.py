@@ -9,7 +9,6 @@ import pytest
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import LOOK_AGAIN_S
-from shaker_ctl.console.armour import Unwrapper
 from shaker_ctl.console.desk import (
     Announcement,
     FaultView,
@@ -18,6 +17,7 @@ from shaker_ctl.console.desk import (
     Parcel,
     Request,
 )
+from shaker_ctl.console.file_transfer import Unwrapper
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import Terminal, users_file
 from shaker_ctl.rules.vocabulary import Role

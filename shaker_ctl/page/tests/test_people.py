@@ -16,7 +16,7 @@ from shaker_ctl.page.people import (
     MAX_SESSIONS,
     NOBODY,
     Logins,
-    NotLookedAt,
+    UncheckedPassword,
 )
 
 WORD = "correct horse battery"
@@ -88,7 +88,7 @@ def test_who_guesses_at_one_computer_locks_nobody_out_at_another(pit: Pit) -> No
     assert pit.people.is_locked("fay", "10.0.0.66")
     pit.now_s += MAX_FOR_ALL_S
     refused = pit.people.log_in("fay", "floorperson", WORD, "10.0.0.66")
-    assert isinstance(refused, NotLookedAt)
+    assert isinstance(refused, UncheckedPassword)
     assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), tuple)
 
 
@@ -105,7 +105,7 @@ def test_who_polls_the_login_keeps_nobody_else_out(pit: Pit, computers: int) -> 
         pit.now_s += 0.2
         polling = f"10.0.2.{poll % computers}"
         got = pit.people.log_in("fay", "floorperson", f"guess {poll}", polling)
-        looked_at += not isinstance(got, NotLookedAt)
+        looked_at += not isinstance(got, UncheckedPassword)
         if poll % 40 == 39:
             assert isinstance(pit.people.log_in("fay", "floorperson", WORD, "10.0.0.1"), tuple)
     assert computers > 1 or looked_at < 20

@@ -10,7 +10,7 @@ import pytest
 
 from shaker_ctl.journal.meters import moved
 from shaker_ctl.journal.record import Entry, Head, Record, are_other_dice, genesis, link
-from shaker_ctl.journal.worn import Worn
+from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.motion.mixing import RETENTION_TOSSES
 from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import Values
@@ -31,7 +31,7 @@ from shaker_ctl.rules.vocabulary import (
     play,
 )
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.wear import Wear
+from shaker_ctl.service.wear import WearLog
 
 DAN = Person("dan", Role.DEALER)
 TOM = Person("tom", Role.TECHNICIAN)
@@ -180,9 +180,9 @@ def test_inspections_count_and_touched_dice_are_not_compared() -> None:
 
 def test_dice_that_the_first_of_two_persons_names_change_nothing_that_is_counted() -> None:
     table = Playing(dice_by_two=True).do(events.Restarted(False, False, False))
-    told: list[tuple[bool, list[str], Worn | None]] = []
-    watched, wear = Watched().tell(*(read(n, (5, 5, 5)) for n in range(1, 4))), Wear()
-    wear.restore(Worn(1, 20.0, 1.0))
+    told: list[tuple[bool, list[str], PartUsage | None]] = []
+    watched, wear = Watched().tell(*(read(n, (5, 5, 5)) for n in range(1, 4))), WearLog()
+    wear.restore(PartUsage(1, 20.0, 1.0))
     for who in (FLOOR, SUPERVISOR):
         event = events.DiceChanged(who, ("4", "5", "6"), table.now)
         step = table.tell(event)
@@ -194,4 +194,4 @@ def test_dice_that_the_first_of_two_persons_names_change_nothing_that_is_counted
         if who is FLOOR:
             watched.tell(read(4, (5, 5, 5)))
             assert watched.codes == ["outcome-health"], "these are still the dice that were tossed"
-    assert told == [(False, [], Worn(1, 20.0, 1.0)), (True, ["changes of dice"], Worn())]
+    assert told == [(False, [], PartUsage(1, 20.0, 1.0)), (True, ["changes of dice"], PartUsage())]

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.sqlite_complaints import kept_by_another
-from shaker_ctl.errors import JournalCorruptError, JournalWriteError, told_as
+from shaker_ctl.errors import JournalCorruptError, JournalWriteError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.whole_file import read_bounded, unused_stamp
 
@@ -103,7 +103,7 @@ def move_aside(path: Path, suffixes: Sequence[str] = ("", *BESIDE), stamp: str =
         old = f"{path}{suffix}"
         if os.path.lexists(old):
             remedy = "Mount its medium writable, and act as the service's user"
-            with told_as(JournalWriteError, f"{old} cannot be moved aside", remedy=remedy):
+            with reraise_as(JournalWriteError, f"{old} cannot be moved aside", remedy=remedy):
                 os.replace(old, f"{path}.replaced-{stamp}{suffix}")
 
 
@@ -116,7 +116,7 @@ def clear(path: Path) -> None:
 
 
 @frozen
-class Seen:
+class StrayFile:
     """How the file of a closed volume stands, by its header and the names beside it."""
 
     wrong: str = ""
@@ -138,7 +138,7 @@ class Seen:
         return self.has_log and not there.name.endswith("-journal")
 
 
-def look(path: Path) -> Seen:
+def look(path: Path) -> StrayFile:
     """Return how a closed volume stands. Raises JournalBusyError while a process writes it.
 
     Reads 100 bytes: a missing file and a cut end are seen at each start, however many volumes
@@ -154,16 +154,16 @@ def look(path: Path) -> Seen:
             os.close(handle)
     except OSError as error:
         wrong = IS_A_LINK if error.errno == errno.ELOOP else error.strerror or str(error)
-        return Seen(wrong, beside=tuple(beside(path)))
+        return StrayFile(wrong, beside=tuple(beside(path)))
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
-        return Seen("no SQLite file", beside=found)
+        return StrayFile("no SQLite file", beside=found)
     if header[18] == _WITH_LOG:
-        return Seen(has_log=True, beside=found)
+        return StrayFile(has_log=True, beside=found)
     page = int.from_bytes(header[16:18]) or 1
     pages = int.from_bytes(header[28:32])
     page = 65536 if page == 1 else page
     wrong = "" if page * pages == size else f"{size} bytes long, its header says {page * pages}"
-    return Seen(wrong, beside=found)
+    return StrayFile(wrong, beside=found)
 
 
 def _share(handle: int, path: Path) -> None:

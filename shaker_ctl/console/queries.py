@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from shaker_ctl import __version__
-from shaker_ctl.console import codes, machine, permission, render
+from shaker_ctl.console import codes, json_voice, permission, render
 from shaker_ctl.console.arguments import Arguments
 from shaker_ctl.console.desk import Actor, Desk, Parcel, TableView
 from shaker_ctl.console.grammar import ConsoleRefusal
@@ -56,7 +56,7 @@ def _part(page: Page, name: str) -> Look:
 def _status(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     allowed = permission.allowed_now(viewer.actor, viewer.port_roles, view.allowed)
-    fields = machine.brief(view) | {"allowed": [form.name for form in allowed]}
+    fields = json_voice.brief(view) | {"allowed": [form.name for form in allowed]}
     return LookAnswer(render.status(view, viewer.style), fields)
 
 

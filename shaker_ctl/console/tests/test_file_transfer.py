@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaker_ctl.console.armour import BrokenFile, Piece, Unwrapper, wrap
 from shaker_ctl.console.desk import Parcel
+from shaker_ctl.console.file_transfer import BrokenFile, Piece, Unwrapper, wrap
 
 
 def unwrap(stream: bytes, step: int) -> list[Piece]:

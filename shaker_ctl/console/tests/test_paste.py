@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shaker_ctl.console.burst import MAX_LEVEL, QUIET_S, SILENCE_S, Burst
+from shaker_ctl.console.paste import MAX_LEVEL, QUIET_S, SILENCE_S, Burst
 
 
 def test_a_person_typing_for_hours_is_never_a_flood() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -27,7 +27,18 @@ from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
-from vision.reading import DICE, Height, Observation, Reason, Unreadable, Verdict, Verified
+from vision.reading import (
+    DICE,
+    DieEvidence,
+    Height,
+    Observation,
+    Quality,
+    Reason,
+    Scene,
+    Unreadable,
+    Verdict,
+    Verified,
+)
 from vision.table.edges import refine
 from vision.table.evidence import gather, scene_of
 from vision.table.judgement import blocked, judge
@@ -58,6 +69,16 @@ class Finder(Protocol):
     """The first reader: `networks.classifier.DieFinder`, or a deliberately wrong one in tests."""
 
     def find(self, image: np.ndarray) -> Sequence[FoundDie]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What both readers found in one frame."""
+
+    quality: Quality
+    found: tuple[FoundDie, ...]
+    second: SecondReading
+    is_confirming: bool = False
 
 
 class TableReader:
@@ -111,55 +132,41 @@ class TableReader:
         if self.calibration.right is not None:  # a frame of the journal is whole yet
             frame = frame.parted(self.calibration.image_size[0])
         if misfit := self.calibration.misfit(frame):
-            quality = self._gate.judge(frame.image)
-            clock.lap("quality")
-            unfit = Unreadable(Reason.WRONG_SIZE, misfit)
-            seen = Observation(frame.t_capture, quality, (), unfit, tuple(clock.laps))
-            return Findings(seen, (), None)
-        again = None if after is None else self._read_again(frame.image, after, is_turned, clock)
-        before = None if after is None else after.observation.quality
-        if again is not None and before is not None:
-            quality = before  # what shows the same is as bright and whole, and its rim is there
-            found, second = again
-        else:
-            model = self._begin(lambda: self._find(frame.image))
-            quality = self._gate.judge(frame.image)
-            clock.lap("quality")
-            # What will be refused for its light anyway is not worth the longer way by pips.
-            found, second = self._both(
-                model, lambda: self._second.read(frame.image, quality.fault is None), clock
-            )
-        scene = scene_of(second, self.calibration, dice)
-        heights: Sequence[Height] | None = None
-        if frame.right is not None:
-            heights = [
-                measure_height(frame.image, frame.right, die, self.calibration)
-                for die in second.dice
-            ]
-            clock.lap("heights")
-        evidence = combine(gather(found, second, self.calibration, heights), scene)
-        if quality.fault is None:
-            opinion: Verdict = judge(evidence, scene)
-        elif quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:
-            opinion = blocked(scene)  # a hand's outline was taken for the rim
-        else:
-            opinion = Unreadable(quality.fault, quality.detail)
-        judged = scene if quality.fault is None else None
+            return self._unfit(frame, misfit, clock)
+        read = self._read_again(frame, after, is_turned, clock) or self._read_in_full(frame, clock)
+        scene = scene_of(read.second, self.calibration, dice)
+        heights = self._heights(frame, read.second, clock)
+        evidence = combine(gather(read.found, read.second, self.calibration, heights), scene)
+        opinion = _opinion(read.quality, evidence, scene)
         clock.lap("verdict")
+        is_fit = read.quality.fault is None
         seen = Observation(
-            frame.t_capture, quality, evidence, opinion, tuple(clock.laps), judged,
-            is_confirming=again is not None,
+            frame.t_capture, read.quality, evidence, opinion, tuple(clock.laps),
+            scene if is_fit else None, read.is_confirming,
         )  # fmt: skip
-        return Findings(seen, found, second)
+        return Findings(seen, read.found, read.second)
+
+    # ── The stages of a look ────────────────────────────────────────────────
+
+    def _unfit(self, frame: Frame, misfit: str, clock: Stopwatch) -> Findings:
+        """What can be said of a frame that is not of this table's size."""
+        quality = self._gate.judge(frame.image)
+        clock.lap("quality")
+        unfit = Unreadable(Reason.WRONG_SIZE, misfit)
+        return Findings(
+            Observation(frame.t_capture, quality, (), unfit, tuple(clock.laps)), (), None
+        )
 
     def _read_again(
-        self, image: np.ndarray, after: Findings, is_turned: bool, clock: Stopwatch
-    ) -> tuple[tuple[FoundDie, ...], SecondReading] | None:
+        self, frame: Frame, after: Findings | None, is_turned: bool, clock: Stopwatch
+    ) -> _Read | None:
         """What either reader finds where `after` has verified dice; None where it has none, where
         anything in the compartment is new, or where the model misses a die."""
-        before = after.second
-        if before is None or not isinstance(after.observation.opinion, Verified):
+        if after is None or after.second is None or after.observation.quality is None:
             return None
+        if not isinstance(after.observation.opinion, Verified):
+            return None
+        image, before = frame.image, after.second
         model = self._begin(lambda: self._find_again(image, after.model, is_turned))
         ground = self._second.same_ground(image, before)
         clock.lap("comparison")
@@ -168,7 +175,35 @@ class TableReader:
         found, second = self._both(
             model, lambda: self._second.read_again(image, ground, before), clock
         )
-        return None if len(found) < len(after.model) else (found, second)
+        if len(found) < len(after.model):
+            return None
+        # What shows the same is as bright and whole, and its rim is there.
+        return _Read(after.observation.quality, found, second, is_confirming=True)
+
+    def _read_in_full(self, frame: Frame, clock: Stopwatch) -> _Read:
+        """What either reader finds in a frame of which nothing is known."""
+        model = self._begin(lambda: self._find(frame.image))
+        quality = self._gate.judge(frame.image)
+        clock.lap("quality")
+        # What will be refused for its light anyway is not worth the longer way by pips.
+        found, second = self._both(
+            model, lambda: self._second.read(frame.image, quality.fault is None), clock
+        )
+        return _Read(quality, found, second)
+
+    def _heights(
+        self, frame: Frame, second: SecondReading, clock: Stopwatch
+    ) -> Sequence[Height] | None:
+        """How high the pips of each die lie; None without a second lens."""
+        if frame.right is None:
+            return None
+        heights = [
+            measure_height(frame.image, frame.right, die, self.calibration) for die in second.dice
+        ]
+        clock.lap("heights")
+        return heights
+
+    # ── Both readers ────────────────────────────────────────────────────────
 
     def _begin(self, find: Find) -> Find:
         """Have the model look, beside what follows; with one thread, once it is asked."""
@@ -268,3 +303,12 @@ class TableReader:
         (a screw, a glint). Dice that stand up or lie on others stay well inside these bounds."""
         size = die.edge_px / self.calibration.die_px
         return _SIZES[0] < size < _SIZES[1] and self.calibration.has_room_at(die.centre)
+
+
+def _opinion(quality: Quality, dice: tuple[DieEvidence, ...], scene: Scene) -> Verdict:
+    """What a frame of this quality says alone."""
+    if quality.fault is None:
+        return judge(dice, scene)
+    if quality.fault is Reason.CAMERA_MOVED and scene.foreground > LIMITS.blocked_dice:
+        return blocked(scene)  # a hand's outline was taken for the rim
+    return Unreadable(quality.fault, quality.detail)

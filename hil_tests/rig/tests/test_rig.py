@@ -290,12 +290,11 @@ def test_a_rig_that_is_stopped_while_it_starts_leaves_nothing(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == LOGS
 
 
-@pytest.mark.parametrize("command", ["run", "pigpiod"])
-def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch, command):
+def test_no_rig_runs_on_a_real_table(tmp_path, monkeypatch):
     seal = tmp_path / "real-table"
     seal.touch()
     monkeypatch.setattr(lifetime, "REAL_TABLE", (str(seal),))
-    done = CliRunner().invoke(app, [command])
+    done = CliRunner().invoke(app, ["run"])
     assert done.exit_code == 1
     assert "real table" in done.output
 
@@ -352,11 +351,6 @@ def test_what_the_rig_file_made_impossible_is_to_be_corrected_there(tmp_path):
     done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
     assert done.exit_code == 1
     assert f"'no-such-program'. Correct {file}, or choose" in done.output
-
-
-def test_a_time_without_end_is_refused():
-    done = CliRunner().invoke(app, ["pigpiod", "--port", "0", "--seconds", "inf"])
-    assert (done.exit_code, "'--seconds'" in done.output) == (2, True)
 
 
 def test_a_folder_is_named_as_it_is_called(tmp_path):
@@ -462,7 +456,6 @@ def test_a_camera_that_is_lost_ends_the_rig_with_its_own_sentence(tmp_path):
     [
         ("run", "--port"),
         ("run", "--camera-port"),
-        ("pigpiod", "--port"),
         ("crossed", "--controller-port"),
         ("crossed", "--rig-port"),
     ],

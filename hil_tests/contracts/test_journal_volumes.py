@@ -1119,10 +1119,14 @@ def test_another_tables_volume_is_not_fetched(
     folder = tmp_path / "archive"
     folder.mkdir()
     strange = SqliteJournal(folder / "journal.sqlite")
-    grown(strange, 2)
+    other = "2026-01-01T06:00:00.000+00:00"
+    strange.write(records_after(strange.head(), EACH, wall=other))
+    turn(strange)
     strange.close()
+    assert parameters.second is not None
     parameters.path.unlink()
-    with pytest.raises(JournalCorruptError, match="another journal"):
+    parameters.second.unlink()
+    with pytest.raises(JournalCorruptError, match="40 of its 40 records are bad"):
         list(fetch(parameters, folder))
     (folder / "journal.sqlite").unlink()
     with pytest.raises(RefusedError, match="has none"):

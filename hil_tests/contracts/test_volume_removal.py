@@ -700,8 +700,10 @@ def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
     assert "journal fetch" in refused.exception.remedy
     assert volume_numbers(tmp_path / "new" / parameters.path.name) == [1, 3, 4]
     assert not list((tmp_path / "new").glob("*.part"))
+    assert parameters.second is not None
     for number in (2, 3):
-        volume_path(parameters.path, number).unlink()
+        for path in (parameters.path, parameters.second):
+            volume_path(path, number).unlink()
     (tmp_path / "archive" / "journal-000002.sqlite").unlink()
     refused = act(aged, "fetch", str(tmp_path / "archive"))
     assert "volume 2 is wanted" in str(refused.exception)

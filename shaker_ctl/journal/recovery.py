@@ -85,8 +85,8 @@ BRING_BACK = (
 )
 REBUILD_MAIN = "A person compares both copies, then: shaker-ctl journal rebuild --main"
 FETCH = (
-    "A person looks at it, then: shaker-ctl journal fetch takes whole volumes from the other copy, "
-    "shaker-ctl journal fetch FOLDER from an archive"
+    "A person looks at it, then: shaker-ctl journal fetch takes what is sound from the other copy, "
+    "shaker-ctl journal fetch FOLDER from an archive, too"
 )
 """Of a closed volume: another one may be broken in each copy."""
 

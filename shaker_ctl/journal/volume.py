@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Annotated
 
@@ -31,6 +32,12 @@ FETCHED = "volumes_fetched"
 """Kind of the record that removed volumes are at the table again, and are missed from now on."""
 REMOVED_MARK = b'"kind":"volumes_'
 """What both of them hold."""
+
+LOST = "records_lost"
+"""Kind of the record with which a person accepts that records are bad in every copy."""
+LOST_MARK = b'"kind":"records_lost"'
+IN_ITS_PLACE = "lost"
+"""Kind of what stands in the place of such a record."""
 
 
 @frozen
@@ -109,6 +116,39 @@ def fetched(numbers: Sequence[int]) -> Entry:
     """Return the record that removed volumes are at the table again."""
     note = f"{len(numbers)} volumes that were removed are fetched back"
     return Entry(FETCHED, {"fetched": list(numbers), "note": note})
+
+
+def acceptance(numbers: Sequence[int], by: Mapping[str, Plain], reason: str) -> Entry:
+    """Return the record that a person accepts the loss of records: which ones, who, and why."""
+    named = ", ".join(map(str, numbers))
+    note = f"the loss of the records {named} is accepted by {by['name']}: bad in every copy"
+    if len(numbers) > 1:
+        note += "; what lies between them fits together, and is proved by nothing else"
+    return Entry(LOST, {"lost": list(numbers), "by": by, "reason": reason, "note": note})
+
+
+def lost(records: Iterable[Record]) -> frozenset[int]:
+    """Return the records whose loss the records `volume` and `records_lost` among `records` say
+    that a person has accepted. Nothing has verified them yet."""
+    known = (plain for plain in _readable(records) if plain.get("kind") in (KIND, LOST))
+    return frozenset(number for plain in known for number in _numbers(plain.get("lost")))
+
+
+def lost_body(sequence: int, wall: str) -> bytes:
+    """Return what stands in the place of a lost record. `wall`: about when it was made."""
+    frame: dict[str, Plain] = {"sequence": sequence, "wall": wall, "round": None}
+    return canonical({"kind": IN_ITS_PLACE, "digests": {}, "pictures": {}, **frame})
+
+
+def as_accepted(record: Record, accepted: frozenset[int]) -> Record:
+    """Return the record as a walk may pass it: what stands for a lost one proves nothing, and is
+    passed only where a person has accepted that loss."""
+    if record.sequence not in accepted:
+        return record
+    with suppress(JournalCorruptError):
+        if record.plain.get("kind") == IN_ITS_PLACE:
+            return replace(record, is_lost=True)
+    return record
 
 
 def removed(records: Iterable[Record]) -> frozenset[int]:

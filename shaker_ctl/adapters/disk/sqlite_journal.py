@@ -170,7 +170,8 @@ class SqliteJournal:
         The next `write` must begin with it, and may then hold more. `run`: see `volume.entry`.
         """
         gone = {"removed": sorted(self.removed)} if self.removed else {}
-        return volume.entry((*self.closed, self._file.as_closed()), day, {**run, **gone})
+        lost = {"lost": sorted(self.lost)} if self.lost else {}
+        return volume.entry((*self.closed, self._file.as_closed()), day, {**run, **gone, **lost})
 
     @cached_property
     def removed(self) -> frozenset[int]:
@@ -179,6 +180,13 @@ class SqliteJournal:
         file = self._file
         found = volume_queries.marked(file.path, file.start.sequence + 1, volume.REMOVED_MARK)
         return volume.removed(found)
+
+    @cached_property
+    def lost(self) -> frozenset[int]:
+        """Numbers of the records whose loss a person has accepted, as the open volume says."""
+        file = self._file
+        found = volume_queries.marked(file.path, file.start.sequence + 1, volume.LOST_MARK)
+        return volume.lost(found)
 
     @property
     def present(self) -> tuple[Volume, ...]:
@@ -259,7 +267,9 @@ class SqliteJournal:
         reached = first - 1
         for record in volume_queries.read(path, first, limit):
             reached = record.sequence
-            yield Record(one.last, one.hash, record.body) if reached == one.last else record
+            if reached == one.last:
+                record = Record(one.last, one.hash, record.body)
+            yield volume.as_accepted(record, self.lost)
         if reached < min(one.last, limit):
             damage = Damage(str(path), reached + 1, None, f"missing; the volume ends at {one.last}")
             raise JournalCorruptError(damage.line(), remedy="shaker-ctl journal verify")
@@ -432,7 +442,7 @@ class SqliteJournal:
         from there. At the table a log that belongs to the file is read with it.
         """
         path = file or volume_path(self.path, one.number)
-        start = self._start_of(one)
+        start = self.start_of(one)
         try:
             if file is None:
                 self._place_of(one)
@@ -457,13 +467,14 @@ class SqliteJournal:
                     return damage
         return None
 
-    def _start_of(self, one: Volume) -> Head:
+    def start_of(self, one: Volume) -> Head:
+        """Return where the chain stands before a closed volume."""
         return self.closed[one.number - 2].head if one.number > 1 else self.start
 
     def _held_against_chain(
         self, one: Volume, path: Path, alive: Alive | None, *, alone: bool
     ) -> tuple[Head, Damage | None]:
-        start = self._start_of(one)
+        start = self.start_of(one)
         try:
             there = VolumeFile(path, read_only=True, alone=alone)
         except JournalBusyError:
@@ -474,7 +485,7 @@ class SqliteJournal:
             if (there.identity, there.closed) != (self.identity, self.closed[: one.number - 1]):
                 what = "it is a volume of another journal, or of another place in this one"
                 return start, Damage(str(path), one.first, None, what)
-            head, damage = there.verify(alive)
+            head, damage = there.verify(alive, self.lost)
             if damage is None and head != one.head:
                 what = f"volume {one.number} ends at record {head.sequence}, not as it was closed"
                 damage = Damage(str(path), min(head.sequence, one.last) + 1, None, what)

@@ -20,7 +20,8 @@ from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.stray_sqlite_files import clear, look, move_aside
-from shaker_ctl.adapters.disk.volume_file import MODE
+from shaker_ctl.adapters.disk.volume_assembly import assemble
+from shaker_ctl.adapters.disk.volume_file import MODE, found
 from shaker_ctl.adapters.disk.volume_queries import newest_wall
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
@@ -30,6 +31,15 @@ from shaker_ctl.journal.volume import Volume, day_of
 from shaker_ctl.whole_file import opened, sync_folder
 
 FROM_ARCHIVE = "Give the folder of an archive that holds it: shaker-ctl journal fetch FOLDER"
+
+GIVE_MORE = (
+    "Give the folder of an archive that holds them: shaker-ctl journal fetch FOLDER. If there is "
+    "none, a technician accepts that they are lost: shaker-ctl journal fetch --accept-loss "
+    "--by NAME --reason TEXT"
+)
+
+SHOWN = 20
+"""Numbers of lost records that a line names."""
 
 KEPT_ROUNDS = 1000
 """A table that stood still for a month starts from rounds that are older: what the lamp box
@@ -107,30 +117,52 @@ def _require_ready(journal: SqliteJournal, one: Volume) -> None:
         )
 
 
-def fetch(parameters: JournalParameters, folder: Path | None = None) -> Iterator[RestoredVolume]:
+def fetch(parameters: JournalParameters, *folders: Path) -> Iterator[RestoredVolume]:
     """Put whole volumes where one of a copy is missing or broken; yield each as it is done.
 
-    They are taken from `folder`, or from the other copy. A volume that was removed comes back if
-    the archive has it, and may stay away. What is broken is moved aside, and what stands beside a
+    They are taken from `folders`, or from the other copy; where none of these has it whole, it is
+    put together from what is sound in any of them. A volume that was removed comes back if an
+    archive has it, and may stay away. What is broken is moved aside, and what stands beside a
     closed volume with it.
 
-    The table must be stopped. Raises RefusedError while a service runs, or where the folder holds
-    no volume, or lacks one that is wanted; JournalCorruptError where what is there does not verify.
+    The table must be stopped. Raises RefusedError while a service runs, or where a folder holds no
+    volume, or none of them one that is wanted; JournalCorruptError where what is there does not
+    verify, and names the records that are bad everywhere.
     What can be mended is, before that is said.
     """
     copies = [path for path in (parameters.path, parameters.second) if path is not None]
-    archived = [] if folder is None else _journals_in(folder, {path.name for path in copies})
+    archived = _archived(copies, folders)
     trouble: JournalError | RefusedError | None = None
     with closing(JournalLock(parameters.path)):
         for path in copies:
             if volume_numbers(path):
                 others = [other for other in copies if other != path]
                 try:
-                    yield from _fetch_copy(path, archived or others)
+                    yield from _fetch_copy(path, [*archived, *others])
                 except (JournalError, RefusedError) as error:
                     trouble = trouble or error
     if trouble is not None:
         raise trouble
+
+
+def lost_records(parameters: JournalParameters, *folders: Path) -> list[int]:
+    """Return the records of closed volumes that are bad in each copy and in each archive given, and
+    whose loss nobody has accepted. Raises RefusedError, JournalError."""
+    copies = [path for path in (parameters.path, parameters.second) if path is not None]
+    archived = _archived(copies, folders)
+    found = set[int]()
+    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+        for one in journal.present:
+            here = volume_path(parameters.path, one.number)
+            places = [volume_path(source, one.number) for source in (*archived, *copies)]
+            if all(journal.verify_closed(one, file=file)[1] for file in {here, *places}):
+                found.update(assemble(journal.identity, journal.start_of(one), one, places).lost)
+        return sorted(found - journal.lost)
+
+
+def _archived(copies: Iterable[Path], folders: Iterable[Path]) -> list[Path]:
+    names = {path.name for path in copies}
+    return [journal for folder in folders for journal in _journals_in(folder, names)]
 
 
 def _journals_in(folder: Path, names: set[str]) -> list[Path]:
@@ -182,21 +214,43 @@ def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> Restor
 
 def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> None:
     """Put the first of the candidates that is whole at `here`: the file alone, whatever stands
-    beside it. What stood here is moved aside. Raises JournalCorruptError, RefusedError."""
+    beside it; where none is, what is sound in any of them. What stood here is moved aside. Raises
+    JournalCorruptError, RefusedError."""
     for file in candidates:
         try:
             if file != here:
                 _require_whole(file, journal, one)
             aside = _copied(file, here, journal, one)
             break
-        except JournalCorruptError as error:
-            wrong = error
+        except JournalCorruptError:
+            continue
     else:
-        raise JournalCorruptError(str(wrong), remedy=FROM_ARCHIVE)
+        parts = dict.fromkeys(candidates + [here] * os.path.lexists(here))
+        aside = _assembled(here, list(parts), journal, one)
     with _writing(here):
         move_aside(here)
         os.replace(aside, here)
         sync_folder(here.parent)
+
+
+def _assembled(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> Path:
+    """Write what is sound in any of the candidates to a place beside `here`; return that place.
+
+    Raises JournalCorruptError where records are bad in all of them and nobody has accepted it.
+    """
+    made = assemble(journal.identity, journal.start_of(one), one, candidates)
+    if unknown := sorted(set(made.lost) - journal.lost):
+        named = f"{', '.join(map(str, unknown[:SHOWN]))}{' and more' * (len(unknown) > SHOWN)}"
+        raise JournalCorruptError(
+            f"volume {one.number}: {len(unknown)} of its {one.last - one.first + 1} records are bad"
+            f" or missing in each of {len(candidates)} files: {named}",
+            remedy=GIVE_MORE,
+        )
+    aside = here.with_name(here.name + ".part")
+    clear(aside)
+    found(aside, journal.identity, journal.closed[: one.number - 1], made.records)
+    _require_whole(aside, journal, one)
+    return aside
 
 
 @frozen

@@ -57,7 +57,7 @@ from shaker_ctl.journal.record import (
     newer,
     walk,
 )
-from shaker_ctl.journal.volume import Volume, broken_list, misfit
+from shaker_ctl.journal.volume import Volume, as_accepted, broken_list, misfit
 from shaker_ctl.whole_file import sync_folder
 
 _REFUSE = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
@@ -328,8 +328,12 @@ class VolumeFile:
 
     # ── Verifying ───────────────────────────────────────────────────────────
 
-    def verify(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
+    def verify(
+        self, alive: Alive | None = None, lost: frozenset[int] = frozenset()
+    ) -> tuple[Head, Damage | None]:
         """Walk the whole volume; return its sound head and the first damage, if any.
+
+        `lost`: records whose loss a person has accepted.
 
         A tail that was cut off is not seen here: compare the head with another medium. `alive` is
         called now and then. Raises JournalBusyError where another process keeps the file.
@@ -342,7 +346,7 @@ class VolumeFile:
                 if alive is not None:
                     db.set_progress_handler(lambda: alive(), ALIVE_EVERY)
                 db.execute("PRAGMA cell_size_check=ON")
-                head, is_sound = self._guard(self._fits, db)
+                head, is_sound = self._guard(self._fits, db, lost)
                 if is_sound:
                     problems = self._guard(
                         lambda: db.execute("PRAGMA integrity_check(1)").fetchall()
@@ -354,7 +358,7 @@ class VolumeFile:
             raise
         except JournalError:
             pass  # What is wrong, and where, is found step by step below.
-        return self._walk_slowly()
+        return self._walk_slowly(lost)
 
     def _first_misfit(self) -> Damage | None:
         """Whether the first record seals the list of closed volumes in."""
@@ -370,7 +374,7 @@ class VolumeFile:
             wrong = str(error)
         return Damage(str(self.path), at, None, wrong) if wrong else None
 
-    def _fits(self, db: sqlite3.Connection) -> tuple[Head, bool]:
+    def _fits(self, db: sqlite3.Connection, lost: frozenset[int]) -> tuple[Head, bool]:
         """The whole walk in one pass: chain, and that each record is filed under its round.
 
         Says only whether all is well. 100 ns a record count: ten million of them are read each
@@ -390,7 +394,10 @@ class VolumeFile:
                 link.update(body)
             except TypeError:  # a damaged file can give another type
                 return self.start, False
-            if number != sequence or chain != link.digest():
+            if number != sequence or (
+                chain != link.digest()
+                and not as_accepted(Record(sequence, chain, body), lost).is_lost
+            ):
                 return self.start, False
             if not (names_round(body, filed) or _is_filed(db, sequence)):
                 return self.start, False
@@ -399,11 +406,12 @@ class VolumeFile:
             before = chain
         return Head(sequence, before), True
 
-    def _walk_slowly(self) -> tuple[Head, Damage | None]:
+    def _walk_slowly(self, lost: frozenset[int]) -> tuple[Head, Damage | None]:
         """Name the first damage, where it is known that there is one."""
         head, walked_to = self.start, self.start.sequence
         try:
-            for step in walk(self.start, self.read(), str(self.path)):
+            records = (as_accepted(record, lost) for record in self.read())
+            for step in walk(self.start, records, str(self.path)):
                 if isinstance(step, Damage):
                     return head, step
                 head, walked_to = Head(step.sequence, step.hash), step.sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
 from shaker_ctl.adapters.disk.volume_archive import (
     delete,
+    lost_records,
     removable,
     require_archived,
     sharing_medium,
@@ -123,24 +125,38 @@ def _say_whose_medium(folder: Path, parameters: JournalParameters) -> None:
 
 
 def fetch(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FOLDER]", help="Folder of an archive; without it, the other copy is taken."
-        ),
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FOLDER]...", help="Folders of archives, beside the other copy."),
     ] = None,
+    accept_loss: Annotated[
+        bool,
+        typer.Option("--accept-loss", help="Accept that records are bad in every file. Recorded."),
+    ] = False,
+    name: Annotated[str, typer.Option("--by", help="With it: your login name here.")] = "",
+    reason: Annotated[str, typer.Option(help="With it: why there is no better file.")] = "",
+    role: Annotated[
+        Role, typer.Option(help="With it: technician or supervisor.")
+    ] = Role.TECHNICIAN,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
     """Put whole volumes where one of a copy is missing or broken.
 
-    They come from the other copy, or from an archive, and are verified. The table must be stopped.
-    A broken file is moved aside, never deleted. Removed volumes that both copies hold again are
-    recorded: from then on one that is gone is missed.
+    They come from an archive or the other copy. Where none of them has a volume whole, it is put
+    together, record by record, from what is sound in any of them. All is verified against the
+    chain. The table must be stopped. A broken file is moved aside, never deleted. Removed volumes
+    that both copies hold again are recorded: from then on one that is gone is missed.
+
+    A record that is bad in every file is lost. With --accept-loss a named person accepts that, with
+    the passphrase; a record says which ones, and a mark stands in their place.
     """
-    parameters = settings_file.load(config).journal
+    chosen = settings_file.load(config)
+    parameters, folders = chosen.journal, folders or []
+    if accept_loss:
+        _accept_loss(parameters, folders, chosen.console.users_file, name, role, reason)
     become_owner_of(parameters.path.parent)
     count = 0
-    for one in fetch_volumes(parameters, folder):
+    for one in fetch_volumes(parameters, *folders):
         count += 1
         screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
     _record_what_is_back(parameters)
@@ -150,6 +166,27 @@ def fetch(
             "the last file of each copy, too",
             soft_wrap=True,
         )
+
+
+def _accept_loss(
+    parameters: JournalParameters,
+    folders: Sequence[Path],
+    users: Path,
+    name: str,
+    role: Role,
+    reason: str,
+) -> None:
+    """Have both copies say which records a person accepts as lost."""
+    from shaker_ctl import sealed_start
+    from shaker_ctl.commands.signing import require_mender
+
+    signer = require_mender(users, name, role, reason, "accept that records are lost")
+    become_owner_of(parameters.path.parent)
+    if not (lost := lost_records(parameters, *folders)):
+        return
+    with closing(open_copies(parameters)) as opened:
+        sealed_start.write(opened, volume.acceptance(lost, signer.signature(), reason))
+    screen.print(f"accepted as lost: records {', '.join(map(str, lost))}", soft_wrap=True)
 
 
 def _record_what_is_back(parameters: JournalParameters) -> None:

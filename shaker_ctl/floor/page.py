@@ -33,7 +33,7 @@ from shaker_ctl.floor.tables import ShownTable
 from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, genesis
-from shaker_ctl.journal.volume import gaming_day
+from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
 from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import round_of
@@ -319,9 +319,9 @@ class FloorPage:
         asked = request.query_params.get("day", "")
         begins = self._p.day_begins
         try:
-            day = date.fromisoformat(asked or gaming_day(datetime.now(), begins))
+            day = date.fromisoformat(asked or gaming_day(datetime.now().astimezone(), begins))
             since, until = (
-                datetime.combine(one, begins).astimezone(UTC).isoformat(timespec="milliseconds")
+                began(one.isoformat(), begins).astimezone(UTC).isoformat(timespec="milliseconds")
                 for one in (day, day + timedelta(days=1))
             )
         except (ValueError, OverflowError):
@@ -344,7 +344,7 @@ class FloorPage:
     async def _day(self, request: Request) -> Response:
         day, rows = await self._day_rows(request)
         total = {key: sum(row[key] for row in rows) for key in ("rounds", *ENDINGS)}
-        begins = datetime.combine(date.fromisoformat(day), self._p.day_begins).astimezone()
+        begins = began(day, self._p.day_begins)
         return self.site.page(
             request, "floor_day.html", day=day, rows=rows, total=total, begins=f"{begins:%H:%M %Z}"
         )

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -207,6 +207,15 @@ def gaming_day(now: datetime, begins: time) -> str:
     """Return the gaming day of a moment: the date on which the day began, in the zone of `now`."""
     began = now.date() if now.time() >= begins else now.date() - timedelta(days=1)
     return began.isoformat()
+
+
+def began(day: str, begins: time) -> datetime:
+    """Return the moment at which a gaming day begins, in the machine's own zone: of all records
+    from then until the next day begins, `day_of` says this day.
+
+    Raises ValueError or OverflowError where it is no day of the calendar.
+    """
+    return datetime.combine(date.fromisoformat(day), begins).astimezone()
 
 
 def steady(begins: time) -> time:

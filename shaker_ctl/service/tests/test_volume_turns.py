@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from time import tzset
 
@@ -14,7 +14,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import link
-from shaker_ctl.journal.volume import day_of, gaming_day
+from shaker_ctl.journal.volume import began, day_of, gaming_day
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
 from shaker_ctl.service.last_end import LastEnd, opening
@@ -164,3 +164,16 @@ def test_a_day_does_not_begin_inside_a_change_of_clocks(begins, is_steady, in_zo
     else:
         with pytest.raises(ValidationError, match="inside a change of this machine's clocks"):
             JournalParameters(day_begins=at)
+
+
+@pytest.mark.parametrize("zone", [NEW_YORK, "XXX8", "UTC0", "XXX-8"])
+@pytest.mark.parametrize("begins", [time(0), time(3), time(6)])
+def test_table_and_floor_put_each_minute_on_the_same_day(zone: str, begins: time, in_zone) -> None:
+    """The table asks for a record's day, the floor for a day's records; clocks change on two."""
+    in_zone(zone)
+    for month, day in ((3, 7), (6, 1), (10, 31)):
+        for minute in range(0, 3 * 24 * 60, 10):
+            at = datetime(2026, month, day, 5, tzinfo=UTC) + timedelta(minutes=minute)
+            found = day_of(at.isoformat(), begins)
+            after = (date.fromisoformat(found) + timedelta(days=1)).isoformat()
+            assert began(found, begins) <= at < began(after, begins)

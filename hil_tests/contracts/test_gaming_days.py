@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Sequence
 from contextlib import closing
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from time import tzset
 
@@ -19,6 +19,7 @@ from hil_tests.contracts.test_volume_removal import act, aged, parameters, remov
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk import record_tables, volume_archive
+from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
@@ -26,7 +27,8 @@ from shaker_ctl.adapters.disk.volume_archive import removable
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Head, link
+from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.page.journal import read_day
 
 __all__ = ["aged", "parameters"]
@@ -265,3 +267,25 @@ def test_what_was_recorded_after_a_volume_of_the_last_days_stays_though_its_day_
             assert [(each.number, each.why) for each in staying] == [
                 (5, "it was recorded after one of 2026-11-21")
             ]
+
+
+@pytest.mark.parametrize("zone", ["XXX8", "XXX5", "UTC0", "XXX-8"])
+def test_no_sheet_accuses_the_clock_of_a_table_that_named_no_day_at_its_first_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    """Its first volume is named by the date in UTC, all later ones by the gaming day."""
+    monkeypatch.setenv("TZ", zone)
+    tzset()
+    try:
+        for hour in range(24):
+            path, at = tmp_path / f"{hour}.sqlite", datetime(2026, 11, 23, hour, 30, tzinfo=UTC)
+            with closing(SqliteJournal(path)) as store:
+                for minutes in range(2):
+                    wall = (at + timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
+                    day = gaming_day(at.astimezone(), time(6))
+                    entry = store.next_volume(day, {}) if minutes else Entry("opening", {})
+                    store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
+                assert GamingDays(store, time(6)).notes(day) == [], hour
+    finally:
+        monkeypatch.undo()
+        tzset()

@@ -29,6 +29,8 @@ class _Span:
     """One volume, and the days between which its records lie."""
 
     volume: Volume
+    began: str
+    """Day of its first record; what the chain says of a volume that is not here."""
     earliest: str
     latest: str
     is_here: bool
@@ -52,12 +54,14 @@ class GamingDays:
         self._spans: list[_Span] = []
         for at, one in enumerate(volumes):
             is_here = one.number in here or at == len(journal.closed)
-            days = [one.day, *(self._ends(one) if is_here else [])]
+            ends = self._ends(one) if is_here else []
+            began = ends[0] if ends else one.day
+            days = [one.day, *ends]
             if len(days) == 1:  # what nobody can see goes on to where the next volume begins
                 days += [max(one.day, volumes[at + 1].day)]
             if not is_here:  # its day was named in the time zone of then; now it may be another
                 days += [_beside(one.day, -1), _beside(one.day, 1)]
-            self._spans.append(_Span(one, min(days), max(days), is_here))
+            self._spans.append(_Span(one, began, min(days), max(days), is_here))
 
     def _ends(self, one: Volume) -> list[str]:
         """Days of a volume's first and last record; none where a closed one is damaged."""
@@ -124,10 +128,11 @@ class GamingDays:
         holding = [at for at, one in enumerate(self._spans) if one.earliest <= day <= one.latest]
         beside = {at + step for at in holding for step in (-1, 0, 1, 2)}
         for at in sorted(beside & set(range(1, len(self._spans)))):
-            before, one = self._spans[at - 1].volume, self._spans[at].volume
-            if one.day < before.day:
+            before, one = self._spans[at - 1], self._spans[at]
+            if one.began < before.began:
                 told.append(
-                    f"the clock was set back at record {one.first}, from {before.day} to {one.day}:"
+                    f"the clock was set back at record {one.volume.first}, "
+                    f"from {before.began} to {one.began}:"
                     " records about there may stand on the sheet of a day that was another"
                 )
         return told

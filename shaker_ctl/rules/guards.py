@@ -646,8 +646,10 @@ def possible_values(c: Context) -> bool:
 
 @guard("the values differ from those that were read")
 def repeats_reading(c: Context) -> bool:
-    reading = c.state.reading
-    return isinstance(reading, Verified) and sorted(c.event.values) == sorted(reading.values)
+    reading, values = c.state.reading, c.event.values  # none: a no roll
+    return (
+        isinstance(reading, Verified) and bool(values) and sorted(values) == sorted(reading.values)
+    )
 
 
 @guard("a value of this round is verified or entered")
@@ -683,7 +685,7 @@ def shown_as_they_fell(c: Context) -> bool:
 @guard("after an interruption it takes the person whose presence the profile asks for")
 def decided_in_presence(c: Context) -> bool:
     """Against the reading, one of the two, who entered or who decides, is that person."""
-    agrees = c.event.values is not None and repeats_reading.holds(c)
+    agrees = repeats_reading.holds(c)
     entered = c.state.enterer is not None and c.state.enterer.role in c.rules.presence
     return agrees or not c.state.interrupted or entered or may_be_present.holds(c)
 

@@ -92,6 +92,15 @@ class Bench:
         self.rewrite(self.config, text.replace(old, new))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def in_the_texts_zone() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("doctor")
@@ -147,6 +156,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
             "journal",
             "resumption",
             "text",
+            "time zone",
             "dice",
             "people",
             "digests",

@@ -9,8 +9,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
@@ -20,6 +21,7 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import SettingsError, ShakerError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.regulation import NOT_STATED
 from shaker_ctl.rules.rulebook import Rulebook, out_of_force
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Barrier, Role, TimeTrust
@@ -42,6 +44,7 @@ def examine(
     yield journal_copies(journal)
     yield resumption(journal, book, table)
     yield text(book, table, datetime.now(UTC))
+    yield time_zone(book, datetime.now(UTC))
     yield dice(journal, book, table, datetime.now(UTC))
     yield people(console.users_file)
 
@@ -118,6 +121,23 @@ def text(book: Rulebook, table: TableParameters, now: datetime) -> Finding:
         return ok("text", f"{said}: in force")
     remedy = "Name a text in force under [table] profile; to show it only: as_demonstration"
     return warn("text", f"{said}: {book.explain(barrier)}", remedy)
+
+
+def time_zone(book: Rulebook, now: datetime) -> Finding:
+    """Whether this machine, in whose zone gaming days begin, is in the zone of the rule text."""
+    name = book.profile.in_force.time_zone.value
+    if name == NOT_STATED:
+        return ok("time zone", "the text names none")
+    wanted = ZoneInfo(name)
+    year = [now + timedelta(days=days) for days in range(0, 366, 7)]  # clocks change meanwhile
+    if all(at.astimezone().utcoffset() == at.astimezone(wanted).utcoffset() for at in year):
+        return ok("time zone", f"{name}, as the text")
+    return warn(
+        "time zone",
+        f"it is {now.astimezone():%H:%M %Z} here and {now.astimezone(wanted):%H:%M %Z} by the text:"
+        " gaming days begin by the time here",
+        f"sudo timedatectl set-timezone {name}, then restart the table",
+    )
 
 
 def resumption(journal: JournalParameters, book: Rulebook, table: TableParameters) -> Finding:

@@ -6,6 +6,7 @@ import shutil
 from collections import namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
+from time import tzset
 
 import pytest
 
@@ -220,3 +221,28 @@ def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
     found = records.resumption(journal, rulebook(other), other)
     assert found.verdict is Grade.WARN
     assert "it was pa-625a, paytable A" in found.text
+
+
+@pytest.mark.parametrize(
+    ("profile", "here", "verdict"),
+    [
+        ("pa-625a", "America/New_York", Grade.OK),
+        ("pa-625a", "EST5", Grade.WARN),
+        ("pa-625a", "Europe/London", Grade.WARN),
+        ("house-auto", "Europe/London", Grade.OK),
+    ],
+)
+def test_a_machine_in_another_zone_than_its_text_is_named(
+    profile: str, here: str, verdict: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Raspberry Pi comes in London's: gaming days would begin at one in the night."""
+    monkeypatch.setenv("TZ", here)
+    tzset()
+    try:
+        book = rulebook(TableParameters(profile=profile))
+        found = records.time_zone(book, datetime(2026, 11, 23, tzinfo=UTC))
+    finally:
+        monkeypatch.undo()
+        tzset()
+    assert found.verdict is verdict
+    assert ("set-timezone America/New_York" in found.remedy) is (verdict is Grade.WARN)

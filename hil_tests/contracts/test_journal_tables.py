@@ -216,7 +216,7 @@ def test_the_tables_say_what_a_walk_over_all_records_says(store: SqliteJournal) 
     counted = reader.counted()
     assert counted is not None
     assert counted[1] == store.head().sequence
-    assert {**figures_of(counted[0]), "left_out": []} == figures(store.read())
+    assert {**figures_of(counted[0]), "left_out": [], "marks": []} == figures(store.read())
     store.close()
 
 

@@ -68,6 +68,11 @@ class Record:
             raise _unreadable(decoded)
         return decoded
 
+    @property
+    def exported(self) -> bytes:
+        """The record as it was hashed, to the byte, with its hash: a line of every export."""
+        return b'{"hash":"%s","record":%s}\n' % (self.hash.hex().encode(), self.body)
+
 
 @frozen
 class Head:

@@ -60,7 +60,7 @@ def pack(
                 continue
             put(f"pictures/{Path(name).name}", content)
             files.append({"file": f"pictures/{Path(name).name}", "sha256": digest, "what": what})
-        put("records.jsonl", b"".join(_line(one.hash, one.body) for one in found.records))
+        put("records.jsonl", b"".join(one.exported for one in found.records))
         chain = {
             "first": found.before.sequence + 1,
             "before": found.before.hash.hex(),
@@ -85,7 +85,3 @@ def pack(
         put("verify.py", VERIFY.read_bytes())
         put("README.txt", "".join([*(f"** {mark} **\n\n" for mark in found.marks), ABOUT]).encode())
     return buffer.getvalue()
-
-
-def _line(chain: bytes, body: bytes) -> bytes:
-    return b'{"hash":"%s","record":%s}\n' % (chain.hex().encode(), body)

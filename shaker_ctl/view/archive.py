@@ -152,7 +152,7 @@ class JournalArchive:
         first = max(1, last - EXPORT_RECORDS + 1)
         buffer = io.BytesIO()
         with gzip.open(buffer, "wb") as packed:
-            packed.writelines(map(_line, self._records.read(first)))
+            packed.writelines(record.exported for record in self._records.read(first))
         return Parcel(f"shaker-journal-{first}-{last}.jsonl.gz", buffer.getvalue())
 
     def _require_recorded(self) -> None:
@@ -173,7 +173,7 @@ def log_bundle(records: Records, settings: str, versions: str, pictures: Picture
     first = max(1, records.head().sequence - BUNDLE_RECORDS + 1)
     lines, named = [], {}
     for record in records.read(first):
-        lines.append(_line(record))
+        lines.append(record.exported)
         for kept in record.plain.get("pictures", {}).values():
             named[f"pictures/{kept['file']}"] = kept["sha256"]
     buffer = io.BytesIO()
@@ -195,11 +195,6 @@ def _judged(name: str, content: bytes, named: Mapping[str, str]) -> tuple[str, b
     if is_recorded(content, named[name]):
         return name, content
     return name.removesuffix(".jpg") + ".NOT-AS-RECORDED.jpg", content
-
-
-def _line(record: Record) -> bytes:
-    """A record as it was hashed, to the byte, with its hash."""
-    return b'{"hash":"%s","record":%s}\n' % (record.hash.hex().encode(), record.body)
 
 
 def round_view(

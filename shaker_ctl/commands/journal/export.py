@@ -98,7 +98,7 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
     last = before.hash
     for record in records:
         last = record.hash
-        lines.write(_line(record).decode() + "\n")
+        lines.write(record.exported.decode())
         count += 1
         plain = record.plain
         for closed in closings(plain):
@@ -111,11 +111,6 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
     ends = {"first": before.sequence + 1, "before": before.hash.hex(), "head": last.hex()}
     chain.write(json.dumps(ends) + "\n")
     return count, rounds
-
-
-def _line(record: Record) -> bytes:
-    """A record as it was hashed, to the byte, with its link of the chain."""
-    return b'{"hash":"%s","record":%s}' % (record.hash.hex().encode(), record.body)
 
 
 def verify_export(folder: Path) -> Head:
@@ -154,10 +149,10 @@ def verify_export(folder: Path) -> Head:
 
 
 def _record(number: int, line: bytes) -> Record:
-    """What `_line` wrote; without a hash where it wrote something else."""
+    """What was exported; without a hash where it wrote something else."""
     with contextlib.suppress(ValueError):
         record = Record(number, bytes.fromhex(line[9:73].decode()), line[_BODY_AT:-1])
-        if line == _line(record):
+        if line + b"\n" == record.exported:
             return record
     return Record(number, b"", line)
 

@@ -294,6 +294,8 @@ class RoomView:
 
     says: str = ""
     """The round in one sentence: `Place your bets.`"""
+    odds: str = ""
+    """Multipliers that are shown and in force."""
     call: str = ""
     """In the place of a result: `void`, `no roll`, `dispute`, `by hand`, ...; empty in play."""
     wagers: str = ""

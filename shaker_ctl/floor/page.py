@@ -88,6 +88,9 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         shape = "triangle" if is_waiting else "circle"
     rank = ("cross", "triangle", "circle", "square").index(shape)
     round_id = state.get("round_id")
+    result = table.last_result()
+    if result.get("round") != round_id or state.get("shape") == "cross":
+        result = {}  # of another round: beside a void it would be read as this one's
     return TableCard(
         name=table.place.table,
         title=table.runs()["title"] or table.place.table,
@@ -96,7 +99,7 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         round=round_id if isinstance(round_id, int) else None,
         room=str(state.get("room") or "")[:200],
         waits_for=waits,
-        result=table.last_result(),
+        result=result,
         marks=table.runs()["marks"],
         alarms=alarms,
         behind=table.behind,

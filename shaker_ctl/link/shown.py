@@ -22,7 +22,8 @@ def state_of(view: Mapping[str, Any] | None) -> dict[str, Any]:
     pending = view.get("pending") or {}
     state["waits_for"] = pending.get("text") or ""
     room = view.get("room") or {}
-    state["room"], state["shape"] = room.get("says", ""), room.get("shape", "")
+    state["room"] = f"{room.get('says', '')} {room.get('odds', '')}".strip()
+    state["shape"] = room.get("shape", "")
     state["profile"] = (view.get("profile") or {}).get("key", "")
     state["entry_mode"] = (view.get("profile") or {}).get("entry_mode", "")
     lamps = view.get("lamps") or {}

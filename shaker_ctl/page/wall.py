@@ -56,6 +56,8 @@ class Wall:
     """Whether a table has answered since the page started."""
     table: str
     says: str
+    odds: str
+    """Multipliers in force."""
     shape: str
     round: int | None
     call: str
@@ -122,6 +124,7 @@ def wall(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> W
         is_known=True,
         table=view["table"],
         says=room["says"],
+        odds=room["odds"],
         shape=room["shape"],
         round=view["round_id"],
         call=room["call"],
@@ -152,6 +155,7 @@ def _unknown(table: str) -> Wall:
         is_known=False,
         table=table,
         says="",
+        odds="",
         shape="cross",
         round=None,
         call="",
@@ -169,7 +173,7 @@ def _unknown(table: str) -> Wall:
 def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
     """What a part of the wall shows: it is drawn anew where this differs."""
     if part == "layout":
-        return wall.areas, wall.lit, wall.commanded, wall.broken, wall.is_known
+        return wall.areas, wall.odds, wall.lit, wall.commanded, wall.broken, wall.is_known
     if part == "result":
         return (
             wall.values,

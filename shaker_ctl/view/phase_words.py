@@ -50,6 +50,8 @@ class PhaseWords:
     tone: Tone = Tone.CALM
     call: str = ""
     """Shown as large as a result, in its place."""
+    wagers: str = ""
+    """What happens to wagers, beside the call, where the phase alone says it."""
     life: str = ""
     """Of the table, where the phase alone says it."""
     stage: str = ""
@@ -72,6 +74,8 @@ _SOON = "The next round begins soon."
 _CLOSED = "The table is closed."
 INSPECTED = "The table is closed for its inspection."
 """The room's sentence while the phases of a toss serve an inspection."""
+_STAY = "Wagers stay until it is decided."
+_BY_HAND = "The result stands. Wagers are settled by hand."
 _TOSSED = "No more bets."
 _DECIDING = "The table decides."
 
@@ -209,6 +213,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "Interrupted after the toss: named persons are asked.",
         Tone.WAIT,
         "on hold",
+        _STAY,
         waits=_waits("in-view", "interrupted after the toss", IN_CHARGE | DEALER),
         lamps=frozenset({S.AWAITING_DEALER}),
     ),
@@ -223,6 +228,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "Dealer and reader disagree; the floorperson decides.",
         Tone.WAIT,
         "dispute",
+        _STAY,
         waits=_waits("decide", "decide"),
         lamps=frozenset({S.AWAITING_DEALER}),
     ),
@@ -259,6 +265,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "The lamps failed after the toss; the named person must come.",
         Tone.WAIT,
         "by hand",
+        _BY_HAND,
         waits=_waits("presence", "come to the table, then: presence"),
         lamps=frozenset({S.FAULT}),
     ),
@@ -267,6 +274,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "The round is settled by hand.",
         Tone.WAIT,
         "by hand",
+        _BY_HAND,
         waits=_settled("settle by hand"),
         lamps=frozenset({S.SETTLE_BY_HAND}),
     ),

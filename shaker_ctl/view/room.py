@@ -44,12 +44,13 @@ def room(
         says, tone = PHASE_WORDS[Phase.DISPUTED].room, Tone.WAIT
     elif state.phase in _BETWEEN and (barrier or state.compartment_open or state.estop_pressed):
         says, tone = _NO_ROUND, Tone.WAIT
+    odds = ""
     if state.multipliers_shown:
-        says = f"{says} Multipliers in force: {wording.odds(state.multipliers)}."
+        odds = f"Multipliers in force: {wording.odds(state.multipliers)}."
     call, wagers, clause = _call(state, rules, last, words)
     if wagers and state.phase in _BETWEEN:
         tone = Tone.CALM  # not green beside a round that has no result
-    return RoomView(says=says, call=call, wagers=wagers, clause=clause, shape=tone.value)
+    return RoomView(says=says, odds=odds, call=call, wagers=wagers, clause=clause, shape=tone.value)
 
 
 def _are_bets_open(state: TableState, rules: Rulebook) -> bool:
@@ -69,6 +70,6 @@ def _call(
     elif state.phase in _BETWEEN and last is not None and last.round == state.round:
         ending, cause = last.ending, last.cause
     if ending not in CALLS:
-        return words.call, "", ""
+        return words.call, words.wagers, ""
     clause, wagers = wagers_after(rules, ending, cause)
     return CALLS[ending], WAGERS[wagers], clause

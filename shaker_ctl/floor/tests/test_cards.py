@@ -64,3 +64,25 @@ def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:
     assert "motor-stall" in staff
     assert "DEMONSTRATION" in room
     assert "DEMONSTRATION" in staff
+
+
+@pytest.mark.parametrize(
+    ("round_id", "shape", "is_shown"),
+    [(7, "circle", True), (8, "circle", False), (7, "cross", False)],
+)
+def test_a_card_shows_the_result_of_the_round_in_hand_alone(
+    round_id: int, shape: str, is_shown: bool
+) -> None:
+    tables = Tables("house")
+    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
+    tables.take(PLACE.topic("result"), b'{"round":7,"values":[3,5,1],"side":"small"}')
+    state = state_of({"life": "open", "round_id": round_id, "room": {"shape": shape}})
+    tables.take(PLACE.topic("state"), json.dumps(state).encode())
+
+    assert bool(card_of(tables.by_name["pit-1"], "").result) is is_shown
+
+
+def test_a_floor_hears_which_multipliers_are_in_force() -> None:
+    room = {"says": "Place your bets.", "odds": "Multipliers in force: one-4 7 to 1."}
+
+    assert state_of({"room": room})["room"] == f"{room['says']} {room['odds']}"

@@ -89,6 +89,7 @@ def view(**more: Any) -> dict[str, Any]:
         "says": "Bets are open.",
         "room": {
             "says": "Place your bets.",
+            "odds": "",
             "call": "",
             "wagers": "",
             "clause": "",
@@ -285,6 +286,7 @@ class TestWall:
     def test_what_is_no_result_is_called_in_its_place(self, page, call):
         room = {
             "says": "This round has no result.",
+            "odds": "",
             "call": call,
             "wagers": "All wagers are returned.",
             "clause": "625a.7(c)",

@@ -49,6 +49,7 @@ def test_the_tables_own_sentences_are_translated() -> None:
     known = set(written())
     of_play = {words.staff for words in PHASE_WORDS.values() if "nspect" not in words.staff}
     of_room = {words.room for words in PHASE_WORDS.values()} | set(WAGERS.values())
+    of_room |= {words.wagers for words in PHASE_WORDS.values() if words.wagers}
     calls = {words.call for words in PHASE_WORDS.values() if words.call} | set(CALLS.values())
 
     assert {role.value for role in Role} <= known

@@ -15,6 +15,7 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
+    Multiplied,
     Named,
     Person,
     Purpose,
@@ -55,19 +56,25 @@ def test_no_phase_tells_the_room_values_names_or_commands(phase: Phase) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "call", "shape"),
+    ("phase", "call", "shape", "wagers"),
     [
-        (Phase.BETTING, "", "circle"),
-        (Phase.DISPUTED, "dispute", "triangle"),
-        (Phase.SETTLING_BY_HAND, "by hand", "triangle"),
-        (Phase.WITHOUT_RESULT, "void", "cross"),
-        (Phase.OUT_OF_SERVICE, "out of service", "cross"),
+        (Phase.BETTING, "", "circle", ""),
+        (Phase.DISPUTED, "dispute", "triangle", "stay"),
+        (Phase.INTERRUPTED, "on hold", "triangle", "stay"),
+        (Phase.AWAITING_PRESENCE, "by hand", "triangle", "settled by hand"),
+        (Phase.SETTLING_BY_HAND, "by hand", "triangle", "settled by hand"),
+        (Phase.WITHOUT_RESULT, "void", "cross", "returned"),
+        (Phase.OUT_OF_SERVICE, "out of service", "cross", ""),
     ],
 )
-def test_what_is_called_is_neither_a_result_nor_green(phase: Phase, call: str, shape: str) -> None:
+def test_what_is_called_is_neither_a_result_nor_green_and_says_what_becomes_of_wagers(
+    phase: Phase, call: str, shape: str, wagers: str
+) -> None:
     told = room(replace(OF_STAFF, phase=phase, ending=Ending.VOID), RULES, None)
 
     assert (told.call, told.shape) == (call, shape)
+    assert wagers in told.wagers
+    assert bool(told.wagers) is bool(wagers)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +108,16 @@ def test_bets_that_close_before_the_reveal_are_open_during_the_toss() -> None:
     said = [room(replace(OF_STAFF, phase=Phase.TOSSING), r, None).says for r in (RULES, covered)]
 
     assert said == ["No more bets.", "Place your bets."]
+
+
+def test_multipliers_are_told_beside_the_sentence_and_make_it_no_longer() -> None:
+    betting = TableState(Phase.BETTING, round=8)
+    odds = (Multiplied("one-4", 7, 2),)
+
+    told = room(replace(betting, multipliers=odds, multipliers_shown=True), RULES, None)
+
+    assert told.says == room(betting, RULES, None).says
+    assert told.odds == "Multipliers in force: one-4 on 2 dice 7 to 1."
 
 
 def test_the_table_of_words_is_complete() -> None:

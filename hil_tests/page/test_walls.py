@@ -1,0 +1,219 @@
+"""The wall in every moment that a room sees: what it says, and that nothing on it moves.
+
+A person at a console brings the table there; the wall is drawn from the view that results.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import uvicorn
+
+from hil_tests.page.conftest import SHOTS
+from hil_tests.waiting import until
+from shaker_ctl.console.json_voice import plain
+from shaker_ctl.page.app import Page
+from shaker_ctl.page.tests.a_journal import Scribe
+from shaker_ctl.page.tests.test_page import _page as made_page
+from shaker_ctl.rules import commands as do
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.vocabulary import NoRoll, NoRollKind
+from shaker_ctl.view.tests.seated import READ, Seated
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+ROUNDS = 22
+SIZES = {
+    "phone": (390, 844),
+    "pi": (800, 480),
+    "panel": (1024, 600),
+    "desk": (1440, 900),
+    "wall": (1920, 1080),
+    "on-end": (1080, 1920),
+    "4k": (3840, 2160),
+}
+DRAWN = (*((size, "en") for size in SIZES), ("phone", "zh-TW"), ("wall", "zh-TW"))
+_BOXES = """[...document.querySelectorAll('#live > section')].map(section => {
+  const box = section.getBoundingClientRect();
+  return [section.dataset.part, box.x, box.y, box.width, box.height].join(' ');
+})"""
+_CUT_OFF = """[...document.querySelectorAll('.call strong, .call p, .shown, .life strong')]
+  .filter(one => one.scrollWidth > one.closest('section').clientWidth
+    || one.getBoundingClientRect().bottom > one.closest('section').getBoundingClientRect().bottom)
+  .map(one => one.textContent)"""
+OF_STAFF = re.compile(r"\bdan\b|\bfay\b|\bdecide\b|\binspect\b|in-view|settled \(|key |`|systemctl")
+
+
+class Jammed(Seated):
+    """The shaker fails in each toss."""
+
+    def _performed(self, command: do.Command) -> Iterator[ev.Event]:
+        if isinstance(command, do.StartToss) and self.state.round:
+            yield ev.TossStarted(command.occasion)
+            yield ev.ShakerFault(command.occasion, "tach-silent")
+        else:
+            yield from super()._performed(command)
+
+
+def opened(kind: type[Seated] = Seated) -> Seated:
+    table = kind().opened()
+    table.state = replace(table.state, round=ROUNDS)
+    return table
+
+
+def betting() -> Seated:
+    table = opened()
+    table.dan.does("bets")
+    return table
+
+
+def announcing(kind: type[Seated] = Seated) -> Seated:
+    table = opened(kind)
+    return table.asked(table.dan)
+
+
+def typed(line: str, table: Seated | None = None) -> Seated:
+    table = table or announcing()
+    table.dan.does(line)
+    return table
+
+
+def no_roll() -> Seated:
+    table = opened()
+    table.read = NoRoll(NoRollKind.TILTED)
+    return typed("000", table.asked(table.dan))
+
+
+def by_hand() -> Seated:
+    table = announcing()
+    table.is_lamp_broken = True
+    return typed("1 4 4", table)
+
+
+def restarted() -> Seated:
+    table = announcing()
+    table.state = replace(table.state, phase=Phase.INTERRUPTED, dice_in_doubt=True, reading=None)
+    return table
+
+
+def out_of_service() -> Seated:
+    table = opened()
+    table.tom.does("out-of-order")
+    return table
+
+
+MOMENTS: dict[str, tuple[Callable[[], Seated], str, str]] = {
+    "closed": (Seated, "The table is closed.", ""),
+    "between": (opened, "The next round begins soon.", ""),
+    "betting": (betting, "Place your bets.", ""),
+    "announcing": (announcing, "The dealer announces the dice.", ""),
+    "result": (lambda: typed("1 4 4"), "Losing wagers are collected.", ""),
+    "dispute": (lambda: typed("5 6 4"), "Please wait: a floorperson is called.", "DISPUTE"),
+    "no-roll": (no_roll, "This round has no result.", "NO ROLL"),
+    "void": (lambda: announcing(Jammed), "This round has no result.", "VOID"),
+    "by-hand": (by_hand, "Please wait: a floorperson is called.", "BY HAND"),
+    "restart": (restarted, "Please wait: a floorperson is called.", "ON HOLD"),
+    "out-of-service": (out_of_service, "This table is out of service.", "OUT OF SERVICE"),
+}
+"""(how people bring the table there, the room's sentence, what is called in the result's place)."""
+
+
+@dataclass
+class Walls:
+    """A page, and the view that it shows."""
+
+    page: Page
+    address: str
+
+    def show(self, table: Seated) -> None:
+        view: Any = plain(table.desk.view())
+        lit = sorted(table.lit)
+        view["lamps"] |= {"measured": lit, "commanded": lit}
+        view |= {"areas": list(table.rules.areas), "monotonic_s": time.monotonic()}
+        self.page.watch.view, self.page.watch.trouble = view, ""
+        self.page._regions._wake()
+
+
+@pytest.fixture(scope="module")
+def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walls]:
+    folder = tmp_path_factory.mktemp("walls")
+    scribe = Scribe(folder / "journal.sqlite")
+    for number in range(1, ROUNDS + 1):
+        scribe.round(number, (2, 2, 6) if number % 5 else None)
+    scribe.close()
+    page = made_page(folder, login=False)
+    page.watch.age_s = lambda: 0.1  # type: ignore[method-assign] # posed, and not late
+    config = uvicorn.Config(page.app, port=0, lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    until(lambda: server.started, limit_s=20)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield Walls(page, f"http://127.0.0.1:{port}/")
+    page.end_streams()
+    server.should_exit = True
+    thread.join(20)
+    page.book.stop()
+    page.looked.close()
+
+
+@pytest.fixture(scope="module")
+def seen(chromium: Any, walls: Walls) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """(moment, size, language) to what a browser made of it; leaves a picture of each."""
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    tables = {moment: made() for moment, (made, _says, _call) in MOMENTS.items()}
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for size, language in DRAWN:
+        width, height = SIZES[size]
+        look = "light" if size == "desk" else "dark"
+        viewport = {"width": width, "height": height}
+        context = chromium.new_context(viewport=viewport, color_scheme=look, locale=language)
+        tab = context.new_page()
+        for moment, table in tables.items():
+            walls.show(table)
+            tab.goto(walls.address, wait_until="domcontentloaded")
+            tab.screenshot(path=SHOTS / f"wall-{moment}-{size}-{language}.png")
+            found[moment, size, language] = {
+                "life": tab.locator(".state .life").inner_text().strip(),
+                "call": " ".join(tab.locator(".call strong").all_inner_texts()),
+                "dice": tab.locator(".result .dice use").evaluate_all(
+                    "all => all.map(one => one.getAttribute('href').slice(-1)).join('')"
+                ),
+                "words": tab.locator("main").inner_text(),
+                "shape": tab.locator(".state .life").get_attribute("class"),
+                "boxes": tab.evaluate(_BOXES),
+                "cut off": tab.evaluate(_CUT_OFF),
+                "broad": tab.evaluate("document.documentElement.scrollWidth") - width,
+            }
+        context.close()
+    return found
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_the_wall_says_what_the_room_may_know(seen: Any, moment: str) -> None:
+    _made, says, call = MOMENTS[moment]
+
+    wall = seen[moment, "wall", "en"]
+
+    assert (wall["life"], wall["call"]) == (says, call)
+    assert OF_STAFF.search(wall["words"]) is None
+    digits = {"result": "".join(map(str, READ)), "between": "226", "closed": "000"}
+    expected = "" if call else digits.get(moment, "000")
+    assert wall["dice"] == expected
+    assert ("circle" in wall["shape"]) == (moment in ("between", "betting", "result"))
+
+
+@pytest.mark.parametrize(("size", "language"), DRAWN)
+def test_nothing_moves_and_nothing_is_cut_off(seen: Any, size: str, language: str) -> None:
+    of_size = {moment: seen[moment, size, language] for moment in MOMENTS}
+
+    assert len({tuple(one["boxes"]) for one in of_size.values()}) == 1, of_size
+    assert {moment: one["cut off"] for moment, one in of_size.items() if one["cut off"]} == {}
+    assert all(one["broad"] <= 0 for one in of_size.values())

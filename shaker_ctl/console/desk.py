@@ -42,40 +42,11 @@ class Actor:
 
 @frozen
 class Request:
-    """One act of a person: the command's words and its checked arguments.
+    """One act of a person: the command's words and its arguments, as its form has read them
+    (`grammar.FORMS`). A round is the typed one, or the one on the screen when the line came in.
 
-    Every verb and its arguments (others do not exist):
-
-    dealer
-        `bets`
-        `nmb` · `activate` · `reveal` · `settled` · `lamps-off` · `no-roll`, each with round: int
-        (typed, or the round that the console's snapshot showed when the line came in)
-        `enter` · `confirm`, each with round: int, values: Values (`confirm` where they are those of
-        the reading on the screen; a person types both as `enter`)
-        `correct` round: int, values: Values | None (None: no roll): the dealer names another result
-        than was typed, a floorperson or supervisor repeats it
-    floorperson, supervisor
-        `sign` · `open` · `close` · `shift start` · `time confirm`
-        `presence` round: int · `lid`
-        `in-view` round: int, stayed: bool (the dealer, too)
-        `decide` round: int, values: Values | None (None: no roll)
-        `inspect` what: "lamps" | "shaker" | "all" begin the opening inspection, "shift" that of a
-        shift; "enter" with values: Values, "walk", "cycle" go on with it; "seen", "wrong" with
-        area: str, "tossed", "not-tossed" say what the person saw; "pause", "on", "back", "again"
-        steer the walk over every lamp
-        `dice changed` · `dice corrected`, each with serials: tuple[str, str, str] · `dice same`
-        `cover off` round: int, at a reveal that is overdue, where its contact is stuck: the dealer
-        says so by `reveal`, and a floorperson or supervisor by this
-        `out-of-order` steps: frozenset[str], values of `RetireStep` (empty: only out of service;
-        else what was done so that a manual shaker may be used); the technician, too
-    technician, floorperson, supervisor
-        `meters clear`, by two of them one after the other
-        `cancel` give up the inspection, jog, test toss or lamp test under way (Ctrl-C)
-    technician
-        `return-to-service` · `shaker back` (the automated shaker, after those steps)
-        `fault clear` code: str (as in the fault queue)
-        `jog` rpm: float, seconds: float · `test-toss` · `lamp test` area: str | None
-        (None: every lamp in turn) · `light` level: float 0.0-1.0 · `selftest`
+    `confirm` is typed as `enter`, with the values of the reading on the screen. Values of a
+    decision or a correction are None for no roll.
     """
 
     verb: str

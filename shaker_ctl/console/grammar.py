@@ -112,6 +112,10 @@ def _act(
     return Form(tuple(words.split()), usage, summary, read, CommandKind.ACT, roles, key, did)
 
 
+def _of_round(roles: frozenset[Role], words: str, summary: str, did: str, key: str = "") -> Form:
+    return _act(roles, words, summary, "[ROUND]", args.maybe_round, key, did=did)
+
+
 FORMS: tuple[Form, ...] = (
     _look("status", "the table in a few lines: state, what it waits for, faults"),
     _look("faults", "what is wrong: code, time, cause, remedy"),
@@ -147,27 +151,9 @@ FORMS: tuple[Form, ...] = (
         key="+",
         did="The next round is asked for.",
     ),
-    _act(
-        _DEALER, "nmb", "no more bets", "[ROUND]", args.maybe_round, "*", did="No more bets: noted."
-    ),
-    _act(
-        _DEALER,
-        "activate",
-        "start the shaker",
-        "[ROUND]",
-        args.maybe_round,
-        "/",
-        did="The shaker is asked to start.",
-    ),
-    _act(
-        _DEALER,
-        "reveal",
-        "have the cover opened",
-        "[ROUND]",
-        args.maybe_round,
-        "//",
-        did="The reveal is called.",
-    ),
+    _of_round(_DEALER, "nmb", "no more bets", "No more bets: noted.", "*"),
+    _of_round(_DEALER, "activate", "start the shaker", "The shaker is asked to start.", "/"),
+    _of_round(_DEALER, "reveal", "have the cover opened", "The reveal is called.", "//"),
     _act(
         _DEALER,
         "enter",
@@ -176,33 +162,11 @@ FORMS: tuple[Form, ...] = (
         args.round_and_values,
         did="{values} is entered.",
     ),
-    _act(
-        _DEALER,
-        "no-roll",
-        "call no roll: not all three dice lie flat",
-        "[ROUND]",
-        args.maybe_round,
-        "000",
-        did="No roll is called.",
+    _of_round(
+        _DEALER, "no-roll", "call no roll: not all three dice lie flat", "No roll is called.", "000"
     ),
-    _act(
-        _DEALER,
-        "settled",
-        "wagers collected and paid",
-        "[ROUND]",
-        args.maybe_round,
-        "-",
-        did="Wagers are settled: noted.",
-    ),
-    _act(
-        _DEALER,
-        "lamps-off",
-        "clear the lit areas",
-        "[ROUND]",
-        args.maybe_round,
-        ".",
-        did="The lamps are told to go dark.",
-    ),
+    _of_round(_DEALER, "settled", "wagers collected and paid", "Wagers are settled: noted.", "-"),
+    _of_round(_DEALER, "lamps-off", "clear the lit areas", "The lamps are told to go dark.", "."),
     _act(
         _DEALER | _FLOOR,
         "in-view",
@@ -216,14 +180,13 @@ FORMS: tuple[Form, ...] = (
         "another result than was typed: the dealer names it, a floorperson repeats it",
         "[ROUND] A B C|no-roll",
         args.decision,
+        did="The correction is agreed: {values}.",
     ),
-    _act(
+    _of_round(
         _FLOOR,
         "cover off",
         "overdue reveal: the cover is off, its contact stuck; the dealer says so by `reveal`",
-        "[ROUND]",
-        args.maybe_round,
-        did="The cover is said to be off.",
+        "The cover is said to be off.",
     ),
     _act(
         _FLOOR,
@@ -231,14 +194,7 @@ FORMS: tuple[Form, ...] = (
         "release the lid's latch for some seconds, between rounds",
         did="The lid is released.",
     ),
-    _act(
-        _FLOOR,
-        "presence",
-        "you are at the table",
-        "[ROUND]",
-        args.maybe_round,
-        did="Presence is noted.",
-    ),
+    _of_round(_FLOOR, "presence", "you are at the table", "Presence is noted."),
     _act(_FLOOR, "sign", "sign the inspection that has passed", did="The signature is on record."),
     _act(
         _FLOOR,
@@ -266,18 +222,27 @@ FORMS: tuple[Form, ...] = (
         "the clock shown by `health` is right",
         did="The clock is confirmed.",
     ),
-    _act(_FLOOR, "dice changed", "other dice are locked in", "SERIAL SERIAL SERIAL", args.serials),
+    _act(
+        _FLOOR,
+        "dice changed",
+        "other dice are locked in",
+        "SERIAL SERIAL SERIAL",
+        args.serials,
+        did="Dice {serials} are recorded.",
+    ),
     _act(
         _FLOOR,
         "dice corrected",
         "a serial was typed wrongly, and the dice are not used yet; a second person repeats it",
         "SERIAL SERIAL SERIAL",
         args.serials,
+        did="Serials are put right: dice {serials} are recorded.",
     ),
     _act(
         _FLOOR,
         "dice same",
         "the compartment was opened, and the same dice are in it",
+        did="The same dice are in.",
     ),
     _act(
         _FLOOR | _TECHNICIAN,

@@ -15,28 +15,25 @@ from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import requests
+from shaker_ctl.view.requests import BY_A_PERSON, IN_A_ROUND
 
 DEVICE_ACTS = frozenset({"light", "selftest", "meters clear"})
 """Acts on what is no part of the table's state: permitted while nobody can play."""
 
 _TRIED: tuple[Request, ...] = (
-    *(Request(verb) for verb in ("bets", "nmb", "activate", "reveal", "settled", "lamps-off")),
-    *(Request(verb) for verb in ("presence", "sign", "open", "close", "shift start")),
-    *(Request(verb) for verb in ("time confirm", "return-to-service", "test-toss", "lamp test")),
-    *(Request(verb) for verb in ("no-roll", "out-of-order", "shaker back", "cancel", "lid")),
-    *(Request("in-view", {"stayed": stayed}) for stayed in (True, False)),
+    *(Request(verb) for verb in (*BY_A_PERSON, *IN_A_ROUND) if not verb.startswith("inspect ")),
     *(Request("inspect", {"what": what}) for what in ("all", "seen", "walk", "pause", "on")),
     *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
     Request("inspect", {"what": "enter", "values": (1, 2, 3)}),
+    *(Request(verb) for verb in ("sign", "lamp test", "out-of-order")),
+    *(Request("in-view", {"stayed": stayed}) for stayed in (True, False)),
     Request("decide", {"values": None}),
     *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
     Request("enter", {"values": (1, 2, 3)}),
-    Request("dice changed", {"serials": ("?1", "?2", "?3")}),
-    Request("dice corrected", {"serials": ("?1", "?2", "?3")}),
-    Request("dice same"),
-    Request("cover off"),
+    *(Request(f"dice {did}", {"serials": ("?1", "?2", "?3")}) for did in ("changed", "corrected")),
     Request("jog", {"rpm": 120.0, "seconds": 1.0}),
 )
+"""Acts with what may be typed with them."""
 
 
 def allowed_verbs(

@@ -47,7 +47,7 @@ from shaker_ctl.page.words import Words, sentences
 HERE = Path(__file__).parent
 MENU = (
     (Right.WALL, "/", "Floor"),
-    (Right.DAY, "/day", "Day"),
+    (Right.DAY, "/day", "Day sheet"),
     (Right.ROUNDS, "/software", "Software"),
 )
 ROUNDS_SHOWN = 50

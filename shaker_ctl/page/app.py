@@ -42,7 +42,7 @@ MENU = (
     (Right.WALL, "/", "Wall"),
     (Right.STAFF, "/staff", "Staff"),
     (Right.ROUNDS, "/rounds", "Rounds"),
-    (Right.DAY, "/day", "Day"),
+    (Right.DAY, "/day", "Day sheet"),
     (Right.STATISTICS, "/statistics", "Statistics"),
     (Right.TECHNICIAN, "/technician", "Technician"),
     (Right.LOOKED, "/looked", "Who looked"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from shaker_ctl.page.app import MENU
 from shaker_ctl.page.words import SHIPPED, Words, sentences
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.view.phase_words import PHASE_WORDS
@@ -55,6 +56,13 @@ def test_the_tables_own_sentences_are_translated() -> None:
     assert {role.value for role in Role} <= known
     assert of_play <= known
     assert of_room | calls <= known
+
+
+def test_no_two_pages_of_the_menu_and_no_light_switch_have_one_name() -> None:
+    say = Words().say("zh-Hant")
+    names = [*(name for _right, _path, name in MENU), "Day", "Night"]
+
+    assert len({say(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -13,6 +14,7 @@ from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
+    Barrier,
     Cause,
     Ending,
     Multiplied,
@@ -44,15 +46,19 @@ OF_STAFF = TableState(
 
 @pytest.mark.parametrize("phase", Phase)
 def test_no_phase_tells_the_room_values_names_or_commands(phase: Phase) -> None:
-    state = replace(OF_STAFF, phase=phase, ending=Ending.VOID, cause=Cause.SHAKER)
-    if phase is Phase.COLLECTING:
-        state = replace(state, named=Named((5, 6, 4), DAN))
+    """Whatever the use of the shaker, the ending, a correction and what bars the next round."""
+    corrections, barriers = (None, Named((5, 6, 4), DAN)), (None, Barrier.DICE_EXPIRED)
+    for purpose, ending, named, bar in product(Purpose, Ending, corrections, barriers):
+        state = replace(
+            OF_STAFF, phase=phase, purpose=purpose, ending=ending, cause=Cause.SHAKER, named=named
+        )
+        last = RecordRound(8, ending, WagersDo.RETURNED, Cause.SHAKER, None, None, ())
 
-    told = room(state, RULES, None)
+        told = room(state, RULES, last, bar)
 
-    said = f"{told.says} {told.call} {told.wagers}"
-    assert not re.search(r"\d|dan\b|[`;/]|systemctl", said), said
-    assert not {"inspect", "decide", "sign", "say:"} & set(said.lower().split())
+        said = f"{told.says} {told.odds} {told.call} {told.wagers}"
+        assert not re.search(r"\d|dan\b|[`;/]|systemctl", said), said
+        assert not {"inspect", "decide", "sign", "say:"} & set(said.lower().split())
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ class TestWall:
             next_step="repair what `faults` names; then the technician: fault clear lamp-silent",
             pending={
                 "text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4; dan may put it right",
-                "roles": ["floorperson"],
+                "roles": ["floorperson", "supervisor"],
             },
             faults=[{"code": "lamp-silent", "cause": "silent", "remedy": "systemctl restart it"}],
         )
@@ -328,7 +328,8 @@ class TestWall:
         assert (vic.get("/staff").status, vic.get("/stream/staff").status) == (403, 403)
         on_staff = _logged_in(page, "sam", "surveillance").get("/staff").words
         assert [word for word in of_staff[:4] if word not in on_staff] == []
-        assert "lamp-silent silent. systemctl restart it" in on_staff
+        assert "lamp-silent : silent. systemctl restart it" in on_staff
+        assert "Waits for floorperson or supervisor : " in on_staff
 
     def test_it_speaks_the_language_that_the_browser_asks_for(self, page):
         answer = _logged_in(page, "vic", "viewer").get("/", accept_language="fr, zh-TW;q=0.5")

@@ -269,7 +269,7 @@ def test_what_was_recorded_after_a_volume_of_the_last_days_stays_though_its_day_
             ]
 
 
-@pytest.mark.parametrize("zone", ["XXX8", "XXX5", "UTC0", "XXX-8"])
+@pytest.mark.parametrize("zone", ["PST8", "EST5", "UTC0", "CST-8"])
 def test_no_sheet_accuses_the_clock_of_a_table_that_named_no_day_at_its_first_opening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:

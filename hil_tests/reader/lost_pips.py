@@ -7,8 +7,6 @@ pips are counted beside. Each result is a line in `var/lost-pips`; a stopped run
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,11 +16,10 @@ import typer
 
 from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
+from hil_tests.reader.outcomes import MAX_FRAMES, has_wrong, read_still, readers, said
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import flat_tosses
 from vision.networks.classifier import DieFinder
-from vision.shares import bounds
 
 LEFT = (0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 """How much of the pip is left. A person sees from 0.3 down at once that it is paler."""
@@ -69,20 +66,4 @@ def main(
         return {"kind": kind, "style": style, "face": toss.dice[die].value, **verdicts}
 
     done = results(out / f"lost-pips-{seed}-{digest_of(finder)}.jsonl", count, case)
-    raise typer.Exit(1 if _report(done) else 0)
-
-
-def _report(done: list[dict[str, Any]]) -> bool:
-    wrong = sum(row["worn"] == "WRONG" for row in done)
-    for kind in sorted({str(row["kind"]) for row in done}):
-        counts = Counter(str(row["worn"]) for row in done if row["kind"] == kind)
-        rest = ", ".join(f"{n} {name}" for name, n in counts.most_common())
-        sys.stdout.write(f"  {kind:<20} {counts.total():>5}  {rest}\n")
-    clean = Counter(str(row["clean"]) for row in done)
-    low, high = bounds(wrong, len(done))
-    sys.stdout.write(
-        f"verified wrong: {wrong} of {len(done)}, 95 %: {low:.2%}-{high:.2%}; with whole pips: "
-        + ", ".join(f"{n} {name}" for name, n in clean.most_common())
-        + "\n"
-    )
-    return wrong > 0
+    raise typer.Exit(1 if has_wrong(done, "worn", "whole pips") else 0)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from vision.findings import Findings
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import NoRoll, Verdict, Verified
+from vision.shares import bounds
 from vision.table.consensus import FRAMES, agree, refuse
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
@@ -101,6 +105,31 @@ def said(verdict: Verdict, values: tuple[int, ...]) -> str:
     if isinstance(verdict, Verified):
         return "right" if tuple(sorted(verdict.values)) == values else "WRONG"
     return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
+
+
+def has_wrong(rows: Iterable[Mapping[str, Any]], changed: str, without: str) -> bool:
+    """Print, for each `kind` of rows, what was said of the `changed` pictures, and the share that
+    was verified wrongly with its bounds. Beside it stands what was said of the `clean` ones, which
+    are those `without`, in words. Returns whether any was wrong."""
+    kinds: dict[str, Counter[str]] = {}
+    clean: Counter[str] = Counter()
+    for row in rows:
+        kinds.setdefault(row["kind"], Counter())[row[changed]] += 1
+        clean[row["clean"]] += 1
+    width = max(map(len, kinds), default=0)
+    for kind, counts in sorted(kinds.items()):
+        sys.stdout.write(f"  {kind:<{width}} {counts.total():>5}  {_counted(counts)}\n")
+    wrong = sum(counts["WRONG"] for counts in kinds.values())
+    low, high = bounds(wrong, clean.total())
+    sys.stdout.write(
+        f"verified wrong: {wrong} of {clean.total()}, 95 %: {low:.2%}-{high:.2%}; "
+        f"with {without}: {_counted(clean)}\n"
+    )
+    return wrong > 0
+
+
+def _counted(words: Counter[str]) -> str:
+    return ", ".join(f"{n} {word}" for word, n in words.most_common())
 
 
 def _alone(read: tuple[int, ...], values: tuple[int, ...], is_whole: bool) -> str:

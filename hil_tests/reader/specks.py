@@ -9,8 +9,6 @@ is a line in `var/specks`; a stopped run goes on where it was.
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -23,14 +21,13 @@ import typer
 from hil_tests.reader.cases import Case, rows, scene_cases
 from hil_tests.reader.kept import contents_of, digest_of, results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, read_still, readers, said
+from hil_tests.reader.outcomes import MAX_FRAMES, has_wrong, read_still, readers, said
 from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG, STEREO
 from hil_tests.reader.tosses import Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.looks import pip_places
 from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
-from vision.shares import bounds
 from vision.table.reader import TableReader
 
 RADII_MM = (0.3, 2.0)
@@ -200,7 +197,8 @@ def main(
     only = [*(place or ()), *filter(None, [shade])]
     digest = digest_of(finder, *only, *map(contents_of, folders or []))
     name = "-".join([*sets, str(seed), digest])
-    raise typer.Exit(1 if _report(results(out / f"specks-{name}.jsonl", count, case)) else 0)
+    done = results(out / f"specks-{name}.jsonl", count, case)
+    raise typer.Exit(1 if has_wrong(done, "specked", "no disc") else 0)
 
 
 def _case(
@@ -229,21 +227,3 @@ def _case(
         "clean": said(read_still(reader, clean)[1], shown.values),
         "specked": said(read_still(reader, specked)[1], shown.values),
     }
-
-
-def _report(done: list[dict[str, Any]]) -> bool:
-    wrong = 0
-    for kind in sorted({str(row["kind"]) for row in done}):
-        rows = [row for row in done if row["kind"] == kind]
-        counts = Counter(str(row["specked"]) for row in rows)
-        wrong += counts["WRONG"]
-        rest = ", ".join(f"{n} {name}" for name, n in counts.most_common())
-        sys.stdout.write(f"  {kind:<38} {len(rows):>5}  {rest}\n")
-    clean = Counter(str(row["clean"]) for row in done)
-    low, high = bounds(wrong, len(done))
-    sys.stdout.write(
-        f"verified wrong: {wrong} of {len(done)}, 95 %: {low:.2%}-{high:.2%}; without a disc: "
-        + ", ".join(f"{n} {name}" for name, n in clean.most_common())
-        + "\n"
-    )
-    return wrong > 0

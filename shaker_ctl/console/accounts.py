@@ -137,7 +137,7 @@ def load(path: Path) -> tuple[Account, ...]:
 
 def admitted(path: Path) -> tuple[Account, ...]:
     """Read the users file as `load`. Raises `SettingsError` also where somebody who acts at the
-    table has no number: two persons are told apart by it."""
+    table has no credential number, which alone tells two persons apart."""
     found = load(path)
     without = sorted({one.name for one in found if isinstance(one.role, Role) and not one.number})
     if without:

@@ -39,7 +39,7 @@ STEPS = {
     "second reader": "vision.cube_outlines.reader:SecondReader.read",
     "second reader again": "vision.cube_outlines.reader:SecondReader.read_again",
     "evidence": "vision.table.reader:gather",
-    "witnesses": "vision.table.reader:heard",
+    "witnesses": "vision.table.reader:combine",
     "judgement": "vision.table.reader:judge",
 }
 """Each without the steps inside it: the near network is not counted among the near windows."""

@@ -25,14 +25,14 @@ from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.errors import JournalError, ShakerError
+from shaker_ctl.errors import JournalCorruptError, JournalError, ShakerError
 from shaker_ctl.floor.asking import Asked
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
 from shaker_ctl.floor.tables import ShownTable
 from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Head, genesis
+from shaker_ctl.journal.record import NOT_UNDERSTOOD, Head, genesis
 from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
 from shaker_ctl.page.history import MAX_NUMBER
@@ -284,7 +284,7 @@ class FloorPage:
             return self.site.page(
                 request, "floor_round.html", name=name, found=found, marks=found.marks
             )
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except (*NOT_UNDERSTOOD, JournalCorruptError) as error:
             # A chain says that the records are the table's, not that they make sense.
             raise JournalError(
                 f"no table of this software writes what {name} recorded of round {number}",

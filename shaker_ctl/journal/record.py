@@ -199,7 +199,8 @@ def _decoded(record: Record, where: str) -> dict[str, Plain] | Damage:
     return Damage(where, record.sequence, None, what) if what else decoded
 
 
-_STRANGE = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading a record raises whose chain is right and whose content makes no sense."""
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
@@ -223,7 +224,7 @@ def names_its_record(
 
         try:
             return reading(counted(), *args, **options)
-        except _STRANGE as error:
+        except NOT_UNDERSTOOD as error:
             what = f"it says what this program does not understand: {error!r:.80}"
             raise _unreadable(Damage("journal", at, None, what)) from error
 

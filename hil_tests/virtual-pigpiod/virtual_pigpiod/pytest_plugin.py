@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pigpio
 import pytest
 
 from virtual_pigpiod.pins.board import Board
@@ -23,4 +24,7 @@ def virtual_pigpiod(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualPigpiod]
     with VirtualPigpiod(Board()) as daemon:
         monkeypatch.setenv("PIGPIO_ADDR", daemon.host)
         monkeypatch.setenv("PIGPIO_PORT", str(daemon.port))
+        # `pigpio` reads both variables once, when it is imported, into the defaults of `pi()`.
+        defaults = (daemon.host, daemon.port, *(pigpio.pi.__init__.__defaults__ or ())[2:])
+        monkeypatch.setattr(pigpio.pi.__init__, "__defaults__", defaults)
         yield daemon

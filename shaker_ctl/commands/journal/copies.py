@@ -150,6 +150,8 @@ def fetch(
     A record that is bad in every file is lost. With --accept-loss a named person accepts that, with
     the passphrase; a record says which ones, and a mark stands in their place.
     """
+    if (name or reason) and not accept_loss:
+        raise typer.BadParameter("--by and --reason belong to --accept-loss")
     chosen = settings_file.load(config)
     parameters, folders = chosen.journal, folders or []
     if accept_loss:

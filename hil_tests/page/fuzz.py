@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import os
 import random
 import secrets
@@ -17,12 +16,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from hil_tests.campaign import Campaign
 from hil_tests.processes import resident_mb
 from shaker_ctl.console import accounts
 from shaker_ctl.console.lockout import Lockout
@@ -70,9 +69,13 @@ WORDS = (
 class Fuzzer:
     """Sends one strange request after the other, and judges the answers."""
 
-    def __init__(self, page: Page, seen: Counter[str], cookies: dict[str, str]) -> None:
-        self._page, self._seen, self._cookies = page, seen, cookies
-        self.rnd = random.Random()
+    def __init__(self, page: Page, cookies: dict[str, str]) -> None:
+        self._page, self._cookies = page, cookies
+
+    def begin(self, batch: str) -> None:
+        """What is sent, and was answered, from now on is of this batch."""
+        self.rnd = random.Random(batch)
+        self.seen = Counter[str]()
 
     async def once(self) -> None:
         """Raises AssertionError at an answer that must not come."""
@@ -98,7 +101,7 @@ class Fuzzer:
         if self._cookies[who]:
             headers["cookie"] = f"__Host-shaker={self._cookies[who]}"
         status, answer = await self._ask(method, path, query, body, headers)
-        self._seen[f"{who} {status}"] += 1
+        self.seen[f"{who} {status}"] += 1
         told = f"{who}: {method!a} {path!a} {query!a} {headers}: {status} {answer[:200]!r}"
         assert status in MAY, told
         if not path.startswith("/static"):
@@ -160,7 +163,8 @@ def main(
 ) -> None:
     """Send the page strange requests; status 1 where it grew."""
     with tempfile.TemporaryDirectory(prefix="page-fuzz-") as folder:
-        if not asyncio.run(_fuzz(Path(folder), requests, seed, seconds, KeptRequests(kept))):
+        done = Campaign(kept, dict[str, int])
+        if not asyncio.run(_fuzz(Path(folder), requests, seed, seconds, done)):
             raise typer.Exit(1)
 
 
@@ -171,29 +175,10 @@ class NoDelay(Lockout):
         return 0.0
 
 
-@dataclass
-class KeptRequests:
-    """What was done, in this run and earlier ones."""
-
-    file: Path | None
-    count: int = 0
-    runs: int = 0
-    seen: Counter[str] = field(default_factory=Counter)
-    """`WHO STATUS` to how often."""
-
-    def load(self) -> None:
-        """Go on where the file says."""
-        if self.file is not None and self.file.exists():
-            told = json.loads(self.file.read_text())
-            self.count, self.runs, self.seen = told["count"], told["runs"], Counter(told["seen"])
-
-    def save(self) -> None:
-        if self.file is not None:
-            told = {"count": self.count, "runs": self.runs, "seen": self.seen}
-            self.file.write_text(json.dumps(told, indent=1))
-
-
-async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: KeptRequests) -> bool:
+async def _fuzz(
+    folder: Path, requests: int, seed: int, seconds: float, done: Campaign[dict[str, int]]
+) -> bool:
+    """`done`: the answers to each batch, as `WHO STATUS` to how often."""
     scribe = Scribe(folder / "journal.sqlite")
     for number in range(1, 6):
         scribe.round(number, (1, 6, 6))
@@ -217,38 +202,39 @@ async def _fuzz(folder: Path, requests: int, seed: int, seconds: float, kept: Ke
         (session,) = page.people._sessions.values()
         page.people._sessions = {_key(viewer): session}
     session.key = _key(viewer)
-    kept.load()
-    kept.runs += 1
-    fuzzer = Fuzzer(page, kept.seen, {"nobody": "", "viewer": viewer, "logged out": gone})
+    fuzzer = Fuzzer(page, {"nobody": "", "viewer": viewer, "logged out": gone})
     page.book.start()
     before_mb = 0.0
     began_s = time.monotonic()
     batches = 0
-    while kept.count < requests and time.monotonic() - began_s < seconds:
-        fuzzer.rnd.seed(f"{seed} {kept.count}")
-        for _ in range(min(BATCH, requests - kept.count)):
+    for batch in range(0, requests, BATCH):
+        if done.find(case := f"{seed} {batch}") is not None:
+            continue
+        if time.monotonic() - began_s >= seconds:
+            break
+        fuzzer.begin(case)
+        for _ in range(min(BATCH, requests - batch)):
             await fuzzer.once()
-            kept.count += 1
             if session.key not in page.people._sessions:  # it has logged out by chance
                 session.is_open = True
                 page.people._sessions[session.key] = session
         batches += 1
         if batches == WARM_UP:
             before_mb = resident_mb(os.getpid())
-        kept.save()
+        done.keep(case, dict(fuzzer.seen))
     page.book.stop()
     page.looked.close()
     scribe.close()
     grown_mb = resident_mb(os.getpid()) - before_mb if before_mb else 0.0
     by_who: dict[str, dict[int, int]] = {}
-    for key, n in sorted(kept.seen.items()):
+    seen = sum((Counter(answers) for _, answers in done.all), Counter[str]())
+    for key, n in sorted(seen.items()):
         who, _, status = key.rpartition(" ")
         by_who.setdefault(who, {})[int(status)] = n
     for who, statuses in by_who.items():
         sys.stdout.write(f"{who}: {statuses}\n")
     sys.stdout.write(
-        f"{kept.count} requests in {kept.runs} runs, grown by {grown_mb:.1f} MB in this one, "
-        "nothing leaked\n"
+        f"{seen.total()} requests, grown by {grown_mb:.1f} MB in this run, nothing leaked\n"
     )
     return grown_mb <= GROWTH_MB
 

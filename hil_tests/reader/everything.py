@@ -1,23 +1,24 @@
 """`python -m hil_tests.reader everything`: every bench of the reader in turn, told on one page.
 
 Owns: the list of the benches with their sizes, and the page. Each bench is a process of its own.
-What it says is kept in a file that is named after all that decides it. So a stopped run goes on
+What it says is kept under a name that has all that decides it. So a stopped run goes on
 where it was, and what was said of another reader does not pass for this one's.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import track
 
+from hil_tests.campaign import Campaign
 from hil_tests.reader.kept import digest_of
 from hil_tests.reader.options import Model, Seed
 from vision.networks.classifier import DieFinder
@@ -43,8 +44,8 @@ _ENDED = (0, 1)
 was stopped, or went wrong."""
 
 
-def _run(name: str, options: tuple[str, ...], out: Path, file: Path) -> None:
-    """Run one bench, and keep its words, status and seconds in `file` if it came to an end."""
+def _run(name: str, options: tuple[str, ...], out: Path) -> dict[str, Any] | None:
+    """Run one bench; return its words, status and seconds, or None if it came to no end."""
     own = out / name
     arguments = [name, *options]
     if name in _RESULTS or (name == _CURVES and find_spec("matplotlib") is not None):
@@ -57,19 +58,16 @@ def _run(name: str, options: tuple[str, ...], out: Path, file: Path) -> None:
         check=False,
     )
     if done.returncode not in _ENDED or not done.stdout:
-        return
-    told = {
+        return None
+    return {
         "command": " ".join(["python -m hil_tests.reader", *arguments]),
         "status": done.returncode,
         "seconds": round(time.monotonic() - began),
         "words": done.stdout,
     }
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    part.replace(file)
 
 
-def page(reader: str, card: ModelCard, files: dict[str, Path], out: Path) -> str:
+def page(reader: str, card: ModelCard, told: Mapping[str, dict[str, Any] | None], out: Path) -> str:
     """What all benches said, as Markdown. `reader`: the digest of networks and sources."""
     near = "none" if card.near is None else card.near.sha256[:12]
     lines = [
@@ -81,13 +79,10 @@ def page(reader: str, card: ModelCard, files: dict[str, Path], out: Path) -> str
         "| bench | status | seconds |",
         "|---|--:|--:|",
     ]
-    told = {
-        name: json.loads(file.read_text("utf-8")) for name, file in files.items() if file.exists()
-    }
-    for name in files:
-        row = told.get(name, {"status": "came to no end", "seconds": "–"})
+    for name, said in told.items():
+        row = said or {"status": "came to no end", "seconds": "–"}
         lines.append(f"| {name} | {row['status']} | {row['seconds']} |")
-    for name, row in told.items():
+    for name, row in ((name, said) for name, said in told.items() if said):
         lines += ["", f"## {name}", "", f"`{row['command']}`", "", "```"]
         lines += [row["words"].rstrip(), "```"]
         if (picture := out / name / f"{name}.png").exists():
@@ -109,19 +104,19 @@ def main(
         if name not in BENCHES:
             raise typer.BadParameter(f"no bench {name!r}; there are: {', '.join(BENCHES)}")
     out.mkdir(parents=True, exist_ok=True)
-    finder, files = DieFinder(model), {}
+    finder, told = DieFinder(model), {}
+    kept = Campaign(out / "benches.jsonl", dict[str, Any])
     for name in track(only or BENCHES, description="benches"):
         options = (*BENCHES[name], "--seed", str(seed))
         if model is not None:
             options += ("--model", str(model))
-        files[name] = out / f"{name}-{digest_of(finder, options)}.json"
-        if not files[name].exists():
-            _run(name, options, out, files[name])
-    told = out / "README.md"
-    told.write_text(page(digest_of(finder), finder.card, files, out), encoding="utf-8")
-    sys.stdout.write(f"{told}\n")
-    is_good = all(
-        file.exists() and json.loads(file.read_text("utf-8"))["status"] == 0
-        for file in files.values()
-    )
+        case = f"{name}-{digest_of(finder, options)}"
+        told[name] = kept.find(case)
+        if told[name] is None and (ended := _run(name, options, out)) is not None:
+            kept.keep(case, ended)
+            told[name] = ended
+    written = out / "README.md"
+    written.write_text(page(digest_of(finder), finder.card, told, out), encoding="utf-8")
+    sys.stdout.write(f"{written}\n")
+    is_good = all(said is not None and said["status"] == 0 for said in told.values())
     raise typer.Exit(0 if is_good else 1)

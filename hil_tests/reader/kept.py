@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import vision
 from hil_tests import rig
+from hil_tests.campaign import Campaign, Kept
 from shaker_ctl import reading
-from vision.errors import VisionError
 from vision.networks.classifier import DieFinder
 
 _SOURCES = [Path(str(each.__file__)).parent for each in (vision, reading, rig)]
@@ -43,32 +42,13 @@ def contents_of(path: Path) -> str:
     return digest.hexdigest()[:8]
 
 
-def rows_of(file: Path) -> list[dict[str, Any]]:
-    """The results in a file, which it says; none where there is no file. A last line that a stopped
-    bench wrote half is cut off, so that the next one begins a line of its own. Raises VisionError
-    where another line is no JSON."""
-    if not file.exists():
-        return []
-    whole = file.read_bytes()
-    kept = whole[: whole.rfind(b"\n") + 1]
-    if kept != whole:
-        file.write_bytes(kept)
-    try:
-        rows = [json.loads(line) for line in kept.splitlines()]
-    except ValueError as error:
-        raise VisionError(f"{file} has a line that is no result: take the file away") from error
-    if rows:
-        sys.stderr.write(f"{len(rows)} results are kept in {file}; they are not measured again\n")
-    return rows
-
-
 def results(file: Path, count: int, case: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what `case` gives for 0 to `count`, taken from `file` as far as it goes."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    found = rows_of(file)
-    with file.open("a", encoding="utf-8") as kept:
-        for number in range(len(found), count):
-            found.append(case(number))
-            kept.write(json.dumps(found[-1]) + "\n")
-            kept.flush()
-    return found[:count]
+    """Return what `case` gives for 0 to `count`, taken from `file` as far as it has them."""
+    return opened(file, dict[str, Any]).run(range(count), case)
+
+
+def opened(file: Path, kind: type[Kept]) -> Campaign[Kept]:
+    """Return the campaign in a file, which it says."""
+    kept = Campaign(file, kind)
+    sys.stderr.writelines(f"{line}\n" for line in kept.said())
+    return kept

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.reader.cases import Case, rig_cases, scene_cases
-from hil_tests.reader.kept import contents_of, digest_of, rows_of
+from hil_tests.reader.kept import contents_of, digest_of, opened
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import Outcome, examine, readers
 from hil_tests.reader.samples import BLIND, RIG, STEREO, seen_by
@@ -107,21 +107,18 @@ def run(
     """Examine what is not examined yet; every outcome of the set so far. `shown`: what decides its
     pictures, beside the sources."""
     path = out / f"{name}-{frames}-{digest_of(finder, shown)}.jsonl"
-    out.mkdir(parents=True, exist_ok=True)
-    done = [Outcome(**row) for row in rows_of(path)]
+    kept = opened(path, Outcome)
     reader_of = readers(finder)
-    with path.open("a", encoding="utf-8") as file:
-        for case in itertools.islice(cases({o.number for o in done}), max(0, most - len(done))):
-            outcome = examine(reader_of(case.calibration), case, frames)
-            done.append(outcome)
-            file.write(json.dumps(asdict(outcome)) + "\n")
-            if len(done) % _PRINT_EVERY == 0:
-                file.flush()
-                sys.stderr.write(f"\r{name}: {len(done)} pictures")
+    missing = cases({outcome.number for _, outcome in kept.all})
+    for case in itertools.islice(missing, max(0, most - len(kept.all))):
+        outcome = examine(reader_of(case.calibration), case, frames)
+        kept.keep(str(outcome.number), outcome)
+        if len(kept.all) % _PRINT_EVERY == 0:
+            sys.stderr.write(f"\r{name}: {len(kept.all)} pictures")
     sys.stderr.write("\n")
-    if not done:
+    if not kept.all:
         raise VisionError(f"{name}: no picture to count")
-    return done[:most]
+    return [outcome for _, outcome in kept.all[:most]]
 
 
 def main(

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hil_tests.campaign import Campaign, chosen, shard
 from hil_tests.reliability import catalogue, mutations, results
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.crash import (
@@ -25,14 +26,16 @@ from hil_tests.reliability.crash import (
     CHANGE_RECORDS,
     Crash,
     Crashes,
-    KeptCrashes,
     Point,
+    appends,
+    is_well,
     missed,
+    randoms,
 )
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.results import Results, Row
+from hil_tests.reliability.results import Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
 from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.reliability.trial import Result, Trials
@@ -72,26 +75,24 @@ def faults(
 ) -> None:
     """Every fault at its worst moment."""
     whole = catalogue.rows(every_moment=False)
-    _play(_chosen(whole, only), whole, folder, resume, minutes)
+    _play(whole, only, whole, folder, resume, minutes)
 
 
 @app.command("faults-all")
 def faults_all(
     folder: ResultsOption = DEFAULT / "faults-all",
-    shard: Annotated[str, typer.Option(help="Which part: i/n.")] = "1/1",
+    which: Annotated[str, typer.Option("--shard", help="Which part: i/n.")] = "1/1",
     resume: ResumeOption = True,
     minutes: MinutesOption = 600.0,
     only: OnlyOption = None,
 ) -> None:
     """The whole matrix of faults and moments, or one part of it."""
     whole = catalogue.rows(every_moment=True)
-    try:
-        rows = results.shard(whole, shard)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    with _typed():
+        rows = shard(whole, which)
     if len(rows) < len(whole):
-        typer.echo(f"shard {shard}: {len(rows)} of {len(whole)} rows; the others are not run here")
-    _play(_chosen(rows, only), whole, folder, resume, minutes)
+        typer.echo(f"shard {which}: {len(rows)} of {len(whole)} rows; the others are not run here")
+    _play(rows, only, whole, folder, resume, minutes)
 
 
 @app.command("mutations")
@@ -103,37 +104,38 @@ def play_mutations(
 ) -> None:
     """Protections taken away one by one: does the row that is meant for each notice it?"""
     console = Console(soft_wrap=True, highlight=False)
-    begins = tuple(only or ("",))
-    chosen = [one for one in mutations.MUTATIONS if one.name.startswith(begins)]
-    if not chosen:
-        raise typer.BadParameter(f"no mutation is called {', '.join(begins)}")
-    rows = list({one.told: one.row for one in chosen if not one.is_test}.values())
+    with _typed():
+        wanted = chosen(mutations.MUTATIONS, only, lambda one: one.name)
+    rows = list({one.told: one.row for one in wanted if not one.is_test}.values())
     with _place_for(folder):
-        kept, sound = mutations.KeptMutations(folder), Results(folder / "sound")
-    if not resume:
-        sound.forget(rows)
-        for one in chosen:
-            kept.forget(one)
+        kept = Campaign(folder / "mutations.jsonl", Result)
+        sound = results.kept_in(folder / "sound")
+        if not resume:
+            sound.forget(map(results.name, rows))
+            kept.forget(one.case for one in wanted)
     until_s = time.monotonic() + 60.0 * minutes
-    for one in chosen:
-        if not kept.has_caught(one) and time.monotonic() < until_s:
+    for one in wanted:
+        if not mutations.has_caught(kept, one) and time.monotonic() < until_s:
             result = _with(one, folder)
-            kept.keep(one, result)
+            kept.keep(one.case, result)
             seen = mutations.judged(one, result.differences)
             console.print(f"{one.name:42} {seen:26} {'; '.join(result.differences)}", markup=False)
-    for row, result in _results(sound.open_rows(rows), until_s, sound, console):
-        sound.keep(row, result)
+    open_ = results.open_rows(sound, rows)
+    for row, result in _results(open_, until_s, folder / "sound", console):
+        sound.keep(results.name(row), result)
         console.print(f"without any: {row[0].name:29} {result.verdict}", markup=False)
-    page = kept.write_page(lambda one: None if one.is_test else sound.find(one.row))
-    played = sum(kept.find(one) is not None for one in chosen)
-    caught = sum(map(kept.has_caught, chosen))
-    differ, missing = sound.count(rows)
+    page = mutations.write_page(
+        kept, lambda one: None if one.is_test else sound.find(results.name(one.row)), folder
+    )
+    played = sum(kept.find(one.case) is not None for one in wanted)
+    caught = sum(mutations.has_caught(kept, one) for one in wanted)
+    differ, missing = results.count(sound, rows)
     console.print(
-        f"{caught} of {len(chosen)} mutations caught for the right reason, "
-        f"{len(chosen) - played} not run; without any, {differ} of {len(rows)} rows differ, "
+        f"{caught} of {len(wanted)} mutations caught for the right reason, "
+        f"{len(wanted) - played} not run; without any, {differ} of {len(rows)} rows differ, "
         f"{missing} not run: {page}"
     )
-    if caught < len(chosen) or differ or missing:
+    if caught < len(wanted) or differ or missing:
         raise typer.Exit(1)
 
 
@@ -143,9 +145,8 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
     tree = fresh(folder / "table-broken-product").resolve()
     mutations.mutated_tree(mutation, tree)
     if mutation.is_test:
-        return Result(
-            *mutation.told, Observation().as_dict(), mutations.noticed_by_test(mutation, tree)
-        )
+        found = mutations.noticed_by_test(mutation, tree)
+        return Result(*mutation.told, Observation(), found)
     here = fresh(folder / "table-mutated").resolve()
     plan = Plan(profile=mutation.row[0].profile, seed=SEED)
     try:
@@ -162,7 +163,7 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
 def crash(
     folder: ResultsOption = DEFAULT / "crash",
     resume: ResumeOption = False,
-    randoms: Annotated[int, typer.Option("--random", help="Kills at random moments.")] = 40,
+    random_moments: Annotated[int, typer.Option("--random", help="Kills at random moments.")] = 40,
     both_sides: Annotated[
         bool, typer.Option("--both-sides", help="Also before each append is written.")
     ] = False,
@@ -177,24 +178,25 @@ def crash(
 ) -> None:
     """SIGKILL at every append and output of a round and of a change of volume, then at random."""
     with _place_for(folder):
-        kept = KeptCrashes(folder / "crashes.jsonl", resume=resume)
+        kept = Campaign(folder / "crashes.jsonl", Crash)
+        if not resume:
+            kept.forget([case for case, _ in kept.all])
     console = Console()
-    for number in kept.left_out:
-        console.print(f"crashes.jsonl, line {number}, is not whole: that kill counts as not run")
+    _say(kept, console)
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
     never_came: list[Point | None] = []
     begins = tuple(only or ("",))
     every = [p for p in crash_points(both_sides=both_sides) if p.name.startswith(begins)]
-    wanted = [p for p in every if not kept.has(p)]
-    further = max(0, randoms - kept.random) if "random".startswith(begins) else 0
+    wanted = [p for p in every if not is_well(kept, p)]
+    further = max(0, random_moments - randoms(kept)) if "random".startswith(begins) else 0
     left: list[Point | None] = [*wanted, *[None] * further]
 
-    tried = [str(one["point"]) for one in kept.all]
+    tried = [case for case, _ in kept.all]
 
     def more() -> bool:
         if not left and not only:
-            left.extend(missed(kept.appends(), tried))
+            left.extend(missed(appends(kept), tried))
         return bool(left)
 
     broken = 0
@@ -211,7 +213,7 @@ def crash(
             is_back = True
             try:
                 done = (
-                    crashes.at_random(in_play=kept.random % 2 == 1)
+                    crashes.at_random(in_play=randoms(kept) % 2 == 1)
                     if point is None
                     else crashes.at(point)
                 )
@@ -225,7 +227,7 @@ def crash(
                 elif point is not None:
                     never_came.append(point)
                 continue
-            kept.add(done)
+            kept.keep(done.point, done)
             console.print(_crash_line(done), highlight=False, soft_wrap=True)
             if not is_back:
                 broken += 1
@@ -243,23 +245,24 @@ def _crash_line(done: Crash) -> str:
 
 
 def _report_crashes(
-    kept: KeptCrashes, left: list[Point | None], console: Console, *, is_whole: bool
+    kept: Campaign[Crash], left: list[Point | None], console: Console, *, is_whole: bool
 ) -> None:
-    at_points = [one for one in kept.all if not one["point"].startswith("random")]
-    never = [event for event in APPENDS if is_whole and event not in kept.appends()]
-    console.print(f"killed at the append of: {', '.join(kept.appends())}")
+    hit = appends(kept)
+    never = [event for event in APPENDS if is_whole and event not in hit]
+    console.print(f"killed at the append of: {', '.join(hit)}")
     if never:
         console.print(f"never killed at the append of: {', '.join(never)}", style="bold red")
     for point in filter(None, left):
         console.print(f"not run: {point.name}", highlight=False)
-    off = sorted(one["motor_off_s"] for one in kept.all if one["motor_off_s"] is not None)
+    off = sorted(one.motor_off_s for _, one in kept.all if one.motor_off_s is not None)
+    wrong = sum(bool(one.wrong) for _, one in kept.all)
     console.print(
-        f"{len(at_points)} points of a round, {kept.random} random moments; "
-        f"{len(kept.wrong)} wrong; not run: {len(left)}"
+        f"{len(kept.all) - randoms(kept)} points of a round, {randoms(kept)} random moments; "
+        f"{wrong} wrong; not run: {len(left)}"
     )
     if off:
         console.print(f"killed while EN was high: {len(off)}; EN low after at most {off[-1]:.3f} s")
-    if kept.wrong or left or never:
+    if wrong or left or never:
         raise typer.Exit(1)
 
 
@@ -333,6 +336,20 @@ def _place_for(folder: Path) -> Iterator[None]:
         _fail(f"{folder} cannot be used: {error}; name another --results")
 
 
+@contextmanager
+def _typed() -> Iterator[None]:
+    """What is wrong with what a person typed, said as such."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _say(kept: Campaign[Any], console: Console) -> None:
+    for line in kept.said():
+        console.print(line, highlight=False, soft_wrap=True)
+
+
 def _fail(message: str) -> NoReturn:
     told = Console(stderr=True, markup=False, emoji=False)  # file names are printed as they stand
     told.print(f"reliability: {message}", highlight=False, soft_wrap=True)
@@ -362,31 +379,30 @@ def _tables(
             console.print(f"a new table is needed: {error}", markup=False)
 
 
-def _chosen(rows: list[Row], only: list[str] | None) -> list[Row]:
-    if not only:
-        return rows
-    chosen = [row for row in rows if row[0].name.startswith(tuple(only))]
-    if not chosen:
-        raise typer.BadParameter(f"no fault is called {', '.join(only)}")
-    return chosen
-
-
-def _play(rows: list[Row], whole: list[Row], folder: Path, resume: bool, minutes: float) -> None:
+def _play(
+    of: list[Row],
+    only: list[str] | None,
+    whole: list[Row],
+    folder: Path,
+    resume: bool,
+    minutes: float,
+) -> None:
     """Play these rows of the whole catalogue."""
+    with _typed():
+        rows = chosen(of, only, lambda row: row[0].name)
     console = Console()
     with _place_for(folder):
-        kept = Results(folder)
+        kept = results.kept_in(folder)
         if not resume:
-            kept.forget(rows)
-        for name in kept.damaged(whole):
-            console.print(f"{name} is damaged: that row counts as not played", highlight=False)
-    wanted = kept.open_rows(rows)
+            kept.forget(map(results.name, rows))
+    _say(kept, console)
+    wanted = results.open_rows(kept, rows)
     until_s = time.monotonic() + 60.0 * minutes
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("faults", total=len(rows), completed=len(rows) - len(wanted))
-        for row, result in _results(wanted, until_s, kept, console):
-            kept.keep(row, result)
+        for row, result in _results(wanted, until_s, folder, console):
+            kept.keep(results.name(row), result)
             mark = "[green]as required[/]" if result.is_as_required else "[red]DIFFERS[/]"
             progress.console.print(
                 f"{row[0].name:34} {row[1].value:18} {result.took_s:5.1f} s  {mark}"
@@ -395,19 +411,17 @@ def _play(rows: list[Row], whole: list[Row], folder: Path, resume: bool, minutes
                 soft_wrap=True,
             )
             progress.advance(task)
-    _report(rows, whole, kept, console)
+    _report(rows, whole, kept, folder, console)
 
 
 def _results(
-    rows: list[Row], until_s: float, kept: Results, console: Console
+    rows: list[Row], until_s: float, folder: Path, console: Console
 ) -> Iterator[tuple[Row, Result]]:
     """Play one row after the other, one kind of table after the other; a table that does not come
     back is left behind."""
     kinds = list(dict.fromkeys(row[0].profile for row in rows))
     waiting = sorted(rows, key=lambda row: kinds.index(row[0].profile))
-    tables = _tables(
-        kept.folder, console, until_s, lambda: bool(waiting), lambda: waiting[0][0].profile
-    )
+    tables = _tables(folder, console, until_s, lambda: bool(waiting), lambda: waiting[0][0].profile)
     broken = 0
     for bench, witness in tables:
         here = bench.session.plan.profile
@@ -426,30 +440,27 @@ def _results(
 
 
 def _not_played(row: Row, error: Exception) -> Result:
-    return Result(
-        row[0].name,
-        row[1].value,
-        Observation().as_dict(),
-        [f"the table did not come back: {error}"],
-    )
+    why = f"the table did not come back: {error}"
+    return Result(row[0].name, row[1].value, Observation(), [why])
 
 
-def _report(rows: list[Row], whole: list[Row], kept: Results, console: Console) -> None:
+def _report(
+    rows: list[Row], whole: list[Row], kept: Campaign[Result], folder: Path, console: Console
+) -> None:
     """Show and judge the rows of this run; the matrix on file is over the whole catalogue."""
-    kept.write_matrix(whole)
-    kept.write_report(whole)
-    differ, missing = kept.count(rows)
+    results.write_matrix(kept, whole, folder)
+    differ, missing = results.count(kept, rows)
     table = Table(*results.HEAD, title="Faults", show_lines=True)
     for row in rows:
-        table.add_row(*results.line(row, kept.find(row)))
+        table.add_row(*results.line(row, kept.find(results.name(row))))
     Console(width=max(WIDEST, console.width)).print(table)
     played = len(rows) - missing
     console.print(
         f"{played} of {len(rows)} rows played, {differ} differ; matrix of all {len(whole)}: "
-        f"{kept.folder / results.MATRIX_PAGE}, {kept.folder / results.MATRIX_JSON}"
+        f"{folder / results.MATRIX_PAGE}, {folder / results.MATRIX_JSON}"
     )
     for row in rows:
-        if kept.find(row) is None:
+        if kept.find(results.name(row)) is None:
             console.print(f"not run: {row[0].name}, {row[1].value}")
     if differ or missing:
         raise typer.Exit(1)

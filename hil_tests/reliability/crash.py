@@ -15,20 +15,17 @@ are counted on the rig's wires: done, and perhaps not recorded as done.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
 
-from pydantic import TypeAdapter
-
+from hil_tests.campaign import Campaign
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Observation, RequiredEnding, RequiredLamps
@@ -445,67 +442,22 @@ class Crashes:
         return []
 
 
-CRASH = TypeAdapter(Crash)
+# ── What was kept ───────────────────────────────────────────────────────────
 
 
-def _crash_of(line: str) -> Crash | None:
-    """The crash on a line of the file; None where it is damaged or lacks something."""
-    try:
-        crash = CRASH.validate_json(line, strict=True)
-    except ValueError:
-        return None
-    return crash if asdict(crash).keys() <= json.loads(line).keys() else None
+def is_well(kept: Campaign[Crash], point: Point) -> bool:
+    """Whether it was killed at this point, and all was well."""
+    crash = kept.find(point.name)
+    return crash is not None and not crash.wrong
 
 
-class KeptCrashes:
-    """Crashes on file, one JSON line each: a run that was broken off goes on behind them.
+def appends(kept: Campaign[Crash]) -> dict[str, int]:
+    """After which recorded event it was killed at an append, and how often."""
+    return Counter(
+        crash.after.split(":")[0] for case, crash in kept.all if case.startswith("append")
+    )
 
-    Lines that are not whole count as not run. Raises OSError where the file cannot be used.
-    """
 
-    def __init__(self, path: Path, *, resume: bool) -> None:
-        self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not resume:
-            path.unlink(missing_ok=True)
-        self.all: list[dict[str, Any]] = []
-        self.left_out: list[int] = []
-        """Numbers of the lines that are not whole, from 1 on."""
-        if path.exists():
-            self._take_up()
-
-    def _take_up(self) -> None:
-        text = self._path.read_text("utf-8", errors="replace")
-        for number, line in enumerate(text.splitlines(), start=1):
-            if (one := _crash_of(line)) is None:
-                self.left_out.append(number)
-            else:
-                self.all.append(asdict(one))
-        if text and not text.endswith("\n"):
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write("\n")  # what comes next is no part of a line that was cut
-
-    def add(self, crash: Crash) -> None:
-        self.all.append(asdict(crash))
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(crash)) + "\n")
-
-    def has(self, point: Point) -> bool:
-        return any(one["point"] == point.name and not one["wrong"] for one in self.all)
-
-    def appends(self) -> dict[str, int]:
-        """After which recorded event it was killed at an append, and how often."""
-        counted: dict[str, int] = {}
-        for one in self.all:
-            if one["point"].startswith("append"):
-                name = one["after"].split(":")[0]
-                counted[name] = counted.get(name, 0) + 1
-        return counted
-
-    @property
-    def random(self) -> int:
-        return sum(one["point"].startswith("random") for one in self.all)
-
-    @property
-    def wrong(self) -> list[dict[str, Any]]:
-        return [one for one in self.all if one["wrong"]]
+def randoms(kept: Campaign[Crash]) -> int:
+    """How often it was killed at a random moment."""
+    return sum(case.startswith("random") for case, _ in kept.all)

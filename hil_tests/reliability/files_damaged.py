@@ -12,21 +12,20 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.testing import CliRunner
 
+from hil_tests.campaign import Campaign
 from hil_tests.reliability.bytes_cut import fast_folder, forged, records_after, volume_after
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
@@ -55,7 +54,6 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role, play
 from shaker_ctl.seal.examine import NOTHING
 from shaker_ctl.service.lamp_box import KEY, as_recorded, journal_memory
-from shaker_ctl.whole_file import put
 from vision.networks.model_card import MANIFEST, read_model_card
 
 BAD_MEMORY = "fault: the lamp box's memory is bad"
@@ -73,7 +71,7 @@ SMALL_B = 8192
 """Files up to this size are damaged at each byte."""
 
 KEPT_EVERY = 200
-"""Trials after which the counts are written."""
+"""Trials that are one case of the campaign."""
 
 
 class BadMemoryError(Exception):
@@ -326,17 +324,20 @@ REPLACED = {
 }
 
 
+def ways(table: TableFiles, file: Path, most: int | None, seed: int) -> list[tuple[str, Damage]]:
+    """Every way in which this file is damaged."""
+    size = (table.folder / file).stat().st_size
+    return list(flips(size, None if size <= SMALL_B and most is None else most, seed))
+
+
 def trials(
-    table: TableFiles, file: Path, most: int | None, seed: int, after: int = 0
+    table: TableFiles, file: Path, every: Iterable[tuple[str, Damage]]
 ) -> Iterator[tuple[str, str]]:
-    """Damage one file in every way but the first `after`; yield what was done, and how the start
-    ended."""
+    """Damage one file in each way; yield what was done, and how the start ended."""
     facts = table.facts(is_seal_looked_at=is_sealed(file))
     sound = table.contents()
     content = (table.folder / file).read_bytes()
-    size = len(content)
-    every = flips(size, None if size <= SMALL_B and most is None else most, seed)
-    for name, damage in islice(every, after, None):
+    for name, damage in every:
         (table.folder / file).write_bytes(damage(content))
         yield name, table.outcome(facts, is_guarded=is_guarded(file))
         (table.folder / file).write_bytes(content)
@@ -358,30 +359,35 @@ def put_back(table: TableFiles, sound: Mapping[Path, bytes]) -> None:
 
 @dataclass
 class Counts:
-    """What became of one file's damage so far."""
+    """What became of some damage to one file."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     """Each change that passed and each traceback, with what was done."""
-
-    @classmethod
-    def kept(cls, path: Path | None) -> Counts:
-        """Those of an earlier run; none where there is no such run."""
-        if path is None or not path.exists():
-            return cls()
-        plain = json.loads(path.read_bytes())
-        return cls(Counter(plain["outcomes"]), plain["wrong"])
-
-    def keep(self, path: Path | None) -> None:
-        """Write them, whole or not at all."""
-        if path is not None:
-            put(path, json.dumps({"outcomes": self.outcomes, "wrong": self.wrong}))
 
     def add(self, done: str, outcome: str) -> None:
         """Count one trial."""
         self.outcomes[outcome] += 1
         if outcome.startswith((TRACEBACK, CHANGED)):
             self.wrong.append(f"{done}: {outcome}")
+
+
+def counted(table: TableFiles, file: Path, most: int, seed: int, kept: Campaign[Counts]) -> Counts:
+    """Damage one file in every way that is not on record yet; count all."""
+    every = ways(table, file, most, seed)
+
+    def part(case: str) -> Counts:
+        counts, first = Counts(), int(case.rpartition(" ")[2])
+        for done, outcome in trials(table, file, every[first : first + KEPT_EVERY]):
+            counts.add(done, outcome)
+        return counts
+
+    cases = [f"{file} {most} {seed} {first}" for first in range(0, len(every), KEPT_EVERY)]
+    whole = Counts()
+    for one in kept.run(cases, part):
+        whole.outcomes += one.outcomes
+        whole.wrong += one.wrong
+    return whole
 
 
 def main(
@@ -397,20 +403,11 @@ def main(
     with fast_folder() as folder:
         (folder / "table").mkdir()
         table = made(folder / "table")
+        kept = Campaign(results and results / "counts.jsonl", Counts)
         for file in table.files():
             if only and str(file) not in only:
                 continue
-            kept = None
-            if results is not None:
-                results.mkdir(parents=True, exist_ok=True)
-                kept = results / f"{str(file).replace(os.sep, '+')}.{most}.{seed}.json"
-            counts = Counts.kept(kept)
-            before = counts.outcomes.total()
-            for n, (done, outcome) in enumerate(trials(table, file, most, seed, before), 1):
-                counts.add(done, outcome)
-                if n % KEPT_EVERY == 0:
-                    counts.keep(kept)
-            counts.keep(kept)
+            counts = counted(table, file, most, seed, kept)
             for one in counts.wrong:
                 typer.echo(f"  {file}, {one}")
             told = ", ".join(f"{name} {n}" for name, n in counts.outcomes.most_common())

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from hil_tests.campaign import Campaign
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.results import page, read_result, write_result
+from hil_tests.reliability.results import page
 from hil_tests.reliability.trial import Result
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +82,11 @@ class Mutation:
     def told(self) -> tuple[str, str]:
         """Story and moment, as a result names them."""
         return self.story, self.moment.value if self.moment else ""
+
+    @property
+    def case(self) -> str:
+        """What it is called in a campaign: with its row, so that no other row's result counts."""
+        return ", ".join(filter(None, (self.name, *self.told)))
 
 
 def _read() -> Iterator[Mutation]:
@@ -159,42 +165,25 @@ def judged(mutation: Mutation, differences: Sequence[str]) -> Noticed:
 HEAD = ("mutation", "row", "noticed", "by", "the row without it")
 
 
-class KeptMutations:
-    """One file a mutation in a folder: what its row saw. Raises OSError where it cannot be made."""
+def has_caught(kept: Campaign[Result], mutation: Mutation) -> bool:
+    """Whether its row noticed it, for the right reason. A resumed run plays all others."""
+    result = kept.find(mutation.case)
+    return result is not None and judged(mutation, result.differences) is Noticed.CAUGHT
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
 
-    def _path(self, mutation: Mutation) -> Path:
-        return self._folder / f"{mutation.name.replace(' ', '-')}.json"
-
-    def keep(self, mutation: Mutation, result: Result) -> None:
-        write_result(self._path(mutation), result)
-
-    def find(self, mutation: Mutation) -> Result | None:
-        """None where there is no whole result of this mutation's row."""
-        return read_result(self._path(mutation), mutation.told)
-
-    def has_caught(self, mutation: Mutation) -> bool:
-        """Whether its row noticed it, for the right reason. A resumed run plays all others."""
-        result = self.find(mutation)
-        return result is not None and judged(mutation, result.differences) is Noticed.CAUGHT
-
-    def forget(self, mutation: Mutation) -> None:
-        self._path(mutation).unlink(missing_ok=True)
-
-    def write_page(self, sound: Callable[[Mutation], Result | None]) -> Path:
-        """Write all mutations as Markdown; `sound` gives the row's result without the mutation."""
-        lines = []
-        for one in MUTATIONS:
-            result, without = self.find(one), sound(one)
-            said = "not run" if result is None else judged(one, result.differences).value
-            why = "" if result is None else "; ".join(result.differences)
-            whole = "not run" if without is None else without.verdict
-            if one.is_test:
-                whole = "make test"
-            lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
-        written = self._folder / "mutations.md"
-        written.write_text(page(lines, HEAD), "utf-8")
-        return written
+def write_page(
+    kept: Campaign[Result], sound: Callable[[Mutation], Result | None], folder: Path
+) -> Path:
+    """Write all mutations as Markdown; `sound` gives the row's result without the mutation."""
+    lines = []
+    for one in MUTATIONS:
+        result, without = kept.find(one.case), sound(one)
+        said = "not run" if result is None else judged(one, result.differences).value
+        why = "" if result is None else "; ".join(result.differences)
+        whole = "not run" if without is None else without.verdict
+        if one.is_test:
+            whole = "make test"
+        lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
+    written = folder / "mutations.md"
+    written.write_text(page(lines, HEAD), "utf-8")
+    return written

@@ -6,9 +6,8 @@ Owns the two records and their comparison, nothing else: no clock, no file, no p
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 
 class RequiredWord(StrEnum):
@@ -119,9 +118,6 @@ class Observation:
     start_said: str | None = None
     violations: list[str] = field(default_factory=list)
     """What may never be, whatever fails: see `witness`."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def matches(pattern: str, event: str) -> bool:

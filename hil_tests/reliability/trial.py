@@ -12,7 +12,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
@@ -73,7 +72,7 @@ class Result:
 
     fault: str
     moment: str
-    seen: dict[str, Any]
+    seen: Observation
     differences: list[str]
     attempts: int = 1
     late_ms: float = 0.0
@@ -113,7 +112,7 @@ class Trials:
         return Result(
             fault.name,
             moment.value,
-            seen.as_dict(),
+            seen,
             found,
             attempts=attempt,
             late_ms=round(1000 * late_s, 1),

@@ -1,35 +1,11 @@
-"""Results that a stopped bench left behind."""
+"""No other reader's results pass for this one's."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from hil_tests.reader.kept import contents_of, digest_of, results
-from vision.errors import VisionError
+from hil_tests.reader.kept import contents_of, digest_of
 from vision.networks.classifier import DieFinder
-
-
-def test_a_stopped_bench_goes_on_and_a_half_written_result_is_made_again(tmp_path):
-    file, asked = tmp_path / "seen" / "cases.jsonl", []
-
-    def case(number):
-        asked.append(number)
-        return {"number": number}
-
-    assert results(file, 3, case) == [{"number": n} for n in range(3)]
-    file.write_bytes(file.read_bytes()[:-4])
-    assert results(file, 4, case) == [{"number": n} for n in range(4)]
-    assert asked == [0, 1, 2, 2, 3]
-    assert len(file.read_text().splitlines()) == 4
-
-
-def test_a_line_that_is_no_result_is_told(tmp_path):
-    file = tmp_path / "cases.jsonl"
-    file.write_text("garbage\n")
-    with pytest.raises(VisionError, match="take the file away"):
-        results(file, 1, lambda number: {"number": number})
 
 
 def test_another_score_gives_another_digest():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.campaign import Campaign
 from hil_tests.reliability.bytes_cut import fast_folder
 from hil_tests.reliability.files_damaged import (
     BAD_MEMORY,
@@ -16,10 +17,12 @@ from hil_tests.reliability.files_damaged import (
     TRACEBACK,
     Counts,
     TableFiles,
+    counted,
     is_sealed,
     made,
     put_back,
     trials,
+    ways,
 )
 
 MODEL = [f"packages/models/{name}" for name in ("manifest.toml", "dice.onnx")]
@@ -48,7 +51,9 @@ def table() -> Iterator[TableFiles]:
 def test_damage_is_named_or_changes_nothing(table: TableFiles, name: str) -> None:
     file = Path(name)
     assert file in table.files()
-    seen = Counter(outcome for _, outcome in trials(table, file, PLACES.get(name, 40), seed=3))
+    seen = Counter(
+        outcome for _, outcome in trials(table, file, ways(table, file, PLACES.get(name, 40), 3))
+    )
     wrong = {outcome: n for outcome, n in seen.items() if outcome.startswith((TRACEBACK, CHANGED))}
     assert not wrong, seen
     if is_sealed(file):
@@ -91,17 +96,12 @@ def test_a_volume_record_whose_kind_is_misspelt_is_named(table: TableFiles) -> N
 def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
     table: TableFiles, tmp_path: Path
 ) -> None:
-    file, kept = Path("journal.proved.json"), tmp_path / "counts.json"
-    counts = Counts.kept(kept)
-    whole = list(trials(table, file, 20, seed=3))
-    for done, outcome in whole[:9]:
-        counts.add(done, outcome)
-    counts.add("flip 7", f"{TRACEBACK}: KeyError")
-    counts.keep(kept)
-    again = Counts.kept(kept)
-    assert again == counts
-    assert again.wrong == ["flip 7: traceback: KeyError"]
-    assert list(trials(table, file, 20, seed=3, after=9)) == whole[9:]
+    file, kept = Path("journal.proved.json"), tmp_path / "counts.jsonl"
+    first = counted(table, file, 20, 3, Campaign(kept, Counts))
+    assert first.outcomes.total() == len(ways(table, file, 20, 3))
+    kept.write_text(kept.read_text().replace('"wrong": []', '"wrong": ["flip 7: traceback"]'))
+    again = counted(table, file, 20, 3, Campaign(kept, Counts))
+    assert (again.outcomes, again.wrong) == (first.outcomes, ["flip 7: traceback"])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.folders import MARK, FolderError, fresh
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.results import MATRIX_JSON, Results, Row
+from hil_tests.reliability.results import MATRIX_JSON, Row, kept_in, name
 from hil_tests.reliability.trial import Result as RowResult
 
 WORST = catalogue.rows(every_moment=False)
@@ -41,7 +41,7 @@ def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_required(row: Row) -> RowResult:
-    return RowResult(row[0].name, row[1].value, Observation().as_dict(), [])
+    return RowResult(row[0].name, row[1].value, Observation(), [])
 
 
 # ── Folders of tables ───────────────────────────────────────────────────────
@@ -90,7 +90,7 @@ def test_a_long_run_refuses_somebody_elses_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["faults", "faults-all", "crash"])
 def test_tables_are_not_put_where_somebody_else_has_files(tmp_path: Path, command: str) -> None:
     row = (WORST if command == "faults" else EVERY)[0]
-    Results(tmp_path).keep(row, as_required(row))
+    kept_in(tmp_path).keep(name(row), as_required(row))
     (tmp_path / "crashes.jsonl").write_text("")
     (tmp_path / "table-2").mkdir()
     (tmp_path / "table-2" / "thesis").write_text("years of work")
@@ -120,14 +120,14 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(
 def test_playing_a_few_rows_anew_keeps_the_others_and_the_matrix_has_them_all(
     tmp_path: Path,
 ) -> None:
-    kept = Results(tmp_path)
+    kept = kept_in(tmp_path)
     for row in WORST[:3]:
-        kept.keep(row, as_required(row))
+        kept.keep(name(row), as_required(row))
     done = run("faults", "--results", str(tmp_path), "--only", WORST[0][0].name, "--minutes", "0")
     assert done.exit_code == 1
     assert f"matrix of all {len(WORST)}" in said(done)
     assert f"not run: {WORST[0][0].name}" in said(done)
-    assert [kept.find(row) is None for row in WORST[:3]] == [True, False, False]
+    assert [kept_in(tmp_path).find(name(row)) is None for row in WORST[:3]] == [True, False, False]
     table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
     assert [row["fault"] for row in table] == [row[0].name for row in WORST]
     assert [row["result"] is None for row in table[:3]] == [True, False, False]
@@ -136,11 +136,11 @@ def test_playing_a_few_rows_anew_keeps_the_others_and_the_matrix_has_them_all(
 def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matrix(
     tmp_path: Path,
 ) -> None:
-    kept = Results(tmp_path)
+    kept = kept_in(tmp_path)
     for row in EVERY:
-        kept.keep(row, as_required(row))
+        kept.keep(name(row), as_required(row))
     theirs = EVERY[1]
-    kept.keep(theirs, RowResult(theirs[0].name, theirs[1].value, Observation().as_dict(), ["dark"]))
+    kept.keep(name(theirs), RowResult(theirs[0].name, theirs[1].value, Observation(), ["dark"]))
     count = len(EVERY[0::2])
     done = run("faults-all", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
     assert done.exit_code == 0, done.output
@@ -148,19 +148,6 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matri
     table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
     assert len(table) == len(EVERY)
     assert table[1]["result"]["differences"] == ["dark"]
-
-
-def test_a_damaged_result_is_named_and_its_row_counts_as_not_played(tmp_path: Path) -> None:
-    kept = Results(tmp_path)
-    kept.keep(WORST[0], as_required(WORST[0]))
-    path = next(tmp_path.glob("*@*.json"))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"seen": {}}))
-    name = WORST[0][0].name
-    words = ("--results", str(tmp_path), "--resume", "--only", name, "--minutes", "0")
-    done = run("faults", *words)
-    assert done.exit_code == 1
-    assert f"{path.name} is damaged: that row counts as not played" in said(done)
-    assert f"not run: {name}" in said(done)
 
 
 def test_a_cut_line_of_crashes_is_named_and_the_run_goes_on(tmp_path: Path) -> None:

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.campaign import Campaign
 from hil_tests.reliability.mutations import (
     MUTATIONS,
     Edit,
-    KeptMutations,
     Mutation,
     MutationError,
     Noticed,
     changed,
+    has_caught,
     judged,
     mutated_tree,
+    write_page,
 )
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.trial import Result
@@ -95,16 +97,12 @@ def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: N
 
 
 def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
-    kept, one = KeptMutations(tmp_path), MUTATIONS[0]
-    assert kept.find(one) is None
-    result = Result(*one.told, Observation().as_dict(), ["tach-silent late"])
-    kept.keep(one, result)
-    assert kept.find(one) == result
-    assert kept.has_caught(one)
-    assert kept.find(replace(MUTATIONS[1], name=one.name)) is None, "a result of another row"
-    page = kept.write_page(lambda _: None).read_text("utf-8")
+    kept, one = Campaign(None, Result), MUTATIONS[0]
+    assert not has_caught(kept, one)
+    kept.keep(one.case, Result(*one.told, Observation(), ["tach-silent late"]))
+    assert has_caught(kept, one)
+    assert not has_caught(kept, replace(MUTATIONS[1], name=one.name)), "a result of another row"
+    page = write_page(kept, lambda _: None, tmp_path).read_text("utf-8")
     assert (
         f"| {one.name} | tach-silent, during toss | caught | tach-silent late | not run |" in page
     )
-    kept.forget(one)
-    assert kept.find(one) is None

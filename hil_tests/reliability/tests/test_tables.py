@@ -14,7 +14,6 @@ from hil_tests.reliability import __main__ as program
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.results import Results
 from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.trial import Result
 
@@ -33,7 +32,7 @@ class Played:
         self.at.append((fault.name, self._profile))
         if fault is JAM:
             raise TrialError("it smokes")
-        return Result(fault.name, moment.value, Observation().as_dict(), [])
+        return Result(fault.name, moment.value, Observation(), [])
 
     def close(self) -> None:
         """Nothing runs."""
@@ -56,7 +55,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> type[Played]:
 
 def run(tmp_path: Path, *faults: CatalogueFault) -> list[Result]:
     rows = [(fault, Moment.TOSS) for fault in faults]
-    found = program._results(rows, float("inf"), Results(tmp_path), Console())
+    found = program._results(rows, float("inf"), tmp_path, Console())
     return [result for _, result in found]
 
 

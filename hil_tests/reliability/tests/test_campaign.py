@@ -1,0 +1,100 @@
+"""A campaign that was broken off goes on where it was, and takes no damaged line for a result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.campaign import Campaign, chosen, shard
+
+
+@dataclass
+class Found:
+    """What became of a case."""
+
+    took_s: float
+    wrong: list[str] = field(default_factory=list)
+
+
+def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path: Path) -> None:
+    file, asked = tmp_path / "new" / "file.jsonl", []
+
+    def case(number: int) -> Found:
+        asked.append(number)
+        return Found(float(number))
+
+    assert Campaign(file, Found).run(range(3), case) == [Found(0.0), Found(1.0), Found(2.0)]
+    file.write_bytes(file.read_bytes()[:-4])
+    again = Campaign(file, Found)
+    assert again.left_out == [3]
+    assert again.run(range(4), case)[2:] == [Found(2.0), Found(3.0)]
+    assert asked == [0, 1, 2, 2, 3]
+    assert len(Campaign(file, Found).all) == 4, "the next line is no part of the one that was cut"
+
+
+def test_the_newest_result_of_a_case_counts_and_those_before_it_are_kept(tmp_path: Path) -> None:
+    kept = Campaign(tmp_path / "file.jsonl", Found)
+    kept.keep("a", Found(1.0, ["dark"]))
+    kept.keep("a", Found(2.0))
+    for one in (kept, Campaign(kept.file, Found)):
+        assert one.find("a") == Found(2.0)
+        assert [result.wrong for _, result in one.all] == [["dark"], []]
+
+
+def test_cases_that_are_begun_anew_are_forgotten_and_no_others(tmp_path: Path) -> None:
+    kept = Campaign(tmp_path / "file.jsonl", Found)
+    kept.keep("a", Found(1.0))
+    kept.keep("b", Found(2.0))
+    kept.forget(["a", "c"])
+    for one in (kept, Campaign(kept.file, Found)):
+        assert one.all == [("b", Found(2.0))]
+        assert one.find("a") is None
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{"took_s": 1.0}, {"took_s": "soon", "wrong": []}, {"took_s": 1.0, "wrong": None}, [], None],
+)
+def test_a_line_that_lacks_something_counts_as_not_run_and_is_named(
+    tmp_path: Path, result: Any
+) -> None:
+    file = tmp_path / "file.jsonl"
+    whole = json.dumps({"case": "a", "result": {"took_s": 1.0, "wrong": []}})
+    file.write_text("\n".join([whole, json.dumps({"case": "b", "result": result}), "[]", "no"]))
+    kept = Campaign(file, Found)
+    assert [case for case, _ in kept.all] == ["a"]
+    assert kept.left_out == [2, 3, 4]
+    assert kept.said()[0] == "file.jsonl, line 2, is not whole: not run"
+
+
+def test_parts_that_are_put_together_are_one_campaign(tmp_path: Path) -> None:
+    parts = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
+    for number, part in enumerate(parts):
+        Campaign(part, Found).keep(str(number), Found(float(number)))
+    whole = tmp_path / "whole.jsonl"
+    whole.write_text("".join(part.read_text() for part in parts))
+    assert Campaign(whole, Found).all == [("0", Found(0.0)), ("1", Found(1.0))]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_are_the_whole_and_share_nothing(count: int) -> None:
+    parts = [shard(range(20), f"{i}/{count}") for i in range(1, count + 1)]
+    assert sorted(case for part in parts for case in part) == list(range(20))
+
+
+@pytest.mark.parametrize("which", ["", "0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
+def test_a_shard_that_is_none_is_refused(which: str) -> None:
+    with pytest.raises(ValueError, match="a shard is i/n"):
+        shard(range(3), which)
+
+
+def test_cases_are_chosen_by_the_beginnings_of_their_names() -> None:
+    cases = ["lamp-dark", "lamp-silent", "tach"]
+    assert chosen(cases, ["lamp"], str) == cases[:2]
+    assert chosen(cases, None, str) == cases
+    with pytest.raises(ValueError, match="called jam"):
+        chosen(cases, ["jam"], str)

@@ -136,7 +136,7 @@ def main(
             ready_s = session.ready_after_s
             session.stop_service()
         found = rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
-        tally = check(found, even_odd=False)
+        tally = check(found)
         console.print(_times(tally, found, list(readings.values()), ready_s))
         console.print(_stages(found, readings.values(), asked))
         console.print(_loads(load))

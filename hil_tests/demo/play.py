@@ -344,7 +344,7 @@ def _finish(session: Session, folder: Path, console: Console) -> RoundsTally:
     found = rounds_of(folder / "journal.sqlite", session.rig, folder, session.plan.profile)
     write(found, folder / "rounds.jsonl")
     plan = session.plan
-    tally = check(found, even_odd=plan.profile == "pa-625b")
+    tally = check(found)
     events = lines_of(session.rig["events"])
     words = f"{plan.profile} · {plan.compartment} compartment · {plan.dice} dice · seed {plan.seed}"
     page.write(folder, words, found, tally, events)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hil_tests.processes import in_status
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.witness import EVEN_ODD, Witness
+from hil_tests.reliability.witness import Witness
 from hil_tests.table_under_test.rounds import check, rounds_of
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
@@ -210,7 +210,7 @@ class Soak:
         session = self.bench.session
         found = rounds_of(session.journal, session.rig, session.folder, session.plan.profile)
         # What burns in a round that people settle by hand is what the fault of the lamps lights.
-        tally = check([r for r in found if r.verdict != "settled_by_hand"], even_odd=EVEN_ODD)
+        tally = check([r for r in found if r.verdict != "settled_by_hand"])
         return [*self.wrong, *tally.differences, *too_much(growth(self.uses))]
 
     # ── One turn ────────────────────────────────────────────────────────────

@@ -26,8 +26,8 @@ import typer
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.lamps import against_truth
 from hil_tests.table_under_test.people import dealers_answer
-from hil_tests.table_under_test.rounds import winning_areas
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
 from shaker_ctl.console.client import Reply
@@ -195,9 +195,8 @@ def starved_round(
     took_s = time.monotonic() - fed_s
     played = table.round(number)
     if lit := table.lit_for(number):
-        values = sorted(die["value"] for die in table.toss_of(played)["dice"])
-        right = winning_areas(values, even_odd=False)
-        table.story.expect(f"round {number}: no other lamp burns", lit <= right, lit - right)
+        lamps = against_truth(lit, table.toss_of(played)["dice"], table.session.plan.profile)
+        table.story.expect(f"round {number}: no other lamp burns", not lamps.wrong, lamps.wrong)
     return str(played["verdict"]), codes, _driven_s(table, began_s), took_s
 
 

@@ -8,7 +8,7 @@ happen, whichever part fails:
 - the motor moves again in a round;
 - the chain of the journal is broken, or its two copies differ.
 
-The winning areas come from the oracle of `hil_tests.table_under_test.rounds`. Must not know what
+Lamps are judged by `hil_tests.table_under_test.lamps`. Must not know what
 was required.
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from hil_tests.reliability.required import Observation, RequiredLamps, RequiredMotor, matches
-from hil_tests.table_under_test.rounds import winning_areas
+from hil_tests.table_under_test.lamps import against_truth, values_of
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.record import Damage, Head, walk
@@ -35,7 +35,7 @@ FINISHED_S = 0.93 * PLANNED_S
 BRIDGED_S = 0.03
 """EN low for less than three turns of the dead-man is its own pulse."""
 
-EVEN_ODD = False
+PROFILE = "pa-625a"
 """The layout of the tables under test has no `even` and no `odd`."""
 
 PHASE_FAULT = 12
@@ -238,16 +238,14 @@ def _dice(e: Evidence, before_s: float) -> list[Note] | None:
     return dice
 
 
-def _winning(e: Evidence, at_s: float) -> set[str]:
-    dice = _dice(e, at_s)
-    if dice is None or not all(die["flat"] for die in dice):
-        return set()
-    return winning_areas([die["value"] for die in dice], even_odd=EVEN_ODD)
+def _is_right(e: Evidence, at_s: float, areas: set[str]) -> bool:
+    lamps = against_truth(areas, _dice(e, at_s), PROFILE)
+    return not lamps.wrong and not lamps.missing
 
 
 def _see_lamps(seen: Observation, e: Evidence) -> None:
     changes = [(n["t"], set(n["areas"])) for n in e.lamps]
-    wrong = [t for t, areas in changes if areas and areas != _winning(e, t)]
+    wrong = [t for t, areas in changes if areas and not _is_right(e, t, areas)]
     if not any(areas for _, areas in changes):
         seen.lamps = RequiredLamps.DARK
     elif not wrong:
@@ -274,11 +272,10 @@ def _see_commits(seen: Observation, e: Evidence) -> None:
         if note["what"] not in ("commit", "correct") or not note["round"]:
             continue
         dice = _dice(e, note["t"])
-        truth = sorted(die["value"] for die in dice) if dice is not None else None
-        is_flat = dice is not None and all(die["flat"] for die in dice)
-        if truth != sorted(note["values"]) or not is_flat:
+        truth = values_of(dice or ())
+        if truth is None or sorted(truth) != sorted(note["values"]):
             seen.violations.append(
-                f"WRONG VALUE committed for round {note['round']}: {note['values']}, dice {truth}"
+                f"WRONG VALUE committed for round {note['round']}: {note['values']}, dice {dice}"
             )
 
 

@@ -28,7 +28,8 @@ import pexpect
 from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
-from hil_tests.table_under_test.people import open_table, seen
+from hil_tests.table_under_test.lamps import values_of
+from hil_tests.table_under_test.people import open_table
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
@@ -439,7 +440,7 @@ def _toss(dan: TerminalUser) -> str:
     if "void" in dan.hear(f"{ASKED}|{VOID}", timeout_s=60)[0]:
         return "void"
     dan.type("next")
-    values = seen(lines_of(dan.rig["truth"])[-1])
+    values = values_of(lines_of(dan.rig["truth"])[-1]["dice"])
     line = "".join(map(str, values or (0, 0, 0)))
     if "second time" in " ".join(screen(dan.type(line)).split()):
         dan.type(line)

@@ -25,8 +25,8 @@ from hil_tests.report.witness import PictureWitness
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
-from hil_tests.table_under_test.people import SERIALS, seen
-from hil_tests.table_under_test.rounds import winning_areas
+from hil_tests.table_under_test.lamps import against_truth, toss_at, values_of
+from hil_tests.table_under_test.people import SERIALS
 from hil_tests.table_under_test.session import Plan
 from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
@@ -35,14 +35,9 @@ from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
-EVEN_ODD = {"pa-625b"}
-"""Profiles whose layout has `even` and `odd`."""
 ATTEMPTS = 3
 """How often people try to open a table before they give up."""
 REST_S = 20.0
-SAME_TOSS_S = 1.5
-"""Between a toss's first record and the first move of the cam, on a busy machine; tosses are some
-seconds apart."""
 READ_WITHIN = 3
 """Rounds of which the reader must read one. It refuses 3 to 4 of 100 flat tosses."""
 REST_TO_LIT_MS = 300
@@ -135,7 +130,7 @@ class Table(TableUnderTest):
 
     def eyes(self, number: int, read: Values | None) -> Values | None:
         """What a dealer sees who looks at the dice themselves."""
-        values = seen(self.toss_of(self.round(number)))
+        values = values_of(self.toss_of(self.round(number))["dice"])
         is_read = None not in (read, values) and sorted(read or ()) == sorted(values or ())
         return read if is_read else values
 
@@ -376,18 +371,17 @@ class Table(TableUnderTest):
         settled by hand, and nothing if it was not (void, no roll); return its toss."""
         played = self.round(number)
         toss = self.toss_of(played)
-        values = sorted(die["value"] for die in toss["dice"])
         lit = self.lit_for(number)
+        lamps = against_truth(lit, toss["dice"], self.session.plan.profile)
         self.story.saw("lamps", f"round {number}: {' '.join(sorted(lit)) or 'none'}")
-        what = f"round {number}, {played['verdict']}, its dice show {values}"
+        what = f"round {number}, {played['verdict']}, its dice show {lamps.values}"
         if played["verdict"] not in ("settled", "settled_by_hand"):
             self.story.expect(f"{what}: nothing burnt", not lit, sorted(lit))
             return toss
-        self.story.expect(f"all dice of round {number} lie flat", all_flat(toss), toss["dice"])
-        right = winning_areas(values, even_odd=self.session.plan.profile in EVEN_ODD)
-        self.story.expect(f"{what}: no other lamp burnt", lit <= right, sorted(lit - right))
-        is_whole = lit == right or played["verdict"] == "settled_by_hand"
-        self.story.expect(f"{what}: every lamp of theirs burnt", is_whole, sorted(right - lit))
+        self.story.expect(f"all dice of round {number} lie flat", lamps.values, toss["dice"])
+        self.story.expect(f"{what}: no other lamp burnt", not lamps.wrong, sorted(lamps.wrong))
+        is_whole = not lamps.missing or played["verdict"] == "settled_by_hand"
+        self.story.expect(f"{what}: every lamp of theirs burnt", is_whole, sorted(lamps.missing))
         return toss
 
     def toss_of(self, played: Mapping[str, Any]) -> dict[str, Any]:
@@ -396,9 +390,8 @@ class Table(TableUnderTest):
         assert at is not None, played
         deadline = time.monotonic() + REST_S
         while True:
-            for toss in self.tosses():
-                if toss["turns"] > 1.0 and abs(toss["t_start"] - at) < SAME_TOSS_S:
-                    return toss
+            if toss := toss_at((one for one in self.tosses() if one["turns"] > 1.0), at):
+                return toss
             self.story.expect("the dice of the toss come to rest", time.monotonic() < deadline)
             time.sleep(LOOK_S)
 
@@ -459,7 +452,7 @@ def plain(text: str) -> str:
 
 
 def all_flat(toss: Mapping[str, Any]) -> bool:
-    return all(die["flat"] for die in toss["dice"])
+    return values_of(toss["dice"]) is not None
 
 
 def monotonic_of(played: Mapping[str, Any], event: str = "tossstarted") -> float | None:

@@ -8,15 +8,14 @@ out of service; the dealer looks at the dice, which on the rig means at the trut
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from typing import Any
 
 from hil_tests.report.evidence import lines_of
+from hil_tests.table_under_test.lamps import values_of
 from hil_tests.table_under_test.session import Session
 from shaker_ctl.console.client import Console, Reply
 from shaker_ctl.console.scripted import Floorperson, ScriptedPersonError
-from shaker_ctl.rules.outcome import Values
 from shaker_ctl.service.status_socket import read_status
 
 INSPECTIONS = 4
@@ -158,18 +157,10 @@ def dealers_answer(session: Session, status: Reply) -> str | None:
 
 def entry(session: Session, number: int) -> str:
     """What a dealer enters who looks at the dice: on the rig, at the truth of the newest toss."""
-    values = seen(lines_of(session.rig["truth"])[-1])
+    values = values_of(lines_of(session.rig["truth"])[-1]["dice"])
     if values is None:
         return f"no-roll {number}"
     return f"enter {number} " + " ".join(map(str, values))
-
-
-def seen(toss: Mapping[str, Any]) -> Values | None:
-    """The values of a toss, by the physics; None where not three dice lie flat, and no other."""
-    if len(toss["dice"]) != 3 or not all(die["flat"] for die in toss["dice"]):
-        return None
-    first, second, third = toss["dice"]
-    return first["value"], second["value"], third["value"]
 
 
 def open_table(session: Session, console: Console, say: Say = lambda _: None) -> None:

@@ -1,20 +1,20 @@
 """Rounds from the logs, and the verdict: the lamps that were lit, compared with the true dice.
 
 Owns `rounds.jsonl` and the verdict over it. The dice's truth and the lamps that burnt come from the
-rig's own logs, the record from the service's journal; the winning areas are the rig's own count.
+rig's own logs, the record from the service's journal.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hil_tests.report.evidence import lines_of
-from hil_tests.rig.lamp_box.layout import names_of, winning_lamps
+from hil_tests.table_under_test.lamps import against_truth, toss_at
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 
 Truth = dict[str, Any]
@@ -50,21 +50,6 @@ class PlayedRound:
     t_lit: float | None
     """When the table had read them back lit."""
     picture: str
-
-
-def winning_areas(values: Iterable[int], *, even_odd: bool) -> set[str]:
-    """Areas that win by the rig's own count, which shares nothing with the table's rules.
-
-    A triple lights two of a kind, and Even or Odd, in every profile that the demonstration plays.
-    """
-    first, second, third = values
-    lamps = winning_lamps(
-        (first, second, third),
-        areas=52 if even_odd else 50,
-        double_on_triple=True,
-        even_odd_on_triple=True,
-    )
-    return set(names_of(lamps))
 
 
 def rounds_of(
@@ -118,7 +103,7 @@ def _round(
             overlay = entry.get("pictures", {}).get("overlay")
             picture = overlay["file"] if overlay else ""
     started_s = times["TossStarted"]
-    truth = _truth_after(tosses, started_s)
+    truth = toss_at(tosses, started_s)
     verdict = ENDINGS[record["ending"]]
     if verdict == "verified" and record["source"] in ("entered", "decided"):
         verdict = "entered"
@@ -157,14 +142,6 @@ def _copy(picture: str, number: int, folder: Path) -> str:
     return name
 
 
-def _truth_after(tosses: list[Truth], started_s: float | None) -> Truth | None:
-    """The toss that the physics began nearest to EN-on; the plate starts within 0.2 s of it."""
-    if started_s is None:
-        return None
-    near = min(tosses, key=lambda t: abs(t["t_start"] - started_s), default=None)
-    return near if near is not None and abs(near["t_start"] - started_s) < 1.0 else None
-
-
 def _commands(record: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
     if record["kind"] == "step":
         yield from (c for c in record["decision"] if c["type"] == kind)
@@ -193,24 +170,22 @@ class RoundsTally:
     rest_to_lit_ms: tuple[float, ...]
 
 
-def check(rounds: list[PlayedRound], *, even_odd: bool) -> RoundsTally:
+def check(rounds: list[PlayedRound]) -> RoundsTally:
     """Hold every lit lamp, and every verdict, against the truth."""
     differences: list[str] = []
     for r in rounds:
-        values = None if r.truth is None else [die["value"] for die in r.truth]
-        is_flat = r.truth is not None and all(die["flat"] for die in r.truth)
-        if r.lamps:
-            if r.verdict in ("void", "no_roll"):
-                differences.append(f"round {r.round}: {r.verdict}, and lamps lit for it: {r.lamps}")
-            if values is None or not is_flat:
-                differences.append(f"round {r.round}: lamps lit without three flat dice")
-            elif set(r.lamps) != winning_areas(values, even_odd=even_odd):
-                wrong = set(r.lamps) ^ winning_areas(values, even_odd=even_odd)
-                differences.append(f"round {r.round}: truth {values}, wrong: {sorted(wrong)}")
-        if r.read is not None and (values is None or sorted(r.read) != sorted(values)):
-            differences.append(f"round {r.round}: read {r.read}, truth {values}")
-        if r.read is not None and not is_flat:
+        lamps = against_truth(r.lamps, r.truth, r.profile)
+        if r.lamps and r.verdict in ("void", "no_roll"):
+            differences.append(f"round {r.round}: {r.verdict}, and lamps lit for it: {r.lamps}")
+        if r.lamps and lamps.values is None:
+            differences.append(f"round {r.round}: lamps lit without three flat dice")
+        elif r.lamps and lamps.wrong | lamps.missing:
+            wrong = sorted(lamps.wrong | lamps.missing)
+            differences.append(f"round {r.round}: truth {lamps.values}, wrong: {wrong}")
+        if r.read is not None and lamps.values is None:
             differences.append(f"round {r.round}: values read from dice that do not lie flat")
+        elif r.read is not None and sorted(r.read) != sorted(lamps.values or ()):
+            differences.append(f"round {r.round}: read {r.read}, truth {lamps.values}")
     flat = [r for r in rounds if r.truth and all(d["flat"] for d in r.truth)]
     not_flat = [r for r in rounds if r.truth and not all(d["flat"] for d in r.truth)]
     return RoundsTally(

@@ -201,7 +201,7 @@ def test_whoever_ends_it_or_reads_no_further_leaves_no_folder(
 
     monkeypatch.setattr(playing, "Session", started)
     monkeypatch.setattr(playing, "_watch", ended)
-    monkeypatch.setattr(playing, "_finish", lambda *_: check([], even_odd=False))
+    monkeypatch.setattr(playing, "_finish", lambda *_: check([]))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     assert play(Plan(), rounds=1, report=None, plain=True) == 1
     assert [folder.exists() for folder in folders] == [False]

@@ -10,10 +10,11 @@ import pytest
 
 from hil_tests.reliability.required import RequiredLamps, RequiredMotor
 from hil_tests.reliability.witness import Evidence, RecordedStep, Witness, describe, judge
-from hil_tests.table_under_test.rounds import winning_areas
+from hil_tests.table_under_test.lamps import against_truth
 
 VALUES = (1, 2, 4)
-WINNING = sorted(winning_areas(VALUES, even_odd=False))
+FLAT = [{"value": value, "flat": True} for value in VALUES]
+WINNING = sorted(against_truth((), FLAT, "pa-625a").missing)
 Note = dict[str, Any]
 
 

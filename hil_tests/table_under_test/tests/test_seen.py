@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hil_tests.table_under_test.people import seen
+from hil_tests.table_under_test.lamps import values_of
 
 
 @pytest.mark.parametrize(
@@ -19,5 +19,5 @@ from hil_tests.table_under_test.people import seen
 def test_three_flat_dice_have_values_and_nothing_else_has(
     dice: list[tuple[int, bool]], values: tuple[int, int, int] | None
 ) -> None:
-    toss = {"dice": [{"value": value, "flat": is_flat} for value, is_flat in dice]}
-    assert seen(toss) == values
+    lying = [{"value": value, "flat": is_flat} for value, is_flat in dice]
+    assert values_of(lying) == values

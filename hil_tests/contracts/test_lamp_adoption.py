@@ -15,10 +15,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from hil_tests.contracts.test_lamp_contract import Bench as OnLine
 from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
-from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
-from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
-from hil_tests.rig.wires.uart import Framing
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
@@ -56,23 +54,17 @@ class Bench:
         )
         self.settings = settings.load(self.config)
         self.layout = rulebook(self.settings.table).layout
-        self._fitted: tuple[Line, ModbusUnit] | None = None
+        self._fitted: OnLine | None = None
 
     def fit(self, box: LampBox) -> LampBox:
         """Put a box at the end of the line, in the place of the one before."""
         self.take_off()
-        end = BoxEnd()
-        line = Line("lamp", Terminal(self.folder / "lamp"), end, framing=Framing(115200))
-        unit = ModbusUnit(box, end)
-        unit.thread.start()
-        self._fitted = line, unit
+        self._fitted = OnLine(self.folder, box=box)
         return box
 
     def take_off(self) -> None:
         if self._fitted is not None:
-            line, unit = self._fitted
-            line.close()
-            unit.thread.join(2)
+            self._fitted.close()
         self._fitted = None
 
     def lamp(self) -> closing[ModbusLamp]:

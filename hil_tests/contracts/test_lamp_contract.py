@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import serial
 
-from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
+from hil_tests.rig.lamp_box.box import MAP_1_0, LampBox
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
 from hil_tests.rig.wires.uart import Framing, Parity
@@ -57,10 +57,10 @@ class Bench:
         self,
         folder: Path,
         framing: Framing | None = Framing(115200),  # noqa: B008 - it is frozen
-        map_version: int = MAP_1_1,
+        box: LampBox | None = None,
     ) -> None:
         self.device = folder / "lamp"
-        self.box = LampBox(memory=folder / "memory.json", map_version=map_version)
+        self.box = box or LampBox(memory=folder / "memory.json")
         end = BoxEnd()
         self.line = Line("lamp", Terminal(self.device), end, framing=framing)
         silence_s = (framing or Framing(115200)).silence_s
@@ -178,18 +178,6 @@ def test_every_result_travels_the_whole_line(tmp_path) -> None:
     bench.close()
 
 
-def test_the_same_result_may_be_shown_again(lamp) -> None:
-    lamp.show(7, VALUES)
-    assert lamp.show(7, VALUES) == LIT
-
-
-def test_another_result_is_refused_while_one_is_lit(lamp) -> None:
-    lamp.show(7, VALUES)
-    with pytest.raises(LampReplyError, match="clear it first"):
-        lamp.show(8, (1, 1, 1))
-    lamp.prove_lit(7, VALUES)
-
-
 def test_phases_tests_odds_and_currents_reach_the_box(lamp, bench) -> None:
     lamp.show_phase(LampPhase.BETS_OPEN, 5)
     lamp.show_multipliers(5, {"triple-1": 999, "one-1/2": 15, "total-4": 499})
@@ -209,7 +197,7 @@ def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench) -> Non
 
 
 def test_a_box_of_map_1_0_serves_a_table_as_before(tmp_path) -> None:
-    bench = Bench(tmp_path, map_version=MAP_1_0)
+    bench = Bench(tmp_path, box=LampBox(map_version=MAP_1_0))
     lamp = bench.lamp()
     assert lamp.show(7, VALUES) == LIT
     lamp.clear(7)

@@ -16,12 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from hil_tests.contracts.test_lamp_contract import Bench
 from hil_tests.report.measurement import Measure
-from hil_tests.rig.lamp_box.box import LampBox
-from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
+from hil_tests.rig.lamp_box.firmware import why_not
 from hil_tests.rig.rigfile import LampTable, PartKind, RigFile
-from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
-from hil_tests.rig.wires.uart import Framing
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.record import Anchor, Head
@@ -39,13 +37,8 @@ PATIENT = {"reply_slack_s": 0.12, "request_deadline_s": 0.4, "show_deadline_s": 
 @contextlib.contextmanager
 def virtual_box(folder: Path) -> Iterator[str]:
     """The rig's own box at the end of a line at its baud rate."""
-    end = BoxEnd()
-    line = Line("lamp", Terminal(folder / "lamp"), end, framing=Framing(115200))
-    unit = ModbusUnit(LampBox(memory=folder / "memory.json"), end)
-    unit.thread.start()
-    yield str(folder / "lamp")
-    line.close()
-    unit.thread.join(2)
+    with contextlib.closing(Bench(folder)) as bench:
+        yield str(bench.device)
 
 
 @contextlib.contextmanager
@@ -72,17 +65,19 @@ def started_box(table: LampTable, folder: Path) -> Iterator[str]:
 PROGRAM = LampTable(
     is_=PartKind.DEVICE,
     device="{folder}/lamp-controller",
-    start=("{python}", "-m", "hil_tests.rig.lamp_box.program", "{folder}/lamp-controller"),
+    start=("{python}", "-m", "hil_tests.rig.lamp_box.firmware", "{folder}/lamp-controller"),
 )
-"""The rig's other address of a box: a program of its own, known by its device alone."""
+"""The box of `systemd/machine`, its program simulated: known by its device alone."""
 
 
-@pytest.fixture(params=["inside the rig", "a program of its own"])
+@pytest.fixture(params=["inside the rig", "the machine's"])
 def device(request: pytest.FixtureRequest, rig_table: RigFile, tmp_path: Path) -> Iterator[str]:
     """Where this rig's box is: on a virtual rig at both addresses, elsewhere at its own."""
     is_first = request.param == "inside the rig"
     if rig_table.lamp.is_ is PartKind.DEVICE and not is_first:
         pytest.skip("this rig has one lamp box")
+    if not is_first and (reason := why_not()):
+        pytest.skip(f"the lamp box's program cannot be run: {reason}")
     if rig_table.lamp.is_ is PartKind.VIRTUAL and is_first:
         box = virtual_box(tmp_path)
     else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 from pymodbus.framer import FramerRTU
 
+from hil_tests.rig.lamp_box import firmware
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.wires.tests.bench_line import Pause, replies
 
@@ -39,9 +41,8 @@ def test_the_document_has_examples_of_every_act():
     assert len(examples()) >= 12
 
 
-def test_every_example_is_answered_as_written():
-    clock = Pause()
-    box = LampBox(52, clock=clock)
+def test_every_example_is_answered_as_written(box):
+    clock = box if isinstance(box, firmware.FirmwareBox) else box._clock
     for wait_ms, pairs in examples():
         clock.now += wait_ms / 1000
         for request, expected in pairs:
@@ -63,3 +64,12 @@ def test_a_reply_with_one_other_byte_is_not_taken_for_the_example():
     [answer] = replies(LampBox(52, clock=Pause()), bytes.fromhex(request))
     assert matches(expected, answer)
     assert not matches(expected, bytes((*answer[:3], answer[3] ^ 1, *answer[4:])))
+
+
+def test_no_cut_at_any_moment_lights_a_wrong_lamp(board):
+    """Every 97th instruction; the program alone, without a number, cuts at each of 150,000."""
+    tried = subprocess.run(
+        firmware.command("trial_of_cuts", "97"), capture_output=True, text=True, check=False
+    )
+    assert tried.returncode == 0, tried.stdout
+    assert "changes of lamps seen, 0 wrong; 0 wrong ends" in tried.stdout

@@ -6,6 +6,7 @@ import pytest
 from pymodbus.framer import FramerRTU
 
 from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.tests.conftest import rig_alone
 from hil_tests.rig.wires.tests.bench_line import Pause, replies
 
 SILENCE = b""
@@ -17,11 +18,6 @@ def frame(*body: int) -> bytes:
 
 READ_MAGIC = frame(1, 3, 0, 0, 0, 1)
 MAGIC = frame(1, 3, 2, 0x51, 0xB0)
-
-
-@pytest.fixture
-def box() -> LampBox:
-    return LampBox(clock=Pause())
 
 
 def test_a_request_is_answered(box):
@@ -43,12 +39,7 @@ def test_garbage_that_ends_in_silence_costs_no_request(box, garbage):
     assert replies(box, garbage, SILENCE, READ_MAGIC) == [MAGIC]
 
 
-def test_a_wrong_checksum_is_never_answered(box):
-    broken = READ_MAGIC[:-1] + bytes([READ_MAGIC[-1] ^ 1])
-    assert replies(box, broken, SILENCE) == []
-
-
-@pytest.mark.parametrize("bit", range(48))
+@pytest.mark.parametrize("bit", range(8 * 19))
 def test_no_single_wrong_bit_is_answered_or_obeyed(box, bit):
     command = frame(1, 16, 0, 0x60, 0, 5, 10, 0, 9, 0, 4, 0, 0, 0, 7, 0, 3)
     damaged = bytearray(command)
@@ -159,12 +150,14 @@ def test_junk_after_a_request_belongs_to_its_frame_and_spoils_it(box):
     assert replies(box, READ_MAGIC + READ_MAGIC, SILENCE, READ_MAGIC) == [MAGIC]
 
 
+@rig_alone
 def test_a_reply_waits_for_the_silence_between_frames(box):
     pause = Pause()
     replies(box, READ_MAGIC, pause=pause)
     assert pause.slept == [0.00175]
 
 
+@rig_alone
 @pytest.mark.parametrize(
     ("fault", "seen"),
     [
@@ -180,6 +173,7 @@ def test_faults_do_what_the_catalogue_says(box, fault, seen):
     assert replies(box, READ_MAGIC) == ([] if seen is None else [seen])
 
 
+@rig_alone
 def test_truncation_and_garbage_leave_the_rest_of_the_reply_alone(box):
     box.faults.inject("lamp_truncated", bytes=4)
     assert replies(box, READ_MAGIC) == [MAGIC[:4]]
@@ -197,6 +191,7 @@ def test_truncation_and_garbage_leave_the_rest_of_the_reply_alone(box):
     assert (len(reply), reply[:3], reply[8:]) == (12, MAGIC[:3], MAGIC[3:])
 
 
+@rig_alone
 def test_a_late_box_is_late(box):
     pause = Pause()
     box.faults.inject("lamp_late", delay_s=0.4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.firmware import FirmwareBox
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 
 
@@ -37,8 +38,12 @@ class ListedWire:
         self.sent.append(data)
 
 
-def replies(box: LampBox, *arrivals: bytes, pause: Pause | None = None) -> list[bytes]:
+def replies(
+    box: LampBox | FirmwareBox, *arrivals: bytes, pause: Pause | None = None
+) -> list[bytes]:
     """Return what a unit in front of `box` sends when these bytes arrive."""
+    if isinstance(box, FirmwareBox):
+        return box.replies(*arrivals)
     wire = ListedWire(*arrivals)
     unit = ModbusUnit(box, wire, sleep=(pause or Pause()).sleep)
     unit.thread.start()  # its own: it raises the priority of the thread that it runs in

@@ -1,8 +1,9 @@
-"""What contract tests are given: a bench for the pins, once for each way that leads to them."""
+"""What contract tests are given: a bench for the pins by each way, and a journal's two places."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,15 @@ from hil_tests.contracts.gpio_bench import GpioBench, GpiodBench, PigpioBench
 from hil_tests.contracts.pins import Pins
 from hil_tests.rig.gpiochip import trap
 from hil_tests.rig.rigfile import Gpio, RigFile
+from shaker_ctl.journal.parameters import JournalParameters
+
+
+@pytest.fixture
+def parameters(tmp_path: Path) -> JournalParameters:
+    (tmp_path / "stick").mkdir()
+    return JournalParameters(
+        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
+    )
 
 
 @pytest.fixture(params=[PigpioBench, GpiodBench], ids=["pigpio", "gpiod"])

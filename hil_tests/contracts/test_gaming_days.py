@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.contracts.test_journal_volumes import changed
-from hil_tests.contracts.test_volume_removal import act, aged, parameters, remove
+from hil_tests.contracts.test_volume_removal import act, aged, remove
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk import record_tables, volume_archive
@@ -31,7 +31,7 @@ from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.page.journal import read_day
 
-__all__ = ["aged", "parameters"]
+__all__ = ["aged"]
 
 Volumes = Sequence[tuple[str, str]]
 """The day that each volume is named by, and the days of the rounds in it, in order."""

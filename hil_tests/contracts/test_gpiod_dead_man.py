@@ -100,18 +100,17 @@ def test_the_motor_stops_when_the_dead_man_itself_dies_and_a_new_one_takes_over(
     until(bench.is_enabled)
 
 
+def _kill_both(pins: RemotePins, dead_man: int) -> None:
+    os.kill(pins.process.pid, signal.SIGSTOP)
+    os.kill(dead_man, signal.SIGKILL)
+    os.kill(pins.process.pid, signal.SIGKILL)
+
+
 def test_with_strict_gpiod_the_kernel_lets_go_even_where_nobody_is_left() -> None:
     """Controller and dead-man killed in one moment: `dtparam=strict_gpiod` and the pull-down."""
     bench = GpiodBench(strict=True)
     with bench.controller() as pins:
-        dead_man = pins.dead_man()
-
-        def kill_both() -> None:
-            os.kill(pins.process.pid, signal.SIGSTOP)
-            os.kill(dead_man, signal.SIGKILL)
-            os.kill(pins.process.pid, signal.SIGKILL)
-
-        loop = drive_and(pins, kill_both)
+        loop = drive_and(pins, partial(_kill_both, pins, pins.dead_man()))
         assert bench.seconds_until_off() <= BUSY_S
         loop.join()
     bench.close()
@@ -121,15 +120,7 @@ def test_without_strict_gpiod_only_the_monostable_is_left_then(
     bench: GpiodBench, pins: RemotePins
 ) -> None:
     """The gap that the wiring page closes: EN stays driven, and no more edges come."""
-    dead_man = pins.dead_man()
-
-    def kill_both() -> None:
-        os.kill(pins.process.pid, signal.SIGSTOP)
-        os.kill(dead_man, signal.SIGKILL)
-        os.kill(pins.process.pid, signal.SIGKILL)
-
-    loop = drive_and(pins, kill_both)
-    loop.join()
+    drive_and(pins, partial(_kill_both, pins, pins.dead_man())).join()
     time.sleep(0.05)
     changes: list[int] = []
     bench.board.on_output(changes.append)

@@ -76,14 +76,6 @@ def grown(store: SqliteJournal, count: int) -> list[Record]:
     return written
 
 
-@pytest.fixture
-def parameters(tmp_path: Path) -> JournalParameters:
-    (tmp_path / "stick").mkdir()
-    return JournalParameters(
-        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
-    )
-
-
 def both(parameters: JournalParameters, count: int) -> list[Record]:
     """Two copies of so many volumes."""
     opened = open_copies(parameters)

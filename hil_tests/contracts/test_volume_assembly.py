@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from hil_tests.contracts.test_journal_volumes import EACH, both, changed, parameters, turn
+from hil_tests.contracts.test_journal_volumes import EACH, both, changed, turn
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
@@ -23,8 +23,6 @@ from shaker_ctl.journal.record import Record
 from shaker_ctl.rules.vocabulary import Role
 
 WORD = "correct horse battery"
-
-__all__ = ["parameters"]
 
 
 def second_of(parameters: JournalParameters) -> Path:

@@ -53,14 +53,6 @@ WORD = "correct horse battery"
 
 
 @pytest.fixture
-def parameters(tmp_path: Path) -> JournalParameters:
-    (tmp_path / "stick").mkdir()
-    return JournalParameters(
-        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
-    )
-
-
-@pytest.fixture
 def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table with volumes of four days, all closed ones in an archive; return its settings."""
     monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 8)

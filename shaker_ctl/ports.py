@@ -192,6 +192,7 @@ ReaderCommand = (
     | commands.LightOn
     | commands.LightOff
     | commands.StartReading
+    | commands.KeepLooking
     | commands.StopReading
 )
 

@@ -52,8 +52,7 @@ from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
 from shaker_ctl.rules import blind, commands, events, rulebook
-from shaker_ctl.rules.life import AT_HAND
-from shaker_ctl.rules.phases import SHUT, STOPPED
+from shaker_ctl.rules.phases import AT_HAND, SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import FaultKind

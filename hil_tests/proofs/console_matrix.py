@@ -19,8 +19,7 @@ from shaker_ctl.console.desk import Actor, Request
 from shaker_ctl.console.grammar import FORMS, CommandKind, Form
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import machine, phases
-from shaker_ctl.rules.phases import PASSING
-from shaker_ctl.rules.round import CORRECTABLE
+from shaker_ctl.rules.phases import CORRECTABLE, PASSING
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (

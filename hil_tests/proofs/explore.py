@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, alphabet
+from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, VERDICTS, alphabet
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import Case, Violation, asked, check
 from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
@@ -72,6 +72,9 @@ def first(table: ExploredTable) -> Node:
     return state, normal_watch(Watch(shift_due=bool(table.expected.shift)), state)
 
 
+READ_LATE = VERDICTS[0]
+"""Stands for whatever a reader reads late."""
+
 _ALIKE: dict[str, Callable[[Any], Any]] = {
     "round": lambda _: NOW,
     "serial": lambda _: NOW,
@@ -80,6 +83,7 @@ _ALIKE: dict[str, Callable[[Any], Any]] = {
     "correction": lambda it: it and (CORRECTED_VALUES if it.first else CORRECTED_NO_ROLL),
     "used_dice": lambda it: ("used",) if it else (),
     "dice": lambda it: it and DiceSet(FRESH, it.installed_at),
+    "by_eye": lambda it: UNREADABLE if isinstance(it, Unreadable) else it and READ_LATE,
     "source": lambda it: Source.ENTERED if it is Source.DECIDED else it,
     "barred": lambda it: it if it in (None, Barrier.TIME_UNTRUSTED) else Barrier.CLOCK_SILENT,
     "shown": lambda it: ANY_SHOWN if it else it,
@@ -92,7 +96,8 @@ Sound, and tested as such (`test_what_is_alike_steps_alike`): rows compare numbe
 events and count them on, nothing else. Who signed, why something was unreadable, why the clock
 bars a round (but for an untrusted clock), which dice are in use and what the lamp entries showed
 is recorded and told. Of two floorpersons it never matters which one inspects, and of those who may
-name dice which one did: only whether it is the same person again. Of a correction only that it
+name dice which one did: only whether it is the same person again. What the reader read late is told
+and recorded; that it did decides. Of a correction only that it
 was made decides, and whether values were lit before; the properties compare who made it where it
 is made. Whether a person typed or decided a result is recorded, and decides alike. Unknown
 lamps are brought to dark where `_proved_anew` says that it decides alike: so a row that forgets to

@@ -85,6 +85,14 @@ class Watch(NamedTuple):
     """Who entered against the reading."""
     typed: tuple[int, ...] | None = None
     """Typed once with no reading beside it, sorted."""
+    typer: Person | None = None
+    """Who typed that."""
+    by_eye: bool = False
+    """The result is what a dealer saw of dice that the reader had not read."""
+    late: bool = False
+    """The reader read them after that."""
+    looking: bool = False
+    """The reader was told to look on, and neither read the dice nor was stopped."""
     by_person: bool = False
     """The result rests on what a person typed or decided, with no reading that agrees."""
     offered: tuple[int, ...] | None = None
@@ -238,7 +246,7 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     if w.enterer and phase is not P.DISPUTED:
         w = w._replace(enterer=None, named=frozenset())
     if w.typed and (phase is not P.AWAITING_DEALER or isinstance(event, ev.Restarted)):
-        w = w._replace(typed=None)
+        w = w._replace(typed=None, typer=None)
     if w.offered is not None and (closed or restarted):
         w = w._replace(offered=None)
     no_roll = phase is P.WITHOUT_RESULT and w.by_person
@@ -342,6 +350,7 @@ def _world(table: ExploredTable, w: Watch, state: TableState, event: ev.Event) -
             stuck=False,
             energised=False,
             reading=False,
+            looking=False,
             hidden=True,
             lamps=Lamps.UNKNOWN,
         )
@@ -415,6 +424,7 @@ def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, s
         case ev.TossDisproved():
             w = w._replace(
                 reading=False,
+                looking=False,
                 faults=w.faults | {FaultKind.SHAKER} if w.playing else w.faults,
                 cycles=w.cycles if w.playing else 0,
                 good_so_far=False,
@@ -422,8 +432,12 @@ def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, s
             if w.playing:
                 w = _disturbed(w)
         case ev.ReadingMade():
-            w = w._replace(reading=False)
-            if w.playing:
+            w = w._replace(reading=False, looking=False)
+            if w.by_eye:
+                w = w._replace(late=True)
+            elif w.typed:
+                w = _beside(w, event)
+            elif w.playing:
                 w = _verdict(table, w, event)
             else:
                 good = w.good_so_far and isinstance(event.verdict, Verified)
@@ -444,7 +458,7 @@ def _heard(table: ExploredTable, w: Watch, state: TableState, event: ev.Event, s
         case ev.ReaderFault() if w.playing and w.reading:
             w = w._replace(verdict="unreadable")
         case ev.PresenceGiven(person=person):
-            w = w._replace(present=person, typed=None)
+            w = w._replace(present=person, typed=None, typer=None)
             if state.phase is P.INTERRUPTED:
                 w = w._replace(verdict=w.verdict or "unreadable")
         case ev.CompartmentWatched(person=person, stayed=False):
@@ -568,11 +582,24 @@ def _entered(w: Watch, event: ev.NoRollCalled | ev.ValuesEntered | ev.ValuesConf
     if not agreed:
         named = frozenset(each for each in (typed, w.read) if each)
         return w._replace(enterer=event.person, named=named, value=True, stands=None)
+    by_eye = w.verdict == "unreadable" and not w.manual
     if values is None:
-        return w._replace(by_person=True)
+        return w._replace(by_person=True, by_eye=by_eye)
     if w.verdict == "unreadable" and typed != w.typed:
-        return w._replace(typed=typed)
-    return w._replace(value=True, stands=values, by_person=w.verdict == "unreadable")
+        return w._replace(typed=typed, typer=event.person)
+    by_person = w.verdict == "unreadable"
+    return w._replace(value=True, stands=values, by_person=by_person, by_eye=by_eye)
+
+
+def _beside(w: Watch, event: ev.ReadingMade) -> Watch:
+    """What a reading amounts to beside what a dealer has typed once: confirmed, or a dispute."""
+    verdict = event.verdict
+    read = _sorted(verdict.values) if isinstance(verdict, Verified) else None
+    named = frozenset(each for each in (w.typed, read) if each)
+    w = w._replace(value=True, read=read, verdict="verified" if read else "no_roll")
+    if isinstance(verdict, Verified) and read == w.typed:
+        return w._replace(stands=verdict.values)
+    return w._replace(enterer=w.typer, named=named, stands=None)
 
 
 def are_both(table: ExploredTable, said: frozenset[Person]) -> bool:
@@ -700,7 +727,8 @@ TELLS: dict[type[do.Command], dict[str, Any]] = {
     do.LightOn: {"hidden": False},
     do.NotePoses: {"posed": True},
     do.StartReading: {"reading": True},
-    do.StopReading: {"reading": False},
+    do.StopReading: {"reading": False, "looking": False},
+    do.KeepLooking: {"looking": True},
     do.ShowMultipliers: {"odds_up": True},
     do.HideMultipliers: {"odds_up": False},
     do.CancelTimer: {"timer": None},
@@ -748,6 +776,7 @@ NO_ROUND: dict[str, Any] = {
     for name in (
         *("playing", "bets_closed", "tossed", "settled", "verdict", "read", "value", "stands"),
         *("draws", "odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
+        *("typer", "by_eye", "late"),
         *("interrupted", "stuck"),
     )
 }

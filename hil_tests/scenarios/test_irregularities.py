@@ -132,14 +132,43 @@ def test_what_the_camera_cannot_read_the_dealer_enters(table: Table) -> None:
         lambda seen: (seen["pending"] or {}).get("kind") == "enter",
     )
     table.story.expect("nothing is lit yet", not table.lit_for(number), table.lit_for(number))
-    table.heal()
-    dice = table.toss_of(table.round(number))["dice"]
-    values = " ".join(str(die["value"]) for die in dice)
+    values = " ".join(map(str, true_values(table, number)))
     for _ in range(2):  # what no reading stands beside is typed twice
         table.act("dealer", "dealer", "dan", f"enter {number} {values}")
+    table.heal()
     played = table.ended_round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.story.expect("by what the dealer entered", played["entered"], played)
+    table.story.expect("marked as by eye", "by_eye" in played["details"], played["details"])
+    table.held_against_truth(number)
+
+
+def true_values(table: Table, number: int) -> list[int]:
+    return [die["value"] for die in table.toss_of(table.round(number))["dice"]]
+
+
+def test_a_hand_over_the_lens_lets_no_wrong_entry_be_lit(table: Table) -> None:
+    """The hand lies there for three seconds; meanwhile dan types what he likes, once."""
+    number = table.betting()
+    table.inject("camera_blocked share=0.6 after 1 start")
+    table.wait(
+        "the dealer is asked to enter",
+        lambda seen: (seen["pending"] or {}).get("kind") == "enter",
+    )
+    true = true_values(table, number)
+    wrong = (1, 1, 1) if true != [1, 1, 1] else (2, 2, 2)
+    table.act("dealer", "dealer", "dan", f"enter {number} {' '.join(map(str, wrong))}")
+    time.sleep(3.0)
+    table.heal()
+    table.wait(
+        "dealer and reader are in dispute",
+        lambda seen: (seen["pending"] or {}).get("kind") == "decide",
+    )
+    table.story.expect("nothing is lit", not table.lit_for(number), table.lit_for(number))
+    values = " ".join(map(str, true))
+    table.act("technician", "floorperson", "fay", f"decide {values}")
+    played = table.ended_round(number)
+    table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.held_against_truth(number)
 
 

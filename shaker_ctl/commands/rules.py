@@ -6,7 +6,8 @@ marked with ※ and says which. Decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
@@ -28,6 +29,7 @@ from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.profile_files import PROFILES
 from shaker_ctl.rules.regulation import Cited, Profile, Strict
 from shaker_ctl.rules.rulebook import out_of_force
+from shaker_ctl.rules.table_text import EVENTS, PHASES, entries
 from shaker_ctl.rules.vocabulary import Barrier
 
 app = typer.Typer(
@@ -290,6 +292,46 @@ def diagram(
     with reraise_as(RefusedError, f"{out} cannot be written", remedy="Name another --out"):
         out.write_text(drawn, encoding="utf-8")
     screen.print(escape(f"{out}: {drawing.summary()}"))
+
+
+@app.command()
+def rows(
+    phase: Annotated[str, typer.Option(help="Rows of one phase, as `awaiting dealer`.")] = "",
+    event: Annotated[str, typer.Option(help="Rows of one event, as `LampFault`.")] = "",
+    clause: Annotated[str, typer.Option(help="Rows that cite a key, as `no_roll.wagers`.")] = "",
+) -> None:
+    """Print the table of the rules: its text is what the table does, row by row.
+
+    A row: its title and clause; phases · event · conditions; → phase · notes · commands.
+    """
+    found = [
+        each
+        for each in entries()
+        if (not phase or _asked(phase, PHASES) in each.row.phases)
+        and (not event or _asked(event, EVENTS) is each.row.on)
+        and (not clause or clause in each.row.may_cite)
+    ]
+    if not found:
+        raise RefusedError(
+            "no row is so", remedy="Leave out --phase, --event or --clause, or name another"
+        )
+    above = ""
+    for each in found:
+        told = "" if each.above == above else f"{each.above}\n"
+        screen.print(Text(f"{told}{each.text}\n"), soft_wrap=True)
+        above = each.above
+
+
+def _asked(name: str, known: Mapping[str, Any]) -> Any:
+    """Return what is called `name`, whether it is written with spaces or with underscores."""
+    found = known.get(name) or known.get(name.lower().replace("_", " "))
+    if found is None:
+        near = difflib.get_close_matches(name, known, 3, cutoff=0.5)
+        raise RefusedError(
+            f"nothing in the rows is called `{name}`",
+            remedy=f"Did you mean {', '.join(near)}?" if near else f"One of {', '.join(known)}",
+        )
+    return found
 
 
 def _kind(one: Profile) -> str:

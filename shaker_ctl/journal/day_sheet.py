@@ -31,6 +31,7 @@ METERS = {
 MODES = {
     "camera_off": "rounds without the camera",
     "manual_shaker": "rounds with a manual shaker",
+    "by_eye": "rounds by eye",
 }
 """What a round's record says of how it was played, to the counter that it moves."""
 
@@ -169,13 +170,16 @@ class DaySheet:
         if ended.get("source"):
             self.sources[ended["source"]] += 1
         correction = ended.get("correction")
-        if ended["ending"] != "settled" or ended.get("source") == "decided" or correction:
+        decided = ended.get("source") == "decided"
+        by_eye = ended.get("by_eye")
+        if ended["ending"] != "settled" or decided or correction or by_eye:
             values = " ".join(map(str, ended.get("values") or ()))
             detail = ", ".join(
                 part
                 for part in (
                     *(values, ended.get("source"), ended.get("cause"), ended.get("wagers")),
                     correction and f"corrected from {_result(correction['first'])}",
+                    by_eye and f"by eye, {read_late(ended)}",
                 )
                 if part
             )
@@ -183,6 +187,16 @@ class DaySheet:
             self.exceptions.append(
                 SheetLine(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
             )
+
+
+def read_late(ended: Plain) -> str:
+    """What the reader said of a round by eye, once the dealer had entered."""
+    late = ended.get("late")
+    if late is None:
+        return "never read"
+    read = late.get("values")
+    is_same = sorted(read or ()) == sorted(ended.get("values") or ())
+    return f"read after it was entered: {_result(read)}, {'the same' if is_same else 'another'}"
 
 
 def _result(values: list[int] | None) -> str:

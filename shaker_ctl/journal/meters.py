@@ -7,6 +7,7 @@ beside the chain and follow from the chain alone: clearing takes nothing away fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import compress
 from typing import Any
 
 from shaker_ctl.frozen import frozen
@@ -23,10 +24,13 @@ ENDINGS = {
 }
 """Ending of a round to its counter, beside that of all rounds."""
 
+PERSONS_WORD = ("rounds by eye", "rounds decided", "rounds corrected")
+"""Rounds whose result rests on what people said."""
+
 WORDS = tuple(f'"{word}"'.encode() for word in ("RecordRound", CLEARED, *METERS))
 """A record moves or clears a counter only if one of these stands in its bytes."""
 
-NAMES = ("rounds", *ENDINGS.values(), *METERS.values())
+NAMES = ("rounds", *ENDINGS.values(), *PERSONS_WORD, *METERS.values())
 """Every counter, in the order in which people read them."""
 
 
@@ -55,6 +59,12 @@ def moved(plain: Mapping[str, Any]) -> Iterator[str]:
             yield "rounds"
             if (name := ENDINGS.get(command["ending"])) is not None:
                 yield name
+            rests = (
+                command.get("by_eye"),
+                command.get("source") == "decided",
+                command.get("correction"),
+            )
+            yield from compress(PERSONS_WORD, rests)
 
 
 def clears(plain: Mapping[str, Any]) -> bool:

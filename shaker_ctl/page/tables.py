@@ -455,7 +455,7 @@ def _event(db: sqlite3.Connection, plain: dict[str, Any], number: int | None) ->
         overlay = plain["pictures"].get("overlay", {}).get("sha256")
         db.execute(
             "UPDATE round SET reading = ?, reason = ?, picture = ?, "
-            "read_ms = 1000 * (? - rest_s) WHERE number = ?",
+            "read_ms = COALESCE(read_ms, 1000 * (? - rest_s)) WHERE number = ?",
             (verdict["type"], reason, overlay, plain["at_s"], number),
         )
     elif kind == "LampsShown":

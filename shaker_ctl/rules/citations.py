@@ -42,5 +42,7 @@ BROKEN = ByCause(
     {**MENDED, None: "house: a person took the table out of service"},
 )
 
+CLEARED = ByCause(lambda c: c.event.kind, MENDED)
+
 ENDED = ByCause(ending_key, {key: key for key in ENDING_KEYS})
 """Wagers are dealt with as the round ended."""

@@ -25,6 +25,7 @@ from shaker_ctl.rules.vocabulary import (
     Source,
     Timer,
     TossPlan,
+    Verdict,
     WagersDo,
     WalkStep,
 )
@@ -204,8 +205,20 @@ class StartReading(Command):
 
 @recorded
 @frozen
+class KeepLooking(Command):
+    """Nothing was read, and the dice still lie there: look again at intervals, till `StopReading`.
+
+    Answer `ReadingMade` once, for dice that were read, or `TossDisproved`; none for a look that
+    reads nothing.
+    """
+
+    occasion: Occasion
+
+
+@recorded
+@frozen
 class StopReading(Command):
-    """Give up the reading in hand, if any."""
+    """Give up the reading in hand, if any, and look no more."""
 
 
 # ── Lamps ───────────────────────────────────────────────────────────────────
@@ -325,6 +338,10 @@ class RecordRound(Command):
     """Played without the reader: no picture proves that the dice were tossed (O-21)."""
     manual_shaker: bool = False
     """The dealer shook a manual shaker."""
+    by_eye: bool = False
+    """The result is what a dealer saw: the reader had read nothing when it was entered."""
+    late: Verdict | None = None
+    """What the reader read of it after all, before wagers were settled."""
 
 
 @recorded

@@ -18,10 +18,11 @@ from html import escape
 
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules import machine, malfunction
+from shaker_ctl.rules import machine
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.table_text import entries
 from shaker_ctl.rules.vocabulary import Ending, words
 
 P = Phase
@@ -137,10 +138,15 @@ MANY = (
 )
 
 
+def irregular() -> set[Row]:
+    """Return the rows of what fails, opens or is pressed: dots, and no ways."""
+    return {each.row for each in entries() if each.file == "malfunction"}
+
+
 def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
     """Return a panel's ordinary ways: (from, to) to the words of the events that lead there."""
     found: dict[tuple[Node, Node], list[str]] = {}
-    aside = set(malfunction.ROWS)
+    aside = irregular()
     for row in machine.ROWS:
         if row in aside or row.to is None or row.on is ev.Restarted or _spread(row):
             continue
@@ -180,7 +186,7 @@ def _spread(row: Row) -> bool:
 def dots() -> dict[Phase, set[str]]:
     """Return the irregular ways out of each phase, by the names in `DOTS`."""
     found: dict[Phase, set[str]] = {phase: set() for phase in Phase}
-    aside = set(malfunction.ROWS)
+    aside = irregular()
     for row in machine.ROWS:
         if (row in aside or _spread(row)) and row.on not in MANY:
             for phase in row.phases:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
-from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, plainly
+from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
@@ -44,13 +44,13 @@ Changes = dict[str, Any]
 # ── Notes: contacts ─────────────────────────────────────────────────────────
 
 
-def sets(name: str, value: object) -> Note:
+def sets(field: str, value: object) -> Note:
     """A note that sets one field to a fixed value."""
 
     def note(_: Context) -> Changes:
-        return {name: value}
+        return {field: value}
 
-    note.__name__ = f"{name} := {getattr(value, 'value', value)}"
+    note.__name__ = f"{field} := {getattr(value, 'value', value)}"
     return note
 
 
@@ -133,6 +133,9 @@ def out_of_service_afterwards(c: Context) -> Changes:
 def close_afterwards(c: Context) -> Changes:
     """An inspection that is due outranks closing."""
     return {} if c.state.after is After.INSPECTION else {"after": After.CLOSE}
+
+
+next_round_afterwards = sets("after", After.NEXT_ROUND)
 
 
 def nothing_passed(_: Context) -> Changes:
@@ -405,6 +408,7 @@ def round_forgotten(_: Context) -> Changes:
         "cause": None,
         "named": None,
         "correction": None,
+        "by_eye": None,
         "after": After.NEXT_ROUND,
     }
 
@@ -430,9 +434,12 @@ def reading_made(c: Context) -> Changes:
     return {"reading": c.event.verdict}
 
 
+NOTHING_TYPED: Changes = {"entered": None, "enterer": None}
+
+
 def unreadable(reason: str) -> Note:
     def note(_: Context) -> Changes:
-        return {"reading": Unreadable(reason), "entered": None}
+        return {"reading": Unreadable(reason), **NOTHING_TYPED}
 
     note.__name__ = f"unreadable: {reason}"
     return note
@@ -441,7 +448,19 @@ def unreadable(reason: str) -> Note:
 def unread(c: Context) -> Changes:
     """Interrupted: what the reader said stands; where it said nothing, the dealer reads."""
     reading = c.state.reading or Unreadable("interrupted")
-    return {"reading": reading, "entered": None, "witness": None}
+    return {"reading": reading, **NOTHING_TYPED, "witness": None}
+
+
+def _seen_by_eye(c: Context, source: Source) -> Unreadable | None:
+    """With a manual shaker there is no reader; the record says so by itself."""
+    reading = c.state.reading
+    if source is not Source.ENTERED or c.state.manual or not isinstance(reading, Unreadable):
+        return None
+    return reading
+
+
+def late_reading(c: Context) -> Changes:
+    return {"by_eye": c.event.verdict}
 
 
 def values_from(source: Source) -> Note:
@@ -457,6 +476,7 @@ def values_from(source: Source) -> Note:
         return {
             "values": values,
             "source": source,
+            "by_eye": _seen_by_eye(c, source),
             "ending": Ending.SETTLED,
             "reading": None,
             "entered": None,
@@ -473,7 +493,8 @@ def entry_disputed(c: Context) -> Changes:
 
 
 def typed_once(c: Context) -> Changes:
-    return {"entered": c.event.values}
+    """A reading that comes now is held against it, and who typed does not decide."""
+    return {"entered": c.event.values, "enterer": c.event.person}
 
 
 def correction_named(c: Context) -> Changes:
@@ -508,7 +529,8 @@ def no_roll_from(source: Source) -> Note:
 
     def note(c: Context) -> Changes:
         ended = ends(Ending.NO_ROLL, Cause.NOT_FLAT)(c)
-        return {**ended, "source": source, "witness": c.state.witness}
+        seen = {"by_eye": _seen_by_eye(c, source)}
+        return {**ended, **seen, "source": source, "witness": c.state.witness}
 
     note.__name__ = f"no roll {source.value}"
     return note
@@ -545,7 +567,7 @@ def by_hand(c: Context) -> Changes:
 
 def witness_named(c: Context) -> Changes:
     """What was typed before in another's presence is typed anew."""
-    return {"witness": c.event.person, "denied_by": None, "entered": None}
+    return {"witness": c.event.person, "denied_by": None, **NOTHING_TYPED}
 
 
 def witness_present(c: Context) -> Changes:
@@ -575,7 +597,7 @@ interrupted = sets("interrupted", True)
 
 def read_again(c: Context) -> Changes:
     """To be uncovered once more: the reader looks again, and then who reads by eye."""
-    return {**nothing_named(c), "reading": None, "entered": None, "witness": None}
+    return {**nothing_named(c), "reading": None, **NOTHING_TYPED, "witness": None}
 
 
 def reveal_over(_: Context) -> Changes:
@@ -606,6 +628,19 @@ prove_lamps_dark = _for_occasion("prove lamps dark", do.ProveLampsDark)
 start_reading = _for_occasion("start reading", do.StartReading)
 clear_lamps = _for_occasion("clear lamps", do.ClearLamps)
 darken_lamps = _for_occasion("darken lamps", do.DarkenLamps)
+
+
+def keep_looking(c: Context) -> do.Command | None:
+    """For a dealer who has to read by eye; a cover stops it, and it goes on when that is off."""
+    awaited = c.state.phase is Phase.AWAITING_DEALER
+    return do.KeepLooking(c.state.occasion) if awaited and looks_on(c.state) else None
+
+
+def stop_looking(c: Context) -> do.Command | None:
+    """The reader looks until it has read, or until the result that it has not read is settled."""
+    s = c.state
+    awaited = s.phase is Phase.AWAITING_DEALER and isinstance(s.reading, Unreadable)
+    return do.StopReading() if awaited or isinstance(s.by_eye, Unreadable) else None
 
 
 def check_time(c: Context) -> do.Command:
@@ -782,6 +817,23 @@ def announce_typed(c: Context) -> do.Command:
     return do.Announce(c.state.occasion, Notice.ENTER_AGAIN, clause, values=c.state.entered)
 
 
+def announce_by_eye(c: Context) -> do.Command | None:
+    """For the floorperson; without values it is no roll."""
+    if c.state.by_eye is None:
+        return None
+    clause = c.rules.cite("reader_fault.attended").clause
+    return do.Announce(c.state.occasion, Notice.BY_EYE, clause, values=c.state.values)
+
+
+def announce_late(c: Context) -> do.Command:
+    """What the reader read after all, beside the result; without values it is no roll."""
+    late, stands = c.state.by_eye, c.state.values
+    read = late.values if isinstance(late, Verified) else None
+    notice = Notice.LATE_SAME if sorted(read or ()) == sorted(stands or ()) else Notice.LATE_OTHER
+    clause = c.rules.cite("reader_fault.attended").clause
+    return do.Announce(c.state.occasion, notice, clause, values=read)
+
+
 def announce_named(c: Context) -> do.Command:
     """Tell people which other result the dealer names; without values it is no roll."""
     named = c.state.named
@@ -905,6 +957,8 @@ def record_round(c: Context) -> do.Command:
         correction=s.correction,
         camera_off=s.camera_off,
         manual_shaker=s.manual,
+        by_eye=s.by_eye is not None,
+        late=None if isinstance(s.by_eye, Unreadable) else s.by_eye,
     )
 
 

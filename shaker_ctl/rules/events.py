@@ -236,7 +236,10 @@ class TossDisproved(Event):
 @recorded
 @frozen
 class ReadingMade(Event):
-    """The reader's final word on this occasion, after its own retries."""
+    """The reader's word on this occasion, after its own retries.
+
+    After an `Unreadable` one word may still come: see `commands.KeepLooking`.
+    """
 
     occasion: Occasion
     verdict: Verdict

@@ -15,7 +15,7 @@ from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnatte
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard, Words
 from shaker_ctl.rules.rulebook import BAD_CYCLES, Rulebook
-from shaker_ctl.rules.state import After, Lamps, Phase
+from shaker_ctl.rules.state import After, Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Condition,
@@ -413,6 +413,12 @@ def of_the_camera(c: Context) -> bool:
     return c.event.what in (Condition.LIGHT, Condition.CALIBRATION)
 
 
+def looks_on(state: TableState) -> bool:
+    """Nothing was read, and a reader is there that may look: nothing covers the dice."""
+    no_reader = state.manual or state.camera_off or FaultKind.READER in state.faults
+    return isinstance(state.reading, Unreadable) and not (no_reader or state.cover_closed)
+
+
 @guard("the reader is in use")
 def camera_off(c: Context) -> bool:
     return c.state.camera_off
@@ -618,6 +624,29 @@ def good_cycle(c: Context) -> bool:
     return isinstance(reading, Verified) or (c.state.camera_off and reading is None)
 
 
+@guard("nothing was typed with no reading beside it")
+def typed(c: Context) -> bool:
+    return c.state.entered is not None
+
+
+@guard("the values differ from those that were typed")
+def typed_as_read(c: Context) -> bool:
+    reading, entered = c.state.reading, c.state.entered
+    if not isinstance(reading, Verified) or entered is None:
+        return False
+    return sorted(entered) == sorted(reading.values)
+
+
+@guard("the reader read the dice before they were entered, or once since")
+def by_eye_alone(c: Context) -> bool:
+    return isinstance(c.state.by_eye, Unreadable)
+
+
+@guard("no reader looks at the dice")
+def looked_at(c: Context) -> bool:
+    return not camera_idle.holds(c)
+
+
 @guard("rest has not been proved")
 def gives_up(c: Context) -> bool:
     """Before rest is proved, the reader can only say that it cannot read."""
@@ -637,6 +666,12 @@ def read_no_roll(c: Context) -> bool:
 @guard("the dice were read")
 def read_nothing(c: Context) -> bool:
     return isinstance(c.state.reading, Unreadable)
+
+
+@guard("the dice were read")
+def unread(c: Context) -> bool:
+    """No word of the reader, or only that it reads nothing."""
+    return c.state.reading is None or isinstance(c.state.reading, Unreadable)
 
 
 @guard("the values are not three of 1 to 6")
@@ -668,7 +703,7 @@ def another_decides(c: Context) -> bool:
 def own_entry(c: Context) -> bool:
     """A typing error is put right before it is decided, and so before anything is lit."""
     enterer = c.state.enterer
-    return enterer is None or enterer.is_same(c.event.person)
+    return c.state.phase is not Phase.DISPUTED or c.event.person.is_same(enterer)
 
 
 def _in_doubt(c: Context) -> str:
@@ -889,3 +924,24 @@ def stays_out(c: Context) -> bool:
 @guard("nobody asked to close")
 def closing_follows(c: Context) -> bool:
     return c.state.after is After.CLOSE
+
+
+# ── The opposites that the table asks for, each with words of its own ───────
+
+not_in_play = negated(in_play, "a round is in play")
+not_read_no_roll = negated(read_no_roll, "the reader saw a die that does not lie flat")
+not_bets_close_before_activation = negated(
+    bets_close_before_activation, "at this table the dealer calls no more bets first"
+)
+not_inspecting = negated(inspecting, "an inspection is under way")
+not_player_activated = negated(player_activated, "at this table a player starts the shaker")
+not_read_verified = negated(read_verified, "the values were verified")
+not_in_presence = negated(in_presence, "the required person is present")
+not_gives_up = negated(gives_up, "nothing was read")
+not_second_of_two = negated(second_of_two, "another person denies it: that one takes it back first")
+not_stayed_in_view = negated(stayed_in_view, "the compartment stayed in view")
+not_nothing_broken = negated(nothing_broken, "nothing is broken")
+not_opening_inspection = negated(opening_inspection, "this is the opening inspection")
+not_dice_seconded = negated(dice_seconded, "one person is enough here")
+not_cover_driven = negated(cover_driven, "a drive moves the cover")
+not_reveal_overdue = negated(reveal_overdue, "the time of the reveal is over")

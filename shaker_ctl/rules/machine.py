@@ -5,10 +5,10 @@ reads the time, or remembers anything beside the state it returns.
 
 Theory of operation
 -------------------
-The table is a list of rows (`row.Row`), gathered from the modules that each hold one idea: `life`,
-`inspection`, `toss`, `round`, `malfunction`, `restart`, `manual_shaker`. A step takes the rules of
-the shaker in use (`Rulebook.in_use`), looks up the rows of the present phase and the event's type,
-and takes the first whose guards all hold. Its notes change the state, its acts name the commands.
+The table is a list of rows (`row.Row`), read from texts that each hold one idea: `table/*.rows`. A
+step takes the rules of the shaker in use (`Rulebook.in_use`), looks up the rows of the present
+phase and the event's type, and takes the first whose guards all hold. Its notes change the state,
+its acts name the commands.
 Then rows *taken at once* (those with no event) follow, until none fits: they route through passing
 phases, so that one event has one outcome.
 
@@ -28,27 +28,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from shaker_ctl.rules import inspection, life, malfunction, manual_shaker, restart, toss
+from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
-from shaker_ctl.rules import round as play
 from shaker_ctl.rules.commands import CancelTimer, Command, StartTimer
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.row import Context, Refusal, Row, Step
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import words
+from shaker_ctl.rules.table_text import entries
+from shaker_ctl.rules.vocabulary import NoRoll, Verified, words
 
 Found = TypeVar("Found")
 
-ROWS: tuple[Row, ...] = (
-    *manual_shaker.ROWS,
-    *restart.ROWS,
-    *toss.ROWS,
-    *play.ROWS,
-    *inspection.ROWS,
-    *life.ROWS,
-    *malfunction.ROWS,
-)
+ROWS: tuple[Row, ...] = tuple(each.row for each in entries())
 """The whole table. More particular rows stand before more general ones for the same event."""
 
 
@@ -158,4 +150,25 @@ def gravest_first(found: Iterable[Found], event_of: Callable[[Found], Event]) ->
     The service puts everything that one turn of its loop finds through this, so that an outcome
     does not hang on the order in which threads happened to report.
     """
-    return sorted(found, key=lambda each: malfunction.precedence(event_of(each)))
+    return sorted(found, key=lambda each: precedence(event_of(each)))
+
+
+def precedence(event: ev.Event) -> int:
+    """Rank of an event among those of one moment; lower comes first.
+
+    Between evidence against a result and the result, the evidence comes first: an opened
+    compartment before the reading that arrives with it. Rest comes before any reading, because a
+    reading is an answer to it. A reading comes before the loss of the reader that made it. A
+    restart closes the old round before anything of the new life is heard.
+    """
+    if isinstance(event, ev.Restarted):
+        return -1
+    if isinstance(event, ev.EstopPressed | ev.ShakerFault):
+        return 0
+    if isinstance(event, ev.CompartmentOpened | ev.TossDisproved | ev.AtRest):
+        return 1
+    if isinstance(event, ev.ReadingMade):
+        return {NoRoll: 2, Verified: 5}.get(type(event.verdict), 7)
+    if isinstance(event, ev.LampFault):
+        return 3
+    return 6 if isinstance(event, ev.ReaderFault) else 4

@@ -79,6 +79,35 @@ IN_ROUND: Phases = (
 )
 """Phases in which a round may be in hand (the shaker's phases serve inspections too)."""
 
+BEFORE_ACTIVATION: Phases = BEFORE_TOSS | phases(P.BETTING)
+"""In play, before EN-on in either order. `BETS_CLOSED` joins where bets close before activation."""
+
+SETTLED_ON: Phases = (
+    AFTER_TOSS
+    | BETS_CLOSED
+    | VALUE_KNOWN
+    | phases(P.INTERRUPTED, P.AWAITING_DEALER, P.WITHOUT_RESULT)
+)
+"""In play, after the toss (`BETS_CLOSED` where they close before the reveal)."""
+
+TO_BE_READ: Phases = phases(
+    *(P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
+)
+"""Revealed, or about to be, and no value yet."""
+
+CORRECTABLE: Phases = LIT | phases(P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
+"""A result stands, wagers are not settled by it yet, and a second person can be there."""
+
+UNREAD_RESULT: Phases = CORRECTABLE | phases(P.PUSHING, P.AWAITING_PRESENCE)
+"""A result stands that the reader may not have read, and wagers are not settled by it yet."""
+
+AT_HAND: Phases = SHUT | STOPPED
+"""Phases in which the technician may try the shaker and the lamps: nobody plays, all is shut."""
+
+DOUBTED: Phases = SHUT | STOPPED | phases(P.INSPECTED)
+"""Where no round is near and a person may say that the dice are still the same. What was inspected
+was inspected with the dice that are in it."""
+
 PASSING: Phases = phases(P.CYCLE_DONE, P.READ, P.DECIDED, P.ROUND_OVER)
 """Left again within the step that reached them, in every case."""
 

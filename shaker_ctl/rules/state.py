@@ -175,7 +175,8 @@ class TableState:
     """The values of this round (or inspection entry), once they stand."""
     source: Source | None = None
     enterer: Person | None = None
-    """In a dispute: who entered against the reading, and so may not decide."""
+    """Who typed once with no reading beside it. In a dispute: who entered against the reading, and
+    so may not decide."""
     witness: Person | None = None
     """Read after an interruption, or settled by hand: in whose presence, and so not by them."""
     said_first: Person | None = None
@@ -193,6 +194,9 @@ class TableState:
     """Another result that the dealer names in the place of the one that stands."""
     correction: Correction | None = None
     """What the result of this round was corrected from; once a round."""
+    by_eye: Verdict | None = None
+    """The result is what a dealer saw: what the reader says of the same dice. `Unreadable` until it
+    has read them after all, before wagers are settled."""
 
     # the inspection in hand, and what has passed
     part: Part | None = None

@@ -73,6 +73,8 @@ class OutcomeWatch:
 
     def _take(self, event: events.Event) -> None:
         match event:
+            case events.ReadingMade(occasion) if occasion == self._counted:
+                pass  # read after it was entered
             case events.ReadingMade(occasion, Verified(values=values)):
                 self._counted = occasion
                 self._add(values)

@@ -27,11 +27,14 @@ def is_test(path: str) -> bool:
 
 
 def lines_and_words(files: Mapping[str, str]) -> dict[str, int]:
-    """Return the lines of each folder without its tests, of all tests, and the words of pages."""
-    found = dict.fromkeys((*FOLDERS, "tests", "words"), 0)
+    """Return the lines of each folder without its tests, of the rules' rows, of all tests, and the
+    words of pages."""
+    found = dict.fromkeys((*FOLDERS, "rows", "tests", "words"), 0)
     for path, text in files.items():
         if path.endswith(".md"):
             found["words"] += len(text.split())
+        elif path.endswith(".rows"):
+            found["rows"] += text.count("\n")
         elif path.endswith(".py"):
             found["tests" if is_test(path) else path.partition("/")[0]] += text.count("\n")
     return found
@@ -42,7 +45,9 @@ def ways(files: Mapping[str, str], idea: Mapping[str, Any]) -> int:
     own = [
         text
         for path, text in files.items()
-        if not is_test(path) and not path.endswith(".md") and re.match(idea.get("within", ""), path)
+        if not is_test(path)
+        and not path.endswith((".md", ".rows"))
+        and re.match(idea.get("within", ""), path)
     ]
     if "files" in idea:
         return sum(bool(re.search(idea["files"], text)) for text in own)
@@ -71,7 +76,9 @@ def budget() -> dict[str, Any]:
 def files() -> dict[str, str]:
     paths = [*ROOT.glob("*.md"), ROOT / "systemd" / "debian" / "rules"]
     for folder in FOLDERS:
-        paths += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md")]
+        paths += [
+            path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".rows")
+        ]
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from shaker_ctl.console.desk import Actor, Request
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules import machine
-from shaker_ctl.rules.life import AT_HAND
+from shaker_ctl.rules.phases import AT_HAND
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
 from shaker_ctl.rules.vocabulary import Role

@@ -42,7 +42,8 @@ class Announcer:
 
     def notice(self, said: commands.Announce) -> None:
         """A step of a round or of an inspection."""
-        is_alarm = said.cause is not None and said.cause is not Cause.CLOSED
+        failed = said.cause is not None and said.cause is not Cause.CLOSED
+        is_alarm = failed or said.notice in wording.ALARMS
         fields = {"notice": said.notice.value, "round": said.occasion.number}
         self._say("round", wording.announce(said), is_alarm=is_alarm, fields=fields)
 

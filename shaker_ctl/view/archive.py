@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import UNDER, by_command, named
+from shaker_ctl.journal.day_sheet import UNDER, by_command, named, read_late
 from shaker_ctl.journal.pictures import is_recorded
 from shaker_ctl.journal.record import Head, Record, until_ended
 from shaker_ctl.journal.statistics import figures_of
@@ -239,6 +239,8 @@ def round_view(
                     details.pop("multipliers", None)
                 if command.get("camera_off"):
                     details["camera"] = "off: no picture proves the toss (O-21)"
+                if command.get("by_eye"):
+                    details["by_eye"] = read_late(command)
                 if command.get("manual_shaker"):
                     details["shaker"] = "a manual one, shaken by the dealer"
                 if corrected := command.get("correction"):

@@ -14,7 +14,7 @@ from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, R
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
-from shaker_ctl.rules.life import AT_HAND
+from shaker_ctl.rules.phases import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Barrier, Condition, Part, Person
 from shaker_ctl.service.fault_queue import WORDS

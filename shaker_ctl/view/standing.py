@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
-from shaker_ctl.rules.guards import NEEDS_MANUAL_SHAKER
+from shaker_ctl.rules.guards import NEEDS_MANUAL_SHAKER, looks_on
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
@@ -65,7 +65,7 @@ def pending(
     kind, roles, text = waits.kind, waits.roles, waits.text
     read = read_values(state.reading) if entry is EntryMode.DEALER_CONFIRM else None
     if state.phase is Phase.AWAITING_DEALER:
-        kind, text = ("enter" if read is None else "confirm"), _to_enter(state.reading, read, entry)
+        kind, text = ("enter" if read is None else "confirm"), _to_enter(state, read, entry)
         if state.entered:
             text = f"typed once: {_seen(state.entered)}; type the same values a second time"
     if state.phase is Phase.AWAITING_PRESENCE:
@@ -84,6 +84,7 @@ def pending(
         )
     if state.phase is Phase.LAMP_VALUES_AWAITED:
         text += _suggestion(state)
+    text = _read_late(state) + text
     if state.named is not None:
         roles |= IN_CHARGE
         text = (
@@ -112,17 +113,28 @@ def pending(
     )
 
 
-def _to_enter(reading: Verdict | None, read: Values | None, entry: EntryMode) -> str:
+def _to_enter(state: TableState, read: Values | None, entry: EntryMode) -> str:
     """What the dealer does with the dice, and the line that says so."""
     if read is not None:
         line = "".join(map(str, read))
         return f"{_seen(read)} was read. Announce the dice, then type them: {line}{_OR_NO_ROLL}"
-    why = ""
+    why, reading = "", state.reading
     if isinstance(reading, NoRoll) and entry is EntryMode.DEALER_CONFIRM:
         why = "the reader sees a die that does not lie flat; "
     elif isinstance(reading, Unreadable):
-        why = f"nothing was read ({reading.reason}); "
+        more = "the reader looks on; " if looks_on(state) else ""
+        why = f"nothing was read ({reading.reason}); {more}"
     return f"{why}read the dice by eye, then type them, such as 346{_OR_NO_ROLL}"
+
+
+def _read_late(state: TableState) -> str:
+    """What the reader has read since the dealer entered, where it is another result."""
+    read, stands = read_values(state.by_eye), state.values
+    if not isinstance(state.by_eye, Verified | NoRoll) or sorted(read or ()) == sorted(
+        stands or ()
+    ):
+        return ""
+    return f"the reader reads {_seen(read)}, and not {_seen(stands)}: look at the dice; "
 
 
 _UNSEEN = {

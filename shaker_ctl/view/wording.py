@@ -23,6 +23,10 @@ _NOTICES = {
     Notice.CONFIRM: "Announce and confirm the values.",
     Notice.ENTER: "Read the dice by eye: enter the values, or call no roll.",
     Notice.ENTER_AGAIN: "Typed once; type the same values a second time",
+    Notice.BY_EYE: "For the floorperson: nothing was read, and this is what the dealer saw",
+    Notice.LATE_SAME: "Read after it was entered, and the same",
+    Notice.LATE_OTHER: "For the floorperson: the reader reads another result than was entered. "
+    "Look at the dice, and correct it before wagers are settled",
     Notice.CORRECTION: "The dealer names another result; a floorperson who agrees repeats it",
     Notice.CORRECTED: "Corrected by two persons",
     Notice.NOT_FLAT: "The reader sees a die that does not lie flat: look at the dice, then call no "
@@ -69,6 +73,17 @@ _NOTICES = {
     "enter the values, or call no roll.",
 }
 
+_OF_A_RESULT = frozenset(
+    {
+        *(Notice.CORRECTION, Notice.CORRECTED),
+        *(Notice.BY_EYE, Notice.LATE_SAME, Notice.LATE_OTHER),
+    }
+)
+"""Without values they name a no roll."""
+
+ALARMS = frozenset({Notice.BY_EYE, Notice.LATE_OTHER})
+"""Notices that call a floorperson."""
+
 _OF_A_TRIAL = {
     Notice.CYCLE_GOOD: "Test toss.",
     Notice.CYCLE_BAD: "The test toss was not flat, or not readable.",
@@ -109,7 +124,7 @@ def announce(said: Announce) -> str:
     parts = [notice]
     if said.values is not None:
         parts[0] = f"{parts[0].rstrip('.')}: {' '.join(map(str, said.values))}."
-    elif said.notice in (Notice.CORRECTION, Notice.CORRECTED):
+    elif said.notice in _OF_A_RESULT:
         parts[0] += ": no roll."
     if said.areas:
         parts.append(f"Winning areas: {', '.join(said.areas)}.")

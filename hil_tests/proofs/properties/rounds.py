@@ -10,6 +10,7 @@ from shaker_ctl.rules.state import Lamps, Phase
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
+    FaultKind,
     NoRoll,
     Notice,
     Role,
@@ -21,16 +22,79 @@ from shaker_ctl.rules.vocabulary import (
 P = Phase
 
 
+UNSETTLED = (P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
+
+
+def _is_first_word(case: Case) -> bool:
+    """Nothing stands or was typed before the reader's word on this round."""
+    return case.before.playing and not case.before.by_eye and case.before.typed is None
+
+
+@proves(
+    "what is read after it was typed confirms it, or is a dispute; after the result it is told",
+    granted=(ev.ReadingMade,),
+)
+def _read_late(case: Case) -> bool | None:
+    if not case.before.playing or _is_first_word(case):
+        return None
+    verdict = case.event.verdict
+    read = tuple(sorted(verdict.values)) if isinstance(verdict, Verified) else ()
+    if case.before.by_eye:
+        same = read == tuple(sorted(case.before.stands or ()))
+        told = case.tells(Notice.LATE_SAME if same else Notice.LATE_OTHER)
+        first = not case.before.late and case.phase in (*UNSETTLED, P.PUSHING, P.AWAITING_PRESENCE)
+        return told and first and case.to is case.phase and case.next.values == case.state.values
+    if read == case.before.typed:
+        lit = P.AWAITING_PRESENCE if case.before.lamp_failed else P.PUSHING
+        return case.to is lit and case.next.source is Source.CONFIRMED
+    return case.to is P.DISPUTED and case.tells(Notice.DISPUTE) and not case.orders(do.PushLamps)
+
+
+@proves("a round by eye is told to the floorperson", accepted=True)
+def _by_eye_told(case: Case) -> bool | None:
+    now = case.after.by_eye and not case.before.by_eye
+    return case.tells(Notice.BY_EYE) if now else None
+
+
+@proves("a round by eye is marked, and what was read late", commands=(do.RecordRound,))
+def _by_eye_marked(case: Case) -> bool | None:
+    record = case.first(do.RecordRound)
+    return (record.by_eye, record.late is not None) == (case.before.by_eye, case.before.late)
+
+
+@proves("where nothing was read, a reader that may look looks on", accepted=True)
+def _looks_on(case: Case) -> bool | None:
+    w = case.after
+    blind = w.cover or w.manual or w.camera_off or FaultKind.READER in w.faults
+    if case.orders(do.KeepLooking):
+        return case.to is P.AWAITING_DEALER and w.verdict == "unreadable" and not blind
+    unread = w.verdict == "unreadable" and case.before.verdict != "unreadable"
+    if case.to is not P.AWAITING_DEALER or case.on(ev.Restarted) or not unread:
+        return None
+    return blind
+
+
+@proves(
+    "nothing looks on under a cover, in an open compartment, or at settled wagers", accepted=True
+)
+def _looks_no_more(case: Case) -> bool | None:
+    if not case.before.looking:
+        return None
+    opened = case.on(ev.CompartmentOpened, ev.CoverClosed)
+    over = case.to in (P.SETTLED_LIT, P.CLEARING) or not case.after.playing
+    return not case.after.looking if opened or over else None
+
+
 @proves(
     "not flat is no roll: called by the table where it enters, else by the dealer",
     granted=(ev.ReadingMade,),
 )
 def _no_roll(case: Case) -> bool | None:
-    if not case.before.playing or not isinstance(case.event.verdict, NoRoll):
+    if not _is_first_word(case) or not isinstance(case.event.verdict, NoRoll):
         return None
     if case.expected.auto:
         return case.ends(Ending.NO_ROLL, Cause.NOT_FLAT)
-    if case.before.interrupted:
+    if case.before.interrupted and case.before.present is None:
         return case.to is P.INTERRUPTED and case.tells(Notice.READ_IN_PRESENCE)
     confirms = case.rules.entry.value == "dealer_confirm"
     told = case.tells(Notice.NOT_FLAT if confirms else Notice.ENTER)
@@ -58,7 +122,7 @@ def _unreadable(case: Case) -> bool | None:
     granted=(ev.ReadingMade,),
 )
 def _verified(case: Case) -> bool | None:
-    if not case.before.playing or not isinstance(case.event.verdict, Verified):
+    if not _is_first_word(case) or not isinstance(case.event.verdict, Verified):
         return None
     if not case.expected.auto:
         confirms = case.rules.entry.value == "dealer_confirm"
@@ -123,9 +187,6 @@ def _dispute(case: Case) -> bool | None:
         return case.ends(*ended)
     stands = case.to in (P.PUSHING, P.AWAITING_PRESENCE)
     return stands and case.next.values == case.event.values and case.next.source is Source.DECIDED
-
-
-UNSETTLED = (P.COLLECTING, P.PAYING, P.SETTLING_BY_HAND, P.WITHOUT_RESULT)
 
 
 @proves(

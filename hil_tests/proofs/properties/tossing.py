@@ -115,11 +115,14 @@ def _light(case: Case) -> bool | None:
 
 
 @proves("values are read only when settled, at rest and revealed", granted=(ev.ReadingMade,))
-def _read_late(case: Case) -> bool | None:
+def _read_at_rest(case: Case) -> bool | None:
     if not case.before.playing:
         return None
-    at_rest = case.phase is P.READING or isinstance(case.event.verdict, Unreadable)
+    gives_up = isinstance(case.event.verdict, Unreadable)
+    at_rest = case.phase is P.READING or gives_up or case.before.verdict == "unreadable"
     seen = not case.before.cover or case.rules.cover_must_be_absent
+    if case.before.by_eye:
+        return seen  # the result stands, so that they were at rest when it was entered
     return case.before.settled and case.before.bets_closed and at_rest and seen
 
 

@@ -50,6 +50,7 @@ from shaker_ctl.rules.vocabulary import (
     Source,
     Timer,
     Unreadable,
+    Verdict,
     Verified,
 )
 
@@ -143,6 +144,7 @@ def test_whatever_is_alike_is_tried_otherwise():
         serial=2,
         signed_by=person,
         reading=UNREADABLE,
+        by_eye=UNREADABLE,
         correction=CORRECTED_VALUES,
         used_dice=("used",),
         dice=dice,
@@ -161,6 +163,12 @@ def test_whatever_is_alike_is_tried_otherwise():
     assert not same
 
 
+def _otherwise(by_eye: Verdict | None) -> Verdict | None:
+    if isinstance(by_eye, Unreadable):
+        return Unreadable("else")
+    return by_eye and Verified((6, 6, 6))
+
+
 def _alike(state: TableState, shift: int) -> TableState:
     """Another state that decides alike, in every way at once."""
     told = state.barred not in (None, Barrier.TIME_UNTRUSTED)
@@ -173,6 +181,7 @@ def _alike(state: TableState, shift: int) -> TableState:
         barred=Barrier.DICE_EXPIRED if told else state.barred,
         cause=Cause.INTERRUPTED if ended else state.cause,
         reading=Unreadable("else") if isinstance(state.reading, Unreadable) else state.reading,
+        by_eye=_otherwise(state.by_eye),
         correction=state.correction and dataclasses.replace(state.correction, agreed_by=ANOTHER),
         used_dice=state.used_dice and ("older", *state.used_dice),
         source=Source.DECIDED if state.source is Source.ENTERED else state.source,

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
+from shaker_ctl.adapters.camera.look_on import LookOn
 from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.frozen import frozen
@@ -110,6 +111,7 @@ class CameraReader:
         self._number_of: dict[Occasion, int] = {}
         self._occasion_of: dict[int, Occasion] = {}
         self._reading: int | None = None
+        self._looks = LookOn(self._read)
         self._is_blind = False
         self._light_lock = threading.Lock()
         """Held while the light changes: a word of the camera process must not undo a command."""
@@ -121,6 +123,7 @@ class CameraReader:
 
     def stop(self) -> None:
         """End the camera process."""
+        self._looks.end()
         self._cancel_lost()
         self.camera.stop()
 
@@ -170,13 +173,19 @@ class CameraReader:
                     self.camera.blind(True)
                     self._set_light(0.0)
             case commands.StartReading(occasion):
-                number = self._number(occasion)
-                self._reading = number
-                self.camera.read(number)
+                self._looks.end()
+                self._read(self._number(occasion))
+            case commands.KeepLooking(occasion):
+                self._looks.begin(self._number(occasion))
             case commands.StopReading():
+                self._looks.end()
                 if self._reading is not None:
                     self.camera.end_reading(self._reading)
                     self._reading = None
+
+    def _read(self, number: int) -> None:
+        self._reading = number
+        self.camera.read(number)
 
     def settle(self, occasion: Occasion) -> None:
         """The motor was switched off: a head start for the dip. Covered dice have none."""
@@ -256,8 +265,9 @@ class CameraReader:
                 message.poses_changed,
                 message.dice,
             )
+            self._looks.end()
             self._post(events.TossDisproved(occasion), None)
-        else:
+        elif not self._looks.looks_at(message.toss_id):
             self._post(events.AtRest(occasion, compared=message.is_proved is True), None)
 
     def _done(self, message: messages.ReadingDone) -> None:
@@ -266,6 +276,9 @@ class CameraReader:
         if occasion is None:
             return
         verdict = in_the_rules_words(message.verdict)
+        if isinstance(verdict, Unreadable) and self._looks.read_nothing(message.toss_id):
+            return  # as it was said before: only what is read is news
+        self._looks.end()
         pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None
         self.last = LastReading(
             occasion,

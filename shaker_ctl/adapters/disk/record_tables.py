@@ -39,7 +39,7 @@ from shaker_ctl.journal.record import Head, Record, are_other_dice
 from shaker_ctl.journal.tally import Reading, Tally
 from shaker_ctl.journal.worn import PartUsage
 
-VERSION = 3
+VERSION = 4
 """Version of the tables. Tables of another version are made anew."""
 
 _SCHEMA = (

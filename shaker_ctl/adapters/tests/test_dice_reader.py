@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
-from shaker_ctl.adapters.camera import dice_reader
+from shaker_ctl.adapters.camera import dice_reader, look_on
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.errors import CameraError, GpioLinkError
@@ -16,13 +17,18 @@ from shaker_ctl.reading.messages import (
     CameraFault,
     CameraRecovered,
     DipLight,
+    EndReading,
     Message,
     Picture,
+    ReadDice,
+    ReadingDone,
+    Request,
+    Rested,
     RestoreLight,
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.vocabulary import Condition, Unreadable
+from shaker_ctl.rules.vocabulary import Condition, Unreadable, Verified, play
 from vision import reading
 
 pytestmark = pytest.mark.timed
@@ -200,3 +206,99 @@ def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:
     heard.say(CameraRecovered("camera-silent"))
     time.sleep(4 * SOON_S)
     assert heard.posted == []
+
+
+# ── Where nothing was read, the reader looks on ─────────────────────────────
+
+BLOCKED = reading.Unreadable(reading.Reason.BLOCKED, "a hand")
+SEEN = reading.Verified((6, 4, 6), 0.99)
+TOSS = play(3)
+PAUSE_S = 0.03
+
+
+class Asked:
+    """The camera process's side of looks: what it was asked for."""
+
+    def __init__(self, heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read: list[float] = []
+        self.ended: list[int] = []
+        monkeypatch.setattr(look_on, "PAUSE_S", PAUSE_S)
+        monkeypatch.setattr(heard.reader.camera, "_send", self._take)
+
+    def _take(self, request: Request) -> None:
+        match request:
+            case ReadDice():
+                self.read.append(time.monotonic())
+            case EndReading(toss_id):
+                self.ended.append(toss_id)
+
+    def waits_for(self, looks: int) -> None:
+        until_s = time.monotonic() + 5.0
+        while len(self.read) < looks:
+            assert time.monotonic() < until_s, f"{len(self.read)} of {looks} looks"
+            time.sleep(PAUSE_S / 5)
+
+
+def done(verdict: reading.Verdict) -> ReadingDone:
+    return ReadingDone(1, verdict, None, None, None, 0.0, b"", b"", (), 0)
+
+
+@pytest.fixture
+def asked(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """A first look that has read nothing, and whoever waits for it asks to look on."""
+    one = Asked(heard, monkeypatch)
+    heard.reader.perform(commands.StartReading(TOSS))
+    heard.say(done(BLOCKED))
+    assert [type(each) for each in heard.posted] == [events.ReadingMade]
+    heard.posted.clear()
+    heard.reader.perform(commands.KeepLooking(TOSS))
+    return one
+
+
+def test_dice_that_were_not_read_are_looked_at_again_until_they_are(heard, asked) -> None:
+    for looks in (2, 3, 4):
+        asked.waits_for(looks)
+        heard.say(Rested(1, 0.0, 3, 3, True))
+        heard.say(done(BLOCKED))
+        assert heard.posted == [], "a look that reads nothing is no news"
+    asked.waits_for(5)
+    heard.say(done(SEEN))
+    assert heard.posted == [events.ReadingMade(TOSS, Verified((6, 4, 6), 0.99))]
+    time.sleep(10 * PAUSE_S)
+    assert len(asked.read) == 5, "what is read is not looked at again"
+
+
+def test_the_pauses_between_looks_grow_and_have_an_end(heard, asked) -> None:
+    for looks in (2, 3, 4, 5, 6):
+        asked.waits_for(looks)
+        heard.say(done(BLOCKED))
+    pauses = [after - before for before, after in pairwise(asked.read[1:])]
+    assert pauses[-1] > 1.5 * PAUSE_S
+    assert heard.reader._looks._pause_s <= look_on.LONGEST_PAUSE_S
+
+
+@pytest.mark.parametrize("while_looking", [True, False])
+def test_nobody_looks_on_once_the_looking_is_stopped(heard, asked, while_looking) -> None:
+    asked.waits_for(2)
+    if not while_looking:
+        heard.say(done(BLOCKED))
+    heard.reader.perform(commands.StopReading())
+    assert asked.ended == ([1] if while_looking else [])
+    looks = len(asked.read)
+    time.sleep(10 * PAUSE_S)
+    assert len(asked.read) == looks
+
+
+def test_a_look_that_finds_the_dice_unmoved_says_so_and_is_the_last(heard, asked) -> None:
+    asked.waits_for(2)
+    heard.say(Rested(1, 0.0, 3, 0, False))
+    assert heard.posted == [events.TossDisproved(TOSS)]
+    heard.say(done(BLOCKED))
+    time.sleep(10 * PAUSE_S)
+    assert len(asked.read) == 2
+
+
+def test_a_new_toss_ends_the_looking_at_the_last_one(heard, asked) -> None:
+    heard.reader.perform(commands.StartReading(play(4)))
+    time.sleep(10 * PAUSE_S)
+    assert len(asked.read) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from time import tzset
 
@@ -22,8 +23,8 @@ from shaker_ctl.journal.volume import removal
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, UNREADABLE, Playing
-from shaker_ctl.rules.vocabulary import Person, Role
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
+from shaker_ctl.rules.vocabulary import Person, Role, Verdict, Verified
 from shaker_ctl.seal.fault import Past, cleared
 from shaker_ctl.service.lamp_box import adopted
 from shaker_ctl.view.archive import who
@@ -103,6 +104,30 @@ def test_a_corrected_round_stands_on_the_sheet_with_both_results_and_both_names(
     assert DEALER.name in line
     assert FLOOR.name in line
     assert "correction agreed" in told
+
+
+@pytest.mark.parametrize(
+    ("late", "said"),
+    [
+        (None, "by eye, never read"),
+        (Verified((5, 4, 1)), "by eye, read after it was entered: 5 4 1, the same"),
+        (Verified((1, 4, 4)), "by eye, read after it was entered: 1 4 4, another"),
+        (TILTED, "by eye, read after it was entered: no roll, another"),
+    ],
+)
+def test_a_round_by_eye_stands_on_the_sheet_with_what_was_read_later(
+    tmp_path: Path, late: Verdict | None, said: str
+) -> None:
+    table = Playing().open().awaiting_dealer(UNREADABLE)
+    table.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 5))])
+    table.do(ev.LampsShown(table.state.occasion, (1, 4, 5)))
+    if late is not None:
+        table.read(late)
+    table.cleared()
+    told = run(journal=written(tmp_path / "journal.sqlite", {"2026-03-02": table}))
+    line = told.replace(f"\n{INDENT}", " ").partition("round 1: settled")[2].partition("\n")[0]
+    assert said in line
+    assert re.search(r"rounds by eye +1", told)
 
 
 def test_the_sheet_is_to_be_signed_and_fits_the_paper(journal: Path) -> None:

@@ -450,7 +450,7 @@ def test_no_roll_against_a_lost_reader_depends_on_which_is_known():
     assert _end(t) == ("no_roll", OUT)
     late = Playing().open().settled().at_rest()
     _both(late, "reader", "no roll", together=False)
-    assert _end(late) == ("settled", OUT)  # the dealer has read three flat dice by eye
+    assert _end(late) == ("no_roll", OUT)  # read after all, before the dealer has entered
 
 
 def test_a_compartment_opened_with_the_reading_voids_and_after_it_does_not():

@@ -12,6 +12,8 @@ from shaker_ctl.commands import rules
 from shaker_ctl.errors import RefusedError, SettingsError, ShakerError
 from shaker_ctl.main import EX_CONFIG, exit_status
 from shaker_ctl.rules import diagram
+from shaker_ctl.rules.events import ValuesEntered
+from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.profile_files import PROFILES, load, source
 from shaker_ctl.rules.state import Phase
 
@@ -175,3 +177,31 @@ def test_without_graphviz_the_diagram_names_the_package(shown, tmp_path: Path, m
     monkeypatch.setenv("PATH", str(tmp_path))
     said = refused(shown, RefusedError, "diagram", "--out", str(tmp_path / "x.svg"))
     assert "Graphviz" in said
+
+
+def test_rows_prints_the_whole_table_and_the_rows_of_a_phase_an_event_or_a_clause(shown):
+    def titles(*options: str) -> list[str]:
+        blocks = "".join(shown("rows", *options)).split("\n\n")
+        own = ([line for line in each.splitlines() if line[:1] != "#"] for each in blocks)
+        return [lines[0].partition("  [")[0] for lines in own if lines]
+
+    assert titles() == [row.name for row in ROWS]
+    assert titles("--phase", "awaiting_dealer", "--event", "ValuesEntered") == [
+        row.name for row in ROWS if Phase.AWAITING_DEALER in row.phases and row.on is ValuesEntered
+    ]
+    key = "no_roll.wagers"
+    assert titles("--clause", key) == [row.name for row in ROWS if key in row.may_cite]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--phase", "awaiting"), "awaiting dealer"),
+        (("--event", "LampsFault"), "LampFault"),
+        (("--clause", "no_such.key"), "--clause"),
+    ],
+)
+def test_rows_that_nobody_knows_are_refused_with_the_nearest_names(given, told):
+    refused = CliRunner().invoke(rules.app, ["rows", *given]).exception
+    assert isinstance(refused, RefusedError)
+    assert told in refused.remedy

@@ -75,6 +75,13 @@ def test_after_an_opening_the_dealers_typing_alone_is_not_decided():
     assert none.phase is Phase.WITHOUT_RESULT
 
 
+def test_who_entered_and_decides_no_roll_after_an_opening_is_refused_with_a_reason():
+    t = disputed(FLOOR).do(ev.CompartmentOpened())
+    refused = t.tell(ev.DisputeDecided(FLOOR, 1, None)).refused
+    assert refused is not None
+    assert "another person does" in refused.reason
+
+
 def test_after_a_power_cut_the_refusal_speaks_of_the_power():
     t = disputed().do(ev.Restarted(False, False, False))
     refused = t.tell(ev.DisputeDecided(FLOOR, 1, (1, 4, 5))).refused

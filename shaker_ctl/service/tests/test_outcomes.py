@@ -86,6 +86,15 @@ class Watched:
         return [event.code for event in self.posted if isinstance(event, events.ShakerFault)]
 
 
+def test_a_toss_that_is_entered_and_then_read_counts_once() -> None:
+    """Two tosses of three equal faces are six in a row; counted twice they were twelve."""
+    table = Watched()
+    for number in (1, 2):
+        table.tell(events.ValuesEntered(DAN, number, (5, 5, 5)), read(number, (5, 5, 5)))
+    assert not table.codes
+    assert not table.restart().codes
+
+
 def test_nine_equal_faces_in_a_row_stop_the_shaker_once() -> None:
     table = Watched().tell(*(read(n, (5, 5, 5)) for n in range(1, 5)))
     assert table.codes == ["outcome-health"]

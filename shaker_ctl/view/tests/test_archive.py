@@ -159,6 +159,26 @@ def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_th
     assert found.events[0][1] == "correction agreed by fay, floorperson: 1 4 4"
 
 
+def test_a_round_by_eye_says_so_and_what_was_read_later() -> None:
+    late = {"type": "Verified", "values": [6, 4, 6], "confidence": 1.0}
+    ended = {
+        "type": "RecordRound",
+        "round": 4,
+        "ending": "settled",
+        "wagers": "settled",
+        "cause": None,
+        "values": [1, 1, 1],
+        "source": "entered",
+        "multipliers": [],
+        "by_eye": True,
+        "late": late,
+    }
+    dark = {"type": "LampsDark"}
+    found = made(record(1, kind="step", round=4, event=dark, decision=[ended])).round(4)
+    assert found is not None
+    assert found.details["by_eye"] == "read after it was entered: 6 4 6, another"
+
+
 def test_statistics_come_from_the_tables_and_say_how_far_they_reach() -> None:
     """No record is read: a journal of years costs what a journal of a day does."""
     shown = made(counted=lambda: (tally_of([(1, 2, 3), (6, 6, 6)]), 40)).statistics()

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shaker_ctl.rules import events, machine
+from shaker_ctl.console.desk import Announcement
+from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
@@ -21,6 +22,7 @@ from shaker_ctl.rules.vocabulary import (
     Named,
     NoRoll,
     NoRollKind,
+    Notice,
     Part,
     Person,
     Purpose,
@@ -30,10 +32,12 @@ from shaker_ctl.rules.vocabulary import (
     Unreadable,
     Verdict,
     Verified,
+    play,
 )
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import allowed_acts, standing, wording
+from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.why_due import WhyDue
 
@@ -233,6 +237,53 @@ def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence
     assert told.kind == "in-view"
     assert "in-view" in verbs(doubted)
     assert "presence" not in verbs(doubted)
+
+
+def test_a_dealer_knows_whether_the_reader_still_looks() -> None:
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("blocked"))
+    changes: list[tuple[dict[str, object], bool]] = [
+        ({}, True),
+        ({"cover_closed": True}, False),
+        ({"camera_off": True}, False),
+        ({"faults": frozenset({FaultKind.READER})}, False),
+    ]
+    for change, looks in changes:
+        waits = standing.pending(state.changed(change))
+        assert waits is not None
+        assert ("the reader looks on" in waits.text) is looks
+
+
+@pytest.mark.parametrize(
+    ("values", "late", "said"),
+    [
+        ((1, 1, 1), Verified((6, 4, 6)), "the reader reads 6 4 6, and not 1 1 1"),
+        ((1, 1, 1), NoRoll(NoRollKind.TILTED), "the reader reads no roll, and not 1 1 1"),
+        (None, Verified((6, 4, 6)), "the reader reads 6 4 6, and not no roll"),
+        ((6, 6, 4), Verified((6, 4, 6)), ""),
+        (None, NoRoll(NoRollKind.TILTED), ""),
+        ((1, 1, 1), None, ""),
+    ],
+)
+def test_a_late_reading_of_another_result_stands_before_what_the_table_waits_for(
+    values: Values | None, late: Verdict | None, said: str
+) -> None:
+    phase = Phase.WITHOUT_RESULT if values is None else Phase.COLLECTING
+    waits = standing.pending(
+        TableState(phase, round=4, values=values, by_eye=late or Unreadable("a hand"))
+    )
+    assert waits is not None
+    assert waits.text.startswith(said)
+    assert ("the reader reads" in waits.text) is bool(said)
+
+
+def test_a_round_by_eye_and_a_late_reading_call_the_floorperson() -> None:
+    told: list[Announcement] = []
+    announcer = Announcer()
+    announcer.speak_at(told.append)
+    for notice in (Notice.BY_EYE, Notice.LATE_SAME, Notice.LATE_OTHER):
+        announcer.notice(commands.Announce(play(4), notice, "", values=(6, 4, 6)))
+    assert [each.is_alarm for each in told] == [True, False, True]
+    assert all("6 4 6" in each.text for each in told)
 
 
 def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:

@@ -1,0 +1,72 @@
+"""The table's text: what a row may say, and how a wrong one is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from shaker_ctl.rules import effects as fx
+from shaker_ctl.rules import events as ev
+from shaker_ctl.rules import guards as g
+from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.citations import ENDED
+from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.table_text import RowTextError, entries, read
+
+ROW = """# the words of the clause
+lamps do not clear  [lamp_fault.resume_when_fixed]
+    SHUT | clearing - closed · LampFault · of this or none & not in play
+    → round over · sets(cover_closed, true) · hide multipliers;
+        raise fault(lamp, lamps-silent)
+"""
+
+
+def test_a_row_is_read_into_what_the_machine_runs():
+    (found,) = read("tried", ROW)
+    row = found.row
+    assert (row.name, row.may_cite) == ("lamps do not clear", ("lamp_fault.resume_when_fixed",))
+    assert row.phases == (ph.SHUT | {Phase.CLEARING}) - {Phase.CLOSED}
+    assert (row.on, row.to) == (ev.LampFault, Phase.ROUND_OVER)
+    assert row.when == (g.of_this_or_none, g.not_in_play)
+    assert [note.__name__ for note in row.notes] == ["cover_closed := True"]
+    assert row.do[0] is fx.hide_multipliers
+    assert row.do[1].__name__ == "raise lamp fault"
+    assert (found.line, found.above) == (2, "# the words of the clause")
+
+
+def test_a_row_may_be_taken_at_once_stay_where_it_is_and_cite_by_cause():
+    (found,) = read("tried", "told  [ENDED]\n    EVERY_PHASE · (at once)\n    → =\n")
+    assert found.row.phases == frozenset(Phase)
+    assert (found.row.on, found.row.to, found.row.cites) == (None, None, ENDED)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("clearing", "claring", "no phase is called `claring`; did you mean clearing"),
+        ("SHUT", "SHUTS", "no group of phases is called `SHUTS`; did you mean SHUT"),
+        ("LampFault", "LampsFault", "no event is called `LampsFault`; did you mean LampFault"),
+        ("of this or none", "of these", "no guard is called `of these`"),
+        ("hide multipliers", "hide lamps", "no note or command is called `hide lamps`"),
+        ("(lamp, ", "(lamps, ", "no FaultKind is called `lamps`; did you mean lamp"),
+        ("(lamp, lamps-silent)", "", "`raise fault` needs its arguments"),
+        ("lamps-silent", "a, b", "too many arguments"),
+        ("cover_closed, true", "cover_closed", "too few arguments"),
+        ("cover_closed", "cover_shut", "no field of the state is called `cover_shut`"),
+        ("true", "yes", "no truth value is called `yes`"),
+        ("lamp_fault.resume", "lamp_fault.resumed", "no key of the profile is called"),
+        ("[lamp_fault.resume_when_fixed]", "[MENDING]", "no citation by cause"),
+        ("lamps-silent)", "lamps-silent", "no closing bracket"),
+        ("→ round over", "", "a row is `title  [clause]`"),
+        ("  [lamp_fault.resume_when_fixed]", "", "a row is `title  [clause]`"),
+    ],
+)
+def test_a_wrong_row_is_refused_with_its_place_and_the_nearest_names(right, wrong, told):
+    with pytest.raises(RowTextError) as refused:
+        list(read("tried", ROW.replace(right, wrong)))
+    assert str(refused.value).startswith("tried.rows, line 2: ")
+    assert told in str(refused.value)
+
+
+def test_no_two_rows_of_the_table_have_one_title():
+    titles = [each.row.name for each in entries()]
+    assert len(set(titles)) == len(titles)

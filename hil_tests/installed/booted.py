@@ -26,9 +26,9 @@ from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
     PORT,
     OuterRig,
+    at_table,
     booted,
     check_installed,
-    enter_what_lies_there,
     furnish,
     open_table,
 )
@@ -191,17 +191,16 @@ def check_stop(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Stopped while a result is lit."""
     open_table(machine)
 
-    dealer = machine.session.console("dealer")
-    dealer.login("dealer", "dan", machine.session.passphrases["dan"])
+    with at_table(machine) as table:
 
-    def lit() -> Any:
-        lamp = machine.look()["lamp"]
-        if lamp["state"] == "result":
-            return lamp
-        enter_what_lies_there(dealer, machine)
-        return None
+        def lit() -> Any:
+            lamp = machine.look()["lamp"]
+            if lamp["state"] == "result":
+                return lamp
+            table.prompt(table.status())
+            return None
 
-    until(lit, 120.0, every_s=0.2)
+        until(lit, 120.0, every_s=0.2)
     time.sleep(BULBS_S)
     before = machine.look()["lamp"]
     low_before = computer.pins_taken_low()

@@ -13,17 +13,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
-from hil_tests.table_under_test import people
 from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.table import TableUnderTest
 from hil_tests.waiting import seconds_until_off
-from shaker_ctl.console.client import Console, ConsoleRefusedError
+from shaker_ctl.console.client import Console
 
 PORT = 8888
 STICK = "/media/shaker-journal"
@@ -118,21 +118,20 @@ class OuterRig:
         return text
 
 
+@contextmanager
+def at_table(machine: OuterRig) -> Iterator[TableUnderTest]:
+    """The people at both consoles, who leave them again."""
+    table = TableUnderTest(machine.session)
+    try:
+        yield table
+    finally:
+        table.leave_consoles()
+
+
 def open_table(machine: OuterRig) -> None:
     """Have the technician clear what stands, and the floorperson inspect, sign and open."""
-    console = machine.session.console("technician")
-    people.bring_back(machine.session, console)
-    people.open_table(machine.session, console)
-    console.close()
-
-
-def enter_what_lies_there(dealer: Console, machine: OuterRig) -> None:
-    """Do as a dealer does where the reader could not read: look, and enter."""
-    status = dealer.status()
-    if (status["pending"] or {}).get("kind") not in ("enter", "confirm"):
-        return
-    with suppress(ConsoleRefusedError):  # the table may have moved on meanwhile
-        dealer.ask(people.entry(machine.session, status["round"]))
+    with at_table(machine) as table:
+        table.be_open()
 
 
 def put_stand_ins(root: Path, machine: OuterRig) -> None:

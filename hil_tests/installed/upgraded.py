@@ -32,16 +32,16 @@ from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import (
     OuterRig,
+    at_table,
     booted,
     check_installed,
-    enter_what_lies_there,
     furnish,
     last_line,
     open_table,
 )
+from hil_tests.processes import BenchError
 from hil_tests.waiting import until
 from shaker_ctl.console.client import ConsoleRefusedError
-from shaker_ctl.console.scripted import ScriptedPersonError
 from shaker_ctl.errors import ConsoleLineError
 
 PLAYED_S = 900.0
@@ -193,7 +193,7 @@ def check_play(machine: OuterRig, computer: Computer, rounds: int, say: Teller) 
 def be_open(machine: OuterRig, computer: Computer) -> bool:
     """Have people open the table where it is not, and come where it waits for them; a busy machine
     may be late, which is a fault."""
-    with suppress(ScriptedPersonError, ConsoleLineError, ConsoleRefusedError):
+    with suppress(BenchError, ConsoleLineError, ConsoleRefusedError):
         if not attend(machine, computer):
             open_table(machine)
     return shown(computer).get("life") == "open"
@@ -204,24 +204,11 @@ def attend(machine: OuterRig, computer: Computer) -> bool:
     seen = shown(computer)
     if seen.get("life") != "open":
         return False
-    waits_for = (seen.get("pending") or {}).get("kind")
-    if waits_for in COMES:
-        role, name = COMES[waits_for]
-        with suppress(ConsoleRefusedError), closing(machine.as_(role, name)) as person:
-            if waits_for == "enter":
-                enter_what_lies_there(person, machine)
-            else:
-                person.ask(f"{waits_for} {seen['round_id']}")
+    if seen.get("pending"):
+        with suppress(ConsoleRefusedError), at_table(machine) as table:
+            status = table.status()
+            _ = table.prompt(status) or table.settle(status)
     return True
-
-
-COMES = {
-    "enter": ("dealer", "dan"),
-    "presence": ("floorperson", "fay"),
-    "settled": ("dealer", "dan"),
-    "lamps-off": ("dealer", "dan"),
-}
-"""Who comes for what the table waits for."""
 
 
 def check_open_table_refuses(

@@ -1,7 +1,7 @@
-"""The people of the table under test, at its consoles and at the rig's door.
+"""A table under test whose service may die, and a rig whose every fault is mended.
 
-Owns what they do there: play one round after the other, enter what they see where the table cannot
-read, mend, inspect, open. Must not know faults.
+Owns what people do beyond the consoles: start the service again, put the machine right, wait for
+the camera. Must not know faults.
 """
 
 from __future__ import annotations
@@ -13,42 +13,25 @@ from typing import Any
 
 from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.rig.control import RigRefusedError
-from hil_tests.table_under_test.people import SERIALS, entry
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.adapters.camera.dice_reader import LOST
-from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Floorperson
+from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 from shaker_ctl.service.status_socket import read_status
 
-REPLY_S = 3.0
-
-PEOPLE = {"dealer": "dan", "floorperson": "fay", "technician": "tom"}
-
-READY_S = 150.0
-"""Longest time from whatever a fault left to a table that is open again, one failed inspection
-included."""
-
 SIGHT_S = 10.0
 """Longest time in which a camera that was healed is seen to give pictures again."""
-
-LAMP_FAULT = "lamp-readback"
-"""Mended by a technician as its remedy says: the box takes a bulb for burnt out until it has glowed
-again, so that the lamps are tested before the fault is cleared."""
 
 
 class Bench(TableUnderTest):
     """One table. A context: everything is ended at the end."""
 
     session: TestedSession
+    reply_s = 3.0
 
     def __init__(self, session: TestedSession, say: Callable[[str], None] = lambda _: None) -> None:
-        super().__init__(session)
-        self._say = say
-        self._who: dict[str, str] = {}
+        super().__init__(session, say)
         self.restarts = 0
-        self._tosses_before = 0
-        self._lamps_tested = False
 
     # ── The rig's door ──────────────────────────────────────────────────────
 
@@ -68,49 +51,7 @@ class Bench(TableUnderTest):
             self.ask_rig(f"hands {act}")
         self.ask_rig("hands release button")
 
-    def round_begins(self) -> None:
-        """From now on a dealer who reads waits for dice that were tossed since, and lie still."""
-        self._tosses_before = len(self.tosses())
-
-    def _dice_lie_still(self) -> bool:
-        status = self.ask_rig("status")
-        return bool(len(self.tosses()) > self._tosses_before and status["speed_rpm"] == 0.0)
-
     # ── People ──────────────────────────────────────────────────────────────
-
-    def console(self, port: str) -> Console:
-        """The script's end of that port. Raises `ConsoleLineError` where nobody answers."""
-        if port not in self._consoles:
-            self._consoles[port] = self.session.console(port, reply_s=REPLY_S)
-        return self._consoles[port]
-
-    def leave_consoles(self) -> None:
-        """They are opened anew at their next use: a line was out, or the service died."""
-        super().leave_consoles()
-        self._who.clear()
-
-    def act(self, role: str, line: str) -> bool:
-        """Have somebody in `role` give a command; False where the table refused it."""
-        console = self._at(role)
-        try:
-            console.ask(line)
-        except ConsoleRefusedError as refused:
-            if refused.code in ("login", "not-logged-in", "role"):
-                self._who.clear()
-            self._say(f"{role}: {line} - refused: {refused}")
-            return False
-        self._say(f"{role}: {line}")
-        return True
-
-    def _at(self, role: str) -> Console:
-        """The console of somebody in `role`, logged in."""
-        port = "dealer" if role == "dealer" else "technician"
-        console = self.console(port)
-        if self._who.get(port) != role:
-            name = PEOPLE[role]
-            console.login(role, name, self.session.passphrases[name])
-            self._who[port] = role
-        return console
 
     def restart_service(self) -> None:
         """Start the service again, whatever became of it; raises `TrialError` where it will not."""
@@ -118,23 +59,6 @@ class Bench(TableUnderTest):
         self.session.kill_service()
         self.restarts += 1
         self.session.start_service()
-
-    def prompt(self, status: Reply) -> bool:
-        """Do what the table waits for in a round, as people would; True where something was done.
-
-        A dealer enters the dice as they truly lie. Settling is the caller's: see `settle`.
-        """
-        pending, number = status["pending"] or {}, status["round"]
-        kind = pending.get("kind")
-        if kind in ("confirm", "enter"):
-            if not self._dice_lie_still():
-                return False
-            return self.act("dealer", entry(self.session, number))
-        if kind == "in-view":  # these people watch a console, so they can vouch for no dice
-            return self.act("floorperson", f"in-view {number} no")
-        if kind == "presence":
-            return self.act("floorperson", f"presence {number}")
-        return False
 
     def play_on(self, status: Reply) -> bool:
         """Take the next step towards a toss, as the dealer; True where there was one."""
@@ -145,13 +69,6 @@ class Bench(TableUnderTest):
         elif verb:
             self.act("dealer", f"{verb} {status['round']}")
         return verb is not None
-
-    def settle(self, status: Reply) -> bool:
-        """Settle wagers, or clear the lamps, where the table waits for it."""
-        kind = (status["pending"] or {}).get("kind")
-        if kind in ("settled", "lamps-off"):
-            return self.act("dealer", f"{kind} {status['round']}")
-        return False
 
     def make_ready(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """From wherever the table stands to open and between rounds, or until `unless` is so.
@@ -199,23 +116,3 @@ class Bench(TableUnderTest):
         except (ShakerError, OSError) as error:
             return f"its console is silent ({error})"
         return f"{status['says']} Faults: {', '.join(status['faults']) or 'none'}"
-
-    def mend_step(self, status: Reply) -> bool:
-        """One act on the way back to play; False where there is only to wait."""
-        if self.prompt(status) or self.settle(status):
-            return True
-        if status["life"] == "out of service":
-            if LAMP_FAULT in status["faults"] and not self._lamps_tested:
-                self._lamps_tested = True
-                return self.act("technician", "lamp test")
-            if status["faults"]:
-                return self.act("technician", f"fault clear {status['faults'][0]}")
-            self._lamps_tested = False
-            return self.act("technician", "return-to-service")
-        if status["life"] == "open":
-            return False
-        fay = Floorperson(self._at("floorperson"), "fay", "", serials=SERIALS)
-        if status["life"] == "inspection due":
-            fay.prepare()
-        line = fay.next_act(self.status())
-        return line is not None and self.act("floorperson", line)

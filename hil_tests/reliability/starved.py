@@ -27,10 +27,8 @@ from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.lamps import against_truth
-from hil_tests.table_under_test.people import dealers_answer
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
-from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
 
 PLANNED_S = 1.8
@@ -206,7 +204,7 @@ def _betting(table: Table) -> int:
     def said() -> int:
         status = table.status()
         with suppress(ShakerError):
-            _help(table, status)
+            table.serve(status)
         return int(status["round"]) if status["phase"] == "betting" else 0
 
     return until(said, BACK_S, every_s=0.05)
@@ -228,7 +226,7 @@ def _until_over(table: Table, number: int) -> set[str]:
                 table.session.stop_service()
                 table.give_power()
             codes.update(status["faults"])
-            _help(table, status)
+            table.serve(status)
             return status["life"] != "open" or table.has_ended(number)
         except (ShakerError, OSError):
             table.leave_consoles()
@@ -236,14 +234,6 @@ def _until_over(table: Table, number: int) -> set[str]:
 
     until(is_over, BACK_S, every_s=0.1)
     return codes
-
-
-def _help(table: Table, status: Reply) -> None:
-    """What people do where a reading was refused or the lamps failed; the rest goes by itself."""
-    if (status["pending"] or {}).get("kind") == "presence":
-        table.act("technician", "floorperson", "fay", f"presence {status['round']}")
-    elif line := dealers_answer(table.session, status):
-        table.act("dealer", "dealer", "dan", line)
 
 
 def _driven_s(table: Table, since_s: float) -> float:

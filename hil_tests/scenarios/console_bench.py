@@ -25,12 +25,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hil_tests.processes import resident_mb
 from hil_tests.proofs.console_fuzz import pieces
-from hil_tests.table_under_test.people import open_table
 from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import json_voice
 from shaker_ctl.console.client import Console
@@ -116,17 +115,6 @@ def noise(session: Session, port: str, seed: int = 1) -> Iterator[Callable[[], i
         line.close()
 
 
-class OwnPort(Session):
-    """A table whose technician's console is a pseudo-terminal of this process."""
-
-    def settings(self) -> dict[str, Any]:
-        settings = super().settings()
-        self.near, far = pty.openpty()
-        tty.setraw(far)
-        settings["console"]["technician"]["device"] = os.ttyname(far)
-        return settings
-
-
 class OwnStream:
     """A `ByteStream` on this process's end of a pseudo-terminal."""
 
@@ -151,11 +139,14 @@ def main() -> None:
         sys.stdout.write(f"{what:<34} {figure}\n")
         sys.stdout.flush()
 
-    session = OwnPort(Plan(pace="brisk", seed=5), Path(tempfile.mkdtemp()))
+    near, far = pty.openpty()
+    tty.setraw(far)
+    own = {"console": {"technician": {"device": os.ttyname(far)}}}
+    session = Session(Plan(pace="brisk", seed=5, changes=own), Path(tempfile.mkdtemp()))
     with session:
-        asked = Console(OwnStream(session.near))
+        asked = Console(OwnStream(near))
         asked.connect()
-        open_table(session, asked)
+        TableUnderTest(session, technician=asked).be_open()
         over_the_line = session.console("dealer")
         say("status, in a toss", ask_status(asked, 30, is_tossing).line())
         say("  over the rig's line", ask_status(over_the_line, 20, is_tossing).line())

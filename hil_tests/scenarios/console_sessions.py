@@ -29,8 +29,8 @@ from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
 from hil_tests.table_under_test.lamps import values_of
-from hil_tests.table_under_test.people import open_table
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
+from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
 
@@ -43,12 +43,12 @@ CODES = re.compile(r"faults +\d+: (\S+?),?\s")
 
 def open_for_people(session: Session) -> None:
     """Have the table opened at the technician's port, and leave that port to people."""
-    console = session.console("technician")
+    table = TableUnderTest(session)
     try:
-        open_table(session, console)
+        table.be_open()
     finally:
-        console.ask("mode people")
-        console.close()
+        table.console("technician").ask("mode people")
+        table.leave_consoles()
 
 
 START_S = 60

@@ -26,17 +26,14 @@ from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession, session_of
 from hil_tests.table_under_test.lamps import against_truth, toss_at, values_of
-from hil_tests.table_under_test.people import SERIALS
 from hil_tests.table_under_test.session import Plan
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
+from shaker_ctl.console.scripted import Dealer
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
-ATTEMPTS = 3
-"""How often people try to open a table before they give up."""
 REST_S = 20.0
 READ_WITHIN = 3
 """Rounds of which the reader must read one. It refuses 3 to 4 of 100 flat tosses."""
@@ -60,7 +57,7 @@ class Table(TableUnderTest):
         operator: Callable[[str], bool] | None = None,
     ) -> None:
         """`operator` asks a person at the bench to do something; False where they cannot."""
-        super().__init__(session_of(replace(plan, by_hand=attended), folder, rig_file))
+        super().__init__(session_of(replace(plan, by_hand=attended), folder, rig_file), self._said)
         self.story = Story()
         self._witness: PictureWitness | None = None
         self._seen_round = 0
@@ -96,35 +93,13 @@ class Table(TableUnderTest):
                 )
             time.sleep(LOOK_S)
 
-    def act(self, port: str, role: str, name: str, *lines: str) -> list[Reply]:
-        """Somebody logs in, gives these commands, and logs out."""
-        console = self.console(port)
-        console.login(role, name, self.session.passphrases[name])
-        try:
-            replies = []
-            for line in lines:
-                replies.append(console.ask(line, timeout_s=60))
-                self.story.did(name, f"{line} - {replies[-1]['text']}")
-            return replies
-        except ConsoleRefusedError as refused:
-            self.story.did(name, f"{line} - refused: {refused}")
-            raise
-        finally:
-            console.logout()
-
-    def floorperson(self, name: str = "fay", role: str = "floorperson") -> Floorperson:
-        """Fay, who opens the table at the technician's port; or somebody else there."""
-        return Floorperson(
-            self.console("technician"),
-            name,
-            self.session.passphrases[name],
-            self._said,
-            role=role,
-            serials=SERIALS,
-        )
+    def do(self, role: str, line: str) -> None:
+        """Somebody in `role` gives a command, which the table takes."""
+        self.story.expect(f"the table takes `{line}`", self.act(role, line))
 
     def dealer(self, **options: Any) -> Dealer:
         """Dan, at the dealer's port."""
+        self._who.pop("dealer", None)
         words = self.session.passphrases["dan"]
         return Dealer(self.console("dealer"), "dan", words, self._said, **options)
 
@@ -134,55 +109,11 @@ class Table(TableUnderTest):
         is_read = None not in (read, values) and sorted(read or ()) == sorted(values or ())
         return read if is_read else values
 
-    def open(self) -> None:
-        """Bring the table from wherever it stands to open: inspected, signed, opened."""
-        try:
-            self.floorperson().open_table()
-        except ScriptedPersonError as error:
-            self._tell_why()
-            self.story.expect("the inspection passes and the table opens", False, error)
-
-    def _tell_why(self) -> None:
-        """Put what stopped the table into the story: its faults, and its last records."""
-        console = self.console("technician")
-        for fault in console.ask("faults")["faults"]:
-            self.story.saw("console", f"fault {fault['code']}: {fault.get('cause', '')}")
-        for kept in console.ask("journal last 6")["records"]:
-            self.story.saw("journal", plain(f"{kept['kind']}: {kept['text']}"))
-
-    def mend(self, *codes: str) -> None:
-        """The technician clears these faults, and returns the table to a new inspection.
-
-        A lamp that was found burnt out counts as such until it is seen to glow.
-        """
-        if "lamp-readback" in codes:
-            self.act("technician", "technician", "tom", "lamp test")
-            self.wait("every lamp has been tried", lambda seen: "tried" not in seen["says"])
-        for code in codes:
-            if code in self.status()["faults"]:  # clearing one may have cleared another
-                self.act("technician", "technician", "tom", f"fault clear {code}")
-        if self.status()["life"] == "out of service":
-            self.act("technician", "technician", "tom", "return-to-service")
-
-    def be_open(self, attempts: int = ATTEMPTS) -> None:
+    def be_open(self, seconds: float = READY_S) -> None:
         """Whatever happened before: mend everything, clear what the table says, open it."""
-        for attempt in range(attempts):
-            if self.status()["life"] == "open":
-                return
-            try:
-                self._mend_and_open()
-            except AssertionError:  # on a busy computer the lamp line may answer too late
-                if attempt == attempts - 1:
-                    raise
-                self.story.did("people", "try again")
-
-    def _mend_and_open(self) -> None:
-        self.heal()
-        if faults := self.status()["faults"]:
-            self.mend(*faults)
-        elif self.status()["life"] == "out of service":
-            self.mend()
-        self.open()
+        if self.status()["life"] != "open":
+            self.heal()
+            super().be_open(seconds)
 
     def betting(self) -> int:
         """Wait until bets are open on a round; return its number."""
@@ -216,10 +147,7 @@ class Table(TableUnderTest):
     def _enter_if_asked(self, status: Reply) -> None:
         """Dan enters what he sees, if the table asks for it."""
         if (status["pending"] or {}).get("kind") == "enter":
-            number = status["round"]
-            values = self.eyes(number, None)  # without a reading the table asks for them twice
-            line = f"enter {number} {values[0]} {values[1]} {values[2]}" if values else ""
-            self.act("dealer", "dealer", "dan", line or f"no-roll {number}")
+            self.prompt(status)
 
     def read_round(self) -> int:
         """Let the table play until it has settled a round without help; return its number."""

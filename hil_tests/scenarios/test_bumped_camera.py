@@ -17,7 +17,7 @@ def test_a_knocked_camera_is_named(make_table: MakeTable, by: str) -> None:
     Each on a table of its own: this one stays open and waits for its dealer.
     """
     table = make_table(Plan(pace="brisk", seed=5))
-    table.open()
+    table.be_open()
     table.betting()
     table.inject(f"camera_shifted {by}")
     table.wait("it names the camera that was moved", lambda s: "camera-moved" in s["faults"])

@@ -14,7 +14,7 @@ PLAN = Plan(pace="brisk", seed=2, compartment="rough")
 MAX_ROUNDS = 30
 """Where one toss in five does not end flat, so many all do in one run of eight hundred."""
 
-INSPECTIONS = 6
+INSPECTED_S = 300.0
 """Three good cycles in a row are asked for, and one toss in five is none."""
 
 
@@ -24,7 +24,7 @@ def test_dice_that_do_not_lie_flat_are_no_roll_and_light_nothing(
     """A compartment with ridges, where one toss in five ends with a die that leans."""
     right, not_flat = 0, 0
     for number in range(1, MAX_ROUNDS + 1):
-        table.be_open(INSPECTIONS)
+        table.be_open(INSPECTED_S)
         played = table.ended_round(number)
         if played["verdict"] == "void":  # it may have ended before the dice were tossed
             table.story.expect(f"round {number}, void: nothing burnt", not table.lit_for(number))

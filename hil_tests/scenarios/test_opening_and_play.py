@@ -9,6 +9,10 @@ import pytest
 
 from hil_tests.report.measurement import Measure
 from hil_tests.scenarios.table import REST_TO_LIT_MS, Table, all_flat, events_of, monotonic_of
+from hil_tests.table_under_test.session import Plan
+
+PLAN = Plan(pace="brisk", seed=5, changes={"table": {"look_s": 2.0}})
+"""The whole ceremony is the subject, with a table's own time to look at an entry."""
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(240)]
 
@@ -26,7 +30,7 @@ def test_nobody_plays_before_every_lamp_was_seen_three_cycles_passed_and_a_signa
     status = table.status()
     story.expect("a table that was just switched on is not open", status["life"] != "open", status)
     story.expect("no lamp has burnt yet", not table.lamp_changes())
-    table.open()
+    table.floorperson().open_table()
     alone = Counter(
         change["areas"][0] for change in table.lamp_changes() if len(change["areas"]) == 1
     )

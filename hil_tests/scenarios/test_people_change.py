@@ -16,7 +16,7 @@ def test_a_new_shift_begins_with_three_cycles_and_the_supervisors_signature(
 ) -> None:
     """A profile that asks for a shift inspection: `ma` 5(b)."""
     table = make_table(Plan(profile="ma", pace="brisk", seed=9), attended=True)
-    table.floorperson().open_table()
+    table.be_open()
     story = table.story
     shift(table)
     before = len(table.tosses())
@@ -30,7 +30,7 @@ def test_a_new_shift_begins_with_three_cycles_and_the_supervisors_signature(
 def shift(table: Table) -> None:
     """The supervisor begins a shift, has the shaker run three cycles, and signs."""
     before = table.tosses()
-    signed = table.floorperson("sue", "supervisor").inspect_shift()
+    signed = table.floorperson("supervisor").inspect_shift()
     table.story.expect("the supervisor signed the shift's inspection", signed)
     cycles = [toss for toss in table.tosses()[len(before) :] if all_flat(toss)]
     table.story.expect("three cycles were truly run", len(cycles) >= 3, len(cycles))
@@ -38,8 +38,7 @@ def shift(table: Table) -> None:
 
 def play_one_round(table: Table, number: int) -> None:
     """A dealer plays one round; the lamps are held against the dice."""
-    if table.status()["life"] != "open":
-        table.open()
+    table.be_open()
     table.dealer(eyes=table.eyes).play(1)
     played = table.round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
@@ -50,9 +49,9 @@ def play_one_round(table: Table, number: int) -> None:
 def closed_table(make_table: MakeTable) -> Table:
     """A table that has played, and was closed for the night."""
     table = make_table(Plan(pace="brisk", seed=5))
-    table.open()
+    table.be_open()
     table.betting()
-    table.act("technician", "floorperson", "fay", "close")
+    table.do("floorperson", "close")
     table.wait("the table is closed", lambda seen: seen["life"] == "closed")
     return table
 
@@ -63,10 +62,10 @@ def test_new_dice_are_recorded_inspected_and_play(closed_table: Table) -> None:
     table.hands("force compartment")
     table.hands("replace dice red 1 1 1")
     table.hands("close compartment")
-    table.act("technician", "floorperson", "fay", "dice changed RED-1 RED-2 RED-3")
+    table.do("floorperson", "dice changed RED-1 RED-2 RED-3")
     dice = table.console("technician").ask("dice")["dice"]
     story.expect("their serials are on record", dice["serials"] == ["RED-1", "RED-2", "RED-3"])
     before = len(table.tosses())
-    table.open()
+    table.be_open()
     story.expect("three cycles were run with them", len(table.tosses()) >= before + 3)
     table.held_against_truth(table.read_round())

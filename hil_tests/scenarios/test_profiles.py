@@ -22,7 +22,7 @@ def opened(make_table: MakeTable, plan: Plan, *, attended: bool) -> Table:
     """A table of that plan, opened as its profile asks for."""
     table = make_table(plan, attended=attended)
     table.be_open()
-    supervisor = table.floorperson("sue", "supervisor")
+    supervisor = table.floorperson("supervisor")
     supervisor.inspect_shift()
     return table
 

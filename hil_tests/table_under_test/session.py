@@ -31,7 +31,7 @@ from shaker_ctl.settings_page import FOR_RIG
 
 APPROVAL = "none: demonstration on the virtual rig"
 
-BRISK = {"betting_s": 0.5, "settling_s": 0.3, "payout_s": 0.4}
+BRISK = {"betting_s": 0.5, "settling_s": 0.3, "payout_s": 0.4, "look_s": 0.5}
 TABLE_PACE = {"betting_s": 6.0, "settling_s": 2.5, "payout_s": 3.5}
 PACES = {"brisk": BRISK, "table": TABLE_PACE}
 """`--pace` only changes how long people get; the toss and the reading are the same."""

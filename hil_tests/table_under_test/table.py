@@ -1,27 +1,63 @@
-"""One table under test: a session, the consoles' lines, the rig's door, and how the dice lie.
+"""One table under test: a session, the people at its two consoles, the rig's door.
 
-Owns what every bench does at a whole table. How a round is played, and what is made of a refusal,
-is the bench's. Must not know the service's code beyond the client of its console.
+Owns what every bench and story does at a whole table: the consoles' lines, an act in a role, and
+the way back to open bets from wherever the table stands. People know the table through the ports
+only; a dealer looks at the dice, which on the rig means at the truth. What is made of a refusal is
+the bench's. Must not know the service's code beyond the client of its console.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Self
 
+from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
+from hil_tests.table_under_test.lamps import values_of
 from hil_tests.table_under_test.session import Session
-from shaker_ctl.console.client import Console, Reply
+from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
+from shaker_ctl.console.scripted import Floorperson
 from shaker_ctl.errors import ShakerError
+
+SERIALS = ("RIG-A", "RIG-B", "RIG-C")
+
+PEOPLE = {"dealer": "dan", "floorperson": "fay", "technician": "tom", "supervisor": "sue"}
+
+READY_S = 150.0
+"""Longest time from whatever a fault left to a table that is open again, one failed inspection
+included."""
+
+LAMP_FAULT = "lamp-readback"
+"""Mended by a technician as its remedy says: the box takes a bulb for burnt out until it has glowed
+again, so that the lamps are tested before the fault is cleared."""
+
+LOOK_S = 0.1
 
 
 class TableUnderTest:
-    """Use as a context: everything is ended at the end."""
+    """Use as a context: everything is ended at the end. At a session of somebody else's, only the
+    consoles are held."""
 
-    def __init__(self, session: Session) -> None:
+    reply_s = 10.0
+    """Longest wait for a console's answer."""
+
+    def __init__(
+        self,
+        session: Session,
+        say: Callable[[str], None] = lambda _: None,
+        **consoles: Console,
+    ) -> None:
+        """`say` is told each act, and what the table answered. `consoles`: those of the ports that
+        are open already."""
         self.session = session
-        self._consoles: dict[str, Console] = {}
+        self._say = say
+        self._consoles = consoles
+        self._who: dict[str, str] = {}
+        """Who is logged in at a port, by role."""
+        self._lamps_tested = False
+        self._tosses_before = 0
 
     def __enter__(self) -> Self:
         self.session.__enter__()
@@ -36,17 +72,28 @@ class TableUnderTest:
         """The rig's addresses."""
         return self.session.rig
 
+    def ask_rig(self, command: str) -> Any:
+        """Give the rig one command. Raises `RigRefusedError`, or OSError without a rig."""
+        return self.session.ask_rig(command)
+
+    def tosses(self) -> list[dict[str, Any]]:
+        """Every toss so far, as the physics knows it."""
+        return lines_of(self.rig["truth"])
+
+    # ── Consoles ────────────────────────────────────────────────────────────
+
     def console(self, port: str) -> Console:
         """A script's end of the `technician` or the `dealer` line, kept until all are left.
 
         Raises `ConsoleLineError` where nobody answers.
         """
         if port not in self._consoles:
-            self._consoles[port] = self.session.console(port)
+            self._consoles[port] = self.session.console(port, reply_s=self.reply_s)
         return self._consoles[port]
 
     def leave_consoles(self) -> None:
-        """Let go of both lines."""
+        """Let go of both lines; they are opened anew at their next use."""
+        self._who.clear()
         while self._consoles:
             _, console = self._consoles.popitem()
             with suppress(ShakerError, OSError):
@@ -56,10 +103,112 @@ class TableUnderTest:
         """What any console says of the table."""
         return self.console("technician").status()
 
-    def ask_rig(self, command: str) -> Any:
-        """Give the rig one command. Raises `RigRefusedError`, or OSError without a rig."""
-        return self.session.ask_rig(command)
+    def act(self, role: str, line: str) -> bool:
+        """Have somebody in `role` give a command; False where the table refused it."""
+        try:
+            reply = self._at(role).ask(line)
+        except ConsoleRefusedError as refused:
+            if refused.code in ("login", "not-logged-in", "role"):
+                self._who.clear()
+            self._say(f"{PEOPLE[role]}: {line} - refused: {refused}")
+            return False
+        self._say(f"{PEOPLE[role]}: {line} - {reply['text']}")
+        return True
 
-    def tosses(self) -> list[dict[str, Any]]:
-        """Every toss so far, as the physics knows it."""
-        return lines_of(self.rig["truth"])
+    def _at(self, role: str) -> Console:
+        """The console of somebody in `role`, logged in."""
+        port = "dealer" if role == "dealer" else "technician"
+        console = self.console(port)
+        if self._who.get(port) != role:
+            name = PEOPLE[role]
+            console.login(role, name, self.session.passphrases[name])
+            self._who[port] = role
+        return console
+
+    def floorperson(self, role: str = "floorperson") -> Floorperson:
+        """Somebody who follows the script of an inspection at the technician's port, where they log
+        in and out themselves."""
+        self._who.pop("technician", None)
+        name = PEOPLE[role]
+        passphrase = self.session.passphrases[name]
+        return Floorperson(
+            self.console("technician"), name, passphrase, self._say, role=role, serials=SERIALS
+        )
+
+    # ── What people do next, by what the table says ─────────────────────────
+
+    def round_begins(self) -> None:
+        """From now on a dealer who reads waits for dice that were tossed since, and lie still."""
+        self._tosses_before = len(self.tosses())
+
+    def _dice_lie_still(self) -> bool:
+        status = self.ask_rig("status")
+        return bool(len(self.tosses()) > self._tosses_before and status["speed_rpm"] == 0.0)
+
+    def prompt(self, status: Reply) -> bool:
+        """Do what the table waits for in a round, as people would; True where something was done.
+
+        A dealer enters the dice as they truly lie. Settling is the caller's: see `settle`.
+        """
+        pending, number = status["pending"] or {}, status["round"]
+        kind = pending.get("kind")
+        if kind in ("confirm", "enter"):
+            return self._dice_lie_still() and self.act("dealer", self.entry(number))
+        if kind == "in-view":  # these people watch a console, so they can vouch for no dice
+            return self.act("floorperson", f"in-view {number} no")
+        if kind == "presence":
+            return self.act("floorperson", f"presence {number}")
+        return False
+
+    def entry(self, number: int) -> str:
+        """What a dealer enters who looks at the dice: the truth of the newest toss."""
+        values = values_of(self.tosses()[-1]["dice"])
+        if values is None:
+            return f"no-roll {number}"
+        return f"enter {number} " + " ".join(map(str, values))
+
+    def settle(self, status: Reply) -> bool:
+        """Settle wagers, or clear the lamps, where the table waits for it."""
+        kind = (status["pending"] or {}).get("kind")
+        if kind in ("settled", "lamps-off"):
+            return self.act("dealer", f"{kind} {status['round']}")
+        return False
+
+    def serve(self, status: Reply) -> bool:
+        """Do what an open table waits for that paces itself: wagers are settled by hand only where
+        its lamps failed."""
+        is_by_hand = status["phase"] == "settling by hand"
+        return self.prompt(status) or (is_by_hand and self.settle(status))
+
+    def mend_step(self, status: Reply) -> bool:
+        """One act on the way to open bets; False where there is only to wait."""
+        if self.prompt(status) or self.settle(status):
+            return True
+        if status["life"] == "out of service":
+            if LAMP_FAULT in status["faults"] and not self._lamps_tested:
+                self._lamps_tested = True
+                return self.act("technician", "lamp test")
+            if status["faults"]:
+                return self.act("technician", f"fault clear {status['faults'][0]}")
+            self._lamps_tested = False
+            return self.act("technician", "return-to-service")
+        if status["life"] == "open":
+            return False
+        fay = Floorperson(self._at("floorperson"), "fay", "", self._say, serials=SERIALS)
+        if status["life"] == "inspection due":
+            fay.prepare()
+        line = fay.next_act(self.status())
+        return line is not None and self.act("floorperson", line)
+
+    def be_open(self, seconds: float = READY_S) -> None:
+        """From wherever the table stands to open. Raises `BenchError` where it does not come."""
+        until_s = time.monotonic() + seconds
+        while (status := self.status())["life"] != "open":
+            if time.monotonic() > until_s:
+                faults = ", ".join(status["faults"]) or "none"
+                said = f"{status['says']} Faults: {faults}"
+                raise BenchError(f"the table is not open within {seconds:g} s: {said}")
+            with suppress(ConsoleRefusedError):
+                if self.mend_step(status):
+                    continue
+            time.sleep(LOOK_S)

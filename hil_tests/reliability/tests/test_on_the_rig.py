@@ -37,5 +37,32 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
     ],
 )
 def test_it_becomes_what_the_table_says(trials: Trials, name: str, moment: Moment) -> None:
-    result = trials.play(BY_NAME[name], moment)
-    assert result.differences == []
+    becomes(trials, name, moment)
+
+
+def becomes(trials: Trials, name: str, moment: Moment = Moment.TOSS) -> None:
+    assert trials.play(BY_NAME[name], moment).differences == []
+
+
+def test_a_shake_too_weak_to_turn_the_dice_is_a_malfunction_of_the_shaker(trials: Trials) -> None:
+    becomes(trials, "shake-too-weak", Moment.BETS)
+
+
+def test_a_jam_stops_the_motor_and_voids_the_round(trials: Trials) -> None:
+    becomes(trials, "motor-jam")
+
+
+def test_a_compartment_that_is_forced_open_stops_the_toss_and_voids_the_round(
+    trials: Trials,
+) -> None:
+    becomes(trials, "compartment-forced")
+
+
+def test_a_lamp_line_cut_in_the_toss_does_not_void_it(trials: Trials) -> None:
+    becomes(trials, "lamp-line-cut")
+
+
+def test_a_gpio_daemon_that_dies_in_the_toss_leaves_the_motor_off_and_the_round_void(
+    trials: Trials,
+) -> None:
+    becomes(trials, "gpio-daemon-killed")

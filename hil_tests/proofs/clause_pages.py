@@ -75,8 +75,8 @@ def page(text: str) -> str:
             f"# {profile.title}: from clause to row and test",
             "",
             f"{profile.instrument}. `make pages` makes this page.",
-            "The rows of each key: [rows.md](rows.md). The text of a clause: `shaker-ctl rules",
-            "show --text CLAUSE`. *Enforced*: the table does it itself, or refuses everything",
+            "The rows of a key: `shaker-ctl rules rows --clause KEY`. The text of a clause:",
+            "`shaker-ctl rules show --text CLAUSE`. *Enforced*: the table does it, or refuses all",
             "else; that the printed odds are paid is the dealer's. Clauses that no table can see",
             "and that one person keeps stand in one line, with the first one's duty.",
             "",
@@ -179,11 +179,17 @@ def main() -> int:
     parser.add_argument(
         "--texts", type=Path, help="compare the pages with the rule texts in this folder instead"
     )
-    folder = parser.parse_args().texts
+    parser.add_argument(
+        "--rows", action="store_true", help="print which rows rest on each key, and no clause"
+    )
+    asked = parser.parse_args()
+    folder = asked.texts
+    if asked.rows:
+        sys.stdout.write(rows_page())
+        return 0
     if folder is None:
         for text in TEXTS:
             (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
-        (PAGES / "rows.md").write_text(rows_page(), encoding="utf-8")
         return 0
     wanting = {text: missing(text, folder) for text in TEXTS}
     for text, names in wanting.items():

@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
         faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-floor bench-page \
-        test-page words pages lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        test-page words pages machine lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -119,6 +119,10 @@ model: $(VENV)/.train  ## train the three networks from rendered scenes (hours);
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
 	$(BIN)/python -m models.training scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
+machine: $(VENV)/.rig  ## what to build, into build/machine: parts, netlist, simulation of EN, drawings, STL, the lamp box's firmware
+	@sh hil_tests/system-libraries ngspice:bin/ngspice openscad:bin/openscad gcc:bin/cc $(LAMP_BOX)
+	$(MAKE) -C systemd/machine PYTHON=$(CURDIR)/$(BIN)/python
+
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones
 	@PYTHON=$(PYTHON) sh hil_tests/lock $(LOCK)
 
@@ -169,6 +173,9 @@ clean:  ## forget the virtual environment and all caches
 # Every library comes from a lock file, in one version, with the SHA-256 of each of its wheels. The
 # lists name everything, so pip has nothing to resolve and fetches nothing else.
 
+# What builds the lamp box's firmware and simulates its board.
+LAMP_BOX := gcc-avr:bin/avr-gcc avr-libc:lib/avr/include/avr/io.h libsimavr-dev:include/simavr/sim_avr.h
+
 LOCK_TABLE := shaker_ctl/lock.txt
 LOCK_FLOOR := shaker_ctl/floor/lock.txt
 LOCK_RIG   := hil_tests/lock.txt
@@ -194,7 +201,8 @@ $(VENV)/.rig: pyproject.toml hil_tests/pyproject.toml hil_tests/virtual-pigpiod/
 
 # Other people's programs, whose tests are skipped without them.
 $(VENV)/.test: $(VENV)/.rig $(LOCK_TEST)
-	@sh hil_tests/system-libraries --if-possible pigpio-tools:bin/pigs mbpoll:bin/mbpoll picocom:bin/picocom
+	@sh hil_tests/system-libraries --if-possible pigpio-tools:bin/pigs mbpoll:bin/mbpoll picocom:bin/picocom \
+	    ngspice:bin/ngspice $(LAMP_BOX)
 	$(LOCKED) -r $(LOCK_TEST)
 	@touch $@
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +86,28 @@ def test_the_rules_name_no_adapter_that_install_was_not_told_of_and_keep_modem_m
     rules = (shipped() / "shaker-ctl.rules").read_text("utf-8")
     assert "shaker-lamps" not in rules
     assert 'ENV{ID_MM_DEVICE_IGNORE}="1"' in rules
+
+
+MACHINE = shipped() / "machine"
+NETLIST = (MACHINE / "netlist.txt").read_text("utf-8")
+
+
+def test_the_netlist_brings_every_pin_of_the_settings_to_its_place_on_the_header():
+    nets = {line.partition(" ")[0]: line.split()[1:] for line in NETLIST.splitlines()[::-1] if line}
+    for name, gpio in PinParameters(lid_flag=26).model_dump().items():
+        assert f"PI.{HEADER[gpio]}" in nets[name], name
+
+
+@pytest.mark.parametrize(
+    "taken", ["", "D4.A", "D2.K", "R21.1", "R11.1", "Q1.D", "U10.PB1", "K1.31"]
+)
+def test_a_wire_that_is_left_out_is_named(taken: str, tmp_path: Path):
+    (tmp_path / "netlist.txt").write_text(NETLIST.replace(f" {taken}", "") if taken else NETLIST)
+    files = [MACHINE / "bom.csv", MACHINE / "lamp_box/firmware/board.h", tmp_path / "netlist.txt"]
+    checked = subprocess.run([MACHINE / "check-netlist", *files], capture_output=True, check=False)
+    assert checked.returncode == bool(taken), checked.stdout
+
+
+@pytest.mark.skipif(not shutil.which("ngspice"), reason="no ngspice (Debian package)")
+def test_en_falls_in_time_at_every_corner():
+    subprocess.run(["make", "-s", "-C", MACHINE, "en_chain"], check=True)

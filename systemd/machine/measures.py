@@ -1,6 +1,7 @@
 """Print for machine.scad what the rig's plant tosses with and its camera sees with."""
 
 import math
+import sys
 import tomllib
 from pathlib import Path
 
@@ -25,4 +26,4 @@ for name, value in {
     "ring_radius": math.hypot(x_mm, y_mm),
     "ring_height": ring_mm,
 }.items():
-    print(f"{name} = {value:g};")
+    sys.stdout.write(f"{name} = {value:g};\n")

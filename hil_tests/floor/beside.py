@@ -43,7 +43,7 @@ def beside(
         ):
 
             def under(what: str) -> str:
-                found = played(table.session, table.staff, rounds, LIMIT_S)
+                found = played(table.session, rounds, LIMIT_S)
                 return (
                     f"{what}: {found['lit']} rounds lit, rest to lit median "
                     f"{found['rest_to_lit_ms']} ms, worst {found['worst_ms']} ms, "
@@ -51,7 +51,7 @@ def beside(
                 )
 
             table.link.stop()
-            played(table.session, table.staff, 2, LIMIT_S)  # it opens, and warms up
+            played(table.session, 2, LIMIT_S)  # it opens, and warms up
             yield under("without a link")
             table.link.start()
             before_s, began_s = table.link.cpu_s(), time.monotonic()

@@ -23,8 +23,8 @@ import typer
 
 from hil_tests.floor.house import SITE, House, free_port
 from hil_tests.floor.journals import InventedTable, RunningLink
-from hil_tests.page.bench import Staff
 from hil_tests.processes import BenchError, Program, program
+from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.floor import proof
@@ -61,7 +61,7 @@ class PlayingTable:
         self.path = folder / "journal.sqlite"
         plan = Plan(seed=seed, pace=pace, changes={"service": {"table_name": name}})
         self.session = Session(plan, folder)
-        self.staff = Staff(self.session)
+        self.people = People(self.session, lambda _: None, are_patient=True)
         config = house.link_settings(name, folder / "settings.toml", again_s=1.0)
         log = house.folder / f"{name}-link.log"
         command = program("shaker_ctl.main", "link", "--config", str(config))
@@ -78,16 +78,17 @@ class PlayingTable:
                     raise
                 shutil.rmtree(self.session.folder)
         self.link.start()
+        self.people.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.staff.send_home()
+        self.people.stop()
         self.link.stop()
         self.session.close()
 
     def end_of_play(self) -> None:
         """Send the people home and stop the service; the link stays."""
-        self.staff.send_home()
+        self.people.stop()
         self.session.stop_service()
 
     def head(self) -> Head:
@@ -136,8 +137,6 @@ def show(
             for each in tables:
                 if chance.random() < 0.2 * pace / 60.0:
                     each.play(1)
-            for table in playing:
-                table.staff.keep_going()
         for table in playing:
             table.end_of_play()
         with closing(house.store()) as store:

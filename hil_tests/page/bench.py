@@ -14,7 +14,7 @@ import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,27 +31,6 @@ from shaker_ctl.service.status_socket import read_status
 
 READERS = 30
 CONNECTIONS = 10_000
-
-
-class Staff:
-    """People at the table, and others where those have given up."""
-
-    def __init__(self, session: Session, said: Callable[[str], None] = lambda _: None) -> None:
-        self._session, self._said = session, said
-        self._people: People | None = None
-
-    def keep_going(self) -> None:
-        """A machine that is busy with other work is late now and then, which stops a table."""
-        if self._people is None or self._people.failure is not None:
-            self.send_home()
-            self._people = People(self._session, self._said)
-            self._people.start()
-
-    def send_home(self) -> None:
-        """End their work."""
-        if self._people is not None:
-            self._people.stop()
-            self._people = None
 
 
 class Process(Program):
@@ -94,13 +73,12 @@ def a_page(
         page.stop()
 
 
-def played(session: Session, staff: Staff, rounds: int, limit_s: float) -> dict[str, Any]:
+def played(session: Session, rounds: int, limit_s: float) -> dict[str, Any]:
     """Let so many more rounds end; say how long rest to lit took in them, and what was late."""
     began = SqliteJournal(session.folder / "journal.sqlite", read_only=True).head().sequence
     ends = time.monotonic() + limit_s
     first = _newest(session)
     while _newest(session) < first + rounds and time.monotonic() < ends:
-        staff.keep_going()
         time.sleep(0.3)
     lit, late = [], 0
     rest: dict[int, float] = {}
@@ -141,23 +119,23 @@ def main(
     with tempfile.TemporaryDirectory(prefix="page-bench-") as folder:
         plan = Plan(profile="pa-625a", seed=3, pace="brisk")
         with Session(plan, Path(folder)) as session:
-            staff = Staff(session)
+            people = People(session, lambda _: None, are_patient=True)
+            people.start()
             try:
                 while _newest(session) < 1:
-                    staff.keep_going()
                     time.sleep(0.5)
-                _measure(session, staff, rounds, limit, connections)
+                _measure(session, rounds, limit, connections)
             finally:
-                staff.send_home()
+                people.stop()
 
 
-def _measure(session: Session, staff: Staff, rounds: int, limit_s: float, connections: int) -> None:
+def _measure(session: Session, rounds: int, limit_s: float, connections: int) -> None:
     def say(what: str, **told: Any) -> None:
         typer.echo(json.dumps({"what": what, **told}))
 
     def under(what: str, condition: AbstractContextManager[object], **more: Any) -> None:
         with condition:
-            say(what, **played(session, staff, rounds, limit_s), **more)
+            say(what, **played(session, rounds, limit_s), **more)
 
     under("without a page", nullcontext())
     with a_page(session.folder, "cost") as page:

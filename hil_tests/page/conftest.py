@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import tomlkit
 
-from hil_tests.page.bench import Staff
 from hil_tests.processes import Program, program
+from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.console import accounts
 from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
@@ -34,7 +34,7 @@ class Stage:
     """What the tests play on."""
 
     session: Session
-    staff: Staff
+    people: People
     guarded: str = ""
     """Address of the page with logins."""
     page: Program | None = None
@@ -51,13 +51,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("demonstration")
     plan = Plan(profile="pa-625a", seed=1, pace="brisk", page=True)
     with Session(plan, folder) as session:
-        made = Stage(session, Staff(session, print))
+        made = Stage(session, People(session, print, are_patient=True))
+        made.people.start()
         try:
             _wait_for_rounds(made)
             _start_guarded(made)
             yield made
         finally:
-            made.staff.send_home()
+            made.people.stop()
             if made.page is not None:
                 made.page.stop()
 
@@ -65,7 +66,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def _wait_for_rounds(stage: Stage) -> None:
     ends = time.monotonic() + PATIENCE_S
     while len(read_status(stage.session.runtime_dir)["rounds"]) < PLAYED:
-        stage.staff.keep_going()
         assert time.monotonic() < ends, f"no {PLAYED} rounds in {PATIENCE_S:g} s"
         time.sleep(0.5)
 

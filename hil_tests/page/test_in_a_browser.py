@@ -84,13 +84,11 @@ class TestViews:
         before = tab.text(".road li:last-child .number")
 
         def has_moved() -> bool:
-            stage.staff.keep_going()
             return tab.text(".road li:last-child .number") != before
 
         until(has_moved, limit_s=120, every_s=0.2)
 
         def is_lit() -> bool:
-            stage.staff.keep_going()
             return bool(tab.page.locator(".cell.lit").count())
 
         tab.page.set_viewport_size({"width": 1920, "height": 1080})
@@ -162,7 +160,6 @@ class TestTrouble:
         fault = tab.page.locator(".state .faults li", has_text="lamp")
 
         def is_there() -> bool:
-            stage.staff.keep_going()
             return bool(fault.count())
 
         until(is_there, limit_s=WAIT_MS / 1000, every_s=0.3)
@@ -170,13 +167,12 @@ class TestTrouble:
         stage.session.ask_rig("heal bulb_burnt")
 
         def is_gone() -> bool:
-            stage.staff.keep_going()
             return not fault.count()
 
         until(is_gone, limit_s=WAIT_MS / 1000, every_s=0.3)
 
     def test_a_killed_table_is_greyed_and_comes_back(self, tab: Tab, stage: Stage) -> None:
-        stage.staff.send_home()
+        stage.people.stop()
         tab.go("/")
         pid = stage.session.service_pid
         assert pid is not None

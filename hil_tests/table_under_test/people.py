@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
 from hil_tests.table_under_test.session import Session
 from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError
+from shaker_ctl.errors import ShakerError
 
 REPAIRS = 5
 """How often a table that a fault took out of service is brought back. On a busy machine the rig or
@@ -25,7 +25,12 @@ LOOK_S = 0.3
 class People:
     """Open the table and serve it, until they are sent home."""
 
-    def __init__(self, session: Session, said: Callable[[str], None]) -> None:
+    def __init__(
+        self, session: Session, said: Callable[[str], None], *, are_patient: bool = False
+    ) -> None:
+        """`are_patient`: they bring the table back however often it fails, and come back to
+        consoles that did not answer."""
+        self._are_patient = are_patient
         self._table = TableUnderTest(session, said)
         self._ended = threading.Event()
         self._is_closing = threading.Event()
@@ -42,7 +47,8 @@ class People:
     def stop(self) -> None:
         """Send them home."""
         self._ended.set()
-        self._thread.join(timeout=5)
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
 
     def close_after_this_round(self) -> None:
         """Have the floorperson close the table; it closes once the round in hand is over."""
@@ -51,9 +57,15 @@ class People:
     def _serve(self) -> None:
         try:
             while not self._ended.is_set():
-                with suppress(ConsoleRefusedError):
+                try:
                     if self._act():
                         continue
+                except ConsoleRefusedError:
+                    pass  # the table has moved on meanwhile
+                except (ShakerError, OSError):
+                    if not self._are_patient:
+                        raise
+                    self._table.leave_consoles()
                 self._ended.wait(LOOK_S)
         except Exception as error:  # noqa: BLE001 - the demonstration shows it and ends
             if not self._ended.is_set():
@@ -76,4 +88,5 @@ class People:
             return table.floorperson("supervisor").inspect_shift()
         if status["life"] == "open":
             return table.serve(status)
-        return self.repairs <= REPAIRS and table.mend_step(status)
+        is_given_up = self.repairs > REPAIRS and not self._are_patient
+        return not is_given_up and table.mend_step(status)

@@ -46,7 +46,6 @@ def test_the_floor_follows_a_table_that_plays(own_house: House, tmp_path: Path) 
         ends_s = time.monotonic() + 400.0
         while len(results()) < ROUNDS:
             assert time.monotonic() < ends_s, [says for _, _, says in came[-3:]]
-            table.staff.keep_going()
             listened()
         assert 'shaker_table_open{table="rig-0"} 1.0' in metrics(own_house)
         table.end_of_play()

@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from hil_tests import bench, recorded
-from hil_tests.reliability import bytes_cut, motor_off
+from hil_tests import recorded
+from hil_tests.reliability import bytes_cut
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
 
@@ -32,48 +32,6 @@ def refused(program: Program, *words: str) -> str:
     assert done.exit_code == 2
     assert done.stdout == ""
     return done.stderr
-
-
-# ── Numbers ─────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("program", "option", "least", "given"),
-    [
-        (motor_off.main, "--trials", 1, 0),
-        (bytes_cut.main, "--every", 1, 0),
-        (bytes_cut.main, "--flips", 1, 0),
-    ],
-)
-def test_numbers_that_measure_nothing_are_refused(
-    program: Program, option: str, least: int, given: int
-) -> None:
-    said = refused(program, option, str(given))
-    assert f"'{option}'" in said
-    assert f"greater than or equal to {least}" in said
-
-
-@pytest.mark.parametrize(
-    ("option", "least", "given"), [("--rounds", 1, 0), ("--rounds", 1, -3), ("--seed", 0, -1)]
-)
-def test_no_rounds_are_recorded_for_numbers_out_of_bounds(
-    option: str, least: int, given: int, tmp_path: Path
-) -> None:
-    said = refused(recorded.main, str(tmp_path / "new"), option, str(given))
-    assert f"'{option}'" in said
-    assert f"greater than or equal to {least}" in said
-    assert not (tmp_path / "new").exists()
-
-
-def test_what_is_no_number_is_refused() -> None:
-    assert "valid integer" in refused(motor_off.main, "--trials", "many")
-
-
-def test_the_bench_refuses_a_seed_below_zero() -> None:
-    assert "'--seed'" in refused(bench.main, "--seed", "-1")
-
-
-# ── Files ───────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("folder", ["/proc/nowhere", "a file"])

@@ -55,8 +55,10 @@ pages: $(VENV)/.test  ## clause pages in place; build/pages: rows, commands, cod
 
 SHAKES := approved nominal long slow weak faint
 
+EVERY_MOMENT := --resume --minutes 600 --results var/reliability/faults-all
+
 faults: $(VENV)/.rig  ## every fault at its worst moment (30 min); SHARD=1/1: at every moment, goes on where it was
-	$(BIN)/python -m hil_tests.reliability faults$(if $(SHARD),-all --shard $(SHARD)) $(FAULTS)
+	$(BIN)/python -m hil_tests.reliability faults $(if $(SHARD),--shard $(SHARD) $(EVERY_MOMENT)) $(FAULTS)
 
 mutations: $(VENV)/.rig  ## protections taken away one by one: each story must notice (90 min); goes on where it was
 	$(BIN)/python -m hil_tests.reliability mutations $(MUTATIONS)

@@ -15,7 +15,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hil_tests.campaign import Campaign, chosen, shard
@@ -30,6 +29,7 @@ from hil_tests.reliability.crash import (
     appends,
     is_well,
     missed,
+    random_points,
     randoms,
 )
 from hil_tests.reliability.crash import points as crash_points
@@ -69,30 +69,34 @@ MinutesOption = Annotated[
 @app.command()
 def faults(
     folder: ResultsOption = DEFAULT / "faults",
+    part: Annotated[
+        str, typer.Option("--shard", help="At every moment, or such a part of it: i/n.")
+    ] = "",
     resume: ResumeOption = False,
     minutes: MinutesOption = 30.0,
     only: OnlyOption = None,
 ) -> None:
-    """Every fault at its worst moment."""
-    whole = catalogue.rows(every_moment=False)
-    _play(whole, only, whole, folder, resume, minutes)
-
-
-@app.command("faults-all")
-def faults_all(
-    folder: ResultsOption = DEFAULT / "faults-all",
-    which: Annotated[str, typer.Option("--shard", help="Which part: i/n.")] = "1/1",
-    resume: ResumeOption = True,
-    minutes: MinutesOption = 600.0,
-    only: OnlyOption = None,
-) -> None:
-    """The whole matrix of faults and moments, or one part of it."""
-    whole = catalogue.rows(every_moment=True)
+    """Every fault at its worst moment; or the matrix of faults and moments."""
+    whole = catalogue.rows(every_moment=bool(part))
     with _typed():
-        rows = shard(whole, which)
-    if len(rows) < len(whole):
-        typer.echo(f"shard {which}: {len(rows)} of {len(whole)} rows; the others are not run here")
-    _play(rows, only, whole, folder, resume, minutes)
+        rows = chosen(shard(whole, part or "1/1"), only, lambda row: row[0].name)
+    console = Console(soft_wrap=True, highlight=False)
+    with _place_for(folder):
+        kept = results.kept_in(folder)
+        if not resume:
+            kept.forget(map(results.name, rows))
+    _say(kept, console)
+    wanted = results.open_rows(kept, rows)
+    console.print(f"{len(wanted)} of {len(rows)} rows are to be played, of {len(whole)} in all")
+    until_s = time.monotonic() + 60.0 * minutes
+    for number, (row, result) in enumerate(_results(wanted, until_s, folder, console), 1):
+        kept.keep(results.name(row), result)
+        verdict = "[green]as required[/]"
+        if not result.is_as_required:
+            verdict = f"[red]DIFFERS[/]  {'; '.join(result.differences)}"
+        what = f"{row[0].name:34} {row[1].value:18} {result.took_s:5.1f} s"
+        console.print(f"{number:3} {what}  {verdict}")
+    _report(rows, whole, kept, folder, console)
 
 
 @app.command("mutations")
@@ -185,13 +189,10 @@ def crash(
     _say(kept, console)
     until_s = time.monotonic() + 60.0 * minutes
     beyond: set[str] = set()
-    never_came: list[Point | None] = []
+    never_came: list[Point] = []
     begins = tuple(only or ("",))
-    every = [p for p in crash_points(both_sides=both_sides) if p.name.startswith(begins)]
-    wanted = [p for p in every if not is_well(kept, p)]
-    further = max(0, random_moments - randoms(kept)) if "random".startswith(begins) else 0
-    left: list[Point | None] = [*wanted, *[None] * further]
-
+    every = [*crash_points(both_sides=both_sides), *random_points(random_moments, seed)]
+    left = [p for p in every if p.name.startswith(begins) and not is_well(kept, p)]
     tried = [case for case, _ in kept.all]
 
     def more() -> bool:
@@ -200,32 +201,27 @@ def crash(
         return bool(left)
 
     broken = 0
-    changes = any(p.kind == "volume" for p in wanted)
+    changes = any(p.kind == "volume" for p in left)
     volume_records = CHANGE_RECORDS if changes else None
     tables = _tables(folder, console, until_s, more, volume_records=volume_records)
     for bench, witness in tables:
-        crashes = Crashes(bench, witness, seed + len(kept.all))
+        crashes = Crashes(bench, witness)
         while more() and time.monotonic() < until_s:
             point = left.pop(0)
-            if point is not None and point.kind in beyond and point.what.isdigit():
+            if point.kind in beyond and point.what.isdigit():
                 continue
-            tried += [point.name] if point is not None else []
+            tried.append(point.name)
             is_back = True
             try:
-                done = (
-                    crashes.at_random(in_play=randoms(kept) % 2 == 1)
-                    if point is None
-                    else crashes.at(point)
-                )
+                done = crashes.at(point)
             except (TrialError, ShakerError, OSError) as error:
-                name = "random" if point is None else point.name
-                done = Crash(name, wrong=[f"the table did not come back: {error}"])
+                done = Crash(point.name, wrong=[f"the table did not come back: {error}"])
                 is_back = False
+            if done.is_beyond and point.what[0].isdigit():
+                beyond.add(point.kind)  # a round has no more of them
+                continue
             if done.is_beyond:
-                if point is not None and point.what[0].isdigit():
-                    beyond.add(point.kind)  # a round has no more of them
-                elif point is not None:
-                    never_came.append(point)
+                never_came.append(point)
                 continue
             kept.keep(done.point, done)
             console.print(_crash_line(done), highlight=False, soft_wrap=True)
@@ -245,14 +241,14 @@ def _crash_line(done: Crash) -> str:
 
 
 def _report_crashes(
-    kept: Campaign[Crash], left: list[Point | None], console: Console, *, is_whole: bool
+    kept: Campaign[Crash], left: list[Point], console: Console, *, is_whole: bool
 ) -> None:
     hit = appends(kept)
     never = [event for event in APPENDS if is_whole and event not in hit]
     console.print(f"killed at the append of: {', '.join(hit)}")
     if never:
         console.print(f"never killed at the append of: {', '.join(never)}", style="bold red")
-    for point in filter(None, left):
+    for point in left:
         console.print(f"not run: {point.name}", highlight=False)
     off = sorted(one.motor_off_s for _, one in kept.all if one.motor_off_s is not None)
     wrong = sum(bool(one.wrong) for _, one in kept.all)
@@ -377,41 +373,6 @@ def _tables(
         except (TrialError, FolderError, ShakerError, OSError) as error:
             failures += 1
             console.print(f"a new table is needed: {error}", markup=False)
-
-
-def _play(
-    of: list[Row],
-    only: list[str] | None,
-    whole: list[Row],
-    folder: Path,
-    resume: bool,
-    minutes: float,
-) -> None:
-    """Play these rows of the whole catalogue."""
-    with _typed():
-        rows = chosen(of, only, lambda row: row[0].name)
-    console = Console()
-    with _place_for(folder):
-        kept = results.kept_in(folder)
-        if not resume:
-            kept.forget(map(results.name, rows))
-    _say(kept, console)
-    wanted = results.open_rows(kept, rows)
-    until_s = time.monotonic() + 60.0 * minutes
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("faults", total=len(rows), completed=len(rows) - len(wanted))
-        for row, result in _results(wanted, until_s, folder, console):
-            kept.keep(results.name(row), result)
-            mark = "[green]as required[/]" if result.is_as_required else "[red]DIFFERS[/]"
-            progress.console.print(
-                f"{row[0].name:34} {row[1].value:18} {result.took_s:5.1f} s  {mark}"
-                + ("" if result.is_as_required else f"  {'; '.join(result.differences)}"),
-                highlight=False,
-                soft_wrap=True,
-            )
-            progress.advance(task)
-    _report(rows, whole, kept, folder, console)
 
 
 def _results(

@@ -96,6 +96,8 @@ MAX_APPENDS = 40
 RESTART_S, STARTS = 2.0, 5
 """Of the installed unit, which starts the service again where a start failed."""
 
+IN_PLAY = "into play"
+
 OFF_S = 0.15
 LOOK_S = 0.05
 MAX_S = 30.0
@@ -160,13 +162,21 @@ def points(*, both_sides: bool) -> Iterator[Point]:
         yield Point("volume", name)
 
 
+def random_points(count: int, seed: int) -> Iterator[Point]:
+    """Moments after the start, whatever the table is at then, and moments of play, in turn."""
+    chance = random.Random(seed)
+    for number in range(count):
+        in_play = number % 2 == 1
+        after_s = chance.uniform(0.0, RANDOM_S if in_play else START_S)
+        yield Point("random", f"{after_s:.3f} s {IN_PLAY if in_play else 'after the start'}")
+
+
 class Crashes:
     """Kills the service of one bench, and judges what follows."""
 
-    def __init__(self, bench: Bench, witness: Witness, seed: int) -> None:
+    def __init__(self, bench: Bench, witness: Witness) -> None:
         self._bench = bench
         self._witness = witness
-        self._chance = random.Random(seed)
         self._steps: list[RecordedStep] = []
         self._events: list[Note] = []
         self._lamps: list[Note] = []
@@ -181,6 +191,8 @@ class Crashes:
 
         A round that chance ended early says nothing of what comes later: another one is played.
         """
+        if point.kind == "random":
+            return self._at_random(point)
         for _ in range(TRIES):
             crash = self._once_at(point)
             if not crash.is_beyond or self._has_settled():
@@ -290,11 +302,11 @@ class Crashes:
 
     # ── At any moment ───────────────────────────────────────────────────────
 
-    def at_random(self, *, in_play: bool) -> Crash:
-        """Kill at a random moment: of play, or from the start on, whatever the table is at then."""
-        after_s = self._chance.uniform(0.0, RANDOM_S if in_play else START_S)
-        crash = Crash(f"random {after_s:.2f} s {'into play' if in_play else 'after the start'}")
-        if in_play:
+    def _at_random(self, point: Point) -> Crash:
+        """Kill at a moment of play, or from the start on."""
+        after_s = float(point.what.split()[0])
+        crash = Crash(point.name)
+        if point.what.endswith(IN_PLAY):
             self._bench.make_ready()
         elif not self._bench.session.is_serving:
             self._bench.restart_service()

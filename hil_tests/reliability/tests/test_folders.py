@@ -18,7 +18,7 @@ from hil_tests.reliability.trial import Result as RowResult
 
 WORST = catalogue.rows(every_moment=False)
 EVERY = catalogue.rows(every_moment=True)
-FOLDERS = [["soak", "--minutes", "0"], ["faults", "--only", "lamp"], ["faults-all"], ["crash"]]
+FOLDERS = [["soak", "--minutes", "0"], ["faults", "--only", "lamp"], ["crash"]]
 """Every command that empties folders."""
 
 
@@ -87,9 +87,9 @@ def test_a_long_run_refuses_somebody_elses_folder(tmp_path: Path) -> None:
     assert (tmp_path / "thesis").read_text() == "years of work"
 
 
-@pytest.mark.parametrize("command", ["faults", "faults-all", "crash"])
+@pytest.mark.parametrize("command", ["faults", "crash"])
 def test_tables_are_not_put_where_somebody_else_has_files(tmp_path: Path, command: str) -> None:
-    row = (WORST if command == "faults" else EVERY)[0]
+    row = WORST[0]
     kept_in(tmp_path).keep(name(row), as_required(row))
     (tmp_path / "crashes.jsonl").write_text("")
     (tmp_path / "table-2").mkdir()
@@ -142,7 +142,7 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matri
     theirs = EVERY[1]
     kept.keep(name(theirs), RowResult(theirs[0].name, theirs[1].value, Observation(), ["dark"]))
     count = len(EVERY[0::2])
-    done = run("faults-all", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
+    done = run("faults", "--resume", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
     assert done.exit_code == 0, done.output
     assert f"{count} of {count} rows played, 0 differ; matrix of all {len(EVERY)}" in said(done)
     table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))

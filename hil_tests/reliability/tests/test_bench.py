@@ -96,6 +96,16 @@ def test_other_faults_are_cleared_at_once(session: TestedSession) -> None:
     assert bench.said == ["technician: fault clear motor-stall"]
 
 
+def test_a_table_that_paces_itself_is_settled_only_where_that_is_done_by_hand(
+    session: TestedSession,
+) -> None:
+    bench = Obeyed(session)
+    status = {"pending": {"kind": "settled"}, "round": 7, "phase": "paying"}
+    assert not bench.serve(status)
+    assert bench.serve({**status, "phase": "settling by hand"})
+    assert bench.said == ["dealer: settled 7"]
+
+
 def test_a_round_waits_for_a_camera_that_is_coming_back(
     session: TestedSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

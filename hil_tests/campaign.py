@@ -14,8 +14,6 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from shaker_ctl.whole_file import mode, put
-
 Case = TypeVar("Case")
 Kept = TypeVar("Kept")
 
@@ -35,7 +33,8 @@ class Campaign(Generic[Kept]):
             file.parent.mkdir(parents=True, exist_ok=True)
             if file.exists():
                 self._take_up(file)
-        self._newest = dict(self.all)
+        self.newest = dict(self.all)
+        """The result that counts, by the name of its case."""
 
     def _take_up(self, file: Path) -> None:
         text = file.read_text("utf-8", errors="replace")
@@ -63,23 +62,25 @@ class Campaign(Generic[Kept]):
     def keep(self, case: str, result: Kept) -> None:
         """Add the result of a case, also to the file."""
         self.all.append((case, result))
-        self._newest[case] = result
+        self.newest[case] = result
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as kept:
                 kept.write(self._line(case, result))
 
     def find(self, case: str) -> Kept | None:
         """Return the newest result of a case; None where it was not run."""
-        return self._newest.get(case)
+        return self.newest.get(case)
 
     def forget(self, cases: Iterable[str]) -> None:
         """Begin these cases anew; whatever else was run stays."""
         gone = set(cases)
         self.all = [(case, result) for case, result in self.all if case not in gone]
-        self._newest = dict(self.all)
+        self.newest = dict(self.all)
         if self.file is not None:
             lines = "".join(self._line(case, result) for case, result in self.all)
-            put(self.file, lines, mode(0o644))
+            fresh = self.file.with_suffix(".new")
+            fresh.write_text(lines, "utf-8")
+            fresh.replace(self.file)
 
     def run(self, cases: Iterable[Case], one: Callable[[Case], Kept]) -> list[Kept]:
         """Run the cases that have no result yet; return the results of all, in their order."""

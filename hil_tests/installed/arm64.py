@@ -31,10 +31,10 @@ import cv2
 import typer
 
 from hil_tests.arm64.processors import A72
+from hil_tests.campaign import Campaign
 from hil_tests.installed import arm64_wheels, debian
 from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS
 from hil_tests.installed.debian import Teller
-from shaker_ctl.whole_file import put
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
@@ -59,27 +59,10 @@ class Tests:
     processes: int
 
 
-class Progress:
-    """What a check of this wheel has got done in `root`, kept there in a file."""
-
-    def __init__(self, root: Path, wheel: Path) -> None:
-        self._path = root / "progress.json"
-        self._digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-        self._done: dict[str, str] = {}
-        if self._path.exists():
-            kept = json.loads(self._path.read_text("utf-8"))
-            if kept["wheel"] == self._digest:
-                self._done = kept["done"]
-
-    def found(self, step: str) -> str | None:
-        """Return what was said when `step` was done; None while it is not."""
-        return self._done.get(step)
-
-    def note(self, step: str, said: str) -> None:
-        """Note that `step` is done."""
-        self._done[step] = said
-        kept = {"wheel": self._digest, "done": self._done}
-        put(self._path, json.dumps(kept, indent=2))
+def progress_of(root: Path, wheel: Path) -> Campaign[str]:
+    """What a check of this wheel has got done in `root`: each step, and what was said of it."""
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return Campaign(root / f"progress-{digest[:12]}.jsonl", str)
 
 
 def _inside(
@@ -102,11 +85,11 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
     """Check one suite; return whether all held. `resume`: go on with what is done already."""
     root = cache / f"{suite}-root"
     say = Teller(f"{suite}: ")
-    progress = Progress(root, wheel)
-    is_installed = resume and progress.found(INSTALLED) is not None
+    progress = progress_of(root, wheel)
+    is_installed = resume and progress.find(INSTALLED) is not None
     if not is_installed:
         debian.unpack(recipe(suite), cache, root)
-        progress = Progress(root, wheel)
+        progress = progress_of(root, wheel)
         (root / "wheel").mkdir()
         (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
         arm64_wheels.fetch(suite, root / "wheel", LOCKED, TEST_TOOLS)
@@ -123,17 +106,17 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
             )
             _inside(root, [pip, *FROM_WHEELS, "--no-deps", f"/wheel/{wheel.name}"])
             frozen = _inside(root, [pip, "freeze"]).stdout.split()
-            progress.note(INSTALLED, f"{len(frozen)} packages")
-        say(f"{INSTALLED}: {progress.found(INSTALLED)}", True)
+            progress.keep(INSTALLED, f"{len(frozen)} packages")
+        say(f"{INSTALLED}: {progress.find(INSTALLED)}", True)
         for step in (_version, _read):
-            before = progress.found(step.__name__)
+            before = progress.find(step.__name__)
             said, is_fine = (f"{before}, before", True) if before else step(root)
             say(said, is_fine)
             if is_fine and not before:
-                progress.note(step.__name__, said)
-        if progress.found(TEST_TOOLS_INSTALLED) is None:
+                progress.keep(step.__name__, said)
+        if progress.find(TEST_TOOLS_INSTALLED) is None:
             _inside(root, [pip, *FROM_WHEELS, *TEST_TOOLS])
-            progress.note(TEST_TOOLS_INSTALLED, "from wheels alone")
+            progress.keep(TEST_TOOLS_INSTALLED, "from wheels alone")
         for part in _parts(tests):
             _unit_tests(root, part, tests.processes, progress, say)
     return say.is_fine
@@ -187,9 +170,11 @@ def _parts(tests: Tests) -> list[str]:
     return parts
 
 
-def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: Teller) -> None:
+def _unit_tests(
+    root: Path, part: str, processes: int, progress: Campaign[str], say: Teller
+) -> None:
     """Run the source tree's tests of one folder, all that need no rig."""
-    before = progress.found(part)
+    before = progress.find(part)
     if before is not None:
         say(f"{part}: {before}, before", True)
         return
@@ -212,7 +197,7 @@ def _unit_tests(root: Path, part: str, processes: int, progress: Progress, say: 
         print("\n".join(said[-150:]))  # noqa: T201 - the reason
     last = said[-1].strip("= ")
     if ran.returncode == 0:
-        progress.note(part, last)
+        progress.keep(part, last)
     say(f"{part}: {last}", ran.returncode == 0)
 
 

@@ -21,10 +21,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hil_tests.campaign import Campaign
 from hil_tests.rig.plant.dice import FLAT_DEG, top_face
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.joint import PlantInputs
@@ -309,59 +309,43 @@ def _percentiles(seconds: list[float]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """A trial as parts of `CHUNK` tosses, a machine and a file each. A run that is killed loses
-    the parts that it was tossing, and the next one tosses what is missing."""
+class Machines:
+    """A trial on machines that toss `CHUNK` times each. What one has tossed is kept; a run that is
+    killed loses what was being tossed, and the next one tosses what is missing."""
 
     folder: Path
     geometry: str
     shake: str
     seed: int
-    load_mm: float = 0.0
 
-    def path(self, number: int) -> Path:
-        loaded = f"-loaded-{self.load_mm:g}-mm" if self.load_mm else ""
-        name = f"{self.geometry}-{self.shake}{loaded}-seed-{self.seed}"
-        return self.folder / name / f"{number:04}.json"
+    def kept(self) -> Campaign[Trial]:
+        """What was tossed, by the machine's number."""
+        name = f"{self.geometry}-{self.shake}-seed-{self.seed}.jsonl"
+        return Campaign(self.folder / name, Trial)
 
     def missing(self, tosses: int) -> list[tuple[int, int]]:
-        """Number and size of each part of so many tosses that is not there."""
+        """Number and size of each machine's part of so many tosses that is not there."""
+        kept = self.kept().newest
         sizes = [min(CHUNK, tosses - first) for first in range(0, tosses, CHUNK)]
-        return [(n, size) for n, size in enumerate(sizes) if self._read(n).tosses < size]
-
-    def toss(self, number: int, size: int) -> int:
-        """Toss one part and write it, whole or not at all; return its tosses."""
-        seed = self.seed * 100_003 + number
-        part = toss_run(self.geometry, self.shake, size, seed, load_mm=self.load_mm)
-        path = self.path(number)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.write_bytes(_TRIAL.dump_json(part))
-        fresh.replace(path)
-        return part.tosses
+        return [
+            (n, size)
+            for n, size in enumerate(sizes)
+            if str(n) not in kept or kept[str(n)].tosses < size
+        ]
 
     def whole(self) -> Trial:
         """All parts that are there."""
         whole = Trial(self.geometry, self.shake)
-        for path in sorted(self.path(0).parent.glob("*.json")):
-            whole.add(_TRIAL.validate_json(path.read_bytes()))
+        for _, part in sorted(self.kept().newest.items(), key=lambda one: int(one[0])):
+            whole.add(part)
         return whole
 
-    def _read(self, number: int) -> Trial:
-        path = self.path(number)
-        if not path.exists():
-            return Trial(self.geometry, self.shake)
-        return _TRIAL.validate_json(path.read_bytes())
 
-
-_TRIAL = TypeAdapter(Trial)
-
-
-def run_trial(parts: Parts, tosses: int, jobs: int, console: Console) -> Trial:
+def run_trial(machines: Machines, tosses: int, jobs: int, console: Console) -> Trial:
     """Toss what is missing in `jobs` processes with a progress bar; return all that is there."""
-    missing = parts.missing(tosses)
+    kept, missing = machines.kept(), machines.missing(tosses)
     columns = (
-        TextColumn(f"{parts.geometry}, {parts.shake} shake"),
+        TextColumn(f"{machines.geometry}, {machines.shake} shake"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("tosses"),
@@ -373,9 +357,16 @@ def run_trial(parts: Parts, tosses: int, jobs: int, console: Console) -> Trial:
     ):
         done = tosses - sum(size for _, size in missing)
         task = progress.add_task("toss", total=tosses, completed=done)
-        for part in as_completed([pool.submit(parts.toss, *part) for part in missing]):
-            progress.advance(task, part.result())
-    return parts.whole()
+        running = {
+            pool.submit(
+                toss_run, machines.geometry, machines.shake, size, machines.seed * 100_003 + n
+            ): str(n)
+            for n, size in missing
+        }
+        for part in as_completed(running):
+            kept.keep(running[part], part.result())
+            progress.advance(task, part.result().tosses)
+    return machines.whole()
 
 
 def main(
@@ -408,8 +399,8 @@ def main(
                     f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
                     f"shakes are {', '.join(SHAKES)}"
                 )
-            parts = Parts(results, name, profile, seed)
-            trial = run_trial(parts, tosses, jobs or os.cpu_count() or 1, console)
+            machines = Machines(results, name, profile, seed)
+            trial = run_trial(machines, tosses, jobs or os.cpu_count() or 1, console)
             console.print_json(json.dumps(figures(trial)))
     if page is not None:
         page.write_text(_page(results, seed), encoding="utf-8")
@@ -421,7 +412,7 @@ def _page(results: Path, seed: int) -> str:
         figures(trial)
         for shake in SHAKES
         for geometry in GEOMETRIES
-        if (trial := Parts(results, geometry, shake, seed).whole()).tosses
+        if (trial := Machines(results, geometry, shake, seed).whole()).tosses
     ]
     lines = [
         "# Tosses of the virtual machine",

@@ -39,14 +39,13 @@ def test_what_was_tossed_is_not_tossed_again(
     monkeypatch.setattr(physics, "CHUNK", 2)
     text = toss(tmp_path, "--tosses", "4")
     assert "| approved | narrow | 4 |" in text
-    approved = physics.Parts(tmp_path, "narrow", "approved", seed=1)
-    first, second = approved.path(0), approved.path(1)
-    kept, tossed_again = first.stat().st_mtime_ns, second.read_bytes()
-    second.unlink()
-    second.with_suffix(".new").write_bytes(tossed_again[:100])  # killed while it wrote
+    approved = physics.Machines(tmp_path, "narrow", "approved", seed=1)
+    file = tmp_path / "narrow-approved-seed-1.jsonl"
+    first, second = file.read_text().splitlines(keepends=True)
+    file.write_text(first + second[:100])  # killed while it wrote
+    assert approved.missing(4) == [(1, 2)]
     assert toss(tmp_path, "--tosses", "4") == text
-    assert first.stat().st_mtime_ns == kept
-    assert second.read_bytes() == tossed_again
+    assert file.read_text() == first + second[:100] + "\n" + second
     text = toss(tmp_path, "--tosses", "3", "--shake", "faint")
     assert "| approved | narrow | 4 |" in text
     assert "| faint | narrow | 3 |" in text

@@ -18,15 +18,12 @@ from hil_tests.contracts.test_journal_volumes import changed
 from hil_tests.contracts.test_volume_removal import act, aged, remove
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
-from shaker_ctl.adapters.disk import record_tables, volume_archive
+from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
-from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
-from shaker_ctl.adapters.disk.volume_archive import removable
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.page.journal import read_day
@@ -197,8 +194,6 @@ def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
         read_day(path, "2026-11-26", time(6))
     done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
     assert "does not continue the chain" in str(done.exception)
-    with pytest.raises(JournalCorruptError, match="says no time"):
-        volume_archive._latest_day(volume_path(path, 2), time(6))
 
 
 def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:
@@ -232,41 +227,6 @@ def test_the_first_day_that_is_kept_has_a_sheet(aged: Path, tmp_path: Path) -> N
     assert "journal fetch" in gone.exception.remedy
     later = act(aged, "day", "2026-11-22", "--json")
     assert not any("removed" in note for note in json.loads(later.output)["notes"])
-
-
-def test_a_volume_that_holds_later_records_than_asked_is_not_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A round was in play as the day began; the clock stood ahead for a round."""
-    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 1)
-    days = ("09-01", "09-02 09-03", "09-03 2031-01-01 09-03", "09-04", "2027-03-01", "2027-03-02")
-    path = tmp_path / "journal.sqlite"
-    recorded(path, [(each.split()[0], each) for each in days])
-    with closing(open_copies(JournalParameters(path=path))) as opened:
-        for before, gone, kept in (
-            ("2026-09-03", [1], {2: "2026-09-03"}),
-            ("2026-09-05", [1, 2, 4], {3: "2031-01-01"}),
-        ):
-            going, staying = removable(opened, before, time(6), frozenset(), None, "2027-03-02")
-            assert [each.number for each in going] == gone
-            told = {number: f"it holds records of {day}" for number, day in kept.items()}
-            assert {each.number: each.why for each in staying} == told
-
-
-def test_what_was_recorded_after_a_volume_of_the_last_days_stays_though_its_day_is_earlier(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 1)
-    path = tmp_path / "journal.sqlite"
-    days = ("09-01", "2027-11-21", "09-02", "11-21", "09-03", "11-22", "11-23")
-    recorded(path, [(day, day) for day in days])
-    with closing(open_copies(JournalParameters(path=path))) as opened:
-        for today in ("2026-11-23", "2028-01-01"):
-            going, staying = removable(opened, "2026-10-01", time(6), frozenset(), None, today)
-            assert [each.number for each in going] == [1, 3]
-            assert [(each.number, each.why) for each in staying] == [
-                (5, "it was recorded after one of 2026-11-21")
-            ]
 
 
 @pytest.mark.parametrize("zone", ["PST8", "EST5", "UTC0", "CST-8"])

@@ -16,7 +16,7 @@ from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.table_under_test.session import Plan
 from shaker_ctl.adapters.disk.dispute_list import known
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
-from shaker_ctl.adapters.disk.volume_archive import KEPT_ROUNDS
+from shaker_ctl.adapters.disk.volume_archive import KEPT_ROUNDS, KEPT_VOLUMES
 from shaker_ctl.journal.parameters import JournalParameters
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
@@ -31,7 +31,8 @@ DISPUTED = 5
 def bench(tmp_path: Path) -> Bench:
     session = TestedSession(Plan(seed=8), tmp_path)
     parameters = JournalParameters(path=session.journal, second=session.second)
-    make(parameters, RECORDS_A_ROUND * (KEPT_ROUNDS + 3 * A_DAY), seed=1, rounds_a_day=A_DAY)
+    young = max(KEPT_ROUNDS, KEPT_VOLUMES * A_DAY)
+    make(parameters, RECORDS_A_ROUND * (young + 3 * A_DAY), seed=1, rounds_a_day=A_DAY)
     return Bench(session)
 
 

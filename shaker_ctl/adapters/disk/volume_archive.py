@@ -11,9 +11,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from datetime import date, time, timedelta
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
@@ -22,12 +21,11 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_number
 from shaker_ctl.adapters.disk.stray_sqlite_files import clear, look, move_aside
 from shaker_ctl.adapters.disk.volume_assembly import assemble
 from shaker_ctl.adapters.disk.volume_file import MODE, found
-from shaker_ctl.adapters.disk.volume_queries import newest_wall
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.recovery import FETCH
-from shaker_ctl.journal.volume import Volume, day_of
+from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import opened, sync_folder
 
 FROM_ARCHIVE = "Give the folder of an archive that holds it: shaker-ctl journal fetch FOLDER"
@@ -45,8 +43,8 @@ KEPT_ROUNDS = 1000
 """A table that stood still for a month starts from rounds that are older: what the lamp box
 remembers, and some 340 tosses for the watch on outcomes."""
 
-KEPT_DAYS = 31
-"""Gaming days that no removal touches."""
+KEPT_VOLUMES = 31
+"""The newest closed volumes stay: a month of gaming days, however the clock stood."""
 
 
 @frozen
@@ -262,66 +260,40 @@ class RemovalRefused:
 
 
 def removable(
-    opened: OpenedJournal,
-    before: str,
-    begins: time,
-    disputed: frozenset[int],
-    acknowledged: int | None,
-    today: str,
+    opened: OpenedJournal, before: str, disputed: frozenset[int], acknowledged: int | None
 ) -> tuple[list[Volume], list[RemovalRefused]]:
     """Return which closed volumes of gaming days before `before` may go, and which must stay.
 
-    A volume of an earlier day stays if one of its records is of `before` or later: a round was in
-    play when that day began, or the clock was set. `begins`: local time at which a gaming day
-    begins. `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
-    committed; None where the table has no floor. The last `KEPT_ROUNDS` stay, however old.
+    A volume stays while it is too young, while one of its rounds is disputed, and until the floor
+    has committed its last record. Young are the newest `KEPT_VOLUMES`, by their place in the chain
+    and whatever a clock said, and those with one of the last `KEPT_ROUNDS`.
 
-    `today`: the gaming day that the clock says. The earlier one of it and the open volume's day
-    counts: a clock that stands, or stood, ahead makes no volume older. What was recorded after a
-    volume of the last `KEPT_DAYS` stays, too: the clock was set back then. Raises RefusedError
-    where those days would not all stay.
+    `disputed`: rounds of open disputes. `acknowledged`: the last record that the floor has
+    committed; None where the table has no floor.
     """
     main = opened.main
-    if not main.closed:
-        return [], []
-    newest = min(main.day(), today)
-    latest = (date.fromisoformat(newest) - timedelta(days=KEPT_DAYS)).isoformat()
-    if before > latest:
-        raise RefusedError(
-            f"the last {KEPT_DAYS} days before {newest} stay at the table: a start may look back "
-            "into them",
-            remedy=f"Give {latest} or an earlier day",
-        )
-    recent = next((each for each in main.closed if latest < each.day <= newest), None)
-    before_last = max(one.last_round or 0 for one in main.closed) - KEPT_ROUNDS
-    needed = [one.first for one in main.present if (one.last_round or 0) > before_last]
+    young_from = _first_young(main.closed)
     going, staying = [], []
     for one in (each for each in main.present if each.day < before):
-        if rounds := sorted(number for number in disputed if one.holds_round(number)):
-            staying.append(RemovalRefused(one.number, f"round {rounds[0]} is disputed"))
+        rounds = sorted(number for number in disputed if one.holds_round(number))
+        if one.number >= young_from:
+            why = f"the newest {KEPT_VOLUMES} volumes and the last {KEPT_ROUNDS} rounds do"
+        elif rounds:
+            why = f"round {rounds[0]} is disputed"
         elif acknowledged is not None and one.last > acknowledged:
-            staying.append(
-                RemovalRefused(one.number, f"the floor has not committed record {one.last}")
-            )
-        elif needed and one.first >= needed[0]:
-            why = f"a start may look back into the last {KEPT_ROUNDS} rounds"
-            staying.append(RemovalRefused(one.number, why))
-        elif recent is not None and one.number > recent.number:
-            staying.append(RemovalRefused(one.number, f"it was recorded after one of {recent.day}"))
-        elif (latest := _latest_day(main.file_of(one), begins)) >= before:
-            staying.append(RemovalRefused(one.number, f"it holds records of {latest}"))
+            why = f"the floor has not committed record {one.last}"
         else:
             going.append(one)
+            continue
+        staying.append(RemovalRefused(one.number, why))
     return going, staying
 
 
-def _latest_day(file: Path, begins: time) -> str:
-    try:
-        return day_of(newest_wall(file), begins)
-    except (ValueError, OverflowError) as error:
-        raise JournalCorruptError(
-            f"{file}: one of its records says no time", remedy="shaker-ctl journal verify"
-        ) from error
+def _first_young(closed: Sequence[Volume]) -> int:
+    """Return the number of the first volume into which a start may look back."""
+    last_old_round = max((one.last_round or 0 for one in closed), default=0) - KEPT_ROUNDS
+    recent = [one.number for one in closed if (one.last_round or 0) > last_old_round]
+    return min([len(closed) - KEPT_VOLUMES + 1, *recent])
 
 
 def sharing_medium(folder: Path, copies: Iterable[Path | None]) -> Path | None:

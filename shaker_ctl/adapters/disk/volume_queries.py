@@ -86,13 +86,6 @@ def among(path: Path, sequences: Sequence[int]) -> list[Record]:
     return _records(path, f"sequence IN ({marks}) ORDER BY sequence", sequences)
 
 
-def newest_wall(path: Path) -> str:
-    """Return the latest wall time of a volume's records, whichever of them has it, unverified."""
-    query = "SELECT max(json_extract(CAST(body AS TEXT), '$.wall')) FROM record"
-    with guarded(path), closing(reader(path)) as db:
-        return str(db.execute(query).fetchone()[0])
-
-
 def milestones(path: Path) -> list[Record]:
     """Return the records of a volume that are no steps, newest first, unverified."""
     return _records(path, "NOT instr(body, ?) ORDER BY sequence DESC", (STEP_MARK,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +33,6 @@ from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Head
-from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.quoting import visible
 from shaker_ctl.rules.vocabulary import Role
@@ -227,10 +225,9 @@ def remove(
     """Remove closed volumes from both copies, once an archive holds them whole. Recorded.
 
     The table must be stopped. Asks for your passphrase. Each volume is first read back from the
-    archive and verified there. Volumes with a disputed round stay, those that the floor has not
-    committed, those with a record of that day or later, the last 31 days and what was recorded
-    after a volume of them, and the last 1,000 rounds. `shaker-ctl journal fetch FOLDER` brings
-    removed ones back.
+    archive and verified there. A volume stays if it is one of the newest 31 or holds one of the
+    last 1,000 rounds, if one of its rounds is disputed, and until the floor has committed it.
+    `shaker-ctl journal fetch FOLDER` brings removed ones back.
     """
     from shaker_ctl import sealed_start
     from shaker_ctl.commands.signing import require_mender
@@ -248,9 +245,7 @@ def remove(
         disputes.require_whole()
         disputed = disputes.open_rounds()
         acknowledged = _acknowledged(opened.main)
-        begins = parameters.day_begins
-        today = gaming_day(datetime.now().astimezone(), begins)
-        going, staying = removable(opened, before, begins, disputed, acknowledged, today)
+        going, staying = removable(opened, before, disputed, acknowledged)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
         _say_whose_medium(folder, parameters)

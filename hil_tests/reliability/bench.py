@@ -60,8 +60,10 @@ class Bench(TableUnderTest):
         self.restarts += 1
         self.session.start_service()
 
-    def play_on(self, status: Reply) -> bool:
-        """Take the next step towards a toss, as the dealer; True where there was one."""
+    def play_step(self, status: Reply) -> bool:
+        """Take the next step of a round, as its people do; True where there was one."""
+        if self.prompt(status) or self.settle(status):
+            return True
         verb = {"ready": "bets", "betting": "nmb", "no more bets": "activate"}.get(status["phase"])
         if verb == "bets":
             self.round_begins()

@@ -271,11 +271,8 @@ class Crashes:
 
     def _play_until_killed(self, point: Point) -> float | None:
         """Play as a dealer does; return when the service was found dead, None for a whole round."""
-        self._bench.round_begins()
         until_s = time.monotonic() + MAX_S
-        number = 0
-        order = iter(("bets", "nmb", "activate"))
-        line = next(order, None)
+        has_begun = False
         while time.monotonic() < until_s:
             if not self._bench.session.is_serving:
                 return time.monotonic()
@@ -283,16 +280,12 @@ class Crashes:
                 if point.kind == "console" and self._was_announced(point.what):
                     self._bench.session.kill_service()
                     continue
-                if line is not None:
-                    self._bench.act("dealer", f"{line} {number}" if number else line)
-                    line = next(order, None)
-                    number = number or self._bench.status()["round"]
-                    continue
                 status = self._bench.status()
-                if status["life"] != "open" or status["phase"] == "ready":
+                is_between = status["life"] != "open" or status["phase"] == "ready"
+                if has_begun and is_between:
                     return None
-                if not self._bench.prompt(status):
-                    self._bench.settle(status)
+                has_begun = not is_between
+                self._bench.play_step(status)
             time.sleep(LOOK_S)
         raise TrialError("the round did not end, and the service was not killed")
 
@@ -335,7 +328,7 @@ class Crashes:
             with suppress(ShakerError, OSError):
                 status = self._bench.status()
                 if not self._bench.mend_step(status) and status["life"] == "open":
-                    self._bench.play_on(status)
+                    self._bench.play_step(status)
             time.sleep(LOOK_S)
 
     # ── Afterwards ──────────────────────────────────────────────────────────
@@ -407,8 +400,7 @@ class Crashes:
                 return
             with suppress(ShakerError, OSError):
                 status = self._bench.status()
-                if not self._bench.prompt(status):
-                    self._bench.settle(status)
+                _ = self._bench.prompt(status) or self._bench.settle(status)
             time.sleep(LOOK_S)
             crash.wrong += self._look()
 

@@ -226,8 +226,7 @@ class Soak:
             self._throw_in(now_s)
         if status["phase"] == "ready":
             self._look()
-        if not self.bench.play_on(status) and not self.bench.prompt(status):
-            self.bench.settle(status)
+        self.bench.play_step(status)
 
     def _look_after_it(self, status: Reply, now_s: float) -> None:
         """Mend whatever is wrong with the machine where a round does not go on."""

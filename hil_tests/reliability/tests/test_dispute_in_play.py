@@ -63,8 +63,8 @@ def play(bench: Bench, phase: str) -> None:
         assert time.monotonic() < ends_s, status
         if status["life"] != "open":
             bench.mend_step(status)
-        elif not bench.play_on(status) and not bench.prompt(status):
-            bench.settle(status)
+        else:
+            bench.play_step(status)
         time.sleep(0.05)
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -201,9 +202,9 @@ def crash(
         return bool(left)
 
     broken = 0
-    changes = any(p.kind == "volume" for p in left)
-    volume_records = CHANGE_RECORDS if changes else None
-    tables = _tables(folder, console, until_s, more, volume_records=volume_records)
+    are_small = {"journal": {"volume_records": CHANGE_RECORDS}}
+    changes = are_small if any(p.kind == "volume" for p in left) else {}
+    tables = _tables(folder, console, until_s, more, changes=changes)
     for bench, witness in tables:
         crashes = Crashes(bench, witness)
         while more() and time.monotonic() < until_s:
@@ -358,7 +359,7 @@ def _tables(
     until_s: float,
     more: Callable[[], bool],
     profile: Callable[[], str] = lambda: catalogue.PROFILE,
-    volume_records: int | None = None,
+    changes: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[tuple[Bench, Witness]]:
     """New tables, one after the other, for as long as there is something to be played."""
     tables = failures = 0
@@ -366,8 +367,8 @@ def _tables(
         tables += 1
         try:
             here = fresh(folder / f"table-{tables}").resolve()
-            plan = Plan(profile=profile(), seed=SEED + tables)
-            session = TestedSession(plan, here, volume_records=volume_records)
+            plan = Plan(profile=profile(), seed=SEED + tables, changes=changes)
+            session = TestedSession(plan, here)
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
         except (TrialError, FolderError, ShakerError, OSError) as error:

@@ -56,13 +56,8 @@ class TestedSession(Session):
     tree: Path | None = None
     """Where the service's packages lie; None: where this program's own lie."""
 
-    volume_records: int | None = None
-    """Records at which a volume of the journal ends; None: as the product has it."""
-
     def settings(self) -> dict[str, Any]:
         settings = merged(super().settings(), self.changes)
-        if self.volume_records is not None:
-            settings = merged(settings, {"journal": {"volume_records": self.volume_records}})
         return merged(settings, COVER) if settings["table"]["cover_fitted"] else settings
 
     def start_service(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -28,8 +28,8 @@ from shaker_ctl.rules.row import Row
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
 
-UNSEEN = (Kept.HOUSE, Kept.NOT_APPLICABLE)
-"""What no table can see."""
+ALONE = {Kept.ENFORCED: "the machine", Kept.HOUSE: "the house"}
+"""Who keeps a clause of this verdict where the page names nobody."""
 
 
 @cache
@@ -75,16 +75,16 @@ def page(text: str) -> str:
             f"# {profile.title}: from clause to row and test",
             "",
             f"{profile.instrument}. `make pages` makes this page.",
-            "The rows of a key: `shaker-ctl rules rows --clause KEY`. The text of a clause:",
-            "`shaker-ctl rules show --text CLAUSE`. *Enforced*: the table does it, or refuses all",
-            "else; that the printed odds are paid is the dealer's. Clauses that no table can see",
-            "and that one person keeps stand in one line, with the first one's duty.",
+            "A key's rows: `shaker-ctl rules rows --clause KEY`; a clause's text:",
+            "`shaker-ctl rules show --text CLAUSE`. *enforced*: the table does it, or refuses all",
+            "else (the dealer pays the odds); *person*: a person's word; *house*: the house's",
+            "business. Neighbours kept alike stand in one line, with the first one's duty.",
             "",
             _counts(told.values()),
             "",
             *_table(
-                ("clause", "duty", "who", "verdict", "profile key", "tests"),
-                (_line(run, told[run[0]], resting) for run in runs(told)),
+                ("clause", "duty", "kept", "profile keys; tests"),
+                (_line(run, told[run[0]], resting) for run in runs(told, resting)),
             ),
         )
     )
@@ -122,33 +122,59 @@ def _takers(row: Row) -> str:
     return f" ({', '.join(told) or 'own profiles'})"
 
 
-def runs(told: Mapping[str, Clause]) -> list[list[str]]:
+def runs(told: Mapping[str, Clause], resting: Mapping[str, list[str]]) -> list[list[str]]:
     """Return the clauses in their order, those together that stand in one line."""
-    seen: Callable[[str], object] = lambda name: (  # noqa: E731
-        (told[name].who, told[name].verdict) if told[name].verdict in UNSEEN else name
-    )
-    return [list(run) for _, run in groupby(told, seen)]
+
+    def kept(name: str) -> object:
+        clause = told[name]
+        match clause.verdict:
+            case Kept.NOT_APPLICABLE:
+                return clause.verdict
+            case Kept.HOUSE:
+                return clause.verdict, clause.who
+        return clause.verdict, clause.who, clause.tests, tuple(_shown(resting[name]))
+
+    return [list(run) for _, run in groupby(told, kept)]
 
 
 def _counts(told: Collection[Clause]) -> str:
     verdicts = [clause.verdict for clause in told]
-    parts = [f"{verdicts.count(kept)} {kept.words}" for kept in Kept]
+    parts = [f"{verdicts.count(kept)} {kept.value}" for kept in Kept if kept in verdicts]
     return f"{len(told)} clauses: {', '.join(parts)}."
 
 
 def _line(run: list[str], first: Clause, resting: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Return the cells of clauses that stand in one line."""
-    found = [key for name in run for key in resting[name]]
-    plain = [key for key in found if not key.startswith(("payout.tables.", "multipliers.ranges."))]
-    tables = sorted({key.rpartition(".")[0] for key in found if key not in plain})
     return (
         run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}",
         first.duty + (" …" if len(run) > 1 else ""),
-        first.who,
-        first.verdict.words,
-        _cell(f"`{key}`" for key in (*plain, *tables)),
-        _cell(f"`{where}::{test}`" for test in first.tests for where in tests().get(test, ("?",))),
+        _kept(first),
+        _cell((*_shown(key for name in run for key in resting[name]), *_ids(first.tests))),
     )
+
+
+def _kept(clause: Clause) -> str:
+    verdict = clause.verdict
+    if verdict is Kept.NOT_APPLICABLE or clause.who == ALONE.get(verdict):
+        return verdict.value
+    return f"{verdict.value}: {clause.who}"
+
+
+def _shown(found: Iterable[str]) -> list[str]:
+    """Return profile keys as a page shows them: of odds and ranges their table, once."""
+    tables = ("payout.tables.", "multipliers.ranges.")
+    plain = sorted(found, key=lambda key: key.startswith(tables))
+    names = (key.rpartition(".")[0] if key.startswith(tables) else key for key in plain)
+    return [f"`{name}`" for name in dict.fromkeys(names)]
+
+
+def _ids(names: Iterable[str]) -> Iterator[str]:
+    """Yield the ids of tests, the file once: before the first of its tests."""
+    found = sorted((where, name) for name in names for where in tests().get(name, ("?",)))
+    for where, group in groupby(found, lambda each: each[0]):
+        first, *others = (name for _, name in group)
+        yield f"`{where}::{first}`"
+        yield from (f"`::{name}`" for name in others)
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

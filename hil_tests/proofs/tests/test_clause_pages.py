@@ -123,14 +123,20 @@ def test_a_clause_stands_in_one_line_with_its_key_and_its_test(clause, key, test
     assert test in line
 
 
-def test_clauses_that_no_table_can_see_stand_together_only_if_one_person_has_them() -> None:
-    def clause(who: str, verdict: Kept) -> clauses.Clause:
-        return clauses.Clause(duty="a duty", who=who, verdict=verdict)
+def test_neighbours_stand_together_only_if_they_are_kept_alike() -> None:
+    def clause(who: str, verdict: Kept, *shown: str) -> clauses.Clause:
+        return clauses.Clause(duty="a duty", who=who, verdict=verdict, tests=shown)
 
     told = {
         **{name: clause("the house", Kept.HOUSE) for name in ("1", "2")},
         "3": clause("the Board", Kept.HOUSE),
-        "4": clause("the machine", Kept.ENFORCED),
-        "5": clause("the machine", Kept.ENFORCED),
+        "4": clause("the Board", Kept.NOT_APPLICABLE),
+        "5": clause("owners", Kept.NOT_APPLICABLE),
+        "6": clause("the machine", Kept.ENFORCED, "test_odds"),
+        "7": clause("the machine", Kept.ENFORCED, "test_odds"),
+        "8": clause("the machine", Kept.ENFORCED, "test_odds"),
+        "9": clause("the machine", Kept.ENFORCED, "test_other"),
     }
-    assert clause_pages.runs(told) == [["1", "2"], ["3"], ["4"], ["5"]]
+    resting = {name: ["payout.tables.A." + name] for name in told} | {"8": ["no_roll.told"]}
+    together = clause_pages.runs(told, resting)
+    assert together == [["1", "2"], ["3"], ["4", "5"], ["6", "7"], ["8"], ["9"]]

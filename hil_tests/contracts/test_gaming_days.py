@@ -18,7 +18,6 @@ from hil_tests.contracts.test_journal_volumes import changed
 from hil_tests.contracts.test_volume_removal import act, aged, remove
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
-from shaker_ctl.adapters.disk import record_tables
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
@@ -121,7 +120,7 @@ def test_each_round_of_a_day_is_on_its_sheet_and_in_its_export(
     for day, expected in rounds.items():
         sheet = json.loads(run("day", day, "--json", journal=path))
         assert sheet["rounds"] == expected
-        assert read_day(path, day, time(6)).sheet.rounds == expected
+        assert read_day(path, day, time(6)).rounds == expected
         told = run("events", "--day", day, "--all", "--json", journal=path)
         assert len(told.splitlines()) == sheet["records"]
         following = (date.fromisoformat(day) + timedelta(days=1)).isoformat()
@@ -199,10 +198,9 @@ def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
 def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     recorded(path, CLOCKS["five years ahead for a day"])
-    with closing(SqliteJournal(path, read_only=True)) as store:
-        tables = RecordTables(record_tables.place(path), store.identity)
-        tables.fold(list(store.read()))
-        tables.close()
+    tables = RecordTables(path)
+    tables.keep_up()
+    tables.close()
     config = tmp_path / "settings.toml"
     config.write_text(
         f'[journal]\npath = "{path}"\n[parts]\ncam_strokes = 1000\ncam_fitted = 2026-11-26\n'

@@ -963,14 +963,14 @@ def test_a_volume_is_verified_before_the_tables_are_made(
     """The table waits for the volumes; the tables of a year take long."""
     both(parameters, 3)
     done: list[str] = []
-    verify, keep_up = records_process.verify_next, records_process.FollowedTables.keep_up
+    verify, keep_up = records_process.verify_next, record_tables.RecordTables.keep_up
 
     def verified(paths: list[Path], rest: records_process.Backoff) -> bool:
         is_due = verify(paths, rest)
         done.append("verified" if is_due else "none is due")
         return is_due
 
-    def kept_up(tables: records_process.FollowedTables) -> bool:
+    def kept_up(tables: record_tables.RecordTables) -> bool:
         done.append("kept up")
         keep_up(tables)
         if len(done) > 6:
@@ -978,7 +978,7 @@ def test_a_volume_is_verified_before_the_tables_are_made(
         return True  # as where there is more than is done here
 
     monkeypatch.setattr(records_process, "verify_next", verified)
-    monkeypatch.setattr(records_process.FollowedTables, "keep_up", kept_up)
+    monkeypatch.setattr(record_tables.RecordTables, "keep_up", kept_up)
     for name in ("_ordinary_priority", "_idle_priority"):
         monkeypatch.setattr(records_process, name, lambda: True)
     monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(lambda _: None))

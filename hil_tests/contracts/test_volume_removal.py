@@ -147,7 +147,7 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
     tables = record_tables.place(parameters.path)
     if trouble == "of another version":
         with closing(sqlite3.connect(tables)) as db:
-            db.execute(f"PRAGMA user_version={record_tables.VERSION + 1}")
+            db.execute(f"PRAGMA user_version={RecordTables.VERSION + 1}")
     elif trouble == "a folder in their place":
         tables.mkdir()
     monkeypatch.setattr(records_process, "_AGAIN_AFTER_S", 0.0)
@@ -181,7 +181,7 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
     shown = " ".join(act(aged, "verify").output.split())
     assert "once the removed volumes are back (shaker-ctl journal fetch FOLDER)" in shown
     list(fetch(parameters, tmp_path / "archive"))
-    with closing(records_process.FollowedTables(parameters.path)) as again:
+    with closing(RecordTables(parameters.path)) as again:
         while again.keep_up():
             pass
     counted = TablesReader(tables).counted()
@@ -218,7 +218,7 @@ def test_a_pipe_in_the_place_of_the_tables_is_made_a_file_again(
     path = record_tables.place(parameters.path)
     os.mkfifo(path)
     assert TablesReader(path).counted() is None
-    RecordTables(path, "a journal").close()
+    RecordTables(parameters.path).close()
     assert path.is_file()
 
 

@@ -27,6 +27,7 @@ from hil_tests.processes import Program, program, resident_mb
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.history import InHand, raised_by
 from shaker_ctl.service.status_socket import read_status
 
 READERS = 30
@@ -80,17 +81,11 @@ def played(session: Session, rounds: int, limit_s: float) -> dict[str, Any]:
     first = _newest(session)
     while _newest(session) < first + rounds and time.monotonic() < ends:
         time.sleep(0.3)
-    lit, late = [], 0
-    rest: dict[int, float] = {}
+    late, in_hand, ended = 0, InHand(), []
     for record in SqliteJournal(session.folder / "journal.sqlite", read_only=True).read(began + 1):
-        plain = record.plain
-        event = plain.get("event", {})
-        number = plain.get("round")
-        if number and event.get("type") == "AtRest":
-            rest[number] = plain["at_s"]
-        elif number in rest and event.get("type") == "LampsShown":
-            lit.append(1000 * (plain["at_s"] - rest.pop(number)))
-        late += any(c.get("code") == "controller-late" for c in plain.get("decision", ()))
+        ended += in_hand.take(record.plain)
+        late += any(code == "controller-late" for _, code in raised_by(record.plain))
+    lit = [one.lit_ms for one in ended if one.lit_ms is not None]
     return {
         "rounds": _newest(session) - first,
         "lit": len(lit),

@@ -387,7 +387,7 @@ class Crashes:
             before.append(step)
         last = before[-1] if before else None
         opened = [s.round for s in before if s.round]
-        ended = {c["round"] for s in before for c in s.commands if c["type"] == "RecordRound"}
+        ended = {one.number for step in before for one in step.ended}
         number = opened[-1] if opened else 0
         is_open = bool(number) and number not in ended | self._ended_before
         return (last.text if last else "nothing"), (number or 0) if is_open else 0

@@ -34,8 +34,7 @@ from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.record_tables import TablesReader
-from shaker_ctl.adapters.disk.records_process import FollowedTables
+from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app as seal
@@ -191,7 +190,7 @@ def figures_of(journal: Path) -> tuple[object, ...]:
 
     before = asked()
     with contextlib.redirect_stderr(io.StringIO()):  # its line about damage
-        tables = FollowedTables(journal)
+        tables = RecordTables(journal)
     while tables.keep_up():
         pass
     tables.close()

@@ -29,8 +29,7 @@ from typer.testing import CliRunner
 from hil_tests.reliability.bytes_cut import forged
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.adapters.disk.records_process import FollowedTables
+from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.journal.box_memory import BoxMemory
@@ -197,7 +196,7 @@ def measured(parameters: JournalParameters) -> Iterator[str]:
 def of_tables(parameters: JournalParameters, records: int) -> Iterator[str]:
     """Measure the projection beside the chain, and what is told from it and from one volume."""
     began_s = time.process_time()
-    tables = FollowedTables(parameters.path)
+    tables = RecordTables(parameters.path)
     while tables.keep_up():
         pass
     tables.close()

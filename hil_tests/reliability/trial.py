@@ -192,9 +192,7 @@ class Trials:
 
 
 def _ends(steps: list[RecordedStep], number: int) -> bool:
-    return any(
-        c["type"] == "RecordRound" and c["round"] == number for s in steps for c in s.commands
-    )
+    return any(one.number == number for step in steps for one in step.ended)
 
 
 def _onset(round_: _Round, events: list[Note]) -> float | None:

@@ -26,6 +26,7 @@ from hil_tests.reliability.required import Observation, RequiredLamps, RequiredM
 from hil_tests.table_under_test.lamps import against_truth, values_of
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
+from shaker_ctl.journal.history import Round, ended_by
 from shaker_ctl.journal.record import Damage, Head, walk
 
 PLANNED_S = 1.8
@@ -56,6 +57,8 @@ class RecordedStep:
     text: str
     round: int | None
     commands: tuple[Note, ...]
+    ended: tuple[Round, ...] = ()
+    """The rounds that it ends."""
 
 
 @dataclass
@@ -142,10 +145,7 @@ class Witness:
         """Count the rounds that ended; return what may never be."""
         wrong: list[str] = []
         for step in steps:
-            for command in step.commands:
-                if command["type"] != "RecordRound":
-                    continue
-                number = command["round"]
+            for number in (one.number for one in step.ended):
                 self.rounds[number] = self.rounds.get(number, 0) + 1
                 if self.rounds[number] > 1:
                     wrong.append(f"round {number} ended {self.rounds[number]} times")
@@ -172,10 +172,9 @@ def judge(e: Evidence) -> Observation:
     by the caller."""
     seen = Observation()
     for step in e.steps:
-        for command in step.commands:
-            if command["type"] == "RecordRound" and command["round"] == e.number:
-                seen.ending, seen.wagers = command["ending"], command["wagers"]
-                seen.source = command["source"]
+        for one in step.ended:
+            if one.number == e.number:
+                seen.ending, seen.wagers, seen.source = one.ending, one.wagers, one.source
     _see_events(seen, e)
     _see_motor(seen, e)
     _see_lamps(seen, e)
@@ -282,10 +281,9 @@ def _see_commits(seen: Observation, e: Evidence) -> None:
 def _step(plain: Note) -> list[RecordedStep]:
     if plain["kind"] != "step":
         return []
-    event = plain["event"]
-    return [
-        RecordedStep(plain["at_s"], describe(event), plain.get("round"), tuple(plain["decision"]))
-    ]
+    decided, ended = tuple(plain["decision"]), tuple(ended_by(plain))
+    text = describe(plain["event"])
+    return [RecordedStep(plain["at_s"], text, plain.get("round"), decided, ended)]
 
 
 def describe(event: Note) -> str:

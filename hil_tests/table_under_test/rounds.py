@@ -7,15 +7,16 @@ rig's own logs, the record from the service's journal.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import against_truth, toss_at
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.journal.history import InHand, Round
 
 Truth = dict[str, Any]
 
@@ -65,71 +66,54 @@ def rounds_of(
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
             if change["areas"]:
                 driven.setdefault(change["round"], (change["t_staged"], change["t"]))
+    in_hand = InHand()
     with closing(SqliteJournal(journal)) as book:
-        records = [record.plain for record in book.read()]
-    numbers = sorted({c["round"] for r in records for c in _commands(r, "RecordRound")})
-    by_round: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
-    for record in records:
-        if record["kind"] == "step" and record["round"] in by_round:
-            by_round[record["round"]].append(record)
-    rounds = []
-    for n in numbers:
-        t_staged, t_driven = driven.get(n, (None, None))
-        one = _round(n, by_round[n], tosses, burnt, folder, profile)
-        rounds.append(replace(one, t_staged=t_staged, t_driven=t_driven))
-    return rounds
+        ended = [one for record in book.read() for one in in_hand.take(record.plain)]
+    return [
+        _round(told, tosses, burnt.get(told.number, []), driven.get(told.number), folder, profile)
+        for told in sorted(ended, key=lambda one: one.number)
+    ]
 
 
 def _round(
-    number: int,
-    records: list[dict[str, Any]],
+    told: Round,
     tosses: list[Truth],
-    burnt: Mapping[int, list[str]],
+    burnt: list[str],
+    driven: tuple[float, float] | None,
     folder: Path,
     profile: str,
 ) -> PlayedRound:
-    record = next(c for r in records for c in _commands(r, "RecordRound") if c["round"] == number)
-    times = dict.fromkeys(("TossStarted", "ReadingMade", "LampsShown", "ValuesEntered"))
-    reading: dict[str, Any] | None = None
-    picture = ""
-    for entry in records:
-        event = entry["event"]
-        if _occasion(event) not in (None, ("play", number)):
-            continue
-        if event["type"] in times:
-            times[event["type"]] = entry["at_s"]
-        if event["type"] == "ReadingMade":
-            reading = event["verdict"]
-            overlay = entry.get("pictures", {}).get("overlay")
-            picture = overlay["file"] if overlay else ""
-    started_s = times["TossStarted"]
+    t_staged, t_driven = driven or (None, None)
+    times = dict(told.moments)
+    started_s = times.get("TossStarted")
     truth = toss_at(tosses, started_s)
-    verdict = ENDINGS[record["ending"]]
-    if verdict == "verified" and record["source"] in ("entered", "decided"):
+    verdict = ENDINGS[told.ending or ""]
+    if verdict == "verified" and told.source in ("entered", "decided"):
         verdict = "entered"
-    reason = record["cause"] or ""
-    if reading is not None and reading["type"] == "Unreadable":
-        reason = reading["reason"]
-    elif reading is not None and reading["type"] == "NoRoll":
-        reason = f"{reading['kind']} {reading['angle_deg']:.0f}°"
+    reason = told.cause or ""
+    if told.reading == "Unreadable":
+        reason = told.verdicts[-1]["reason"]
+    elif told.reading == "NoRoll":
+        reason = f"{told.reason} {told.verdicts[-1]['angle_deg']:.0f}°"
+    overlays = [file for role, file, _ in told.pictures if role == "overlay"]
     return PlayedRound(
-        round=number,
+        round=told.number,
         profile=profile,
-        truth=None
-        if truth is None
-        else [{"value": d["value"], "flat": d["flat"]} for d in truth["dice"]],
-        read=reading["values"] if reading is not None and reading["type"] == "Verified" else None,
+        truth=[{key: d[key] for key in ("value", "flat")} for d in truth["dice"]]
+        if truth
+        else None,
+        read=list(told.seen) if told.reading == "Verified" and told.seen else None,
         verdict=verdict,
         reason=reason,
-        wagers=record["wagers"],
-        lamps=burnt.get(number, []),
+        wagers=told.wagers or "",
+        lamps=burnt,
         t_toss=started_s,
-        t_rest=None if truth is None else truth["t_rest"],
-        t_verified=times["ReadingMade"],
-        t_staged=None,
-        t_driven=None,
-        t_lit=times["LampsShown"],
-        picture=_copy(picture, number, folder),
+        t_rest=truth["t_rest"] if truth else None,
+        t_verified=times.get("ReadingMade"),
+        t_staged=t_staged,
+        t_driven=t_driven,
+        t_lit=times.get("LampsShown"),
+        picture=_copy(overlays[-1] if overlays else "", told.number, folder),
     )
 
 
@@ -140,16 +124,6 @@ def _copy(picture: str, number: int, folder: Path) -> str:
     name = f"round-{number:05d}.jpg"
     (folder / name).write_bytes(source.read_bytes())
     return name
-
-
-def _commands(record: dict[str, Any], kind: str) -> Iterator[dict[str, Any]]:
-    if record["kind"] == "step":
-        yield from (c for c in record["decision"] if c["type"] == kind)
-
-
-def _occasion(event: dict[str, Any]) -> tuple[str, int] | None:
-    occasion = event.get("occasion")
-    return None if not occasion else (occasion["purpose"], occasion["number"])
 
 
 # ── The verdict ─────────────────────────────────────────────────────────────

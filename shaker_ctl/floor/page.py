@@ -282,7 +282,7 @@ class FloorPage:
         try:
             found = round_of(number, kept.line.identity, head, records, "the floor's database")
             return self.site.page(
-                request, "floor_round.html", name=name, found=found, marks=found.marks
+                request, "floor_round.html", name=name, found=found, marks=found.told.marks
             )
         except (*NOT_UNDERSTOOD, JournalCorruptError) as error:
             # A chain says that the records are the table's, not that they make sense.

@@ -42,6 +42,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.floor.judgement import AlarmKind, Contradiction, FollowedJournal, begun
 from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.history import Round, mentions, understood
 from shaker_ctl.journal.record import Head, Record
 
 metadata = MetaData()
@@ -565,30 +566,24 @@ def _rows_of(id_: int, each: Record) -> tuple[dict[str, Any], dict[int, dict[str
         "wall": _word(wall, 40) or "",
         "body": each.body,
     }
-    rounds: dict[int, dict[str, Any]] = {}
-    if b'"RecordRound"' in each.body:
-        decision = plain.get("decision")
-        for command in decision if isinstance(decision, list) else ():
-            if isinstance(command, dict) and command.get("type") == "RecordRound":
-                ended = _ended(row, command)
-                rounds[ended["number"]] = ended
-    return row, rounds
+    ended = understood(plain) if mentions(each.body, "RecordRound") else ()
+    return row, {one.number: _ended(row, one) for one in ended}
 
 
-def _ended(row: Mapping[str, Any], command: Mapping[str, Any]) -> dict[str, Any]:
-    values = command.get("values")
-    dice = values if isinstance(values, list) and len(values) == 3 else (None, None, None)
-    number = command.get("round")
+def _ended(row: Mapping[str, Any], one: Round) -> dict[str, Any]:
+    first, second, third = one.values or (None, None, None)
     return {
         "line": row["line"],
-        "number": number if type(number) is int and abs(number) < 1 << 63 else 0,
+        "number": one.number,
         "sequence": row["sequence"],
         "wall": row["wall"],
-        "ending": _word(command.get("ending"), 20) or "",
-        "source": _word(command.get("source"), 20),
-        "wagers": _word(command.get("wagers"), 20),
-        "cause": _word(command.get("cause"), 40),
-        **dict(zip(("first", "second", "third"), (_die(d) for d in dice), strict=True)),
+        "ending": _word(one.ending, 20) or "",
+        "source": _word(one.source, 20),
+        "wagers": _word(one.wagers, 20),
+        "cause": _word(one.cause, 40),
+        "first": first,
+        "second": second,
+        "third": third,
     }
 
 
@@ -597,10 +592,6 @@ def _word(value: Any, most: int) -> str | None:
     if not isinstance(value, str):
         return None
     return value.replace("\0", "").encode("utf-8", "replace").decode()[:most]
-
-
-def _die(value: Any) -> int | None:
-    return value if type(value) is int and 1 <= value <= 6 else None
 
 
 def _month(wall: Any) -> int:

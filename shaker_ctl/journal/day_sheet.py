@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import are_other_dice
+from shaker_ctl.journal.history import (
+    UNDER,
+    Named,
+    Round,
+    ended_by,
+    other_dice,
+    persons,
+    raised_by,
+    result,
+    values_of,
+)
+from shaker_ctl.journal.record import NOT_UNDERSTOOD
 
 Plain = dict[str, Any]
 
@@ -53,20 +64,20 @@ CLOSING_INSPECTION = (
 """What two persons look at when a table closes. They sign on paper: no contact sees it."""
 
 
-def meter_of(step: Mapping[str, Any]) -> str | None:
-    """Return the counter that an accepted step's record moves."""
-    kind = step["event"]["type"]
-    return None if kind == "DiceChanged" and not are_other_dice(step) else METERS.get(kind)
-
-
 ANSWERS = frozenset({"DiceKept", "DiceChanged"})
 """What a named person says after an opening."""
 
 
-def _answers(step: Plain) -> bool:
-    """The first of two persons who name other dice has not answered for the opening."""
-    kind = step["event"]["type"]
-    return kind in ANSWERS and (kind != "DiceChanged" or are_other_dice(step))
+def _happened(step: Mapping[str, Any]) -> str:
+    """Event of an accepted step; none where the first of two persons names other dice: that moves
+    no counter, and has not answered for the opening."""
+    kind = str(step["event"]["type"])
+    return "" if kind == "DiceChanged" and not other_dice(step) else kind
+
+
+def meter_of(step: Mapping[str, Any]) -> str | None:
+    """Return the counter that an accepted step's record moves."""
+    return METERS.get(_happened(step))
 
 
 @frozen
@@ -84,10 +95,6 @@ class SheetLine:
 RULES_CHANGED = "rules_changed"
 """Kind of the record that other rules hold from now on."""
 
-UNDER = "under"
-"""Under which the first and the last record of a round name its text, paytable, entry and layout.
-"""
-
 
 @dataclass
 class DaySheet:
@@ -100,6 +107,8 @@ class DaySheet:
     """How many there are; fewer than from `first` to `last` where the clock was set meanwhile."""
     notes: list[str] = field(default_factory=list)
     """Why they may not be all that was recorded on the day; set by whoever looks them up."""
+    damage: str = ""
+    """What does not fit the chain; empty where all of it holds."""
     began: str = ""
     ended: str = ""
     """Wall time of the first and of the last record."""
@@ -135,21 +144,24 @@ class DaySheet:
             elif plain["kind"] == RULES_CHANGED:
                 self.acts.append(SheetLine(plain["wall"], "rules changed", (), plain["note"]))
             return
+        try:
+            ended, raised = list(ended_by(plain)), raised_by(plain)
+        except NOT_UNDERSTOOD:
+            self.notes.append(f"record {self.last} is not understood, and not counted")
+            return
         self.marks |= set(plain.get("marks", ()))
         if (under := plain.get(UNDER)) and under not in self.under:
             self.under.append(under)
         event = plain["event"]
         if (meter := meter_of(plain)) is not None:
             self.meters[meter] += 1
-        self._count(event, plain["wall"], answers=_answers(plain))
-        for command in plain.get("decision", ()):
-            if command["type"] == "RecordRound":
-                self._round(command, plain["wall"])
-            elif command["type"] == "RaiseFault":
-                self.faults[command["code"]] += 1
+        self._count(event, plain["wall"], answers=_happened(plain) in ANSWERS)
+        for one in ended:
+            self._round(one, plain["wall"])
+        self.faults.update(code for _, code in raised)
 
     def _count(self, event: Plain, wall: str, *, answers: bool) -> None:
-        kind, who = event["type"], tuple(persons(event))
+        kind, who = event["type"], tuple(map(named, persons(event)))
         if kind == "LidRequested":
             self._releasing = who
         if kind == "CompartmentOpened":
@@ -161,71 +173,51 @@ class DaySheet:
         if who and kind not in ROUTINE:
             self.acts.append(SheetLine(wall, kind, who, _said(event)))
 
-    def _round(self, ended: Plain, wall: str) -> None:
-        self.rounds.append(ended["round"])
+    def _round(self, ended: Round, wall: str) -> None:
+        self.rounds.append(ended.number)
         for mode, meter in MODES.items():
-            if ended.get(mode):
+            if getattr(ended, mode):
                 self.meters[meter] += 1
-        self.endings[ended["ending"]] += 1
-        if ended.get("source"):
-            self.sources[ended["source"]] += 1
-        correction = ended.get("correction")
-        decided = ended.get("source") == "decided"
-        by_eye = ended.get("by_eye")
-        if ended["ending"] != "settled" or decided or correction or by_eye:
-            values = " ".join(map(str, ended.get("values") or ()))
-            detail = ", ".join(
-                part
-                for part in (
-                    *(values, ended.get("source"), ended.get("cause"), ended.get("wagers")),
-                    correction and f"corrected from {_result(correction['first'])}",
-                    by_eye and f"by eye, {read_late(ended)}",
-                )
-                if part
-            )
-            by = tuple(persons(correction)) if correction else ()
-            self.exceptions.append(
-                SheetLine(wall, f"round {ended['round']}: {ended['ending']}", by, detail)
-            )
+        self.endings[ended.ending or ""] += 1
+        if ended.source:
+            self.sources[ended.source] += 1
+        is_decided = ended.source == "decided"
+        if ended.ending != "settled" or is_decided or ended.corrected_by or ended.by_eye:
+            values = " ".join(map(str, ended.values or ()))
+            told = [values, ended.source, ended.cause, ended.wagers]
+            if ended.corrected_by:
+                told.append(f"corrected from {ended.withdrawn}")
+            if ended.by_eye:
+                told.append(f"by eye, {read_late(ended)}")
+            detail = ", ".join(filter(None, told))
+            by = tuple(map(named, ended.corrected_by))
+            what = f"round {ended.number}: {ended.ending}"
+            self.exceptions.append(SheetLine(wall, what, by, detail))
 
 
-def read_late(ended: Plain) -> str:
+def read_late(ended: Round) -> str:
     """What the reader said of a round by eye, once the dealer had entered."""
-    late = ended.get("late")
-    if late is None:
+    if ended.late is None:
         return "never read"
-    read = late.get("values")
-    is_same = sorted(read or ()) == sorted(ended.get("values") or ())
-    return f"read after it was entered: {_result(read)}, {'the same' if is_same else 'another'}"
+    read = values_of(ended.late.get("values"))
+    is_same = sorted(read or ()) == sorted(ended.values or ())
+    return f"read after it was entered: {result(read)}, {'the same' if is_same else 'another'}"
 
 
-def _result(values: list[int] | None) -> str:
-    return " ".join(map(str, values)) if values else "no roll"
-
-
-def persons(event: Plain) -> Iterator[str]:
-    """Yield everybody whom an event names."""
-    for value in event.values():
-        if isinstance(value, dict) and value.get("type") == "Person":
-            yield named(value)
-
-
-def named(person: Plain) -> str:
+def named(person: Named) -> str:
     """Return `name (role, number)`; records of versions that knew names alone have no number."""
-    number = person.get("number")
-    return f"{person['name']} ({person['role']}{f', {number}' if number else ''})"
+    return f"{person.name} ({person.role}{f', {person.number}' if person.number else ''})"
 
 
-def by_command(plain: Mapping[str, Any]) -> Plain | None:
-    """Return who signed a record with a command, not at a console: name, role and, where it was
-    known, number; None: nobody.
+def by_command(plain: Mapping[str, Any]) -> Named | None:
+    """Return who signed a record with a command, not at a console; None: nobody.
 
     Such are the removal of volumes, the clearing of a seal and the adoption of a lamp box.
     """
     by = plain.get("by")
     if isinstance(by, str):
-        return {"name": by, "role": plain.get("role"), "number": plain.get("number")}
-    return by if isinstance(by, dict) else None
+        return Named(by, str(plain.get("role")), plain.get("number") or "")
+    return Named(by["name"], by["role"], by.get("number") or "") if isinstance(by, dict) else None
 
 
 def _said(event: Plain) -> str:

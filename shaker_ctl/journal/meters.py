@@ -12,6 +12,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import METERS, meter_of
+from shaker_ctl.journal.history import ended_by
 
 CLEARED = "meters cleared"
 """Note of the console's record that begins a new count: `by` names both persons."""
@@ -27,7 +28,7 @@ ENDINGS = {
 PERSONS_WORD = ("rounds by eye", "rounds decided", "rounds corrected")
 """Rounds whose result rests on what people said."""
 
-WORDS = tuple(f'"{word}"'.encode() for word in ("RecordRound", CLEARED, *METERS))
+WORDS = ("RecordRound", CLEARED, *METERS)
 """A record moves or clears a counter only if one of these stands in its bytes."""
 
 NAMES = ("rounds", *ENDINGS.values(), *PERSONS_WORD, *METERS.values())
@@ -54,17 +55,12 @@ def moved(plain: Mapping[str, Any]) -> Iterator[str]:
         return
     if (name := meter_of(plain)) is not None:
         yield name
-    for command in plain.get("decision", ()):
-        if command["type"] == "RecordRound":
-            yield "rounds"
-            if (name := ENDINGS.get(command["ending"])) is not None:
-                yield name
-            rests = (
-                command.get("by_eye"),
-                command.get("source") == "decided",
-                command.get("correction"),
-            )
-            yield from compress(PERSONS_WORD, rests)
+    for one in ended_by(plain):
+        yield "rounds"
+        if (name := ENDINGS.get(one.ending or "")) is not None:
+            yield name
+        rests = (one.by_eye, one.source == "decided", one.corrected_by)
+        yield from compress(PERSONS_WORD, rests)
 
 
 def clears(plain: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 Owns the layout: canonical JSON (sorted keys, no spaces, UTF-8), a sequence number from 1 without
 gaps, and SHA-256 over the previous hash and the body. It must not know files. Of what
-events mean it knows two things: which round they name, and whether other dice are in.
+events mean it knows which round they name, and no more: `history` tells the rest.
 """
 
 from __future__ import annotations
@@ -242,29 +242,6 @@ def names_round(body: bytes, number: Plain) -> bool:
     spelled = b"null" if number is None else ascii(number).encode()
     at = body.rfind(b',"round":%b,' % spelled)
     return at >= 0 and body.find(b"}", at) == len(body) - 1
-
-
-def until_ended(records: Iterable[Record], number: int) -> list[Record]:
-    """Return the records of a round up to the one that says how it ended.
-
-    What follows bears its number until the next round begins, and is no part of it: an inspection
-    lights lamps and reads dice of its own.
-    """
-    found: list[Record] = []
-    for record in records:
-        found.append(record)
-        decided = record.plain.get("decision", ())
-        if any(c["type"] == "RecordRound" and c["round"] == number for c in decided):
-            break
-    return found
-
-
-def are_other_dice(step: Mapping[str, Plain]) -> bool:
-    """True where an accepted step's record says that other dice are in the compartment now: not
-    where the first of two persons has named them.
-    """
-    named = (command.get("notice") == "dice_named" for command in step.get("decision", ()))
-    return step["event"]["type"] == "DiceChanged" and not any(named)
 
 
 def _played(number: Plain) -> int | None:

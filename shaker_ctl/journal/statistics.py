@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from typing import Any
 
+from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.distributions import (
     chi_square_power,
@@ -22,8 +23,9 @@ from shaker_ctl.journal.distributions import (
     normal_power,
     normal_two_sided,
 )
-from shaker_ctl.journal.record import Record
-from shaker_ctl.journal.tally import FaceCount, Tally, Values, outcomes, tally
+from shaker_ctl.journal.history import Values
+from shaker_ctl.journal.record import NOT_UNDERSTOOD, Record
+from shaker_ctl.journal.tally import FaceCount, Tally
 
 ALPHA = 0.01
 """Every test is at 99 %. Of a hundred tests on perfect dice one lies outside."""
@@ -80,14 +82,14 @@ def figures(records: Iterable[Record]) -> dict[str, object]:
     """
     left_out: list[int] = []
     marks: dict[str, None] = {}
-
-    def marked() -> Iterator[Record]:
-        for record in records:
-            if b'"marks"' in record.body:
-                marks.update(dict.fromkeys(record.plain.get("marks", ())))
-            yield record
-
-    counts = tally(outcomes(marked(), left_out))
+    counts = Tally()
+    for record in records:
+        if b'"marks"' in record.body:
+            marks.update(dict.fromkeys(record.plain.get("marks", ())))
+        try:
+            counts.take(record)
+        except (*NOT_UNDERSTOOD, JournalCorruptError):
+            left_out.append(record.sequence)
     return {**figures_of(counts), "left_out": left_out, "marks": list(marks)}
 
 

@@ -1,112 +1,23 @@
 """The counts that every figure over outcomes follows from; no figure needs the outcomes themselves.
 
-Owns the reading of outcomes out of records, and the counting. A tally grows by one round at a time
-and stays as small after ten million rounds as after one, so that whoever shows figures reads a page
-of numbers and never the journal. Must not know tests: `statistics` has them.
+Owns the counting. A tally grows by one round at a time and stays as small after ten million rounds
+as after one, so that whoever shows figures reads a page of numbers and never the journal. Must not
+know tests: `statistics` has them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.history import InHand, Round, Values, mentions, to_plain, values_of
+from shaker_ctl.journal.history import from_plain as round_from
 from shaker_ctl.journal.record import Record
 
-Values = tuple[int, int, int]
-
-WORDS = (b'"RecordRound"', b'"ReadingMade"')
+WORDS = ("RecordRound", "ReadingMade")
 """A record bears on an outcome only if one of these stands in its bytes."""
-
-
-@frozen
-class Outcome:
-    """How one round of play ended."""
-
-    round: int
-    ending: str
-    source: str | None
-    values: Values | None
-    """What counted."""
-    seen: Values | None = None
-    """What was read of the dice, whether it counted or not."""
-    was_unreadable: bool = False
-    """The reader gave no verdict, and a person had to look."""
-
-    @property
-    def faces(self) -> Values | None:
-        """The faces, as far as anybody knows them."""
-        return self.values or self.seen
-
-
-@dataclass(slots=True)
-class Reading:
-    """Reads outcomes out of records, in their order. A verdict waits here for its round's end."""
-
-    waiting: dict[int, dict[str, Any]] = field(default_factory=dict)
-
-    def of(self, record: Record) -> Iterator[Outcome]:
-        """Yield the rounds of play that end with this record."""
-        if any(word in record.body for word in WORDS):
-            yield from self.of_plain(record.plain)
-
-    def of_plain(self, plain: dict[str, Any]) -> Iterator[Outcome]:
-        """As `of`, for a record that is decoded."""
-        event = plain.get("event", {})
-        occasion = event.get("occasion") or {}
-        if event.get("type") == "ReadingMade" and occasion.get("purpose") == "play":
-            self.waiting[occasion["number"]] = event["verdict"]
-        for command in plain.get("decision", ()):
-            if command.get("type") == "RecordRound":
-                yield _outcome(command, self.waiting.pop(command["round"], {}))
-                # Rounds end in their order: what still waits of earlier ones has no end to come.
-                self.waiting = {n: v for n, v in self.waiting.items() if n > command["round"]}
-
-
-def outcomes(records: Iterable[Record], left_out: list[int] | None = None) -> list[Outcome]:
-    """Return the ended rounds of play, oldest first.
-
-    The number of a record that says what this program does not know goes to `left_out`, if there
-    is such a list; else what is wrong with it is raised.
-    """
-    reading = Reading()
-    found: list[Outcome] = []
-    for record in records:
-        try:
-            found.extend(reading.of(record))
-        except Exception:
-            if left_out is None:
-                raise
-            left_out.append(record.sequence)
-    return found
-
-
-def _outcome(command: dict[str, Any], verdict: dict[str, Any]) -> Outcome:
-    return Outcome(
-        round=command["round"],
-        ending=str(command["ending"]),
-        source=command.get("source"),
-        values=values_of(command.get("values")),
-        seen=values_of(verdict.get("values")),
-        was_unreadable=verdict.get("type") == "Unreadable",
-    )
-
-
-def values_of(plain: Any) -> Values | None:
-    """Return the values of three dice out of a record; None where it names none.
-
-    Raises ValueError for what are not the values of dice.
-    """
-    if plain is None:
-        return None
-    if not isinstance(plain, list | tuple) or any(type(one) is not int for one in plain):
-        raise ValueError(f"{plain!r:.60} are not the values of dice")
-    if len(plain) != 3 or not all(1 <= one <= 6 for one in plain):
-        raise ValueError(f"{plain!r:.60} are not the values of three dice")
-    first, second, third = plain
-    return first, second, third
 
 
 @dataclass(slots=True)
@@ -139,20 +50,29 @@ class Tally:
     """Neighbours among the tosses of which one total is big (above 10) and the other is not."""
     last: Values | None = None
     """The last toss that counted."""
+    in_hand: InHand = field(default_factory=InHand)
+    """What is known of the rounds that go on."""
 
-    def add(self, outcome: Outcome) -> None:
+    def take(self, record: Record) -> None:
+        """Count the rounds that end with one more record."""
+        if mentions(record.body, *WORDS):
+            for one in self.in_hand.take(record.plain):
+                self.add(one)
+
+    def add(self, one: Round) -> None:
         """Count one more round."""
+        was_unreadable = one.reading == "Unreadable"
         self.rounds += 1
-        self.unreadable += outcome.was_unreadable
-        self.endings[outcome.ending] += 1
-        for face in set(outcome.faces or ()):
+        self.unreadable += was_unreadable
+        self.endings[one.ending or ""] += 1
+        for face in set(one.values or one.seen or ()):
             count = self.by_face[face]
             count.n += 1
-            count.unreadable += outcome.was_unreadable
-            count.by_hand += outcome.source in ("entered", "decided")
-            count.void += outcome.ending == "void"
-        if outcome.values is not None:
-            self.add_toss(outcome.values)
+            count.unreadable += was_unreadable
+            count.by_hand += one.source in ("entered", "decided")
+            count.void += one.ending == "void"
+        if one.values is not None:
+            self.add_toss(one.values)
 
     def add_toss(self, values: Values) -> None:
         """Count one more toss that counted."""
@@ -177,6 +97,7 @@ class Tally:
             "follows": [[[*pair, n] for pair, n in sorted(die.items())] for die in self.follows],
             "changes": self.changes,
             "last": self.last,
+            "in_hand": [to_plain(one) for one in self.in_hand.rounds.values()],
         }
 
 
@@ -192,15 +113,8 @@ def from_plain(plain: dict[str, Any]) -> Tally:
         follows=(first, second, third),
         changes=int(plain["changes"]),
         last=values_of(plain["last"]),
+        in_hand=InHand({one.number: one for one in map(round_from, plain["in_hand"])}),
     )
-
-
-def tally(found: Iterable[Outcome]) -> Tally:
-    """Return the counts over these rounds."""
-    counts = Tally()
-    for outcome in found:
-        counts.add(outcome)
-    return counts
 
 
 def tally_of(tosses: Iterable[Values]) -> Tally:

@@ -22,6 +22,7 @@ from shaker_ctl import __version__, settings
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.errors import JournalError, ShakerError
+from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.record import SCHEMA, Head, Record
 from shaker_ctl.link import packing, requests, results, shown, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -29,7 +30,6 @@ from shaker_ctl.link.outbox import Outbox, opened
 from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.link.requests import TableFiles
-from shaker_ctl.link.results import Result
 from shaker_ctl.service.table_watch import TableWatch, View
 from shaker_ctl.whole_file import mode, put
 
@@ -166,8 +166,9 @@ class Link:
                 if topics.BIRTH not in self._sent or self._is_due("birth", 3600.0):
                     self._publish(topics.BIRTH, self._birth(view), retain=True)
                 self._send_records()
-                if (result := self._results.newest()) is not None:
-                    self._publish(topics.RESULT, packing.to_json(result.plain()), retain=True)
+                if (newest := self._results.newest()) is not None:
+                    told = packing.to_json(results.plain(newest))
+                    self._publish(topics.RESULT, told, retain=True)
             if self._is_due("state", STATE_S):
                 state = shown.state_of(view)
                 self._publish(topics.STATE, packing.to_json(state), retain=True)
@@ -315,11 +316,11 @@ class ResultFollower:
     def __init__(self, path: Any) -> None:
         self._path = path
         self._follower: Follower | None = None
-        self._newest: Result | None = None
+        self._newest: Round | None = None
         self.trouble = ""
         """Which record says what this program does not know, and is left out."""
 
-    def newest(self) -> Result | None:
+    def newest(self) -> Round | None:
         """Return it as of now. Raises JournalError for the journal, and nothing for a record."""
         if self._follower is None:
             self._begin()

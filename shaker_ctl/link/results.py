@@ -7,80 +7,42 @@ where records come from.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.history import Round, changed_by, mentions
 from shaker_ctl.journal.record import Record
-from shaker_ctl.journal.tally import Values, values_of
 
-_KINDS_READ = (b'"LampsShown"', b'"RecordRound"', b'"PushLamps"')
+_KINDS_READ = ("LampsShown", "RecordRound", "PushLamps")
 """Words of records that can change a result; all others are passed over undecoded."""
 
 
-@frozen
-class Result:
-    """Of one round."""
-
-    round: int
-    values: Values
-    sequence: int
-    """Of the record that proves its lamps lit, or withdraws it."""
-    wall: str
-    withdrawn: str = ""
-    """Why it does not hold, in words; empty while it holds."""
-    marks: tuple[str, ...] = ()
-    """Of the record: `DEMONSTRATION`, ..."""
-
-    def plain(self) -> dict[str, Any]:
-        """As displays get it."""
-        total = sum(self.values)
-        is_triple = len(set(self.values)) == 1
-        side = "triple" if is_triple else "big" if total > 10 else "small"
-        return {
-            "round": self.round,
-            "values": list(self.values),
-            "total": total,
-            "side": side,
-            "sequence": self.sequence,
-            "wall": self.wall,
-            "withdrawn": self.withdrawn,
-            "marks": list(self.marks),
-        }
+def plain(one: Round) -> dict[str, Any]:
+    """The result of a round as displays get it."""
+    assert one.shown is not None
+    total = sum(one.shown)
+    is_triple = len(set(one.shown)) == 1
+    return {
+        "round": one.number,
+        "values": list(one.shown),
+        "total": total,
+        "side": "triple" if is_triple else "big" if total > 10 else "small",
+        "sequence": one.shown_in,
+        "wall": one.shown_wall,
+        "withdrawn": one.taken_back,
+        "marks": list(one.marks),
+    }
 
 
-def follow(last: Result | None, record: Record) -> Result | None:
-    """Return the result after `record`; `last` itself where the record changes none.
+def follow(last: Round | None, record: Record) -> Round | None:
+    """Return the round whose result displays show after `record`; `last` itself where the record
+    changes none.
 
     Raises whatever a record leads to that says what this program does not know.
     """
-    if not any(word in record.body for word in _KINDS_READ):
+    if not mentions(record.body, *_KINDS_READ):
         return last
-    plain, wall = record.plain, record.plain["wall"]
-    if plain.get("kind") != "step":
-        return last
-    for command in plain.get("decision", ()):
-        if last is not None and not last.withdrawn and (why := _withdrawn(last, command)):
-            return replace(last, sequence=record.sequence, wall=wall, withdrawn=why)
-    event = plain.get("event") or {}
-    occasion = event.get("occasion") or {}
-    if event.get("type") != "LampsShown" or occasion.get("purpose") != "play":
-        return last
-    values = values_of(event.get("values") or None)
-    if values is None:
-        return last
-    marks = tuple(plain.get("marks", ()))
-    return Result(occasion["number"], values, record.sequence, wall, marks=marks)
-
-
-def _withdrawn(last: Result, command: dict[str, Any]) -> str:
-    """Say why the command ends a result; empty: it does not."""
-    if command.get("type") == "PushLamps":
-        occasion = command.get("occasion") or {}
-        if command.get("corrects") and occasion.get("number") == last.round:
-            return "corrected at the table"
-    if command.get("type") == "RecordRound" and command.get("round") == last.round:
-        values = command.get("values")
-        if values is None or tuple(values) != last.values:
-            return f"the round ended otherwise: {command.get('ending')}"
-    return ""
+    known = {} if last is None else {last.number: last}
+    for one in changed_by(record.plain, known.get):
+        if one.shown_in == record.sequence:
+            return one
+    return last

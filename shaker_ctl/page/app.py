@@ -21,6 +21,7 @@ from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.history import Round
 from shaker_ctl.page import wall as walls
 from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
@@ -30,7 +31,7 @@ from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
-from shaker_ctl.page.tables import Book, Round, marks_of
+from shaker_ctl.page.tables import Book, marks_of
 from shaker_ctl.page.technician import Technician, wiring_of
 from shaker_ctl.page.trends import Trends
 from shaker_ctl.page.words import Words, area, sentences
@@ -157,7 +158,7 @@ class Page:
             facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
             return self.site.draw(f"parts/{name}.html", language, **facts)
         wall = self._wall_now()
-        road = walls.road(self._past[1]) if name == "road" else None
+        road = self._past[1] if name == "road" else None
         staff = walls.staff(self.watch.view) if name == "staff" else None
         shown = (walls.seen_in(name, wall), road, staff, self.watch.trouble)
         known = self._drawn.get((name, language))
@@ -169,6 +170,7 @@ class Page:
             language,
             wall=wall,
             road=road,
+            kind_of=walls.kind_of,
             staff=staff,
             area=lambda name: area(name, say),
             sentences=lambda text: sentences(text, say),

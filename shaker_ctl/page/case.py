@@ -49,7 +49,7 @@ def pack(
             info.external_attr = 0o644 << 16
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
 
-        for what, name, digest in found.pictures:
+        for what, name, digest in found.told.pictures:
             try:
                 content = recorded_picture(pictures, name, digest)
             except OSError:
@@ -70,7 +70,7 @@ def pack(
         told = {
             "table": table,
             "round": found.number,
-            "marks": list(found.marks),
+            "marks": list(found.told.marks),
             "journal": found.identity,
             "damage": found.damage or None,
             "exported": {
@@ -83,5 +83,6 @@ def pack(
         }
         put("case.json", json.dumps(told, indent=2, ensure_ascii=False).encode() + b"\n")
         put("verify.py", VERIFY.read_bytes())
-        put("README.txt", "".join([*(f"** {mark} **\n\n" for mark in found.marks), ABOUT]).encode())
+        marks = "".join(f"** {mark} **\n\n" for mark in found.told.marks)
+        put("README.txt", (marks + ABOUT).encode())
     return buffer.getvalue()

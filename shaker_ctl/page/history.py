@@ -19,10 +19,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, words_of
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, words_of
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.page import case
-from shaker_ctl.page.journal import Day, RoundRecord, read_day, read_round
+from shaker_ctl.page.journal import RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
@@ -60,7 +60,7 @@ class History:
 
     def __init__(self, site: Site, book: Book, places: TablePlaces) -> None:
         self._site, self._book, self._places = site, book, places
-        self._days: dict[str, tuple[int, Day]] = {}
+        self._days: dict[str, tuple[int, DaySheet]] = {}
         """A few days that were read, each up to its last record then."""
 
     def routes(self) -> list[Route]:
@@ -123,16 +123,14 @@ class History:
         found = await self._found(number)
         self._site.noted(request, "round", str(number))
         session = self._site.session(request, keeps=False)
-        kept = {
-            name for _, name, _ in found.pictures if (self._places.journal.pictures / name).exists()
-        }
+        folder = self._places.journal.pictures
+        kept = {name for _, name, _ in found.told.pictures if (folder / name).exists()}
         return self._site.page(
             request,
             "round.html",
             found=found,
-            marks=found.marks,
-            told=self._book.round(number),
-            people=self._book.people_of(number),
+            marks=found.told.marks,
+            told=found.told,
             kept=kept,
             may_export=Right.EXPORT in session.rights,
             whole_s=sum(seconds for _, seconds in found.stages),
@@ -160,7 +158,7 @@ class History:
 
     # ── Days ────────────────────────────────────────────────────────────────
 
-    async def _day_of(self, request: Request) -> tuple[str, Day | None, list[str]]:
+    async def _day_of(self, request: Request) -> tuple[str, DaySheet | None, list[str]]:
         days = self._book.days()
         day = request.query_params.get("day") or next(iter(days), "")
         if day not in days:
@@ -183,9 +181,8 @@ class History:
             "day.html",
             day=day,
             days=days,
-            found=found,
-            sheet=None if found is None else found.sheet,
-            marks=() if found is None else sorted(found.sheet.marks),
+            sheet=found,
+            marks=() if found is None else sorted(found.marks),
             closing=CLOSING_INSPECTION,
             words_of=words_of,
         )
@@ -198,11 +195,11 @@ class History:
         text = await asyncio.to_thread(self._csv_of, found)
         return download(text.encode(), f"rounds-{day}.csv", "text/csv; charset=utf-8")
 
-    def _csv_of(self, day: Day) -> str:
+    def _csv_of(self, day: DaySheet) -> str:
         text = io.StringIO()
         rows = csv.writer(text)
         rows.writerow(CSV_COLUMNS)
-        numbers = set(day.sheet.rounds)
+        numbers = set(day.rounds)
         for one in self._book.between(min(numbers, default=0), max(numbers, default=0)):
             if one.number in numbers:
                 values = " ".join(map(str, one.values or ()))

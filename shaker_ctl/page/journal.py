@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import time
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +20,15 @@ from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import UNDER, DaySheet
-from shaker_ctl.journal.record import Chain, Head, Record, until_ended
+from shaker_ctl.journal import history
+from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.history import STAGES, Round, until_ended
+from shaker_ctl.journal.record import Chain, Head, Record
 from shaker_ctl.rules.vocabulary import words
-from shaker_ctl.view.archive import happened_in
+from shaker_ctl.view.archive import decided_in, said_in, words_of
 
 MAX_RECORDS = 20_000
 """Records of one round that are read; more are none that a table wrote."""
-
-STAGES = (
-    ("BetsRequested", "bets"),
-    ("TossPlanDrawn", "before the toss"),
-    ("TossStarted", "toss"),
-    ("TossSettled", "settling"),
-    ("AtRest", "reading"),
-    ("ReadingMade", "decision to lit"),
-    ("LampsShown", "paying"),
-    ("LampsDark", "end"),
-)
-"""Event that begins a stage, and the stage's name."""
 
 
 @contextmanager
@@ -67,9 +57,9 @@ class Happening:
 
 @frozen
 class RoundRecord:
-    """Everything that the journal holds of one round."""
+    """A round with the records that tell it, and whether they hold."""
 
-    number: int
+    told: Round
     identity: str
     records: tuple[Record, ...]
     before: Head
@@ -77,23 +67,50 @@ class RoundRecord:
     damage: str
     """What does not fit the chain; empty where all of it holds."""
     happened: tuple[Happening, ...]
-    stages: tuple[tuple[str, float], ...]
-    """Name and length in seconds, in order."""
-    pictures: tuple[tuple[str, str, str], ...]
-    """(what it shows, file, SHA-256)."""
-    verdicts: tuple[str, ...]
-    commanded: tuple[str, ...]
-    measured: str
     digests: Mapping[str, str]
-    under: str
-    """Text, paytable, entry and layout, as the round names them; empty in older records."""
-    marks: tuple[str, ...]
     disputes: tuple[Dispute, ...]
+
+    @property
+    def number(self) -> int:
+        return self.told.number
 
     @property
     def head(self) -> str:
         """Hash of the last record."""
         return self.records[-1].hash.hex()
+
+    @property
+    def stages(self) -> tuple[tuple[str, float], ...]:
+        """Name and length in seconds, in order."""
+        pairs = pairwise(self.told.moments)
+        return tuple((STAGES.get(kind, "bets"), ends - began) for (kind, began), (_, ends) in pairs)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What the reader said, in words."""
+        return tuple(_verdict(dict(one)) for one in self.told.verdicts)
+
+    @property
+    def measured(self) -> str:
+        """What the lamp box answered, in order."""
+        return "; then ".join(_MEASURED.get(kind) or words(kind) for kind in self.told.lamps)
+
+
+_MEASURED = {
+    "LampsShown": "read back and measured lit as commanded",
+    "LampsDark": "read back and measured dark",
+}
+
+
+def _verdict(told: dict[str, Any]) -> str:
+    kind = words(told.pop("type"))
+    values = " ".join(map(str, told.pop("values", None) or ()))
+    rest = ", ".join(f"{words_of(key)} {_short(value)}" for key, value in told.items())
+    return ": ".join(part for part in (kind, values, rest) if part)
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else words_of(str(value))
 
 
 def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:
@@ -125,129 +142,29 @@ def round_of(
     chain = Chain(where)
     records = tuple(chain.over(before, until_ended(found, number)))
     plains = [record.plain for record in records]
-    mine = [
-        one
-        for one in plains
-        if one.get("round") == number and one["kind"] == "step" and is_of_play(one["event"])
-    ]
     return RoundRecord(
-        number=number,
+        told=history.round_of(records, number),
         identity=identity,
         records=records,
         before=before,
         damage="" if chain.damage is None else chain.damage.line(),
-        happened=tuple(_happenings(records, plains)),
-        stages=tuple(_stages(mine)),
-        pictures=tuple(_pictures(plains)),
-        verdicts=tuple(_verdicts(mine)),
-        commanded=_commanded(mine),
-        measured=_measured(mine),
+        happened=tuple(map(_happening, records, plains, repeat(plains[0]["monotonic"]))),
         digests=plains[-1].get("digests", {}),
-        under=next((one[UNDER] for one in plains if UNDER in one), ""),
-        marks=tuple(dict.fromkeys(m for plain in plains for m in plain.get("marks", ()))),
         disputes=disputes,
     )
 
 
-def is_of_play(fact: Mapping[str, Any]) -> bool:
-    """Whether an event or a command concerns a round of play. What an inspection or a trial does
-    goes on record under the number of the round before it, and is no part of that round.
-    """
-    occasion = fact.get("occasion")
-    return occasion is None or occasion["purpose"] == "play"
-
-
-def _happenings(records: tuple[Record, ...], plains: list[dict[str, Any]]) -> Iterator[Happening]:
-    began_s = plains[0]["monotonic"]
-    for record, plain in zip(records, plains, strict=True):
-        event = plain.get("event")
-        if event is not None:
-            what = happened_in(event)
-        else:
-            actor = (plain.get("actor") or {}).get("name", "")
-            told = (plain["kind"], plain.get("note", ""), actor)
-            what = " ".join(str(one) for one in told if one)
-        if plain["kind"] == "refused":
-            what = f"refused: {what}: {plain.get('reason', '')}"
-        yield Happening(
-            sequence=plain["sequence"],
-            wall=plain["wall"],
-            after_s=plain["monotonic"] - began_s,
-            what=what,
-            clauses=tuple(dict.fromkeys(plain.get("because", ()))),
-            decided=tuple(_decided(one) for one in plain.get("decision", ())),
-            hash=record.hash.hex(),
-            kind=plain["kind"],
-        )
-
-
-_QUIET = ("type", "occasion", "plan", "demonstration", "clause", "corrects", "multipliers")
-
-
-def _decided(command: Mapping[str, Any]) -> str:
-    told = [
-        " ".join(map(str, value)) if isinstance(value, list) else str(value).replace("_", " ")
-        for key, value in command.items()
-        if key not in _QUIET and value not in (None, "", [], False) and not isinstance(value, dict)
-    ]
-    said = words(command["type"]) + (f": {', '.join(told)}" if told else "")
-    return f"{said}, a correction" if command.get("corrects") else said
-
-
-def _stages(steps: list[dict[str, Any]]) -> Iterator[tuple[str, float]]:
-    names = dict(STAGES)
-    found = [(names[kind], one["at_s"]) for one in steps if (kind := one["event"]["type"]) in names]
-    if steps and (not found or found[0][1] > steps[0]["at_s"]):
-        found.insert(0, ("bets", steps[0]["at_s"]))
-    for (name, began), (_, ended) in pairwise(found):
-        yield name, ended - began
-
-
-def _pictures(plains: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    for plain in plains:
-        for role, kept in sorted(plain.get("pictures", {}).items(), reverse=True):
-            yield role, kept["file"], kept["sha256"]
-
-
-def _verdicts(steps: list[dict[str, Any]]) -> Iterator[str]:
-    for step in steps:
-        if step["event"]["type"] == "ReadingMade":
-            told = dict(step["event"]["verdict"])
-            kind = told.pop("type")
-            values = " ".join(map(str, told.pop("values", None) or ()))
-            rest = ", ".join(f"{key.replace('_', ' ')} {_short(v)}" for key, v in told.items())
-            yield ": ".join(part for part in (words(kind), values, rest) if part)
-
-
-def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value).replace("_", " ")
-
-
-def _commanded(steps: list[dict[str, Any]]) -> tuple[str, ...]:
-    found: tuple[str, ...] = ()
-    for step in steps:
-        for command in step.get("decision", ()):
-            if command["type"] == "PushLamps" and is_of_play(command):
-                found = tuple(command["areas"])
-    return found
-
-
-_MEASURED = {
-    "LampsShown": "read back and measured lit as commanded",
-    "LampsDark": "read back and measured dark",
-}
-
-
-def _measured(steps: list[dict[str, Any]]) -> str:
-    """What the lamp box answered, in order."""
-    told = []
-    for step in steps:
-        event = step["event"]
-        if event["type"] in _MEASURED:
-            told.append(_MEASURED[event["type"]])
-        elif event["type"] == "LampFault":
-            told.append(happened_in(event))
-    return "; then ".join(told)
+def _happening(record: Record, plain: Mapping[str, Any], began_s: float) -> Happening:
+    return Happening(
+        sequence=plain["sequence"],
+        wall=plain["wall"],
+        after_s=plain["monotonic"] - began_s,
+        what=said_in(plain),
+        clauses=tuple(dict.fromkeys(plain.get("because", ()))),
+        decided=decided_in(plain),
+        hash=record.hash.hex(),
+        kind=plain["kind"],
+    )
 
 
 def _disputes(pictures: Path) -> tuple[Dispute, ...]:
@@ -260,18 +177,7 @@ def _disputes(pictures: Path) -> tuple[Dispute, ...]:
 # ── A day ───────────────────────────────────────────────────────────────────
 
 
-@frozen
-class Day:
-    """One gaming day."""
-
-    day: str
-    sheet: DaySheet
-    damage: str
-
-
-def read_day(path: Path, day: str, begins: time) -> Day:
+def read_day(path: Path, day: str, begins: time) -> DaySheet:
     """Count the records of a gaming day, which begins at a local time. Raises JournalError."""
     with opened(path) as book:
-        chain = Chain(str(path))
-        sheet = GamingDays(book, begins).sheet(day, chain)
-        return Day(day, sheet, "" if chain.damage is None else chain.damage.line())
+        return GamingDays(book, begins).sheet(day, Chain(str(path)))

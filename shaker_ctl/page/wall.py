@@ -11,27 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.page.tables import Round
+from shaker_ctl.journal.history import Round
 from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
 
 ROAD = 20
 """Results in the road, the row of the newest ones."""
-
-
-@frozen
-class Bead:
-    """One result on the road."""
-
-    round: int
-    kind: str
-    """`small`, `big`, `triple`, or `none` where the round has no values."""
-    values: tuple[int, ...]
-    total: int | None
-    ending: str
-    cause: str
-    withdrawn: str
-    """The result that a correction has replaced; empty where there was none."""
-    corrected_by: str
 
 
 @frozen
@@ -185,20 +169,3 @@ def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
             wall.is_known,
         )
     return (wall.says, wall.shape, wall.round, wall.is_known) if part != "road" else ()
-
-
-def road(rounds: Sequence[Round]) -> list[Bead]:
-    """The last results, oldest first."""
-    return [
-        Bead(
-            round=one.number,
-            kind=kind_of(one.values or ()),
-            values=one.values or (),
-            total=sum(one.values) if one.values else None,
-            ending=(one.ending or "").replace("_", " "),
-            cause=(one.cause or "").replace("_", " "),
-            withdrawn=one.withdrawn or "",
-            corrected_by=one.corrected_by or "",
-        )
-        for one in rounds[-ROAD:]
-    ]

@@ -61,7 +61,7 @@ def on_record(milestones: Iterable[Record]) -> KnownBox | None:
 
 def journal_memory(journal: Readable) -> JournalMemory:
     """Return what `journal` says of everything that a box remembers."""
-    push = last_push(journal.newest_first())
+    pushed, lit = last_push(journal.newest_first())
 
     def hash_at(sequence: int) -> bytes | None:
         return next((record.hash for record in journal.read(sequence, sequence)), None)
@@ -70,7 +70,7 @@ def journal_memory(journal: Readable) -> JournalMemory:
         table=table_mark(journal.identity),
         head=journal.head(),
         hash_at=hash_at,
-        last_pushed=push.round,
-        lit=push.lit,
+        last_pushed=pushed,
+        lit=lit,
         box=on_record(journal.milestones()),
     )

@@ -10,10 +10,10 @@ fault.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Collection, Iterable
 
-from shaker_ctl.journal.record import Record, are_other_dice, names_its_record
+from shaker_ctl.journal.history import mentions, other_dice
+from shaker_ctl.journal.record import Record, names_its_record
 from shaker_ctl.motion.mixing import FaceRetentionTest, Retention
 from shaker_ctl.motion.outcome_health import PROPORTION_WINDOW, OutcomeHealth
 from shaker_ctl.plain_form import PlainFormError
@@ -35,7 +35,6 @@ _KINDS = (
     events.DiceChanged,
     events.FaultCleared,
 )
-_MARK = re.compile('"type":"(?:{})"'.format("|".join(kind.__name__ for kind in _KINDS)).encode())
 
 
 class OutcomeWatch:
@@ -116,10 +115,7 @@ def _told(newest_first: Iterable[Record]) -> list[events.Event]:
     told: list[events.Event] = []
     tosses = 0
     for record in newest_first:
-        if not _MARK.search(record.body):
-            continue
-        event = _event(record)
-        if event is None:
+        if (event := _event(record)) is None:
             continue
         told.append(event)
         tosses += isinstance(event, events.ReadingMade | events.ValuesEntered)
@@ -130,10 +126,12 @@ def _told(newest_first: Iterable[Record]) -> list[events.Event]:
 
 def _event(record: Record) -> events.Event | None:
     """The accepted event of a record, where it is one that the tests look at."""
+    if not mentions(record.body, *(kind.__name__ for kind in _KINDS)):
+        return None
     plain = record.plain
     if plain["kind"] != "step":
         return None
-    if plain["event"]["type"] == "DiceChanged" and not are_other_dice(plain):
+    if plain["event"]["type"] == "DiceChanged" and not other_dice(plain):
         return None
     try:
         event = from_record(plain["event"], events.Event)

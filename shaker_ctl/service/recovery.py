@@ -14,6 +14,7 @@ from typing import Any
 
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.frozen import frozen
+from shaker_ctl.journal.history import pushed_by, raised_by
 from shaker_ctl.journal.record import Record, names_its_record
 from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import machine
@@ -87,30 +88,20 @@ def changed_conditions(
     return ()
 
 
-@frozen
-class LastPush:
-    """The newest round of play whose values were sent to the lamps, and the lamps that they win."""
-
-    round: int = 0
-    """0 before the first."""
-    lit: frozenset[frozenset[str]] = frozenset()
-    """One set of areas for each result that the round was given: two where it was corrected."""
-
-
 @names_its_record
-def last_push(newest_first: Iterable[Record]) -> LastPush:
-    """Return the newest push on record. Reads backwards to the push of the round before it."""
+def last_push(newest_first: Iterable[Record]) -> tuple[int, frozenset[frozenset[str]]]:
+    """Return the newest round of play whose values were sent to the lamps, 0 before the first, and
+    the areas of each result that it was given: two where it was corrected. Reads backwards to the
+    push of the round before it.
+    """
     number, lit = 0, set[frozenset[str]]()
     for record in newest_first:
-        for command in record.plain.get("decision", ()):
-            occasion = command.get("occasion", {})
-            if command["type"] != "PushLamps" or occasion.get("purpose") != Purpose.PLAY.value:
-                continue
-            if number and occasion["number"] != number:
-                return LastPush(number, frozenset(lit))
-            number = int(occasion["number"])
-            lit.add(frozenset(command["areas"]))
-    return LastPush(number, frozenset(lit))
+        for pushed, areas in pushed_by(record.plain):
+            if number and pushed != number:
+                return number, frozenset(lit)
+            number = pushed
+            lit.add(frozenset(areas))
+    return number, frozenset(lit)
 
 
 @names_its_record
@@ -124,12 +115,11 @@ def standing_faults(
     wanted, found = set(kinds), []
     for record in newest_first if wanted else ():
         plain = record.plain
-        for command in plain.get("decision", ()):
-            if command["type"] == "RaiseFault" and FaultKind(command["kind"]) in wanted:
-                kind = FaultKind(command["kind"])
-                wanted.discard(kind)
+        for kind, code in raised_by(plain):
+            if (one := FaultKind(kind)) in wanted:
+                wanted.discard(one)
                 when_s = datetime.fromisoformat(plain["wall"]).timestamp()
-                found.append((kind, command["code"], when_s))
+                found.append((one, code, when_s))
         if not wanted:
             break
     return tuple(reversed(found))

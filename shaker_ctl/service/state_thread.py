@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import UNDER
+from shaker_ctl.journal.history import UNDER
 from shaker_ctl.ports import Pictures
 from shaker_ctl.rules import blind, commands, events, machine
 from shaker_ctl.rules.record import to_record

@@ -10,7 +10,7 @@ import io
 import re
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import Any, Protocol
@@ -18,9 +18,10 @@ from typing import Any, Protocol
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.day_sheet import UNDER, by_command, named, read_late
+from shaker_ctl.journal.day_sheet import by_command, named, read_late
+from shaker_ctl.journal.history import Round, ends_round, result, round_of, understood, until_ended
 from shaker_ctl.journal.pictures import is_recorded
-from shaker_ctl.journal.record import Head, Record, until_ended
+from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.rules.vocabulary import words
@@ -107,9 +108,8 @@ class JournalArchive:
     def round(self, round_id: int) -> RoundView | None:
         """Everything about one round of play; None where there is none."""
         kept = until_ended(self._records.read_round(round_id), round_id)
-        records = [r.plain for r in kept]
-        records = [r for r in records if r["round"] == round_id and r["kind"] == "step"]
-        return round_view(round_id, records, self._profile) if records else None
+        steps = [plain for each in kept if (plain := each.plain)["kind"] == "step"]
+        return round_view(round_of(kept, round_id), steps, self._profile) if steps else None
 
     def last(self, count: int) -> tuple[JournalLine, ...]:
         """The newest records, oldest first."""
@@ -198,73 +198,41 @@ def _judged(name: str, content: bytes, named: Mapping[str, str]) -> tuple[str, b
 
 
 def round_view(
-    round_id: int, records: list[dict[str, Any]], profile: tuple[str, str] = ("", "")
+    told: Round, steps: Iterable[Mapping[str, Any]], profile: tuple[str, str] = ("", "")
 ) -> RoundView:
-    """One round from its step records, oldest first; `profile`: name and digest of today's."""
-    read = entered = None
-    verdict = reason = wagers = phase = ""
-    lamps: tuple[str, ...] = ()
-    happened: list[tuple[float, str]] = []
-    details: dict[str, object] = {}
-    odds: list[str] = []
-    for record in records:
-        event = record["event"]
-        happened.append((_wall(record), happened_in(event)))
-        if event["type"] == "ReadingMade":
-            said = event["verdict"]
-            read = tuple(said["values"]) if said["type"] == "Verified" else None
-            reason = said.get("reason", said.get("kind", ""))
-            details["reading"] = said
-            pictures = record.get("pictures", {})
-            details["pictures"] = [kept["file"] for kept in pictures.values()]
-        elif event["type"] in ("ValuesEntered", "ValuesConfirmed"):
-            entered = tuple(event["values"])
-        elif event["type"] == "CorrectionAgreed":
-            details["corrected_to"] = _result(event["values"])
-        elif event["type"] == "LampsShown":
-            phase = "lamps lit"
-        elif event["type"] == "MultipliersShown":
-            details["multipliers"] = odds
-        for command in record["decision"]:
-            if command["type"] == "PushLamps":
-                lamps = tuple(command["areas"])
-            elif command["type"] == "RecordRound":
-                verdict, wagers = command["ending"], command["wagers"]
-                reason = command["cause"] or ""
-                phase = "ended"
-                details["source"] = command["source"]
-                if in_force := [_odds(each) for each in command.get("multipliers", ())]:
-                    details["multipliers"] = in_force
-                else:
-                    details.pop("multipliers", None)
-                if command.get("camera_off"):
-                    details["camera"] = "off: no picture proves the toss (O-21)"
-                if command.get("by_eye"):
-                    details["by_eye"] = read_late(command)
-                if command.get("manual_shaker"):
-                    details["shaker"] = "a manual one, shaken by the dealer"
-                if corrected := command.get("correction"):
-                    details["corrected"] = _corrected(corrected)
-            elif command["type"] == "ShowMultipliers":
-                odds = [_odds(each) for each in command["multipliers"]]
-            elif command["type"] == "StartToss":
-                details["plan"] = {k: v for k, v in command["plan"].items() if k != "type"}
-    digest = records[0].get("digests", {}).get("profile", "")
-    under = next((record[UNDER] for record in records if UNDER in record), "")
-    details["profile_digest"] = digest
+    """One round for a console. `steps`: the accepted; `profile`: name and digest of today's."""
+    today = profile[0] if told.profile == profile[1] else "a profile that is not today's"
     return RoundView(
-        round_id=round_id,
-        profile=under or (profile[0] if digest == profile[1] else "a profile that is not today's"),
-        phase=phase or "unfinished",
-        verdict=verdict,
-        reason=reason,
-        read=read,
-        entered=entered,
-        wagers=wagers,
-        lamps=lamps,
-        events=tuple(happened),
-        details=details,
+        round_id=told.number,
+        profile=told.under or today,
+        phase="ended" if told.ended_in else "lamps lit" if told.shown_in else "unfinished",
+        verdict=told.ending or "",
+        reason=(told.cause if told.ended_in else told.reason) or "",
+        read=told.seen if told.reading == "Verified" else None,
+        entered=told.entered,
+        wagers=told.wagers or "",
+        lamps=told.areas,
+        events=tuple((_wall(step), said_in(step)) for step in steps),
+        details={**_details(told), "profile_digest": told.profile},
     )
+
+
+def _details(told: Round) -> dict[str, object]:
+    """What only some rounds have."""
+    found: dict[str, object] = {
+        "reading": told.verdicts[-1] if told.verdicts else None,
+        "pictures": [file for _, file, _ in told.pictures],
+        "plan": told.plan,
+        "multipliers": [_odds(each) for each in told.multipliers],
+        "camera": "off: no picture proves the toss (O-21)" if told.camera_off else "",
+        "by_eye": read_late(told) if told.by_eye else "",
+        "shaker": "a manual one, shaken by the dealer" if told.manual_shaker else "",
+        "corrected_to": told.withdrawn and result(told.values),
+        "corrected": _corrected(told),
+    }
+    if told.ended_in:
+        found["source"] = told.source
+    return {name: value for name, value in found.items() if value or name == "source"}
 
 
 _SAID = ("values", "serials", "area", "kind", "steps", "stayed", "tossed")
@@ -279,17 +247,12 @@ def _odds(plain: dict[str, Any]) -> str:
     return f"{plain['area']}{dice} {plain['odds']} to 1"
 
 
-def _result(values: list[int] | None) -> str:
-    return " ".join(map(str, values)) if values else "no roll"
-
-
-def _corrected(plain: dict[str, Any]) -> dict[str, object]:
+def _corrected(told: Round) -> dict[str, object]:
     """What the result was before, and who put another in its place."""
-    return {
-        "from": _result(plain["first"]),
-        "named_by": named(plain["named_by"]),
-        "agreed_by": named(plain["agreed_by"]),
-    }
+    if not told.corrected_by:
+        return {}
+    named_by, agreed_by = map(named, told.corrected_by)
+    return {"from": told.withdrawn, "named_by": named_by, "agreed_by": agreed_by}
 
 
 def _named(person: Mapping[str, Any]) -> str:
@@ -312,30 +275,56 @@ def happened_in(event: dict[str, Any]) -> str:
     return text
 
 
-def told(record: dict[str, Any]) -> JournalLine:
-    """A record in words, for reading."""
+def said_in(record: Mapping[str, Any]) -> str:
+    """What a record says happened, in words."""
     kind, event = record["kind"], record.get("event")
     text = happened_in(event) if event else record.get("note") or ""
     if kind == "refused":
-        text = f"refused: {text}: {record.get('reason', '')}"
-    elif kind == "console":
+        return f"refused: {text}: {record.get('reason', '')}"
+    if kind == "console":
         actor, said = record["actor"], record.get("text")
         text += f" by {_named(actor)}" if actor.get("name") else ""
-        text += f" at the {actor['port']} console" + (f": {said}" if said else "")
-    elif not event:
-        text = f"{words_of(kind)}: {text}"
-    for command in record.get("decision", ()):
-        if command["type"] == "RecordRound":
-            values = f": {' '.join(map(str, command['values']))}" if command["values"] else ""
-            why = f" ({words_of(command['cause'])})" if command["cause"] else ""
-            text += f"; round {command['round']} {words_of(command['ending'])}{values}{why}"
+        return text + f" at the {actor['port']} console" + (f": {said}" if said else "")
+    return text if event else f"{words_of(kind)}: {text}"
+
+
+_QUIET = ("type", "occasion", "plan", "demonstration", "clause", "corrects", "multipliers")
+
+
+def decided_in(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a record says was commanded, in words."""
+    return tuple(_decided(command) for command in record.get("decision", ()))
+
+
+def _decided(command: Mapping[str, Any]) -> str:
+    told = [
+        " ".join(map(str, value)) if isinstance(value, list) else words_of(str(value))
+        for key, value in command.items()
+        if key not in _QUIET and value not in (None, "", [], False) and not isinstance(value, dict)
+    ]
+    said = words(command["type"]) + (f": {', '.join(told)}" if told else "")
+    return f"{said}, a correction" if command.get("corrects") else said
+
+
+def told(record: dict[str, Any]) -> JournalLine:
+    """A record in words, for reading."""
     number = record.get("round")
     return JournalLine(
         sequence=record["sequence"],
         wall_s=_wall(record),
         kind="table" if number is None else f"round {number}",
-        text=text,
+        text=said_in(record) + _ended_in(record),
     )
+
+
+def _ended_in(record: Mapping[str, Any]) -> str:
+    text = ""
+    for one in (ended := understood(record)):
+        values = f": {' '.join(map(str, one.values))}" if one.values else ""
+        why = f" ({words_of(one.cause)})" if one.cause else ""
+        text += f"; round {one.number} {words_of(one.ending or '')}{values}{why}"
+    is_strange = ends_round(record) and not ended
+    return text + is_strange * "; it ends a round in a way that is not understood"
 
 
 def words_of(code: str) -> str:
@@ -344,18 +333,17 @@ def words_of(code: str) -> str:
 
 def who(record: dict[str, Any]) -> str:
     """The name of the person whose act a record is; empty where nobody acted."""
-    person = (
-        record.get("event", {}).get("person") or record.get("actor") or by_command(record) or {}
-    )
+    if by := by_command(record):
+        return by.name
+    person = record.get("event", {}).get("person") or record.get("actor") or {}
     return str(person.get("name") or "")
 
 
 def is_of_people(record: dict[str, Any]) -> bool:
     """Whether a record tells what a person did, how a round ended, a fault, or a start or stop."""
-    ends_round = any(c["type"] == "RecordRound" for c in record.get("decision", ()))
     is_fault = "Fault" in record.get("event", {}).get("type", "")
-    return bool(who(record)) or ends_round or is_fault or record["kind"] != "step"
+    return bool(who(record)) or ends_round(record) or is_fault or record["kind"] != "step"
 
 
-def _wall(record: dict[str, Any]) -> float:
+def _wall(record: Mapping[str, Any]) -> float:
     return datetime.fromisoformat(record["wall"]).timestamp()

@@ -118,9 +118,10 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         odd.append(chained(head, entry, monotonic_s=0.0, wall=wall, digests={}))
         head = Head(odd[-1].sequence, odd[-1].hash)
     command = {"type": "RecordRound", "round": 2, "ending": "x" * 999, "values": [1, 2, 3]}
+    frame = {"round": 2, "kind": "step", "sequence": 9}
     for plain in (
         {"round": 2, "kind": "step", "wall": {"a": 1}, "monotonic": "now", "sequence": []},
-        {"round": 2, "kind": 7, "wall": "9" * 999, "event": 3, "decision": [command, 5]},
+        {**frame, "wall": "9" * 999, "event": {"type": "Tick"}, "decision": [command]},
     ):
         body = json.dumps(plain).encode()
         head = Head(head.sequence + 1, chain_hash(head.hash, body))

@@ -11,6 +11,7 @@ import pytest
 from hil_tests.reliability.required import RequiredLamps, RequiredMotor
 from hil_tests.reliability.witness import Evidence, RecordedStep, Witness, describe, judge
 from hil_tests.table_under_test.lamps import against_truth
+from shaker_ctl.journal.history import Round
 
 VALUES = (1, 2, 4)
 FLAT = [{"value": value, "flat": True} for value in VALUES]
@@ -40,8 +41,8 @@ def fault_shown(at_s: float) -> Note:
 
 
 def ended(number: int, at_s: float = 14.0) -> RecordedStep:
-    record = {"type": "RecordRound", "round": number, "ending": "settled", "wagers": "settled"}
-    return RecordedStep(at_s, "LampsDark", number, ({**record, "source": "verified"},))
+    told = Round(number=number, ending="settled", wagers="settled", source="verified")
+    return RecordedStep(at_s, "LampsDark", number, (), (told,))
 
 
 ROUND = (en(10.0, True), en(11.8, False), commit(12.6, *VALUES))

@@ -142,7 +142,8 @@ class GamingDays:
         found = DaySheet()
         for record in self.records(day, chain):
             found.take(record.plain, record.hash.hex())
-        found.notes = self.notes(day)
+        found.notes += self.notes(day)
+        found.damage = "" if chain.damage is None else chain.damage.line()
         if found.records and (others := found.last - found.first + 1 - found.records):
             found.notes.append(f"{others} records between them are of other days")
         return found

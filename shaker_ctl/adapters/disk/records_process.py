@@ -26,11 +26,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk import volume_proofs
-from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
-from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
+from shaker_ctl.errors import JournalError, RefusedError
 
 PAUSE_S = 1.0
 """Seconds between two looks for work. The figures on screens may be as old as this."""
@@ -122,43 +121,6 @@ def verify_next(paths: list[Path], rest: Backoff) -> bool:
     return True
 
 
-class FollowedTables:
-    """The tables beside the chain, and the follower that they are made from."""
-
-    def __init__(self, journal: Path) -> None:
-        """Raises JournalError where there is no journal, or a medium refuses."""
-        with opened([journal]) as copies:
-            identity = copies[0].identity if copies else ""
-        self._journal = journal
-        self._tables = RecordTables(place(journal), identity)
-        try:
-            self._follower = Follower(journal, self._tables.cursor, identity=identity)
-        except JournalCorruptError:  # other records than those they were made from
-            self._tables.begin_anew()
-            self._follower = Follower(journal)
-
-    def keep_up(self) -> bool:
-        """Fold in what is new; return whether there may be more. Raises JournalError."""
-        records = self._follower.take()
-        if records:
-            self._tables.fold(records)
-        return len(records) == AT_ONCE
-
-    def look_over(self) -> None:
-        """Look whether the tables are as they were written; else begin anew, with a line.
-
-        Raises JournalError.
-        """
-        if self._tables.mend():
-            self._follower.close()
-            self._follower = Follower(self._journal)
-
-    def close(self) -> None:
-        """Let go of both files."""
-        self._follower.close()
-        self._tables.close()
-
-
 class RecordsJob:
     """One of the two things done here, piece by piece; what hinders it is said once."""
 
@@ -196,7 +158,7 @@ def _verifying(paths: list[Path], rest: Backoff) -> Iterator[bool]:
 
 
 def _following(journal: Path) -> Iterator[bool]:
-    with contextlib.closing(FollowedTables(journal)) as tables:
+    with contextlib.closing(RecordTables(journal)) as tables:
         looked_s = time.monotonic()
         while True:
             yield tables.keep_up()

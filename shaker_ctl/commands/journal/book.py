@@ -18,8 +18,9 @@ from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
+from shaker_ctl.journal.history import until_ended
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Chain, Record, until_ended
+from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import Volume, day_of
 from shaker_ctl.quoting import visible
 

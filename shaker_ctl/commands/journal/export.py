@@ -24,6 +24,7 @@ from shaker_ctl import whole_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.errors import JournalCorruptError, RefusedError, reraise_as
+from shaker_ctl.journal.history import ends_round, understood
 from shaker_ctl.journal.record import Damage, Head, Record, walk
 from shaker_ctl.quoting import cell
 
@@ -100,12 +101,13 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
         last = record.hash
         lines.write(record.exported.decode())
         count += 1
-        plain = record.plain
-        for closed in closings(plain):
-            values = closed["values"] or ["", "", ""]
-            rest = [closed["source"], closed["ending"], closed["wagers"], closed["cause"]]
-            rest.append(", ".join(plain.get("marks", ())))
-            told = [closed["round"], plain["wall"], *values, *rest]
+        ended = understood(plain := record.plain)
+        if ends_round(plain) and not ended:
+            said = f"record {record.sequence} ends a round in a way that is not understood"
+            typer.echo(f"{said}: it stands in {RECORDS} alone", err=True)
+        for one in ended:
+            told = [one.number, one.ended, *(one.values or ("", "", ""))]
+            told += [one.source, one.ending, one.wagers, one.cause, ", ".join(one.marks)]
             rows.writerow([cell(value) for value in told])
             rounds += 1
     ends = {"first": before.sequence + 1, "before": before.hash.hex(), "head": last.hex()}
@@ -160,13 +162,6 @@ def _record(number: int, line: bytes) -> Record:
 def with_hash(record: Record) -> dict[str, Any]:
     """The record for other programs, with its link of the chain."""
     return {"hash": record.hash.hex(), "record": record.plain}
-
-
-def closings(plain: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the ended rounds that a record tells of."""
-    for command in plain.get("decision", ()):
-        if command.get("type") == "RecordRound":
-            yield command
 
 
 def _moment(words: str) -> datetime:

@@ -16,11 +16,11 @@ from rich.text import Text
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened, screen
+from shaker_ctl.commands.journal.book import AsJson, Config, Journal, opened, screen
 from shaker_ctl.commands.journal.day_sheet import day_named
-from shaker_ctl.commands.journal.export import closings, with_hash
+from shaker_ctl.commands.journal.export import with_hash
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import UNDER
+from shaker_ctl.journal.history import Round, round_of
 from shaker_ctl.journal.record import Record
 from shaker_ctl.quoting import visible
 from shaker_ctl.view.archive import is_of_people, told, who
@@ -34,25 +34,25 @@ def last(
 ) -> None:
     """Show the last rounds, the incomplete one included (O-7)."""
     with opened(config, journal) as book:
-        rounds = [_summary(number, book) for number in book.store.last_rounds(count)]
-        if len(rounds) < count or rounds[0]["records"][0] < book.first:
+        numbers = book.store.last_rounds(count)
+        rounds = [round_of(book.round(number), number) for number in numbers]
+        if len(rounds) < count or rounds[0].first < book.first:
             book.say_what_is_left_out()
         if as_json:
-            typer.echo(json.dumps(rounds, indent=2))
+            typer.echo(json.dumps([_summary(one) for one in rounds], indent=2))
             return
-        _draw_marks(mark for row in rounds for mark in row["marks"])
+        _draw_marks(mark for one in rounds for mark in one.marks)
         names = ("round", "began (UTC)", "values", "named by", "ending", "wagers", "cause")
         table = Table(*names, title=f"last {len(rounds)} rounds")
-        for row in rounds:
-            values = "-" if row["values"] is None else " ".join(map(str, row["values"]))
+        for one in rounds:
             table.add_row(
-                visible(row["round"]),
-                visible(row["began"][:19].replace("T", " ")),
-                visible(values),
-                _words(row["source"]),
-                _words(row["ending"]) if row["ending"] else Text("unfinished", "yellow"),
-                _words(row["wagers"]),
-                _words(row["cause"]),
+                visible(one.number),
+                visible(one.began[:19].replace("T", " ")),
+                " ".join(map(str, one.values or "-")),
+                _words(one.source),
+                _words(one.ending) if one.ending else Text("unfinished", "yellow"),
+                _words(one.wagers),
+                _words(one.cause),
             )
         screen.print(table)
 
@@ -62,23 +62,10 @@ def _words(name: str | None) -> str:
     return visible(name or "-").replace("_", " ")
 
 
-def _summary(number: int, book: CheckedJournal) -> dict[str, Any]:
-    found = list(book.round(number))
-    records = [record.plain for record in found]
-    closed = next((c for plain in records for c in closings(plain) if c["round"] == number), {})
-    return {
-        "round": number,
-        "began": records[0]["wall"],
-        "ended": records[-1]["wall"],
-        "records": [records[0]["sequence"], records[-1]["sequence"]],
-        **{key: closed.get(key) for key in ("values", "source", "ending", "wagers", "cause")},
-        "marks": _marks(found),
-    }
-
-
-def _marks(records: list[Record]) -> list[str]:
-    """What the records say of themselves: `DEMONSTRATION`."""
-    return list(dict.fromkeys(m for one in records for m in one.plain.get("marks", ())))
+def _summary(told: Round) -> dict[str, Any]:
+    facts = ("began", "ended", "values", "source", "ending", "wagers", "cause", "marks")
+    records = [told.first, told.last]
+    return {"round": told.number, "records": records, **{x: getattr(told, x) for x in facts}}
 
 
 def _draw_marks(marks: Iterable[str]) -> None:
@@ -101,11 +88,12 @@ def show(
         if as_json:
             typer.echo(json.dumps([with_hash(record) for record in records], indent=2))
             return
-        _draw_marks(_marks(records))
-        began = datetime.fromisoformat(records[0].plain["wall"]).astimezone()
+        one = round_of(records, number)
+        _draw_marks(one.marks)
+        began = datetime.fromisoformat(one.began).astimezone()
         title = f"round {number}, {began:%Y-%m-%d}, local time"
         screen.print(_raw(records, title) if raw else _in_words(records, title))
-        _draw_evidence(number, records, book.parameters.pictures)
+        _draw_evidence(one, records[-1], book.parameters.pictures)
 
 
 def _in_words(records: list[Record], title: str) -> Table:
@@ -134,28 +122,27 @@ def _raw(records: list[Record], title: str) -> Table:
     return table
 
 
-def _draw_evidence(number: int, records: list[Record], folder: Path) -> None:
+def _draw_evidence(told: Round, last: Record, folder: Path) -> None:
     """Digests, pictures and disputes of a round."""
-    last = records[-1]
-    for under in dict.fromkeys(one.plain[UNDER] for one in records if UNDER in one.plain):
-        screen.print(visible(f"{'rules':10} {under}"), soft_wrap=True)
+    if told.under:
+        screen.print(visible(f"{'rules':10} {told.under}"), soft_wrap=True)
     screen.print(visible(f"{'chain':10} {last.hash.hex()}"))
     for name, digest in sorted(last.plain["digests"].items()):
         screen.print(visible(f"{name:10} {digest}"))
-    for saved in (one for each in records for one in each.plain["pictures"].values()):
-        said = visible(f"picture    {folder / saved['file']}{_standing(folder, saved)}")
+    for _, file, sha256 in told.pictures:
+        said = visible(f"picture    {folder / file}{_standing(folder, file, sha256)}")
         screen.print(said, soft_wrap=True)
     for act in DisputeList(folder).acts():
-        if act.round == number:
+        if act.round == told.number:
             what = "opened" if act.is_open else "settled"
             said = visible(f"dispute    {what} {act.wall} by {act.by}: {act.reason}")
             screen.print(said, soft_wrap=True)
 
 
-def _standing(folder: Path, saved: dict[str, Any]) -> str:
+def _standing(folder: Path, file: str, sha256: str) -> str:
     """What there is to say of a picture beside its name."""
     try:
-        recorded_picture(folder, saved["file"], saved["sha256"])
+        recorded_picture(folder, file, sha256)
     except OSError:
         return " (no longer kept)"
     except RefusedError:

@@ -10,7 +10,7 @@ from time import tzset
 import pytest
 from typer.testing import CliRunner
 
-from shaker_ctl.adapters.disk.record_tables import RecordTables, place
+from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
@@ -248,11 +248,9 @@ def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
     assert "DAY SHEET  Pit 3\n" in shown.output
     assert "not counted" in shown.output, "nobody has made the tables yet"
-    store = SqliteJournal(journal, read_only=True)
-    tables = RecordTables(place(journal), store.identity)
-    tables.fold(list(store.read()))
+    tables = RecordTables(journal)
+    tables.keep_up()
     tables.close()
-    store.close()
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
     assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output
 

@@ -16,9 +16,10 @@ from shaker_ctl.journal.distributions import (
     normal_power,
     normal_two_sided,
 )
+from shaker_ctl.journal.history import Round, Values
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
 from shaker_ctl.journal.statistics import ALPHA, figures, figures_of, judge
-from shaker_ctl.journal.tally import Values, from_plain, outcomes, tally, tally_of
+from shaker_ctl.journal.tally import Tally, from_plain, tally_of
 
 
 def tosses(n: int, seed: int, weights: tuple[float, ...] = (1, 1, 1, 1, 1, 1)) -> list[Values]:
@@ -132,30 +133,15 @@ def journal_of(values: list[Values | None]) -> list[Record]:
 
 def test_unreadable_and_void_rates_stand_beside_each_face_with_their_number() -> None:
     """Round 2 was unreadable and entered by hand; round 3 was read, and then void."""
-
-    def reading(number: int, verdict: dict[str, object]) -> Entry:
-        occasion = {"type": "Occasion", "purpose": "play", "number": number}
-        event = {"type": "ReadingMade", "occasion": occasion, "verdict": verdict}
-        return Entry("step", {"event": event, "decision": []}, round=number)
-
-    def ended(number: int, ending: str, source: str | None, values: object) -> Entry:
-        command = {"type": "RecordRound", "round": number, "ending": ending}
-        decision = [{**command, "source": source, "values": values}]
-        return Entry("step", {"event": {"type": "Tick"}, "decision": decision}, round=number)
-
-    head, records = genesis("faces"), []
-    for entry in (
-        reading(1, {"type": "Verified", "values": [1, 2, 2]}),
-        ended(1, "settled", "verified", [1, 2, 2]),
-        reading(2, {"type": "Unreadable", "reason": "touching"}),
-        ended(2, "settled", "entered", [2, 5, 5]),
-        reading(3, {"type": "Verified", "values": [2, 6, 6]}),
-        ended(3, "void", None, None),
+    read, unread = {"type": "Verified", "values": [2, 6, 6]}, {"type": "Unreadable"}
+    counts = Tally()
+    for one in (
+        Round(number=1, ending="settled", source="verified", values=(1, 2, 2)),
+        Round(number=2, ending="settled", source="entered", values=(2, 5, 5), verdicts=(unread,)),
+        Round(number=3, ending="void", verdicts=(read,)),
     ):
-        wall = "2026-11-21T00:00:00+00:00"
-        records.append(link(head, entry, monotonic_s=0.0, wall=wall, digests={}))
-        head = Head(records[-1].sequence, records[-1].hash)
-    shown = figures(records)
+        counts.add(one)
+    shown = figures_of(counts)
     by_face: dict[int, dict[str, object]] = shown["by_face"]  # type: ignore[assignment]
     third = round(1 / 3, 5)
     assert by_face[2] == {
@@ -177,12 +163,6 @@ def test_every_test_says_what_it_could_have_seen() -> None:
         assert test.against
 
 
-def test_outcomes_come_from_the_ended_rounds() -> None:
-    found = outcomes(journal_of([(1, 2, 3), None, (6, 6, 6), (4, 4, 1)]))
-    assert [o.values for o in found] == [(1, 2, 3), None, (6, 6, 6), (4, 4, 1)]
-    assert [o.ending for o in found] == ["settled", "void", "settled", "settled"]
-
-
 def test_figures_are_plain_and_never_say_that_dice_are_fair() -> None:
     shown = figures(journal_of([*tosses(300, 9), None]))
     text = json.dumps(shown)
@@ -194,10 +174,9 @@ def test_figures_are_plain_and_never_say_that_dice_are_fair() -> None:
 
 
 def test_a_kept_tally_is_the_tally_and_grows_on() -> None:
-    records = journal_of([*tosses(200, 4), None, (1, 2, 3)])
-    found = outcomes(records)
-    kept = from_plain(json.loads(json.dumps(tally(found[:120]).to_plain())))
-    for outcome in found[120:]:
-        kept.add(outcome)
-    assert kept == tally(found)
+    records = journal_of([*tosses(60, 4), None, (1, 2, 3)])
+    kept = Tally()
+    for record in records:
+        kept = from_plain(json.loads(json.dumps(kept.to_plain())))
+        kept.take(record)
     assert {**figures_of(kept), "left_out": [], "marks": []} == figures(records)

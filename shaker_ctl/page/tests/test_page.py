@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from hil_tests.waiting import until
-from shaker_ctl.adapters.disk.record_tables import RecordTables, place
+from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalWriteError
+from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.tally import Outcome
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.guard import HEADERS
 from shaker_ctl.page.parameters import PageParameters
@@ -580,7 +580,7 @@ class TestStrangeRecords:
                 {
                     "type": "TossSettled",
                     "occasion": {"type": "Occasion", "purpose": "play", "number": 4},
-                    "proof": {"turns": 2**63},
+                    "proof": 2**63,
                 },
                 [],
             ),
@@ -748,11 +748,12 @@ class TestOthers:
         assert "still being counted" in words
 
     def test_statistics_never_say_that_dice_are_fair(self, page, scribe):
-        tables = RecordTables(place(scribe.book.path), scribe.book.identity)
+        tables = RecordTables(scribe.book.path)
         faces = range(1, 7)
         for number, values in enumerate(product(faces, faces, faces)):
-            tables._tally.add(Outcome(number, "settled", "verified", values))
-        tables.fold(list(scribe.book.read()))
+            told = Round(number=number, ending="settled", source="verified", values=values)
+            tables._tally.add(told)
+        tables.keep_up()
         tables.close()
 
         words = _logged_in(page, "sam", "surveillance").get("/statistics").words.lower()

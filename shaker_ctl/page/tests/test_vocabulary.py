@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from shaker_ctl.installation.places import shipped
-from shaker_ctl.page.journal import STAGES
+from shaker_ctl.journal.history import STAGES
 from shaker_ctl.page.technician import WIRING, parts_of
 from shaker_ctl.rules import events
 from shaker_ctl.rules.events import Event
 
 
 def test_each_stage_begins_with_an_event_of_the_rules() -> None:
-    for name, _ in STAGES:
+    for name in STAGES:
         assert issubclass(getattr(events, name), Event)
 
 

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shaker_ctl.journal.history import other_dice
 from shaker_ctl.journal.meters import moved
-from shaker_ctl.journal.record import Entry, Head, Record, are_other_dice, genesis, link
+from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.motion.mixing import RETENTION_TOSSES
 from shaker_ctl.rules import events
@@ -199,7 +200,7 @@ def test_dice_that_the_first_of_two_persons_names_change_nothing_that_is_counted
         wear.observe(step, event)
         body = {"event": to_record(event), "decision": [to_record(c) for c in step.commands]}
         record = {"kind": "step", **body}
-        told.append((are_other_dice(record), list(moved(record)), wear.figures()))
+        told.append((other_dice(record), list(moved(record)), wear.figures()))
         if who is FLOOR:
             watched.tell(read(4, (5, 5, 5)))
             assert watched.codes == ["outcome-health"], "these are still the dice that were tossed"

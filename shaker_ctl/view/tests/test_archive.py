@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.history import Named, Round
 from shaker_ctl.journal.record import Head, Record, canonical
 from shaker_ctl.journal.tally import Tally, tally_of
 from shaker_ctl.view import archive
@@ -131,52 +132,22 @@ def test_a_round_says_who_did_what_and_with_which_values() -> None:
 
 
 def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_the_other() -> None:
-    fay = {"type": "Person", "name": "fay", "role": "floorperson"}
-    dan = {"type": "Person", "name": "dan", "role": "dealer"}
-    agreed = {"type": "CorrectionAgreed", "person": fay, "round": 4, "values": [1, 4, 4]}
-    ended = {
-        "type": "RecordRound",
-        "round": 4,
-        "ending": "settled",
-        "wagers": "settled",
-        "cause": None,
-        "values": [1, 4, 4],
-        "source": "entered",
-        "multipliers": [],
-        "correction": {"first": [1, 4, 5], "named_by": dan, "agreed_by": fay},
-    }
-    found = made(
-        record(1, kind="step", round=4, event=agreed, decision=[]),
-        record(2, kind="step", round=4, event={"type": "LampsDark"}, decision=[ended]),
-    ).round(4)
-    assert found is not None
-    assert found.details["corrected_to"] == "1 4 4"
-    assert found.details["corrected"] == {
+    by = (Named("dan", "dealer"), Named("fay", "floorperson"))
+    told = Round(number=4, values=(1, 4, 4), withdrawn="1 4 5", corrected_by=by)
+    details = archive.round_view(told, ()).details
+    assert details["corrected_to"] == "1 4 4"
+    assert details["corrected"] == {
         "from": "1 4 5",
         "named_by": "dan (dealer)",
         "agreed_by": "fay (floorperson)",
     }
-    assert found.events[0][1] == "correction agreed by fay, floorperson: 1 4 4"
 
 
 def test_a_round_by_eye_says_so_and_what_was_read_later() -> None:
     late = {"type": "Verified", "values": [6, 4, 6], "confidence": 1.0}
-    ended = {
-        "type": "RecordRound",
-        "round": 4,
-        "ending": "settled",
-        "wagers": "settled",
-        "cause": None,
-        "values": [1, 1, 1],
-        "source": "entered",
-        "multipliers": [],
-        "by_eye": True,
-        "late": late,
-    }
-    dark = {"type": "LampsDark"}
-    found = made(record(1, kind="step", round=4, event=dark, decision=[ended])).round(4)
-    assert found is not None
-    assert found.details["by_eye"] == "read after it was entered: 6 4 6, another"
+    told = Round(number=4, values=(1, 1, 1), by_eye=True, late=late)
+    said = archive.round_view(told, ()).details["by_eye"]
+    assert said == "read after it was entered: 6 4 6, another"
 
 
 def test_statistics_come_from_the_tables_and_say_how_far_they_reach() -> None:

@@ -29,6 +29,8 @@ class Interlocks:
     button_pressed: bool
     lid_flag_stands: bool = False
     """The lid's flag is fitted and has not fallen: nobody has raised the lid since it was set."""
+    motor_supplied: bool | None = None
+    """What the contactor's feedback says; None where none is wired."""
 
 
 class GpioLink(Protocol):

@@ -21,6 +21,7 @@ import pytest
 
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl import settings
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.commands import seal
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor.computer import Computer
@@ -110,7 +111,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (root / "usr/bin/pinctrl").chmod(0o755)
-    for act in to_install(Wishes(Places(root, prefix=PREFIX))):
+    for act in to_install(Wishes(Places(root, prefix=PREFIX), pins=PinParameters(motor_supply=27))):
         act.do()
     session = Session(Plan(seed=5), folder / "table")
     # Another medium than the journal's: on this machine, memory.
@@ -122,7 +123,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             text = config.read_text()
             here = json.dumps(str(session.folder / "journal-second.sqlite"))
             text = text.replace(here, json.dumps(f"{second}/journal.sqlite"))
-            config.write_text(text)
+            config.write_text(text.replace("[gpio]\n", "[gpio]\npins.motor_supply = 27\n"))
             seal.keys(folder / "approver.key", config.parent / place.PUBLIC_KEY, unguarded=True)
             computer = Computer(root, machine="aarch64", path=str(root / "usr/bin"))
             yield Bench(session, computer, config, Path(second))
@@ -166,7 +167,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
         *("lamp box", "lamps", "technician's console", "dealer's console"),
         *("GPIO", "camera", "picture", "ring light", "exposure"),
         *("e-stop", "compartment", "cover", "driver fault", "player's button"),
-        *("tach at rest", "shaker"),
+        *("tach at rest", "motor supply", "shaker"),
     ]
 
 
@@ -243,6 +244,9 @@ TROUBLES = {
     ),
     "driver fault": Trouble(
         on_the_rig("inject driver_fault"), ("driver fault",), "its own display", ("shaker",)
+    ),
+    "contactor welded": Trouble(
+        on_the_rig("inject supply_welded"), ("motor supply",), "supply NOW", ("shaker",)
     ),
     "button stuck": Trouble(
         on_the_rig("inject button_stuck"), ("player's button",), "line to GPIO 16"

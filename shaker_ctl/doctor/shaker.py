@@ -34,6 +34,9 @@ RUNAWAY = 1.5
 REST_S = 0.3
 """How long the tach is listened to while EN is low."""
 
+SUPPLY_S = 0.2
+"""Longest time in which e-stop and lid take the motor's supply."""
+
 ANSWER_S = 5.0
 """Longest time from the order to jog until the motion thread has answered."""
 
@@ -112,6 +115,47 @@ def tach_at_rest(pins: GpioPins) -> Finding:
             "shielding and ground; GPIO {tach}",
         )
     return ok("tach at rest", "silent")
+
+
+def supply(pins: GpioPins) -> Finding:
+    """Release the latch for a moment: its contact must take the motor's supply, and give it back.
+
+    E-stop and compartment hold one coil, so this proves the contactor and not the e-stop's pole.
+    """
+    name = "motor supply"
+    if not pins.lines.read().motor_supplied:
+        return fail(
+            name,
+            "off with everything closed",
+            "Check fuse, contactor, its coil's wires through e-stop and compartment, and GPIO "
+            "{motor_supply}",
+        )
+    began_s = time.monotonic()
+    pins.outputs.release_latch(True)
+    try:
+        is_off = _supply_becomes(pins, False)
+        took_s = time.monotonic() - began_s
+    finally:
+        pins.outputs.release_latch(False)
+    if not is_off:
+        return fail(
+            name,
+            f"still on {1000 * SUPPLY_S:.0f} ms after the latch was released",
+            "Part the motor from its supply NOW: the contactor is welded, its coil is not held by "
+            "the compartment's pole, or the feedback's wire to GPIO {motor_supply} is broken",
+        )
+    if not _supply_becomes(pins, True):
+        return fail(name, "does not come back", "Close and lock the compartment; check its pole")
+    return ok(name, f"off {1000 * took_s:.0f} ms after the latch was released, and on again")
+
+
+def _supply_becomes(pins: GpioPins, is_on: bool) -> bool:
+    until_s = time.monotonic() + SUPPLY_S
+    while pins.lines.read().motor_supplied is not is_on:
+        if time.monotonic() > until_s:
+            return False
+        time.sleep(0.005)
+    return True
 
 
 class _Listener:
@@ -211,4 +255,9 @@ def examine(
     if denied:
         yield warn("shaker", f"not turned: {', '.join(denied)}", "Mend that first")
         return
+    if pins.lines.read().motor_supplied is not None:
+        yield (proof := supply(pins))
+        if proof.verdict == "fail":
+            yield warn("shaker", "not turned: motor supply", "Mend that first")
+            return
     yield jog(pins, parameters)

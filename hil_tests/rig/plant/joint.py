@@ -59,7 +59,7 @@ class PlantOutputs:
     estop_pressed: bool = False
     button_pressed: bool = False
     motor_supplied: bool = True
-    """Whether the contactor in the motor's supply is closed. No pin reads it yet."""
+    """Whether the contactor in the motor's supply is closed; its mirror contact says so."""
     current_a: float = 0.0
     """Motor current at the end of the interval, in amperes."""
     speed_rpm: float = 0.0

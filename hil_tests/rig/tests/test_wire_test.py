@@ -112,4 +112,4 @@ def test_a_bench_that_a_rig_on_another_computer_has_is_left_alone(bench_file: Pa
 
 def test_a_free_bench_without_wires_is_told_so(bench_file: Path) -> None:
     ran = CliRunner().invoke(app, ["wires", "--rig", str(bench_file)])
-    assert (ran.exit_code, ran.output.count("missing: nothing arrives")) == (1, 12)
+    assert (ran.exit_code, ran.output.count("missing: nothing arrives")) == (1, 13)

@@ -223,7 +223,7 @@ class BenchWires:
         self._pins = pins
         self._contacts = (
             *(pins.estop, pins.compartment, pins.lid_flag, pins.cover),
-            *(pins.driver_fault, pins.button),
+            *(pins.driver_fault, pins.button, pins.motor_supply),
         )
         if len(set(astuple(pins))) != len(astuple(pins)):
             raise WiresError("two wires end at one pin of the rig; see [gpio.wiring]")
@@ -304,6 +304,7 @@ class BenchWires:
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)
         self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
+        self._pull(pins.motor_supply, is_closed=not outputs.motor_supplied)
         self._pull(pins.cover, is_closed=not outputs.cover_open)
         self._pull(pins.estop, is_closed=not outputs.estop_pressed and not self.trouble)
         self._pull(pins.button, is_closed=outputs.button_pressed)

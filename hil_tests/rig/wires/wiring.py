@@ -43,7 +43,8 @@ class PinMap:
     cover_drive: Number = 20
     latch_release: Number = 21
     lid_flag: Number = 26
-    """Wired always; a controller whose settings name no flag does not look at it."""
+    motor_supply: Number = 27
+    """Both are wired always; a controller whose settings do not name them does not look at them."""
 
     @property
     def outputs(self) -> frozenset[int]:
@@ -110,6 +111,7 @@ class Wiring:
         self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
         self._pull(pins.compartment, is_closed=not outputs.compartment_open)
         self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
+        self._pull(pins.motor_supply, is_closed=not outputs.motor_supplied)
         self._pull(pins.cover, is_closed=not outputs.cover_open)
         self._pull(pins.estop, is_closed=not outputs.estop_pressed)
         self._pull(pins.button, is_closed=outputs.button_pressed)

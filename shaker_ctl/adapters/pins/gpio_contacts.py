@@ -12,8 +12,8 @@ from shaker_ctl.ports import Interlocks
 
 def contact_pins(pins: PinParameters) -> tuple[int, ...]:
     """The pins that `decode` looks at."""
-    flag = () if pins.lid_flag is None else (pins.lid_flag,)
-    return (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button, *flag)
+    always = (pins.compartment, pins.cover, pins.estop, pins.driver_fault, pins.button)
+    return (*always, *(pin for pin in (pins.lid_flag, pins.motor_supply) if pin is not None))
 
 
 def decode(word: int, pins: PinParameters) -> Interlocks:
@@ -31,4 +31,5 @@ def decode(word: int, pins: PinParameters) -> Interlocks:
         driver_fault=not high(pins.driver_fault),
         button_pressed=not high(pins.button),
         lid_flag_stands=flag_stands,
+        motor_supplied=None if pins.motor_supply is None else high(pins.motor_supply),
     )

@@ -46,6 +46,11 @@ class PinParameters(Parameters):
     of the interrupted toss; without it dealer and floorperson say so, or the round is void. GPIO 26
     is free for it (`systemd/README.md`).
     """
+    motor_supply: int | None = Field(default=None, ge=2, le=27)
+    """Feedback of the contactor in the motor's supply: its mirror contact, pulled up, 0 = the motor
+    has no supply. Empty: none is wired, and `doctor` cannot prove that the contactor drops. GPIO 27
+    is free for it.
+    """
 
     @model_validator(mode="after")
     def _one_use_each(self) -> Self:

@@ -27,6 +27,7 @@ NAMES = {
     "cover drive": "cover_drive",
     "latch": "latch_release",
     "lid flag (option)": "lid_flag",
+    "motor supply (option)": "motor_supply",
 }
 
 
@@ -49,7 +50,7 @@ def rows() -> list[list[str]]:
 
 
 def test_the_pin_table_names_every_pin_of_the_settings_and_no_other():
-    pins = PinParameters(lid_flag=26).model_dump()
+    pins = PinParameters(lid_flag=26, motor_supply=27).model_dump()
     assert {NAMES[row[0]]: int(row[1]) for row in rows()} == pins
 
 
@@ -94,7 +95,7 @@ NETLIST = (MACHINE / "netlist.txt").read_text("utf-8")
 
 def test_the_netlist_brings_every_pin_of_the_settings_to_its_place_on_the_header():
     nets = {line.partition(" ")[0]: line.split()[1:] for line in NETLIST.splitlines()[::-1] if line}
-    for name, gpio in PinParameters(lid_flag=26).model_dump().items():
+    for name, gpio in PinParameters(lid_flag=26, motor_supply=27).model_dump().items():
         assert f"PI.{HEADER[gpio]}" in nets[name], name
 
 

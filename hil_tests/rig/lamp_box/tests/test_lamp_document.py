@@ -67,9 +67,9 @@ def test_a_reply_with_one_other_byte_is_not_taken_for_the_example():
 
 
 def test_no_cut_at_any_moment_lights_a_wrong_lamp(board):
-    """Every 97th instruction; the program alone, without a number, cuts at each of 150,000."""
+    """Every 197th instruction; the program alone, without a number, cuts at each of 127,000."""
     tried = subprocess.run(
-        firmware.command("trial_of_cuts", "97"), capture_output=True, text=True, check=False
+        firmware.command("trial_of_cuts", "197"), capture_output=True, text=True, check=False
     )
     assert tried.returncode == 0, tried.stdout
     assert "changes of lamps seen, 0 wrong; 0 wrong ends" in tried.stdout

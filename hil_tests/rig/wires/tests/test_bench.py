@@ -38,6 +38,7 @@ WIRING = PinMap(
     cover_drive=8,
     latch_release=7,
     lid_flag=20,
+    motor_supply=21,
 )
 RUN_S = 0.6
 

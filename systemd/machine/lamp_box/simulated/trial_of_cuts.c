@@ -2,7 +2,7 @@
  *
  *   trial_of_cuts PROGRAM.elf [EVERY]
  *
- * An act is cut at every EVERY-th instruction (1: at each) from the end of its request to the end of
+ * An act is cut at every EVERY-th instruction (1: at each), by a reset and by a brown-out, from the end of its request to the end of
  * its reply, and its request at every byte and in every bit. At no moment may other lamps be driven
  * than those of the act, all of them or none. After each cut the box must be dark, its memory sound
  * and whole: as before the act or as after it. Then the act is done again and must be obeyed. */
@@ -275,8 +275,8 @@ static long cut_everywhere(const act *one, long every)
 {
     long trials = 0;
     learn(one);
-    for (long moment = 0; cut_at(one, moment, trials & 1); moment += every)
-        trials++;
+    for (long moment = 0; cut_at(one, moment, false); moment += every, trials += 2)
+        cut_at(one, moment, true);
     return trials;
 }
 

@@ -304,7 +304,7 @@ TROUBLES = {
     ),
     "second medium missing": Trouble(without_the_second_medium, ("second disk",), "Mount"),
     "pins changed without installing": Trouble(
-        with_another_pin, ("stop script",), "shaker-ctl install"
+        with_another_pin, ("stop script", "motor supply"), "shaker-ctl install", ("shaker",)
     ),
     "no pin tool": Trouble(without_a_pin_tool, ("stop script",), "raspi-utils"),
     "stop script gone": Trouble(without_the_stop_script, ("stop script",), "shaker-ctl install"),

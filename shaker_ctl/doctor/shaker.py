@@ -141,8 +141,9 @@ def supply(pins: GpioPins) -> Finding:
         return fail(
             name,
             f"still on {1000 * SUPPLY_S:.0f} ms after the latch was released",
-            "Part the motor from its supply NOW: the contactor is welded, its coil is not held by "
-            "the compartment's pole, or the feedback's wire to GPIO {motor_supply} is broken",
+            "Part the motor from its supply NOW: the contactor is welded, or its coil is not held by "
+            "the compartment's pole. Else check latch and feedback at GPIO {latch_release} and "
+            "{motor_supply}",
         )
     if not _supply_becomes(pins, True):
         return fail(name, "does not come back", "Close and lock the compartment; check its pole")

@@ -141,9 +141,9 @@ def supply(pins: GpioPins) -> Finding:
         return fail(
             name,
             f"still on {1000 * SUPPLY_S:.0f} ms after the latch was released",
-            "Part the motor from its supply NOW: the contactor is welded, or its coil is not held by "
-            "the compartment's pole. Else check latch and feedback at GPIO {latch_release} and "
-            "{motor_supply}",
+            "Part the motor from its supply NOW: the contactor is welded, or the compartment's "
+            "pole does not hold its coil. Else check latch and feedback at GPIO {latch_release} "
+            "and {motor_supply}",
         )
     if not _supply_becomes(pins, True):
         return fail(name, "does not come back", "Close and lock the compartment; check its pole")

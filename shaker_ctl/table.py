@@ -51,12 +51,13 @@ from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
-from shaker_ctl.rules import blind, commands, events, rulebook
+from shaker_ctl.rules import blind, commands, events, profile_files, rulebook
 from shaker_ctl.rules.phases import AT_HAND, SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.seal import fault as seal_fault
+from shaker_ctl.seal.answer import approved_list, keyed
 from shaker_ctl.seal.examine import Examined
 from shaker_ctl.seal.manifest import digest
 from shaker_ctl.seal.watch import SealWatch
@@ -262,6 +263,7 @@ class Table:
                 wear=wear,
                 meters=tables.meters,
                 why_due=why_due,
+                keyed_answer=self._keyed_answer,
                 require_verified=self._require_verified,
             )
         )
@@ -284,6 +286,11 @@ class Table:
             ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
             ("seal", self._sealed.seal, is_verified),
         )
+
+    def _keyed_answer(self, seed: str) -> str:
+        """What an inspector is told, from the files as they lie now."""
+        own = profile_files.own_files(self._settings.table.profile)
+        return keyed(seed, approved_list(others=(self._source, *own)))
 
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""

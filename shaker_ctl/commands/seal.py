@@ -25,6 +25,7 @@ from shaker_ctl.errors import JournalError, RefusedError, SealError, reraise_as
 from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.seal import answer as keyed_answer
 from shaker_ctl.seal import examine, manifest, place, signature
 from shaker_ctl.whole_file import mode, put
 
@@ -95,7 +96,7 @@ def write(
             f"the table trusts another key than {key}: {where.public_key}",
             remedy="Sign with its private half, or install this key's public half first",
         )
-    elsewhere = [where.settings, *profile_files.own_files(chosen.table.profile)]
+    elsewhere = _settings_and_profile(where.settings, chosen)
     sealed = manifest.Manifest(
         sealed=datetime.now(UTC).isoformat(timespec="seconds"),
         by=by,
@@ -119,6 +120,10 @@ def write(
         f"{file}: {count} files and {len(sealed.libraries)} libraries sealed "
         f"by {by}, key {signature.fingerprint(trusted)}"
     )
+
+
+def _settings_and_profile(config: Path, chosen: settings_file.Settings) -> list[Path]:
+    return [config, *profile_files.own_files(chosen.table.profile)]
 
 
 @app.command()
@@ -193,6 +198,29 @@ def _good(found: examine.Examined) -> tuple[tuple[str, str], str]:
         f": {count} files and {len(found.manifest.libraries)} libraries, sealed "
         f"{found.manifest.sealed} by {found.manifest.by}, key {found.seal}",
     )
+
+
+@app.command()
+def answer(
+    seed: Annotated[str, typer.Argument(help="What an inspector types at the table.")],
+    config: Config = DEFAULT_CONFIG,
+    packages: Packages = None,
+    listed: Annotated[
+        Path | None, typer.Option("--list", help="File to write the list to, for openssl.")
+    ] = None,
+) -> None:
+    """Print what `answer SEED` must say at the console of a table with these very files.
+
+    It is `openssl dgst -sha256 -hmac SEED LIST`, over the list of every file and library that
+    decides. Run it over the approved version, on another machine.
+    """
+    others = _settings_and_profile(config, settings_file.load(config))
+    text = keyed_answer.approved_list(packages or manifest.ROOT, others)
+    if listed is not None:
+        remedy = "Name a file in a folder that you may write to"
+        with reraise_as(RefusedError, f"{listed} cannot be written", remedy=remedy):
+            put(listed, text, mode(0o644))
+    typer.echo(keyed_answer.keyed(seed, text))
 
 
 @app.command()

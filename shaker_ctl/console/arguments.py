@@ -19,6 +19,7 @@ Reader = Callable[[Sequence[str]], Arguments]
 _NAME = re.compile(r"[\w][\w.-]{0,31}")
 _CODE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _SERIAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]{0,31}")
+_SEED = re.compile(r"[A-Za-z0-9]{1,64}")
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _DECIMAL = re.compile(r"\d{1,5}(\.\d{1,3})?", re.ASCII)
 _DICE = re.compile(r"[1-6]{3}", re.ASCII)
@@ -179,6 +180,13 @@ def _area(word: str) -> str:
     if word.lower() not in AREAS:
         raise ArgumentsError("AREA is a name such as small, pair-2-5, total-10; `lamps` shows them")
     return word.lower()
+
+
+def seed(words: Sequence[str]) -> Arguments:
+    word = _only(words, "SEED")
+    if not _SEED.fullmatch(word):
+        raise ArgumentsError("SEED has 1 to 64 letters and digits, as the inspector chose them")
+    return {"seed": word}
 
 
 def level(words: Sequence[str]) -> Arguments:

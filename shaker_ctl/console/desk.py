@@ -408,6 +408,9 @@ class Desk(Protocol):
     def meters(self) -> Mapping[str, object]:
         """Counters since they were last cleared, when, and by whom; raises `ShakerError`."""
 
+    def keyed_answer(self, seed: str) -> str:
+        """HMAC-SHA256 under `seed` over the digests of what decides, read anew; raises OSError."""
+
     def fault_codes(self) -> Mapping[str, str]:
         """Every code that the fault queue may show, with its cause in words; does not wait."""
 

@@ -308,6 +308,13 @@ FORMS: tuple[Form, ...] = (
         did="What was under way is given up.",
     ),
     _look("log bundle", "journal slice, settings, versions, pictures", roles=_TECHNICIAN),
+    _look(
+        "answer",
+        "what openssl says of the approved files under an inspector's SEED",
+        "SEED",
+        args.seed,
+        roles=_FLOOR | _TECHNICIAN,
+    ),
     _look("export", "the sealed journal, for an inspector", roles=_TECHNICIAN),
 )
 

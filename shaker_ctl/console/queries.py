@@ -92,6 +92,13 @@ def _digests(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     return LookAnswer([f"{PRODUCT} {__version__}", *render.digests(view, viewer.style)], fields)
 
 
+def _answer(viewer: Viewer, arguments: Arguments) -> LookAnswer:
+    seed = arguments["seed"]
+    assert isinstance(seed, str)
+    answer = viewer.desk.keyed_answer(seed)
+    return LookAnswer([f"answer to {seed}: {answer}"], {"answer": answer})
+
+
 def _health(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     return LookAnswer(
@@ -119,6 +126,7 @@ LOOKS: dict[str, Look] = {
     "inspection": _part(render.inspection, "inspection"),
     "profile": _profile,
     "digests": _digests,
+    "answer": _answer,
     "health": _health,
     "statistics": _statistics,
     "meters": _meters,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -171,9 +171,22 @@ def differences(
             found.append(SealFinding(name, "is not among the sealed files"))
     found += _packages_that_differ(manifest, root, rest)
     found += _libraries_that_differ(manifest.libraries, libraries(root))
-    for name, file, what in installed_libraries.damage(root, rest=rest):
-        found.append(SealFinding(f"library {name}: {file}", what))
-    return [*found, *_strangers(root)]
+    return [*found, *_damaged_libraries(root, rest=rest), *_strangers(root)]
+
+
+def unlisted(root: Path = ROOT) -> list[SealFinding]:
+    """Return what differs at the packages below `root` and shows in no digest: compiled copies,
+    files of libraries against their installer's record, and what no installer has put there."""
+    modules = (path for path in covered(root) if path.suffix == ".py")
+    compiled = (each for path in modules for each in _compiled(path, root))
+    return [*compiled, *_damaged_libraries(root), *_strangers(root)]
+
+
+def _damaged_libraries(
+    root: Path, wanted: Collection[str] = (), rest: Callable[[], None] = lambda: None
+) -> Iterator[SealFinding]:
+    for name, file, what in installed_libraries.damage(root, wanted, rest):
+        yield SealFinding(f"library {name}: {file}", what)
 
 
 def loaded_anew(manifest: Manifest, root: Path = ROOT) -> list[SealFinding]:
@@ -185,10 +198,7 @@ def loaded_anew(manifest: Manifest, root: Path = ROOT) -> list[SealFinding]:
     return [
         *_packages_that_differ(manifest, root, lambda: None),
         *_libraries_that_differ(sealed, installed_libraries.deciding(root)),
-        *(
-            SealFinding(f"library {name}: {file}", what)
-            for name, file, what in installed_libraries.damage(root, deciding)
-        ),
+        *_damaged_libraries(root, deciding),
         *_strangers(root),
     ]
 

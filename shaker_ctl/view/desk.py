@@ -57,6 +57,10 @@ class TableDesk:
         since = {"since": found.since, "cleared_by": found.cleared_by} if found.since else {}
         return {**found.counts, **since, "counted_to_record": found.sequence}
 
+    def keyed_answer(self, seed: str) -> str:
+        """See `Desk.keyed_answer`."""
+        return self._c.keyed_answer(seed)
+
     def fault_codes(self) -> Mapping[str, str]:
         """See `Desk.fault_codes`."""
         return {code: cause for code, (cause, _remedy) in WORDS.items()}

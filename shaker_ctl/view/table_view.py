@@ -71,6 +71,7 @@ class TableFacts:
     post: Callable[[events.Event], None]
     """Leaves an event of the desk's own: a light that a technician has changed."""
     why_due: WhyDue
+    keyed_answer: Callable[[str], str]
     require_verified: Callable[[], None] = lambda: None
     """Raises RefusedError while a closed volume of the journal or the seal is not verified."""
     monotonic: Callable[[], float] = time.monotonic

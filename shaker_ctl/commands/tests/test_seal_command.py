@@ -127,6 +127,39 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     return sealed
 
 
+def keyed(table: Sealed, seed: str, *words: str) -> str:
+    own = ("--config", str(table.config), "--packages", str(table.packages))
+    return table.seal("answer", seed, *own, *words).strip()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not here")
+def test_openssl_alone_finds_the_answer_to_an_inspectors_seed(
+    table: Sealed, tmp_path: Path
+) -> None:
+    approved = tmp_path / "approved"
+    answer = keyed(table, "Qz81", "--list", str(approved))
+    command = ["openssl", "dgst", "-sha256", "-hmac", "Qz81", "-r", str(approved)]
+    assert subprocess.run(command, capture_output=True, check=True).stdout[:64].decode() == answer
+    listed = approved.read_text("utf-8")
+    assert "  settings.toml\n" in listed
+    assert "  house.toml\n" in listed
+    assert "  models/dice.onnx\n" in listed
+    assert "  shaker_ctl/rules/table/round.rows\n" in listed
+    assert keyed(table, "Qz82") != answer
+
+
+@pytest.mark.parametrize(
+    "file", ["etc/settings.toml", "packages/models/dice.onnx", f"packages/{LIBRARY_FILE}"]
+)
+def test_one_flipped_bit_has_another_answer(table: Sealed, file: str) -> None:
+    answer = keyed(table, "Qz81")
+    if file.endswith(".toml"):
+        (table.folder / file).write_text((table.folder / file).read_text() + "# a word\n")
+    else:
+        flip(table.folder / file)
+    assert keyed(table, "Qz81") != answer
+
+
 def flip(path: Path, at: float = 0.5) -> bytes:
     """Flip one bit of one byte; return what was there before."""
     before = path.read_bytes()

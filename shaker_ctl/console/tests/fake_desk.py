@@ -102,6 +102,9 @@ class FakeDesk:
             else None,
         )
 
+    def keyed_answer(self, seed: str) -> str:
+        return f"{len(seed):064x}"
+
     def put(self, **fields: object) -> None:
         self._view = replace(self._view, **fields)  # type: ignore[arg-type]
 

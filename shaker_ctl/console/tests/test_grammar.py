@@ -13,6 +13,7 @@ from shaker_ctl.rules.vocabulary import Role
 EXAMPLES = {
     "journal last": "journal last 20",
     "round": "round 12",
+    "answer": "answer Qz81",
     "login": "login dealer dan",
     "mode": "mode machine",
     "enter": "enter 12 3 4 5",

@@ -26,10 +26,11 @@ DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
           "lamps-off", "in-view", "correct"}  # fmt: skip
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "inspect", "open", "close",
          "shift start", "time confirm", "dice changed", "dice corrected", "dice same", "cover off",
-         "out-of-order", "meters clear",
+         "out-of-order", "meters clear", "answer",
          "cancel"}  # fmt: skip
 TECHNICIAN = {"out-of-order", "return-to-service", "fault clear", "jog", "test-toss", "lamp test",
               "light", "selftest", "log bundle", "export", "shaker back", "meters clear",
+              "answer",
               "cancel"}  # fmt: skip
 BY_ROLE = {
     None: set[str](),

@@ -243,6 +243,13 @@ def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, users: Pa
     assert said.endswith("anna> ")
 
 
+def test_an_inspectors_seed_is_answered_and_a_wrong_one_explained(person: Terminal) -> None:
+    assert "answer to Qz81" not in person.type("answer Qz81")
+    person.login(Role.TECHNICIAN)
+    assert f"answer to Qz81: {4:064x}" in person.type("answer Qz81")
+    assert "SEED has 1 to 64 letters and digits" in person.type("answer Qz-81")
+
+
 def test_a_picture_comes_between_marks_and_arrives_whole(desk: FakeDesk, person: Terminal) -> None:
     said = person.send(b"camera snap\r") + person.wait(0.1)
     assert Parcel("snap.jpg", JPEG) in Unwrapper().feed(said.encode())

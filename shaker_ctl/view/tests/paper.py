@@ -54,5 +54,6 @@ def facts(rules: Rulebook, state: Any, **given: Any) -> TableFacts:
         "check_lid": lambda: None,
         "post": state.post,
         "why_due": WhyDue(),
+        "keyed_answer": lambda seed: f"answer to {seed}",
     }
     return TableFacts(table_name="Table 7", rulebook=rules, state=state, **{**paper, **given})

@@ -201,7 +201,10 @@ class TableUnderTest:
         return line is not None and self.act("floorperson", line)
 
     def be_open(self, seconds: float = READY_S) -> None:
-        """From wherever the table stands to open. Raises `BenchError` where it does not come."""
+        """From wherever the table stands to open; then they log out.
+
+        Raises `BenchError` where it does not come.
+        """
         until_s = time.monotonic() + seconds
         while (status := self.status())["life"] != "open":
             if time.monotonic() > until_s:
@@ -212,3 +215,7 @@ class TableUnderTest:
                 if self.mend_step(status):
                     continue
             time.sleep(LOOK_S)
+        while self._who:
+            port, _ = self._who.popitem()
+            with suppress(ConsoleRefusedError):  # nobody is logged in any more
+                self.console(port).logout()

@@ -59,7 +59,12 @@ def write_matrix(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> N
     that a run of a few of them leaves none of the others out."""
     found = [(row, kept.find(name(row))) for row in rows]
     table = [
-        {"fault": row[0].name, "moment": row[1].value} | _plain(row, result)
+        {
+            "fault": row[0].name,
+            "moment": row[1].value,
+            "required": [asdict(one) for one in row[0].required[row[1]]],
+            "result": result and asdict(result),
+        }
         for row, result in found
     ]
     text = json.dumps(table, indent=1, default=str)
@@ -105,12 +110,6 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
         "evidence": {},
         "attached": [],
     }
-
-
-def _plain(row: Row, result: Result | None) -> dict[str, Any]:
-    fault, moment = row
-    required = [asdict(one) for one in fault.required[moment]]
-    return {"required": required, "result": None if result is None else asdict(result)}
 
 
 def line(row: Row, result: Result | None) -> tuple[str, ...]:

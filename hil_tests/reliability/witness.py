@@ -237,15 +237,11 @@ def _dice(e: Evidence, before_s: float) -> list[Note] | None:
     return dice
 
 
-def _is_right(e: Evidence, at_s: float, areas: set[str]) -> bool:
-    lamps = against_truth(areas, _dice(e, at_s), PROFILE)
-    return not lamps.wrong and not lamps.missing
-
-
 def _see_lamps(seen: Observation, e: Evidence) -> None:
     changes = [(n["t"], set(n["areas"])) for n in e.lamps]
-    wrong = [t for t, areas in changes if areas and not _is_right(e, t, areas)]
-    if not any(areas for _, areas in changes):
+    lit = [(t, areas) for t, areas in changes if areas]
+    wrong = [t for t, areas in lit if against_truth(areas, _dice(e, t), PROFILE).differs]
+    if not lit:
         seen.lamps = RequiredLamps.DARK
     elif not wrong:
         seen.lamps = RequiredLamps.TRUTH

@@ -33,6 +33,10 @@ class Judgement:
     wrong: frozenset[str]
     missing: frozenset[str]
 
+    @property
+    def differs(self) -> frozenset[str]:
+        return self.wrong | self.missing
+
 
 def against_truth(burnt: Iterable[str], dice: Dice | None, profile: str) -> Judgement:
     """Hold the areas that burnt against dice as they came to lie; None for no toss.

@@ -153,8 +153,8 @@ def check(rounds: list[PlayedRound]) -> RoundsTally:
             differences.append(f"round {r.round}: {r.verdict}, and lamps lit for it: {r.lamps}")
         if r.lamps and lamps.values is None:
             differences.append(f"round {r.round}: lamps lit without three flat dice")
-        elif r.lamps and lamps.wrong | lamps.missing:
-            wrong = sorted(lamps.wrong | lamps.missing)
+        elif r.lamps and lamps.differs:
+            wrong = sorted(lamps.differs)
             differences.append(f"round {r.round}: truth {lamps.values}, wrong: {wrong}")
         if r.read is not None and lamps.values is None:
             differences.append(f"round {r.round}: values read from dice that do not lie flat")

@@ -208,8 +208,7 @@ class TableUnderTest:
         until_s = time.monotonic() + seconds
         while (status := self.status())["life"] != "open":
             if time.monotonic() > until_s:
-                faults = ", ".join(status["faults"]) or "none"
-                said = f"{status['says']} Faults: {faults}"
+                said = f"{status['says']} Faults: {status['faults']}"
                 raise BenchError(f"the table is not open within {seconds:g} s: {said}")
             with suppress(ConsoleRefusedError):
                 if self.mend_step(status):

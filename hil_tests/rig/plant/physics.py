@@ -325,13 +325,13 @@ class Machines:
 
     def missing(self, tosses: int) -> list[tuple[int, int]]:
         """Number and size of each machine's part of so many tosses that is not there."""
-        kept = self.kept().newest
+        tossed = {case: part.tosses for case, part in self.kept().newest.items()}
         sizes = [min(CHUNK, tosses - first) for first in range(0, tosses, CHUNK)]
-        return [
-            (n, size)
-            for n, size in enumerate(sizes)
-            if str(n) not in kept or kept[str(n)].tosses < size
-        ]
+        return [(n, size) for n, size in enumerate(sizes) if tossed.get(str(n), 0) < size]
+
+    def toss(self, number: int, size: int) -> Trial:
+        """Toss one machine's part."""
+        return toss_run(self.geometry, self.shake, size, self.seed * 100_003 + number)
 
     def whole(self) -> Trial:
         """All parts that are there."""
@@ -357,12 +357,7 @@ def run_trial(machines: Machines, tosses: int, jobs: int, console: Console) -> T
     ):
         done = tosses - sum(size for _, size in missing)
         task = progress.add_task("toss", total=tosses, completed=done)
-        running = {
-            pool.submit(
-                toss_run, machines.geometry, machines.shake, size, machines.seed * 100_003 + n
-            ): str(n)
-            for n, size in missing
-        }
+        running = {pool.submit(machines.toss, n, size): str(n) for n, size in missing}
         for part in as_completed(running):
             kept.keep(running[part], part.result())
             progress.advance(task, part.result().tosses)

@@ -16,6 +16,7 @@ import numpy as np
 from shaker_ctl import settings
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.errors import RefusedError, SettingsError
+from shaker_ctl.journal.history import verdict_in
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
 from vision.calibration import Calibration
@@ -59,7 +60,7 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
         if b'"ReadingMade"' not in record.body:
             continue
         plain = record.plain
-        then = plain.get("event", {}).get("verdict", {})
+        then = verdict_in(plain)
         saved = plain["pictures"].get("frame")
         if not saved:
             continue

@@ -454,9 +454,16 @@ def other_dice(plain: Mapping[str, Plain]) -> bool:
 
 
 def proof_in(plain: Mapping[str, Plain]) -> dict[str, Plain] | None:
-    """Return how a toss went that a record proves, of whatever purpose."""
-    is_proof = plain["kind"] == "step" and plain["event"]["type"] == "TossSettled"
-    return plain["event"]["proof"] if is_proof else None
+    """Return how a toss went that a record proves, with its purpose and number."""
+    if plain["kind"] != "step" or plain["event"]["type"] != "TossSettled":
+        return None
+    return {**plain["event"]["proof"], **(plain["event"].get("occasion") or {})}
+
+
+def verdict_in(plain: Mapping[str, Plain]) -> dict[str, Plain]:
+    """Return what the reader said in a record, of whatever purpose; empty: nothing."""
+    found: dict[str, Plain] = plain.get("event", {}).get("verdict", {})
+    return found
 
 
 def raised_by(plain: Mapping[str, Plain]) -> list[tuple[str, str]]:

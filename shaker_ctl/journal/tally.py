@@ -8,7 +8,6 @@ know tests: `statistics` has them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,11 +114,3 @@ def from_plain(plain: dict[str, Any]) -> Tally:
         last=values_of(plain["last"]),
         in_hand=InHand({one.number: one for one in map(round_from, plain["in_hand"])}),
     )
-
-
-def tally_of(tosses: Iterable[Values]) -> Tally:
-    """Return the counts over tosses alone."""
-    counts = Tally()
-    for values in tosses:
-        counts.add_toss(values)
-    return counts

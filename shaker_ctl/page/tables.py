@@ -302,7 +302,7 @@ class RoundTables(FoldedTables):
             row = (picture["sha256"], picture["file"], number, sequence)
             put("INSERT OR REPLACE INTO picture VALUES (?, ?, ?, ?)", row)
         if (proof := history.proof_in(plain)) is not None:
-            self.keep(TOSS, sequence, {**proof, **plain["event"]["occasion"], "wall": wall})
+            self.keep(TOSS, sequence, {**proof, "wall": wall})
         for order, (kind, code) in enumerate(history.raised_by(plain)):
             fault = {"wall": wall, "round": number, "kind": kind, "code": code}
             self.keep(FAULT, sequence * FAULTS_OF_ONE + order, fault)

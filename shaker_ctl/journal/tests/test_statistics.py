@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -19,7 +20,15 @@ from shaker_ctl.journal.distributions import (
 from shaker_ctl.journal.history import Round, Values
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
 from shaker_ctl.journal.statistics import ALPHA, figures, figures_of, judge
-from shaker_ctl.journal.tally import Tally, from_plain, tally_of
+from shaker_ctl.journal.tally import Tally, from_plain
+
+
+def tally_of(tosses: Iterable[Values]) -> Tally:
+    """Return the counts over tosses alone."""
+    counts = Tally()
+    for values in tosses:
+        counts.add_toss(values)
+    return counts
 
 
 def tosses(n: int, seed: int, weights: tuple[float, ...] = (1, 1, 1, 1, 1, 1)) -> list[Values]:

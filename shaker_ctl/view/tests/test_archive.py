@@ -15,7 +15,8 @@ import pytest
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.history import Named, Round
 from shaker_ctl.journal.record import Head, Record, canonical
-from shaker_ctl.journal.tally import Tally, tally_of
+from shaker_ctl.journal.tally import Tally
+from shaker_ctl.journal.tests.test_statistics import tally_of
 from shaker_ctl.view import archive
 from shaker_ctl.view.archive import JournalArchive, JournalState
 

@@ -41,7 +41,6 @@ static uint8_t lamp_chain[LAMP_BYTES], panel_chain[PANEL_BYTES];
 static uint64_t latched;
 static uint32_t port_b;
 static uint64_t switched_at[LAMPS];
-static uint64_t cycles_before, last_cycle;
 static uint8_t memory_frame[4];
 static int memory_count;
 static bool is_write_enabled;
@@ -212,12 +211,22 @@ void board_receive(uint8_t byte)
 
 /* ── The processor ── */
 
-/* A reset, the watchdog's too, begins the processor's count of cycles anew. */
-static void count_cycles(void)
+static void let_go_of_pins(void)
 {
-    if (box.avr->cycle < last_cycle)
-        cycles_before += last_cycle;
-    last_cycle = box.avr->cycle;
+    port_b = LAMPS_OFF;
+    memory_released();
+    avr_raise_irq(button, box.now.is_button_held); /* a level that stays is not passed on */
+    avr_raise_irq(button, !box.now.is_button_held);
+}
+
+/* The watchdog resets the processor inside simavr: then its pins are no outputs any more. */
+static void look_for_reset(void)
+{
+    static uint8_t outputs_before;
+    uint8_t outputs = box.avr->data[DDRB];
+    if (outputs_before && !outputs)
+        let_go_of_pins();
+    outputs_before = outputs;
 }
 
 static void no_sleep(avr_t *avr, avr_cycle_count_t cycles)
@@ -268,11 +277,7 @@ void board_power_up(bool is_brown_out)
 {
     uint8_t *data = box.avr->data;
     avr_reset(box.avr);
-    port_b = LAMPS_OFF;
-    avr_raise_irq(button, box.now.is_button_held); /* a level that stays is not passed on */
-    avr_raise_irq(button, !box.now.is_button_held);
-    count_cycles();
-    memory_released();
+    let_go_of_pins();
     is_write_enabled = false;
     if (is_brown_out) {
         for (int at = 0x100; at <= box.avr->ramend; at++)
@@ -294,7 +299,7 @@ void board_step(void)
         fprintf(stderr, "the processor stopped at %#x\n", box.avr->pc);
         exit(3);
     }
-    count_cycles();
+    look_for_reset();
     look_at_drivers();
 }
 
@@ -312,7 +317,7 @@ void board_set_made(const uint8_t bytes[MADE_BYTES])
 
 uint64_t board_cycles(void)
 {
-    return cycles_before + box.avr->cycle;
+    return box.avr->cycle;
 }
 
 double board_seconds(void)

@@ -306,6 +306,25 @@ static long cut_bytes_and_bits(const act *one)
     return trials;
 }
 
+/* A program that hangs with a result lit is started anew by its watchdog, and is then dark. */
+static void hang(void)
+{
+    enum { JUMP_TO_ITSELF = 0xCFFF, WATCHDOG_MS = 250 };
+    const uint8_t *flash = box.avr->flash;
+    int at = 0;
+    while ((flash[at] | flash[at + 1] << 8) != JUMP_TO_ITSELF)
+        at += 2;
+    come_to(&acts[2]);
+    require(ask(reading(0x0013, 1)), "no count of restarts");
+    int restarts = answer[3] << 8 | answer[4];
+    box.avr->pc = at;
+    wait_ms(WATCHDOG_MS * 6 / 5 + 25);
+    require_dark(&acts[2], -1);
+    require(ask(reading(0x0013, 1)), "no count of restarts after the watchdog");
+    require((answer[3] << 8 | answer[4]) == restarts + 1, "no restart by the watchdog");
+    printf("hung     dark again by the watchdog\n");
+}
+
 int main(int count, char **words)
 {
     long every = count > 2 ? atol(words[2]) : 1;
@@ -316,6 +335,7 @@ int main(int count, char **words)
     box.sends = get_byte;
     box.lamps_change = see_lamps;
     play();
+    hang();
     for (size_t at = 0; at < sizeof acts / sizeof *acts; at++) {
         long cuts = cut_everywhere(&acts[at], every);
         long spoilt = cut_bytes_and_bits(&acts[at]);

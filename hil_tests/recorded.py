@@ -25,7 +25,6 @@ import typer
 from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.camera.dice_reader import in_the_rules_words
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
@@ -222,7 +221,7 @@ class RecordedTable:
             case commands.StartReading(occasion):
                 post(events.AtRest(occasion))
                 verdict, pictures = self._read()
-                post(events.ReadingMade(occasion, in_the_rules_words(verdict)), pictures)
+                post(events.ReadingMade(occasion, verdict), pictures)
             case commands.PushLamps(occasion, values):
                 post(events.LampsShown(occasion, values))
             case commands.ClearLamps(occasion):

@@ -42,6 +42,8 @@ class PlainForm:
     """The class of a name; None: it has no place here."""
     is_whole: bool = False
     """Every field must be there; else those with a default may be missing."""
+    texts: Mapping[type, str] = dataclasses.field(default_factory=dict)
+    """Classes of which one field is kept, with their `text`; their `of` makes one of it."""
 
     def plain(self, value: Any) -> Plain:
         """Return the plain form of a value. Raises PlainFormError."""
@@ -62,6 +64,8 @@ class PlainForm:
         cls: Any = type(value)
         name = cls.__name__
         if self.named(name) is cls:
+            if kept := self.texts.get(type(value)):
+                return {"type": name, kept: value.text}
             return {"type": name, **{f: self.plain(getattr(value, f)) for f in _hints(cls)}}
         if hasattr(value, "item"):  # a number of numpy's
             return value.item()
@@ -74,7 +78,8 @@ class PlainForm:
             raise PlainFormError(f"{where}: an object with a `type` belongs here")
         if (cls := self.named(name)) is None:
             raise PlainFormError(f"{where}: `{name}` is unknown to this version")
-        hints = _hints(cls)
+        kept = self.texts.get(cls)
+        hints = {kept: str} if kept else _hints(cls)
         if unknown := plain.keys() - hints.keys() - {"type"}:
             raise PlainFormError(f"{where}: `{name}` has no field `{min(unknown)}`")
         if self.is_whole and (missing := hints.keys() - plain.keys()):
@@ -85,7 +90,8 @@ class PlainForm:
             if field in plain
         }
         try:
-            return cls(**given)
+            make: Any = cls
+            return make.of(*given.values()) if kept else make(**given)
         except (TypeError, ValueError) as error:
             raise PlainFormError(f"{where}: {error}") from error
 

@@ -1,11 +1,13 @@
 """What a reading can be: three verified values, a fact about the dice, or a reason for refusal.
 
 Owns: the verdicts, the reasons, and the evidence of one frame. Must not know images, models or
-rounds. It imports neither OpenCV nor numpy, so a process that only receives readings loads neither.
+rounds. It imports neither OpenCV nor numpy: rules, records and consoles use the verdicts as they
+are.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,6 +65,8 @@ class Reason(StrEnum):
     """The dip of the ring light was not seen: the pictures may not be of this moment."""
     NO_FRAMES = "no-frames"
     """No fresh picture came."""
+    UNNAMED = ""
+    """None of these: the detail alone says why nothing was read, such as a fault or a restart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,19 @@ class Verified:
     """1..6 each, in the order of the dice from left to right in the picture. Three of them at
     a table; `read --any-number` gives as many as there are dice."""
 
-    confidence: float
+    confidence: float = 1.0
     """0..1, the least of all votes that had to agree."""
+
+    def __post_init__(self) -> None:
+        if not all(value in range(1, 7) for value in self.values):
+            raise ValueError(f"verified values are 1 to 6, not {self.values!r}")
+        _finite(self.confidence)
+
+    @property
+    def three(self) -> tuple[int, int, int]:
+        """The values at a table. Raises ValueError where there are not three."""
+        first, second, third = self.values
+        return first, second, third
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +101,17 @@ class NoRoll:
     """Which die, counted from 0 from left to right in the picture."""
 
     kind: Kind
-    angle_deg: float
+    angle_deg: float = 0.0
     """Its angle from flat, 0..90; 0 for a die that lies flat on another."""
+
+    def __post_init__(self) -> None:
+        _finite(self.angle_deg)
+
+
+def _finite(number: float) -> None:
+    """Raise ValueError for a number that no record can hold."""
+    if not math.isfinite(number):
+        raise ValueError(f"a verdict of {number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +121,19 @@ class Unreadable:
     reason: Reason
     detail: str = ""
     """One line for a person: what was seen, in numbers."""
+
+    @property
+    def text(self) -> str:
+        """Reason and detail in one line, as journals keep them and screens show them."""
+        return ": ".join(filter(None, (self.reason.value, self.detail)))
+
+    @classmethod
+    def of(cls, text: str) -> Unreadable:
+        """Return what has this `text`, whichever version wrote it."""
+        reason, _, detail = text.partition(": ")
+        if reason in Reason.__members__.values():
+            return cls(Reason(reason), detail)
+        return cls(Reason.UNNAMED, text)
 
 
 Verdict = Verified | NoRoll | Unreadable

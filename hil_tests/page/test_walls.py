@@ -24,8 +24,8 @@ from shaker_ctl.page.tests.test_page import _page as made_page
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import NoRoll, NoRollKind
 from shaker_ctl.view.tests.seated import READ, Seated
+from vision.reading import Kind, NoRoll
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -87,7 +87,7 @@ def typed(line: str, table: Seated | None = None) -> Seated:
 
 def no_roll() -> Seated:
     table = opened()
-    table.read = NoRoll(NoRollKind.TILTED)
+    table.read = NoRoll(0, Kind.TILTED)
     return typed("000", table.asked(table.dan))
 
 

@@ -19,8 +19,6 @@ from shaker_ctl.rules.vocabulary import (
     Condition,
     FaultKind,
     Multiplied,
-    NoRoll,
-    NoRollKind,
     Occasion,
     Part,
     Person,
@@ -31,10 +29,9 @@ from shaker_ctl.rules.vocabulary import (
     TimeTrust,
     TossPlan,
     TossProof,
-    Unreadable,
-    Verified,
     WalkStep,
 )
+from vision.reading import Kind, NoRoll, Unreadable, Verified
 
 NOW, BEFORE = 2, 1
 """Numbers of the present and of the last round, cycle or trial."""
@@ -47,8 +44,8 @@ PLAN = TossPlan(720.0, 3.0, "representative")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
 LAWFUL = (Multiplied("triple-3", 300), Multiplied("one-4", 7, 2))
 UNLAWFUL = (Multiplied("small", 2),)
-UNREADABLE = Unreadable("representative")
-VERDICTS = (Verified(READ), NoRoll(NoRollKind.TILTED, 1, 9.0), UNREADABLE)
+UNREADABLE = Unreadable.of("representative")
+VERDICTS = (Verified(READ), NoRoll(1, Kind.TILTED, 9.0), UNREADABLE)
 
 PEOPLE = tuple(Person(role.value, role) for role in Role)
 ANOTHER = Person("another", Role.FLOORPERSON)

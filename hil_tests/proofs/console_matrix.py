@@ -31,11 +31,10 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     Source,
-    Unreadable,
-    Verified,
 )
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.view.requests import to_event
+from vision.reading import Unreadable, Verified
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 ROUND = 12
@@ -107,7 +106,7 @@ def states(rules: Rulebook) -> Iterator[TableState]:
             yield replace(state, purpose=purpose)
         if phase is Phase.AWAITING_DEALER:
             yield replace(state, reading=Verified(READ))
-            yield replace(state, reading=Unreadable("glare"))
+            yield replace(state, reading=Unreadable.of("glare"))
         if phase is Phase.DISPUTED:
             yield replace(state, reading=Verified(READ), entered=(1, 1, 1))
         if phase is Phase.REVEALING:

@@ -44,8 +44,8 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Shown,
     Source,
-    Unreadable,
 )
+from vision.reading import Unreadable
 
 FLOORPERSON = Person("floorperson", Role.FLOORPERSON)
 _BY = (Person("dealer", Role.DEALER), FLOORPERSON)

@@ -20,7 +20,8 @@ from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.machine import MACHINE
 from shaker_ctl.rules.phases import STANDING
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Part, Purpose, Timer, TimeTrust, Verified
+from shaker_ctl.rules.vocabulary import Part, Purpose, Timer, TimeTrust
+from vision.reading import Verified
 
 GOES_WRONG = 0.004
 """Share of choices among everything; in all others nothing breaks and nobody disturbs the table, so

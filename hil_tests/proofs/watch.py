@@ -18,7 +18,6 @@ from shaker_ctl.rules.vocabulary import (
     Cause,
     Condition,
     FaultKind,
-    NoRoll,
     Notice,
     Part,
     Person,
@@ -27,8 +26,8 @@ from shaker_ctl.rules.vocabulary import (
     ShownPhase,
     Timer,
     TimeTrust,
-    Verified,
 )
+from vision.reading import NoRoll, Verified
 
 P = Phase
 
@@ -594,11 +593,11 @@ def _entered(w: Watch, event: ev.NoRollCalled | ev.ValuesEntered | ev.ValuesConf
 def _beside(w: Watch, event: ev.ReadingMade) -> Watch:
     """What a reading amounts to beside what a dealer has typed once: confirmed, or a dispute."""
     verdict = event.verdict
-    read = _sorted(verdict.values) if isinstance(verdict, Verified) else None
+    read = _sorted(verdict.three) if isinstance(verdict, Verified) else None
     named = frozenset(each for each in (w.typed, read) if each)
     w = w._replace(value=True, read=read, verdict="verified" if read else "no_roll")
     if isinstance(verdict, Verified) and read == w.typed:
-        return w._replace(stands=verdict.values)
+        return w._replace(stands=verdict.three)
     return w._replace(enterer=w.typer, named=named, stands=None)
 
 
@@ -687,7 +686,7 @@ def named_alone(table: ExploredTable, w: Watch, event: ev.DiceChanged | ev.DiceC
 
 def _verdict(table: ExploredTable, w: Watch, event: ev.ReadingMade) -> Watch:
     match event.verdict:
-        case Verified(values=values):
+        case Verified(three=values):
             stands = values if table.expected.auto else None
             return w._replace(verdict="verified", read=_sorted(values), value=True, stands=stands)
         case NoRoll():

@@ -33,5 +33,6 @@ REMEDIES = {
     Reason.NO_CONSENSUS: "take new pictures of dice that lie still",
     Reason.NO_DIP: "see that the ring light is on, and that the camera shows this table",
     Reason.NO_FRAMES: "check the camera and its cable",
+    Reason.UNNAMED: "take a new picture",
 }
 """What a person who took the picture can do about each reason."""

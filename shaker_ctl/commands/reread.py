@@ -19,11 +19,12 @@ from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.journal.history import verdict_in
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
+from shaker_ctl.rules.record import to_record
 from vision.calibration import Calibration
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.reading import NoRoll, Verified
+from vision.reading import Unreadable
 from vision.table.reader import TableReader
 
 COMPARED = ("Verified", "NoRoll")
@@ -83,17 +84,11 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
     return found
 
 
-def _opinion(reader: TableReader, content: bytes) -> dict[str, Any]:
+def _opinion(reader: TableReader, content: bytes) -> Any:
     image = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR)
     if image is None:
-        return {"type": "Unreadable", "reason": "not a picture"}
-    opinion = reader.look(Frame(image), 3).observation.opinion
-    match opinion:
-        case Verified():
-            return {"type": "Verified", "values": list(opinion.values)}
-        case NoRoll():
-            return {"type": "NoRoll", "kind": str(opinion.kind.value)}
-    return {"type": "Unreadable", "reason": str(getattr(opinion, "reason", opinion))}
+        return to_record(Unreadable.of("not a picture"))
+    return to_record(reader.look(Frame(image), 3).observation.opinion)
 
 
 def _agrees(then: dict[str, Any], now: dict[str, Any]) -> bool:

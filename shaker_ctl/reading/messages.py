@@ -12,7 +12,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.controls import Controls
-from vision.reading import Verdict
+from vision.reading import Verdict, Verified
 
 # ── Requests: service → camera process ──────────────────────────────────────
 
@@ -180,6 +180,10 @@ class ReadingDone:
     frames_looked_at: int
     unchanged: bool = False
     """All three dice have the position, orientation and value they had before (O-21)."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.verdict, Verified):
+            self.verdict.three  # noqa: B018 - raises ValueError for another number of dice
 
 
 DIRTY_DOME = "dirty-dome"

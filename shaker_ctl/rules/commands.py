@@ -25,10 +25,10 @@ from shaker_ctl.rules.vocabulary import (
     Source,
     Timer,
     TossPlan,
-    Verdict,
     WagersDo,
     WalkStep,
 )
+from vision.reading import Verdict
 
 
 @frozen

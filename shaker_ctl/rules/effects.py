@@ -32,11 +32,10 @@ from shaker_ctl.rules.vocabulary import (
     Shown,
     ShownPhase,
     Source,
-    Unreadable,
-    Verified,
     WagersDo,
     plain,
 )
+from vision.reading import Unreadable, Verified
 
 Changes = dict[str, Any]
 
@@ -316,7 +315,7 @@ def entry_seen(c: Context) -> Changes:
     }
 
 
-not_tossed = sets("reading", Unreadable("the inspecting person saw no proper toss"))
+not_tossed = sets("reading", Unreadable.of("the inspecting person saw no proper toss"))
 
 
 def signature_used(_: Context) -> Changes:
@@ -439,7 +438,7 @@ NOTHING_TYPED: Changes = {"entered": None, "enterer": None}
 
 def unreadable(reason: str) -> Note:
     def note(_: Context) -> Changes:
-        return {"reading": Unreadable(reason), **NOTHING_TYPED}
+        return {"reading": Unreadable.of(reason), **NOTHING_TYPED}
 
     note.__name__ = f"unreadable: {reason}"
     return note
@@ -447,7 +446,7 @@ def unreadable(reason: str) -> Note:
 
 def unread(c: Context) -> Changes:
     """Interrupted: what the reader said stands; where it said nothing, the dealer reads."""
-    reading = c.state.reading or Unreadable("interrupted")
+    reading = c.state.reading or Unreadable.of("interrupted")
     return {"reading": reading, **NOTHING_TYPED, "witness": None}
 
 
@@ -470,7 +469,7 @@ def values_from(source: Source) -> Note:
         reading = c.state.reading
         if source in (Source.VERIFIED, Source.CONFIRMED):
             assert isinstance(reading, Verified)
-            values = reading.values
+            values = reading.three
         else:
             values = c.event.values
         return {
@@ -828,7 +827,7 @@ def announce_by_eye(c: Context) -> do.Command | None:
 def announce_late(c: Context) -> do.Command:
     """What the reader read after all, beside the result; without values it is no roll."""
     late, stands = c.state.by_eye, c.state.values
-    read = late.values if isinstance(late, Verified) else None
+    read = late.three if isinstance(late, Verified) else None
     notice = Notice.LATE_SAME if sorted(read or ()) == sorted(stands or ()) else Notice.LATE_OTHER
     clause = c.rules.cite("reader_fault.attended").clause
     return do.Announce(c.state.occasion, notice, clause, values=read)
@@ -847,7 +846,7 @@ def announce_values(notice: Notice, cites: str) -> Act:
 
     def act(c: Context) -> do.Command:
         reading = c.state.reading
-        read = reading.values if isinstance(reading, Verified) else None
+        read = reading.three if isinstance(reading, Verified) else None
         values = c.state.values or read
         clause = c.rules.cite(cites).clause
         odds = _in_force(c)

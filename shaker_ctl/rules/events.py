@@ -28,9 +28,9 @@ from shaker_ctl.rules.vocabulary import (
     TimeTrust,
     TossPlan,
     TossProof,
-    Verdict,
     WalkStep,
 )
+from vision.reading import Verdict
 
 
 @frozen

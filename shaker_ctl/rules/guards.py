@@ -20,7 +20,6 @@ from shaker_ctl.rules.vocabulary import (
     Barrier,
     Condition,
     FaultKind,
-    NoRoll,
     Part,
     Person,
     Purpose,
@@ -28,11 +27,10 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Source,
     TimeTrust,
-    Unreadable,
-    Verified,
     WalkStep,
     plain,
 )
+from vision.reading import NoRoll, Unreadable, Verified
 
 
 def guard(otherwise: Words) -> Callable[[Callable[[Context], bool]], Guard]:

@@ -36,7 +36,8 @@ from shaker_ctl.rules.row import Context, Refusal, Row, Step
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.table_text import entries
-from shaker_ctl.rules.vocabulary import NoRoll, Verified, words
+from shaker_ctl.rules.vocabulary import words
+from vision.reading import NoRoll, Verified
 
 Found = TypeVar("Found")
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import TypeVar
 
 from shaker_ctl.plain_form import Plain, PlainForm, PlainFormError
+from vision.reading import Unreadable
 
 T = TypeVar("T")
 
 _REGISTRY: dict[str, type] = {}
-_FORM = PlainForm(_REGISTRY.get)
+_FORM = PlainForm(_REGISTRY.get, texts={Unreadable: "reason"})
 to_record = _FORM.plain
 
 

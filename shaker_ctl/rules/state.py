@@ -32,9 +32,9 @@ from shaker_ctl.rules.vocabulary import (
     Shown,
     Source,
     TossPlan,
-    Verdict,
     Word,
 )
+from vision.reading import Verdict
 
 
 class Phase(Word):

@@ -12,8 +12,9 @@ from enum import Enum
 from functools import cache
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.rules.outcome import Area, Values, is_values
+from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
+from vision.reading import NoRoll, Unreadable, Verified
 
 
 class Word(Enum):
@@ -118,46 +119,8 @@ class TossProof:
     """Cam turns from EN-on to standstill."""
 
 
-class NoRollKind(Word):
-    """How a die is not flat on the bottom."""
-
-    TILTED = "tilted"
-    STACKED = "stacked"
-
-
-@recorded
-@frozen
-class Verified:
-    """Two independent readers agree on three flat dice over enough frames of this toss."""
-
-    values: Values
-    confidence: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not is_values(self.values):
-            raise ValueError(f"verified values are three of 1 to 6, not {self.values!r}")
-
-
-@recorded
-@frozen
-class NoRoll:
-    """At least one die is not flat on the bottom: a fact about the dice."""
-
-    kind: NoRollKind
-    die: int = 0
-    """Index of the first such die, by the reader's order."""
-    angle_deg: float = 0.0
-
-
-@recorded
-@frozen
-class Unreadable:
-    """The reader could not decide, after its own retries: a fact about the reader."""
-
-    reason: str
-
-
-Verdict = Verified | NoRoll | Unreadable
+for _verdict in (Verified, NoRoll, Unreadable):
+    recorded(_verdict)
 
 
 class Source(Word):

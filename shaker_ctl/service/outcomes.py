@@ -21,7 +21,8 @@ from shaker_ctl.rules import events
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import from_record
 from shaker_ctl.rules.row import Step
-from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Verified, play
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, play
+from vision.reading import Verified
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class OutcomeWatch:
         match event:
             case events.ReadingMade(occasion) if occasion == self._counted:
                 pass  # read after it was entered
-            case events.ReadingMade(occasion, Verified(values=values)):
+            case events.ReadingMade(occasion, Verified(three=values)):
                 self._counted = occasion
                 self._add(values)
             case events.ValuesEntered(round=number, values=values):

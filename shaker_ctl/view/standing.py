@@ -16,26 +16,16 @@ from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import (
-    Barrier,
-    NoRoll,
-    Part,
-    Purpose,
-    RetireStep,
-    Role,
-    Shown,
-    Unreadable,
-    Verdict,
-    Verified,
-)
+from shaker_ctl.rules.vocabulary import Barrier, Part, Purpose, RetireStep, Role, Shown
 from shaker_ctl.view.phase_words import DEALER, IN_CHARGE, PHASE_WORDS
+from vision.reading import NoRoll, Unreadable, Verdict, Verified
 
 _OR_NO_ROLL = "; not all flat: 000"
 
 
 def read_values(verdict: Verdict | None) -> Values | None:
     """The values of a verified reading."""
-    return verdict.values if isinstance(verdict, Verified) else None
+    return verdict.three if isinstance(verdict, Verified) else None
 
 
 def life(state: TableState) -> str:
@@ -123,7 +113,7 @@ def _to_enter(state: TableState, read: Values | None, entry: EntryMode) -> str:
         why = "the reader sees a die that does not lie flat; "
     elif isinstance(reading, Unreadable):
         more = "the reader looks on; " if looks_on(state) else ""
-        why = f"nothing was read ({reading.reason}); {more}"
+        why = f"nothing was read ({reading.text}); {more}"
     return f"{why}read the dice by eye, then type them, such as 346{_OR_NO_ROLL}"
 
 

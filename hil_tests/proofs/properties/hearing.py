@@ -7,7 +7,8 @@ from hil_tests.proofs.watch import ANSWERS, SUPERVISED
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Timer, Unreadable
+from shaker_ctl.rules.vocabulary import Timer
+from vision.reading import Unreadable
 
 P = Phase
 

@@ -17,9 +17,9 @@ from shaker_ctl.rules.vocabulary import (
     ShownPhase,
     Timer,
     TimeTrust,
-    Verified,
     WalkStep,
 )
+from vision.reading import Verified
 
 P = Phase
 

@@ -7,17 +7,8 @@ from hil_tests.proofs.watch import is_one
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Lamps, Phase
-from shaker_ctl.rules.vocabulary import (
-    Cause,
-    Ending,
-    FaultKind,
-    NoRoll,
-    Notice,
-    Role,
-    Source,
-    Verified,
-    WagersDo,
-)
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Role, Source, WagersDo
+from vision.reading import NoRoll, Verified
 
 P = Phase
 

@@ -49,10 +49,8 @@ from shaker_ctl.rules.vocabulary import (
     Shown,
     Source,
     Timer,
-    Unreadable,
-    Verdict,
-    Verified,
 )
+from vision.reading import Unreadable, Verdict, Verified
 
 TABLES = tables()
 LETTERS = {
@@ -165,7 +163,7 @@ def test_whatever_is_alike_is_tried_otherwise():
 
 def _otherwise(by_eye: Verdict | None) -> Verdict | None:
     if isinstance(by_eye, Unreadable):
-        return Unreadable("else")
+        return Unreadable.of("else")
     return by_eye and Verified((6, 6, 6))
 
 
@@ -180,7 +178,7 @@ def _alike(state: TableState, shift: int) -> TableState:
         signed_by=state.signed_by and FLOOR,
         barred=Barrier.DICE_EXPIRED if told else state.barred,
         cause=Cause.INTERRUPTED if ended else state.cause,
-        reading=Unreadable("else") if isinstance(state.reading, Unreadable) else state.reading,
+        reading=Unreadable.of("else") if isinstance(state.reading, Unreadable) else state.reading,
         by_eye=_otherwise(state.by_eye),
         correction=state.correction and dataclasses.replace(state.correction, agreed_by=ANOTHER),
         used_dice=state.used_dice and ("older", *state.used_dice),
@@ -373,7 +371,7 @@ def test_a_machine_without_rows_refuses_everything():
         ({"type": "PlayerPressed", "round": 7, "who": 1}, "no field `who`"),
         ({"type": "PlayerPressed", "round": True}, "not int"),
         ({"type": "ReadingMade", "occasion": {"type": "Occasion", "purpose": "play", "number": 1},
-          "verdict": {"type": "Verified", "values": [1, 2, 9]}}, "three of 1 to 6"),
+          "verdict": {"type": "Verified", "values": [1, 2, 9]}}, "values are 1 to 6"),
         ([], "an object"),
         ({"type": "StartTimer"}, "no field|missing|where a Event belongs"),
     ],

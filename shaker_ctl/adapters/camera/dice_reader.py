@@ -1,15 +1,13 @@
 """The dice reader as the table sees it: commands in, rules events out, pictures for the record.
 
-Owns the translation between occasions and the camera process's toss numbers, between vision's
-verdicts and the rules', and the ring light's dip. Must not know thresholds or what a verdict leads
-to.
+Owns the translation between occasions and the camera process's toss numbers, and the ring light's
+dip. Must not know thresholds or what a verdict leads to.
 """
 
 from __future__ import annotations
 
 import itertools
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -23,18 +21,8 @@ from shaker_ctl.ports import Pictures, ReaderCommand, ShakerOutputs
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.outcome import is_values
-from shaker_ctl.rules.vocabulary import (
-    Condition,
-    NoRoll,
-    NoRollKind,
-    Occasion,
-    Unreadable,
-    Verdict,
-    Verified,
-)
-from vision import reading
-from vision.reading import Reason
+from shaker_ctl.rules.vocabulary import Condition, Occasion
+from vision.reading import NoRoll, Unreadable, Verdict, Verified
 
 log = logging.getLogger(__name__)
 
@@ -84,10 +72,10 @@ class LastReading:
         match self.verdict:
             case Verified(values, confidence):
                 said = f"{' '.join(map(str, values))} verified ({confidence:.3f})"
-            case NoRoll(kind, _, angle_deg):
+            case NoRoll(_, kind, angle_deg):
                 said = f"no roll: {kind.value}, {angle_deg:.0f}°"
-            case Unreadable(reason):
-                said = f"unreadable: {reason}"
+            case Unreadable(text=text):
+                said = f"unreadable: {text}"
         return f"{what}: {said}"
 
 
@@ -275,7 +263,7 @@ class CameraReader:
         self._reading = None
         if occasion is None:
             return
-        verdict = in_the_rules_words(message.verdict)
+        verdict = message.verdict
         if isinstance(verdict, Unreadable) and self._looks.read_nothing(message.toss_id):
             return  # as it was said before: only what is read is news
         self._looks.end()
@@ -327,19 +315,3 @@ class CameraReader:
         timer, self._lost = self._lost, None
         if timer is not None:
             timer.cancel()
-
-
-def in_the_rules_words(verdict: reading.Verdict) -> Verdict:
-    """Vision's verdict in the rules' words."""
-    match verdict:
-        case reading.Verified(values, confidence) if is_values(values) and math.isfinite(
-            confidence
-        ):
-            first, second, third = values
-            return Verified((first, second, third), confidence)
-        case reading.NoRoll(die, kind, angle_deg) if math.isfinite(angle_deg):
-            return NoRoll(NoRollKind(kind.value), die, angle_deg)
-        case reading.Unreadable(reason, detail):
-            return Unreadable(f"{reason.value}: {detail}" if detail else reason.value)
-        case _:
-            return Unreadable(f"{Reason.NO_CONSENSUS.value}: a verdict that cannot be")

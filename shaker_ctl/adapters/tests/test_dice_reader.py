@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -28,8 +27,8 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.vocabulary import Condition, Unreadable, Verified, play
-from vision import reading
+from shaker_ctl.rules.vocabulary import Condition, play
+from vision.reading import Reason, Unreadable, Verdict, Verified
 
 pytestmark = pytest.mark.timed
 
@@ -178,18 +177,6 @@ def test_a_picture_that_nobody_waits_for_is_not_kept(heard: Heard) -> None:
     assert not camera._pictures
 
 
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        reading.Verified((9, 9, 9), 1.0),
-        reading.Verified((1, 2, 3), math.nan),
-        reading.NoRoll(0, reading.Kind.TILTED, math.inf),
-    ],
-)
-def test_a_verdict_that_no_record_can_hold_is_unreadable(verdict: reading.Verdict) -> None:
-    assert isinstance(dice_reader.in_the_rules_words(verdict), Unreadable)
-
-
 def test_a_listener_that_fails_does_not_end_the_supervision(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -210,8 +197,8 @@ def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:
 
 # ── Where nothing was read, the reader looks on ─────────────────────────────
 
-BLOCKED = reading.Unreadable(reading.Reason.BLOCKED, "a hand")
-SEEN = reading.Verified((6, 4, 6), 0.99)
+BLOCKED = Unreadable(Reason.BLOCKED, "a hand")
+SEEN = Verified((6, 4, 6), 0.99)
 TOSS = play(3)
 PAUSE_S = 0.03
 
@@ -239,7 +226,7 @@ class Asked:
             time.sleep(PAUSE_S / 5)
 
 
-def done(verdict: reading.Verdict) -> ReadingDone:
+def done(verdict: Verdict) -> ReadingDone:
     return ReadingDone(1, verdict, None, None, None, 0.0, b"", b"", (), 0)
 
 

@@ -39,12 +39,13 @@ from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, Playing
-from shaker_ctl.rules.vocabulary import NoRoll, NoRollKind, Timer, Verdict, Verified
+from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.view.archive import JournalArchive, JournalState
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.tests.paper import facts
+from vision.reading import Kind, NoRoll, Verdict, Verified
 
 READ: Values = (2, 5, 6)
 OVERLAY = b"\xff\xd8the dice with what was read"
@@ -227,7 +228,7 @@ def _caught_up(surfaces: Surfaces) -> dict[str, str]:
     return surfaces.shown()
 
 
-@pytest.mark.parametrize("verdict", [Verified(READ, 0.987), NoRoll(NoRollKind.TILTED, 1, 33.25)])
+@pytest.mark.parametrize("verdict", [Verified(READ, 0.987), NoRoll(1, Kind.TILTED, 33.25)])
 def test_a_reading_is_on_no_surface_before_the_dealer_has_entered(
     surfaces: Surfaces, verdict: Verdict
 ) -> None:

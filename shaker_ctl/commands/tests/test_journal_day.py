@@ -24,10 +24,11 @@ from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
-from shaker_ctl.rules.vocabulary import Person, Role, Verdict, Verified
+from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.seal.fault import Past, cleared
 from shaker_ctl.service.lamp_box import adopted
 from shaker_ctl.view.archive import who
+from vision.reading import Verdict, Verified
 
 RUNNER = CliRunner()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import random
 from multiprocessing import Pipe
@@ -90,6 +91,22 @@ def test_a_pickle_is_no_message() -> None:
 )
 def test_what_does_not_fit_is_refused(plain: object) -> None:
     with pytest.raises(PlainFormError):
+        decoded(json.dumps(plain).encode())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "instead"),
+    [
+        (Verified((1, 2, 3), 0.9), {"values": [9, 9, 9]}),
+        (Verified((1, 2, 3), 0.9), {"values": [1, 2]}),
+        (Verified((1, 2, 3), 0.9), {"confidence": math.nan}),
+        (NoRoll(1, Kind.TILTED, 12.5), {"angle_deg": math.inf}),
+    ],
+)
+def test_a_verdict_that_no_toss_can_have_is_refused(verdict: Verdict, instead: object) -> None:
+    plain = json.loads(encoded(done(verdict)))
+    plain["verdict"] |= instead
+    with pytest.raises(PlainFormError, match="ReadingDone"):
         decoded(json.dumps(plain).encode())
 
 

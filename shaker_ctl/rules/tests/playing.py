@@ -13,19 +13,8 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.vocabulary import (
-    NoRoll,
-    NoRollKind,
-    Part,
-    Person,
-    Role,
-    Timer,
-    TimeTrust,
-    TossPlan,
-    TossProof,
-    Unreadable,
-    Verified,
-)
+from shaker_ctl.rules.vocabulary import Part, Person, Role, Timer, TimeTrust, TossPlan, TossProof
+from vision.reading import Kind, NoRoll, Unreadable, Verified
 
 DEALER = Person("Dana", Role.DEALER)
 FLOOR = Person("Flora", Role.FLOORPERSON)
@@ -34,8 +23,8 @@ TECHNICIAN = Person("Tess", Role.TECHNICIAN)
 PLAN = TossPlan(720.0, 3.0, "steady")
 PROOF = TossProof(3.0, 700.0, 740.0, 36.0)
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
-TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
-UNREADABLE = Unreadable("glare")
+TILTED = NoRoll(1, Kind.TILTED, 11.0)
+UNREADABLE = Unreadable.of("glare")
 ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (1, 3, 4))
 """What a floorperson enters: a triple, a pair, three different values."""
 

@@ -27,8 +27,8 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Source,
     Timer,
-    Verified,
 )
+from vision.reading import Verified
 
 TYPED, TRUE = (1, 4, 5), (1, 4, 4)
 

@@ -32,9 +32,9 @@ from shaker_ctl.rules.vocabulary import (
     Shown,
     Timer,
     TimeTrust,
-    Verified,
     WalkStep,
 )
+from vision.reading import Verified
 
 ANOTHER = Person("Fiona", Role.FLOORPERSON)
 

@@ -14,7 +14,8 @@ from shaker_ctl.rules.tests.playing import (
     UNREADABLE,
     Playing,
 )
-from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Source, Verified
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Source
+from vision.reading import Verified
 
 READ = Verified((6, 4, 6))
 WRONG = (1, 1, 1)
@@ -79,14 +80,14 @@ def test_a_wrong_value_typed_once_before_the_reading_is_a_dispute_and_not_lit():
     assert (t.phase, t.state.entered, t.state.reading) == (Phase.DISPUTED, WRONG, READ)
     assert t.last_of(do.Announce).notice is Notice.DISPUTE
     assert t.tell(ev.DisputeDecided(DEALER, 1, WRONG)).refused
-    t.do(ev.DisputeDecided(FLOOR, 1, READ.values))
-    assert t.last_of(do.PushLamps).values == READ.values
+    t.do(ev.DisputeDecided(FLOOR, 1, READ.three))
+    assert t.last_of(do.PushLamps).values == READ.three
 
 
 def test_who_typed_once_may_put_it_right_and_does_not_decide():
     t = blocked().do(ev.ValuesEntered(FLOOR, 1, WRONG)).read(READ)
     assert t.tell(ev.DisputeDecided(FLOOR, 1, WRONG)).refused
-    t.do(ev.ValuesEntered(FLOOR, 1, READ.values))
+    t.do(ev.ValuesEntered(FLOOR, 1, READ.three))
     assert (t.phase, t.state.source) == (Phase.PUSHING, Source.CONFIRMED)
 
 
@@ -94,7 +95,7 @@ def test_a_value_typed_once_that_the_reader_then_reads_is_confirmed():
     t = typed(blocked(), (6, 6, 4), 1).read(READ)
     assert (t.phase, t.state.source) == (Phase.PUSHING, Source.CONFIRMED)
     assert not t.state.by_eye
-    t.do(ev.LampsShown(t.state.occasion, READ.values))
+    t.do(ev.LampsShown(t.state.occasion, READ.three))
     assert ended(t).by_eye is False
 
 
@@ -137,18 +138,18 @@ def test_a_round_by_eye_is_told_to_the_floorperson_and_marked_on_its_record():
 def test_a_reading_after_the_lamps_is_told_and_marked(values, notice):
     t = lit_by_eye(values).read(READ)
     assert t.phase is Phase.COLLECTING
-    assert (t.last_of(do.Announce).notice, t.last_of(do.Announce).values) == (notice, READ.values)
+    assert (t.last_of(do.Announce).notice, t.last_of(do.Announce).values) == (notice, READ.three)
     assert t.tell(ev.ReadingMade(t.state.occasion, READ)).refused, "one word is enough"
     record = ended(t)
     assert (record.values, record.by_eye, record.late) == (values, True, READ)
 
 
 def test_a_reading_after_the_lamps_helps_two_persons_to_correct():
-    t = lit_by_eye().read(READ).do(ev.CorrectionNamed(DEALER, 1, READ.values))
-    t.do(ev.CorrectionAgreed(FLOOR, 1, READ.values))
-    t.do(ev.LampsShown(t.state.occasion, READ.values))
+    t = lit_by_eye().read(READ).do(ev.CorrectionNamed(DEALER, 1, READ.three))
+    t.do(ev.CorrectionAgreed(FLOOR, 1, READ.three))
+    t.do(ev.LampsShown(t.state.occasion, READ.three))
     record = ended(t)
-    assert (record.values, record.by_eye, record.late) == (READ.values, True, READ)
+    assert (record.values, record.by_eye, record.late) == (READ.three, True, READ)
 
 
 def test_a_reading_after_a_no_roll_by_eye_is_told_and_marked():

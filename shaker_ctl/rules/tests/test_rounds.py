@@ -30,7 +30,6 @@ from shaker_ctl.rules.vocabulary import (
     Ending,
     FaultKind,
     Multiplied,
-    NoRoll,
     Notice,
     Part,
     Person,
@@ -41,9 +40,9 @@ from shaker_ctl.rules.vocabulary import (
     Timer,
     TimeTrust,
     TossProof,
-    Verified,
     WagersDo,
 )
+from vision.reading import NoRoll, Verified
 
 READ = Verified((1, 4, 4))
 ANOTHER = Person("Fiona", Role.FLOORPERSON)

@@ -16,7 +16,8 @@ from shaker_ctl.rules.tests.playing import (
     UNREADABLE,
     Playing,
 )
-from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Person, Role, Timer, Verified
+from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Person, Role, Timer
+from vision.reading import Verified
 
 READ = Verified((1, 4, 4))
 

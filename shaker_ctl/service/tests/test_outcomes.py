@@ -19,20 +19,10 @@ from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import FLOOR, SUPERVISOR, Playing
-from shaker_ctl.rules.vocabulary import (
-    FaultKind,
-    NoRoll,
-    NoRollKind,
-    Occasion,
-    Person,
-    Purpose,
-    Role,
-    Unreadable,
-    Verified,
-    play,
-)
+from shaker_ctl.rules.vocabulary import FaultKind, Occasion, Person, Purpose, Role, play
 from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.wear import WearLog
+from vision.reading import Kind, NoRoll, Unreadable, Verified
 
 DAN = Person("dan", Role.DEALER)
 TOM = Person("tom", Role.TECHNICIAN)
@@ -168,7 +158,7 @@ def test_values_entered_for_an_unreadable_toss_count() -> None:
     table = Watched()
     for number in range(1, 4):
         table.tell(
-            events.ReadingMade(play(number), Unreadable("glare")),
+            events.ReadingMade(play(number), Unreadable.of("glare")),
             events.ValuesEntered(DAN, number, (5, 5, 5)),
         )
     assert table.codes == ["outcome-health"]
@@ -180,7 +170,7 @@ def test_inspections_count_and_touched_dice_are_not_compared() -> None:
         events.ReadingMade(cycle, Verified((1, 2, 3))),
         events.CompartmentOpened(),
         read(1, (1, 2, 3)),
-        events.ReadingMade(play(2), NoRoll(NoRollKind.TILTED)),
+        events.ReadingMade(play(2), NoRoll(0, Kind.TILTED)),
         read(3, (1, 2, 3)),
     )
     retention = Watched().tell(*told).watch.retention

@@ -17,9 +17,10 @@ from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Lamps, Phase, TableState
-from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer, Verified
+from shaker_ctl.rules.vocabulary import Occasion, Person, Purpose, Role, Timer
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.state_thread import MAX_TOGETHER, PostOutcome, StateThread
+from vision.reading import Verified
 
 pytestmark = pytest.mark.timed
 

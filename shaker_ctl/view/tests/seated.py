@@ -25,13 +25,14 @@ from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.tests.playing import ENTRIES, NOON, PLAN, PROOF
-from shaker_ctl.rules.vocabulary import Multiplied, Role, Timer, TimeTrust, Verdict, Verified
+from shaker_ctl.rules.vocabulary import Multiplied, Role, Timer, TimeTrust
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.state_thread import PostOutcome
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.tests.paper import facts
 from shaker_ctl.view.tests.test_archive import made, record
+from vision.reading import Verdict, Verified
 
 READ: Values = (1, 4, 4)
 

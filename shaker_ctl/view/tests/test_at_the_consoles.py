@@ -10,20 +10,12 @@ import pytest
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Toss
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import (
-    Correction,
-    Ending,
-    Multiplied,
-    NoRoll,
-    NoRollKind,
-    Person,
-    Role,
-    Unreadable,
-)
+from shaker_ctl.rules.vocabulary import Correction, Ending, Multiplied, Person, Role
 from shaker_ctl.view.tests.seated import READ, Seat, Seated
+from vision.reading import Kind, NoRoll, Unreadable
 
-GLARE = Unreadable("glare")
-TILTED = NoRoll(NoRollKind.TILTED, 1, 11.0)
+GLARE = Unreadable.of("glare")
+TILTED = NoRoll(1, Kind.TILTED, 11.0)
 DAN = Person("dan", Role.DEALER, "dan-1")
 FAY = Person("fay", Role.FLOORPERSON, "fay-1")
 COVERED = {"profile": "md", "cover_fitted": True}

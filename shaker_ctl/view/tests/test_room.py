@@ -23,11 +23,11 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Role,
     Source,
-    Verified,
     WagersDo,
 )
 from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.room import WAGERS, room
+from vision.reading import Verified
 
 RULES = rulebook(TableParameters())
 DAN = Person("dan", Role.DEALER)

@@ -20,8 +20,6 @@ from shaker_ctl.rules.vocabulary import (
     Condition,
     FaultKind,
     Named,
-    NoRoll,
-    NoRollKind,
     Notice,
     Part,
     Person,
@@ -29,9 +27,6 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Shown,
     Source,
-    Unreadable,
-    Verdict,
-    Verified,
     play,
 )
 from shaker_ctl.service.fault_queue import FaultQueue
@@ -40,6 +35,7 @@ from shaker_ctl.view import allowed_acts, standing, wording
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.why_due import WhyDue
+from vision.reading import Kind, NoRoll, Unreadable, Verdict, Verified
 
 RULES = rulebook(TableParameters())
 FAY = Person("fay", Role.FLOORPERSON)
@@ -181,8 +177,8 @@ def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
     [
         (Verified((4, 4, 6)), EntryMode.DEALER_CONFIRM, "confirm", "type them: 446;"),
         (Verified((4, 4, 6)), EntryMode.DEALER_ENTRY, "enter", "such as 346;"),
-        (NoRoll(NoRollKind.TILTED), EntryMode.DEALER_CONFIRM, "enter", "does not lie flat"),
-        (Unreadable("glare"), EntryMode.AUTO, "enter", "nothing was read (glare)"),
+        (NoRoll(0, Kind.TILTED), EntryMode.DEALER_CONFIRM, "enter", "does not lie flat"),
+        (Unreadable.of("glare"), EntryMode.AUTO, "enter", "nothing was read (glare)"),
     ],
 )
 def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_repeat_it(
@@ -211,7 +207,7 @@ def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_
         ),
         (
             (1, 1, 2),
-            NoRoll(NoRollKind.TILTED),
+            NoRoll(0, Kind.TILTED),
             "dealer: 1 1 2, reader: no roll; say: decide 1 1 2 or decide no-roll",
         ),
     ],
@@ -240,7 +236,7 @@ def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence
 
 
 def test_a_dealer_knows_whether_the_reader_still_looks() -> None:
-    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("blocked"))
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable.of("blocked"))
     changes: list[tuple[dict[str, object], bool]] = [
         ({}, True),
         ({"cover_closed": True}, False),
@@ -257,10 +253,10 @@ def test_a_dealer_knows_whether_the_reader_still_looks() -> None:
     ("values", "late", "said"),
     [
         ((1, 1, 1), Verified((6, 4, 6)), "the reader reads 6 4 6, and not 1 1 1"),
-        ((1, 1, 1), NoRoll(NoRollKind.TILTED), "the reader reads no roll, and not 1 1 1"),
+        ((1, 1, 1), NoRoll(0, Kind.TILTED), "the reader reads no roll, and not 1 1 1"),
         (None, Verified((6, 4, 6)), "the reader reads 6 4 6, and not no roll"),
         ((6, 6, 4), Verified((6, 4, 6)), ""),
-        (None, NoRoll(NoRollKind.TILTED), ""),
+        (None, NoRoll(0, Kind.TILTED), ""),
         ((1, 1, 1), None, ""),
     ],
 )
@@ -269,7 +265,7 @@ def test_a_late_reading_of_another_result_stands_before_what_the_table_waits_for
 ) -> None:
     phase = Phase.WITHOUT_RESULT if values is None else Phase.COLLECTING
     waits = standing.pending(
-        TableState(phase, round=4, values=values, by_eye=late or Unreadable("a hand"))
+        TableState(phase, round=4, values=values, by_eye=late or Unreadable.of("a hand"))
     )
     assert waits is not None
     assert waits.text.startswith(said)
@@ -287,7 +283,7 @@ def test_a_round_by_eye_and_a_late_reading_call_the_floorperson() -> None:
 
 
 def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
-    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable("glare"))
+    state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable.of("glare"))
     typed = replace(state, entered=(1, 4, 5))
     waits = standing.pending(typed)
     assert waits is not None

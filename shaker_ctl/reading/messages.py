@@ -12,6 +12,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.controls import Controls
+from shaker_ctl.rules.vocabulary import Occasion
 from vision.reading import Verdict, Verified
 
 # ── Requests: service → camera process ──────────────────────────────────────
@@ -50,7 +51,7 @@ class DiePose:
 class BeginToss:
     """The motor is about to start: keep how the dice lie now."""
 
-    toss_id: int
+    occasion: Occasion
     before: tuple[DiePose, ...] | None = None
     """Poses to use instead of looking: a restarted process gets back what it had reported."""
 
@@ -59,21 +60,21 @@ class BeginToss:
 class SettleDice:
     """The motor was switched off: follow the dice, and see to the dip. Nothing is read yet."""
 
-    toss_id: int
+    occasion: Occasion
 
 
 @frozen
 class ReadDice:
     """The shaker stands still and the toss is proved: wait for rest, then read."""
 
-    toss_id: int
+    occasion: Occasion
 
 
 @frozen
 class LightDipped:
     """The light now has the level that `DipLight` asked for."""
 
-    toss_id: int
+    occasion: Occasion
     t_set: float
 
 
@@ -81,7 +82,7 @@ class LightDipped:
 class EndReading:
     """Nobody needs the reading of this toss any more."""
 
-    toss_id: int
+    occasion: Occasion
 
 
 @frozen
@@ -125,7 +126,7 @@ class CameraReady:
 class TossWatched:
     """The poses before the toss, or none where they could not be seen."""
 
-    toss_id: int
+    occasion: Occasion
     before: tuple[DiePose, ...] | None
 
 
@@ -133,7 +134,7 @@ class TossWatched:
 class Rested:
     """The dice came to rest. Sent before any value of this toss is looked at."""
 
-    toss_id: int
+    occasion: Occasion
     t_rest: float
     """Capture time of the first frame from which on nothing moved."""
     dice: int
@@ -149,7 +150,7 @@ class Rested:
 class DipLight:
     """Set the ring light to this level now, and say `light_dipped` when it is set."""
 
-    toss_id: int
+    occasion: Occasion
     level: float
     """0..1 of full."""
 
@@ -158,14 +159,14 @@ class DipLight:
 class RestoreLight:
     """The dip was seen (or given up): set the light back to full."""
 
-    toss_id: int
+    occasion: Occasion
 
 
 @frozen
 class ReadingDone:
     """The verdict over the dice of one toss, with the picture on which it was decided."""
 
-    toss_id: int
+    occasion: Occasion
     verdict: Verdict
     t_rest: float | None
     t_dip_seen: float | None

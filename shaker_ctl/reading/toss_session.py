@@ -42,6 +42,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.kept_picture import kept
 from shaker_ctl.reading.toss_memory import TossMemory
+from shaker_ctl.rules.vocabulary import Occasion, Purpose
 from vision.findings import Findings
 from vision.frame import Frame, digest
 from vision.reading import DICE, DieEvidence, NoRoll, Observation, Reason, Unreadable, Verdict
@@ -98,7 +99,7 @@ class _Step(enum.Enum):
 class Finished:
     """A reading that ended, with what the pictures are drawn from."""
 
-    toss_id: int
+    occasion: Occasion
     verdict: Verdict
     t_rest: float | None
     t_dip_seen: float | None
@@ -125,7 +126,7 @@ class _Dip:
 
 @dataclass(slots=True)
 class _Work:
-    toss_id: int
+    occasion: Occasion
     since: float
     scene: StillScene
     """What was read since the dice rest."""
@@ -170,7 +171,7 @@ class TossSession:
         self._previous: tuple[Frame, np.ndarray] | None = None
         """The frame before, and its thumbnail."""
         self._digest: int | None = None
-        self._before: tuple[int, tuple[messages.DiePose, ...] | None] | None = None
+        self._before: tuple[Occasion, tuple[messages.DiePose, ...] | None] | None = None
         self._last_known: tuple[messages.DiePose, ...] | None = None
         """How the dice lie since the last toss; None where nobody has seen it."""
         self._held_back_until = 0.0
@@ -192,32 +193,33 @@ class TossSession:
     # ── Requests ────────────────────────────────────────────────────────────
 
     def begin(
-        self, toss_id: int, frame: Frame | None, before: tuple[messages.DiePose, ...] | None
+        self, occasion: Occasion, frame: Frame | None, before: tuple[messages.DiePose, ...] | None
     ) -> None:
         """Keep how the dice lie in `frame`; `before` where a restarted process is told.
 
         Without a frame (covered dice) the last reading counts: nothing has moved them since.
         """
         if self._work is not None and self._work.t_read is None:
-            self.end(self._work.toss_id)
+            self.end(self._work.occasion)
         if before is None and frame is not None:
             before = poses_of(self._reader.read(frame).dice)
         if before is None:
             before = self._last_known
-        self._before = (toss_id, before)
-        self._send(messages.TossWatched(toss_id, before))
+        self._before = (occasion, before)
+        self._send(messages.TossWatched(occasion, before))
 
-    def settle(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
+    def settle(self, occasion: Occasion, now: float, newest: Frame | None = None) -> None:
         """The motor was switched off: follow the dice, and see to the dip.
 
         `newest` is the last frame before now. It tells how bright full light is; without it (a
         cover is closed) the first two frames without motion have to, and the dip waits for them.
         """
-        if self._work is not None and self._work.toss_id == toss_id:
+        if self._work is not None and self._work.occasion == occasion:
             return
         self._restore_light()
         self._last_known = None
-        work = self._work = _Work(toss_id, now, StillScene(self._reader), was_hidden=newest is None)
+        scene = StillScene(self._reader)
+        work = self._work = _Work(occasion, now, scene, was_hidden=newest is None)
         self._step = _Step.MOVING
         self._previous = None
         self._digest = None
@@ -225,27 +227,27 @@ class TossSession:
             work.reference = self._watch.thumbnail(newest.image)
             work.dip = self._plan_dip(now)
 
-    def read(self, toss_id: int, now: float, newest: Frame | None = None) -> None:
+    def read(self, occasion: Occasion, now: float, newest: Frame | None = None) -> None:
         """The toss is proved: read as soon as the dice rest. A reading that runs already goes on.
 
         `newest` as for `settle`, which this includes where it did not come before.
         """
-        self.settle(toss_id, now, newest)
+        self.settle(occasion, now, newest)
         if self._work is not None and self._work.t_read is None:
             self._work.t_read = now
 
-    def end(self, toss_id: int) -> None:
+    def end(self, occasion: Occasion) -> None:
         """Forget this reading."""
-        if self._work is not None and self._work.toss_id == toss_id:
+        if self._work is not None and self._work.occasion == occasion:
             self._restore_light()
             if (last := self._work.last) is not None:  # it must not be shown again
-                self._memory.keep(toss_id, poses_of(last[1].observation.dice))
+                self._memory.keep(_number(occasion), poses_of(last[1].observation.dice))
             self._work = None
             self._step = _Step.IDLE
 
-    def light_dipped(self, toss_id: int, t_set: float) -> None:
+    def light_dipped(self, occasion: Occasion, t_set: float) -> None:
         work = self._work
-        if work is not None and work.toss_id == toss_id and work.dip is not None:
+        if work is not None and work.occasion == occasion and work.dip is not None:
             work.dip.t_set = t_set
 
     # ── Time and frames ─────────────────────────────────────────────────────
@@ -258,10 +260,10 @@ class TossSession:
         dip = work.dip
         if dip is not None and dip.t_asked is None and now >= dip.at:
             dip.t_asked = now
-            self._send(messages.DipLight(work.toss_id, dip.level))
+            self._send(messages.DipLight(work.occasion, dip.level))
         if work.t_read is None:
             if now > work.since + _FOLLOWED_S:
-                self.end(work.toss_id)
+                self.end(work.occasion)
             return None
         if dip is not None and dip.t_asked is not None and dip.t_seen is None:
             start = dip.t_set if dip.t_set is not None else dip.t_asked + _DIP_COMMAND_S
@@ -370,7 +372,7 @@ class TossSession:
 
     def _lay_before(self, work: _Work) -> tuple[messages.DiePose, ...] | None:
         """How the dice lay before this toss; None where nobody knows."""
-        return self._before[1] if self._before and self._before[0] == work.toss_id else None
+        return self._before[1] if self._before and self._before[0] == work.occasion else None
 
     def _tell(self, work: _Work) -> None:
         """Say that the dice rest, and whether they lie otherwise than before the toss."""
@@ -387,7 +389,7 @@ class TossSession:
             )
             is_proved = _is_proved(len(known), len(poses), changed)
         assert work.t_rest is not None
-        self._send(messages.Rested(work.toss_id, work.t_rest, len(dice), changed, is_proved))
+        self._send(messages.Rested(work.occasion, work.t_rest, len(dice), changed, is_proved))
 
     def _start_over(self, work: _Work, now: float) -> None:
         """Something moved after all: whatever was read does not count, and the dip neither.
@@ -469,7 +471,8 @@ class TossSession:
                 now(),
             )
         poses = poses_of(newest.dice)
-        if recording := self._recording(work.toss_id, poses, self._lay_before(work) or ()):
+        number = _number(work.occasion)
+        if recording := self._recording(number, poses, self._lay_before(work) or ()):
             return self._finish(Unreadable(Reason.LOOPED, recording), now())
         work.last = next(
             (look for look in work.looks if look[1].observation is consensus.shown_by), work.last
@@ -477,16 +480,16 @@ class TossSession:
         return self._finish(consensus.verdict, now())
 
     def _recording(
-        self, toss_id: int, poses: Sequence[messages.DiePose], before: Sequence[messages.DiePose]
+        self, number: int, poses: Sequence[messages.DiePose], before: Sequence[messages.DiePose]
     ) -> str:
         """Why the pictures may be a recording of earlier tosses; empty: they show new poses."""
-        earlier = self._memory.seen_before(toss_id, poses, before)
+        earlier = self._memory.seen_before(number, poses, before)
         if earlier is not None:
             return (
                 f"the three dice lie to each other as in toss {earlier}; no motor does that: "
                 "the pictures may be a recording"
             )
-        parts = self._memory.put_together(toss_id, poses, before)
+        parts = self._memory.put_together(number, poses, before)
         if parts is not None:
             return (
                 f"each die lies just where one lay in the tosses {', '.join(map(str, parts))}; no "
@@ -518,7 +521,7 @@ class TossSession:
         if self._work is not None and dip is not None and not dip.is_restored:
             dip.is_restored = True
             if dip.t_asked is not None:
-                self._send(messages.RestoreLight(self._work.toss_id))
+                self._send(messages.RestoreLight(self._work.occasion))
 
     def _finish(self, verdict: Verdict, now: float) -> Finished:
         work = self._work
@@ -528,7 +531,7 @@ class TossSession:
         newest = None if self._previous is None else self._previous[0]
         before = self._lay_before(work)
         finished = Finished(
-            toss_id=work.toss_id,
+            occasion=work.occasion,
             verdict=verdict,
             t_rest=work.t_rest,
             t_dip_seen=None if work.dip is None else work.dip.t_seen,
@@ -541,7 +544,7 @@ class TossSession:
         )
         if poses is not None:
             self._last_known = poses
-            self._memory.keep(work.toss_id, poses)
+            self._memory.keep(_number(work.occasion), poses)
         self._work = self._previous = None
         self._step = _Step.IDLE
         return finished
@@ -566,6 +569,11 @@ def _is_proved(before: int, after: int, changed: int) -> bool | None:
     if after - changed > max(0, after - DICE):
         return False
     return True if before == after == DICE else None
+
+
+def _number(occasion: Occasion) -> int:
+    """A toss of its own for each occasion: rounds are counted apart from inspections and trials."""
+    return occasion.number if occasion.purpose is Purpose.PLAY else -occasion.number
 
 
 def is_unchanged(before: Sequence[messages.DiePose], after: Sequence[messages.DiePose]) -> bool:

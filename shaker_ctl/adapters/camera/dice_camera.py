@@ -37,6 +37,7 @@ from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.reading import messages
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.reading.wire import receive, send
+from shaker_ctl.rules.vocabulary import Occasion
 from vision.reading import Reason, Unreadable
 
 log = logging.getLogger(__name__)
@@ -85,9 +86,9 @@ class DiceCamera:
         self._is_ready = threading.Event()
         self._faults: dict[str, messages.CameraFault] = {}
         self._health: messages.CameraHealth | None = None
-        self._blind = False
-        self._before: tuple[int, tuple[messages.DiePose, ...] | None] | None = None
-        self._reading: int | None = None
+        self.is_blind = False
+        self._before: tuple[Occasion, tuple[messages.DiePose, ...] | None] | None = None
+        self._reading: Occasion | None = None
         self._read_deadline = float("inf")
         self._pictures: dict[int, bytes | None] = {}
         self._picture_came = threading.Condition(self._lock)
@@ -126,38 +127,38 @@ class DiceCamera:
                     or f"check the camera {self._parameters.device!r}",
                 )
 
-    def begin_toss(self, toss_id: int) -> None:
+    def begin_toss(self, occasion: Occasion) -> None:
         """Keep how the dice lie now; call before the motor starts."""
         with self._lock:
-            self._before = (toss_id, None)
-        self._send(messages.BeginToss(toss_id))
+            self._before = (occasion, None)
+        self._send(messages.BeginToss(occasion))
 
-    def settle(self, toss_id: int) -> None:
+    def settle(self, occasion: Occasion) -> None:
         """The motor was switched off; `read` follows once the toss is proved."""
-        self._send(messages.SettleDice(toss_id))
+        self._send(messages.SettleDice(occasion))
 
-    def read(self, toss_id: int) -> None:
+    def read(self, occasion: Occasion) -> None:
         """Wait for rest and read. Answered by `Rested` and then one `ReadingDone`."""
         with self._lock:
-            self._reading = toss_id
+            self._reading = occasion
             self._read_deadline = self._new_read_deadline()
-        self._send(messages.ReadDice(toss_id))
+        self._send(messages.ReadDice(occasion))
 
-    def light_dipped(self, toss_id: int, t_set: float) -> None:
+    def light_dipped(self, occasion: Occasion, t_set: float) -> None:
         """The light has the level that `DipLight` asked for, since `t_set` (monotonic)."""
-        self._send(messages.LightDipped(toss_id, t_set))
+        self._send(messages.LightDipped(occasion, t_set))
 
-    def end_reading(self, toss_id: int) -> None:
-        """The reading of this toss is not needed any more; no `ReadingDone` will come."""
+    def end_reading(self) -> None:
+        """The reading in hand is not needed any more; no `ReadingDone` will come."""
         with self._lock:
-            if self._reading == toss_id:
-                self._reading = None
-        self._send(messages.EndReading(toss_id))
+            occasion, self._reading = self._reading, None
+        if occasion is not None:
+            self._send(messages.EndReading(occasion))
 
     def blind(self, is_blind: bool) -> None:
         """While blind no frame is decoded, kept or sent."""
         with self._lock:
-            self._blind = is_blind
+            self.is_blind = is_blind
         self._send(messages.Blind(is_blind))
 
     def snap(self, timeout_s: float = 1.0) -> bytes:
@@ -368,11 +369,11 @@ class DiceCamera:
                 self._faults.pop(message.code, None)
             case messages.TossWatched():
                 with self._lock:
-                    if self._before is not None and self._before[0] == message.toss_id:
-                        self._before = (message.toss_id, message.before)
+                    if self._before is not None and self._before[0] == message.occasion:
+                        self._before = (message.occasion, message.before)
             case messages.ReadingDone():
                 with self._lock:
-                    if self._reading != message.toss_id:
+                    if self._reading != message.occasion:
                         return  # answered already, or no longer wanted
                     self._reading = None
             case messages.Picture():
@@ -388,7 +389,7 @@ class DiceCamera:
     def _resume(self) -> None:
         """Give a new process what the old one was doing."""
         with self._lock:
-            is_blind, before, reading = self._blind, self._before, self._reading
+            is_blind, before, reading = self.is_blind, self._before, self._reading
         if is_blind:
             self._send(messages.Blind(True))
         if before is not None and before[1] is not None:
@@ -404,17 +405,17 @@ class DiceCamera:
 
     def _answer_overdue_read(self) -> None:
         with self._lock:
-            toss_id = self._reading
+            occasion = self._reading
             now = time.monotonic()
-            if toss_id is None or now < self._read_deadline:
+            if occasion is None or now < self._read_deadline:
                 return
             self._reading = None
         fault = self.fault
         text = fault.text if fault else "the camera process did not answer in time"
-        self._send(messages.EndReading(toss_id))
+        self._send(messages.EndReading(occasion))
         self._tell(
             messages.ReadingDone(
-                toss_id=toss_id,
+                occasion=occasion,
                 verdict=Unreadable(Reason.NO_FRAMES, text),
                 t_rest=None,
                 t_dip_seen=None,

@@ -1,12 +1,11 @@
 """The dice reader as the table sees it: commands in, rules events out, pictures for the record.
 
-Owns the translation between occasions and the camera process's toss numbers, and the ring light's
-dip. Must not know thresholds or what a verdict leads to.
+Owns the ring light's dip, and when a camera is lost. Must not know thresholds or what a verdict
+leads to.
 """
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
@@ -94,13 +93,7 @@ class CameraReader:
         self._post = post
         self.camera = DiceCamera(parameters, self._take, check_files=check_files)
         """The process itself, for whoever starts the table."""
-        self._lock = threading.Lock()
-        self._numbers = itertools.count(1)
-        self._number_of: dict[Occasion, int] = {}
-        self._occasion_of: dict[int, Occasion] = {}
-        self._reading: int | None = None
-        self._looks = LookOn(self._read)
-        self._is_blind = False
+        self._looks = LookOn(self.camera.read)
         self._light_lock = threading.Lock()
         """Held while the light changes: a word of the camera process must not undo a command."""
         self._is_dipped = False
@@ -117,7 +110,7 @@ class CameraReader:
 
     def snap(self) -> bytes:
         """The newest frame as JPEG. Raises `RefusedError` while dice are covered."""
-        if self._is_blind:
+        if self.camera.is_blind:
             raise RefusedError(
                 "no picture is taken between cover-closed and reveal",
                 remedy="ask again after the reveal",
@@ -130,7 +123,7 @@ class CameraReader:
         state = "ready" if self.camera.is_ready else "starting"
         if fault is not None:
             state = f"{fault.code}: {fault.text}; {fault.remedy}"
-        elif self._is_blind:
+        elif self.camera.is_blind:
             state = "blind: the dice are covered"
         return CameraView(
             fps=None if health is None else round(health.fps, 1),
@@ -148,42 +141,34 @@ class CameraReader:
         """Do as commanded; answers come as events."""
         match command:
             case commands.NotePoses(occasion):
-                self.camera.begin_toss(self._number(occasion))
+                self.camera.begin_toss(occasion)
             case commands.LightOn():
                 with self._light_lock:
                     self._set_light(1.0)
-                    self._is_blind = False
-                self.camera.blind(False)
+                    self.camera.blind(False)
             case commands.LightOff():
                 # Blind first: no frame of the covered dice, however dark, is captured.
                 with self._light_lock:
-                    self._is_blind = True
                     self.camera.blind(True)
                     self._set_light(0.0)
             case commands.StartReading(occasion):
                 self._looks.end()
-                self._read(self._number(occasion))
+                self.camera.read(occasion)
             case commands.KeepLooking(occasion):
-                self._looks.begin(self._number(occasion))
+                self._looks.begin(occasion)
             case commands.StopReading():
                 self._looks.end()
-                if self._reading is not None:
-                    self.camera.end_reading(self._reading)
-                    self._reading = None
-
-    def _read(self, number: int) -> None:
-        self._reading = number
-        self.camera.read(number)
+                self.camera.end_reading()
 
     def settle(self, occasion: Occasion) -> None:
         """The motor was switched off: a head start for the dip. Covered dice have none."""
-        if not self._is_blind:
-            self.camera.settle(self._number(occasion))
+        if not self.camera.is_blind:
+            self.camera.settle(occasion)
 
     def _dip(self, level: float) -> None:
         """As the camera process asks; while the dice are covered it asks in vain."""
         with self._light_lock:
-            if not self._is_blind:
+            if not self.camera.is_blind:
                 self._set_light(level)
                 self._is_dipped = level < 1.0
 
@@ -202,25 +187,15 @@ class CameraReader:
                 self._light_obeys = False
                 self._post(events.ConditionChanged(Condition.LIGHT), None)
 
-    def _number(self, occasion: Occasion) -> int:
-        with self._lock:
-            if occasion not in self._number_of:
-                number = next(self._numbers)
-                self._number_of[occasion] = number
-                self._occasion_of[number] = occasion
-                for old in [n for n in self._occasion_of if n <= number - 16]:
-                    del self._number_of[self._occasion_of.pop(old)]
-            return self._number_of[occasion]
-
     # ── Messages of the camera process ──────────────────────────────────────
 
     def _take(self, message: messages.Message) -> None:
         match message:
             case messages.Rested():
                 self._rested(message)
-            case messages.DipLight(toss_id, level):
+            case messages.DipLight(occasion, level):
                 self._dip(level)
-                self.camera.light_dipped(toss_id, time.monotonic())
+                self.camera.light_dipped(occasion, time.monotonic())
             case messages.RestoreLight():
                 self._dip(1.0)
             case messages.ReadingDone():
@@ -243,9 +218,7 @@ class CameraReader:
                 pass
 
     def _rested(self, message: messages.Rested) -> None:
-        occasion = self._occasion_of.get(message.toss_id)
-        if occasion is None:
-            return
+        occasion = message.occasion
         if message.is_proved is False:
             log.warning(
                 "%s: only %s of %s dice lie otherwise than before the toss",
@@ -255,16 +228,12 @@ class CameraReader:
             )
             self._looks.end()
             self._post(events.TossDisproved(occasion), None)
-        elif not self._looks.looks_at(message.toss_id):
+        elif not self._looks.looks_at(occasion):
             self._post(events.AtRest(occasion, compared=message.is_proved is True), None)
 
     def _done(self, message: messages.ReadingDone) -> None:
-        occasion = self._occasion_of.get(message.toss_id)
-        self._reading = None
-        if occasion is None:
-            return
-        verdict = message.verdict
-        if isinstance(verdict, Unreadable) and self._looks.read_nothing(message.toss_id):
+        occasion, verdict = message.occasion, message.verdict
+        if isinstance(verdict, Unreadable) and self._looks.read_nothing(occasion):
             return  # as it was said before: only what is read is news
         self._looks.end()
         pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None

@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from shaker_ctl.rules.vocabulary import Occasion
+
 PAUSE_S = 1.0
 """From the end of a look to the next one. A look itself takes `read_timeout_s` where it reads
 nothing, so that a hand or a glare that passes costs the dealer a second or two."""
@@ -20,41 +22,41 @@ SLOWER = 1.25
 class LookOn:
     """One toss at a time. Thread-safe; looks come from a thread of their own."""
 
-    def __init__(self, look: Callable[[int], None]) -> None:
-        """`look` begins one look at the toss of this number, and returns at once."""
+    def __init__(self, look: Callable[[Occasion], None]) -> None:
+        """`look` begins one look at the toss of this occasion, and returns at once."""
         self._look = look
         self._lock = threading.Lock()
-        self._number: int | None = None
+        self._occasion: Occasion | None = None
         self._pause_s = PAUSE_S
         self._timer: threading.Timer | None = None
 
-    def begin(self, number: int) -> None:
+    def begin(self, occasion: Occasion) -> None:
         """Look after a pause, and again after each `read_nothing`, until `end`."""
         with self._lock:
-            self._number, self._pause_s = number, PAUSE_S
+            self._occasion, self._pause_s = occasion, PAUSE_S
             self._wait()
 
-    def read_nothing(self, number: int) -> bool:
+    def read_nothing(self, occasion: Occasion) -> bool:
         """A look at this toss is over: look again. False where no look at it is wanted."""
         with self._lock:
-            if self._number != number:
+            if self._occasion != occasion:
                 return False
             self._pause_s = min(LONGEST_PAUSE_S, SLOWER * self._pause_s)
             self._wait()
             return True
 
-    def looks_at(self, number: int) -> bool:
-        return self._number == number
+    def looks_at(self, occasion: Occasion) -> bool:
+        return self._occasion == occasion
 
     def end(self) -> None:
         """The dice are read, or nobody needs it any more."""
         with self._lock:
-            self._number = None
+            self._occasion = None
             self._cancel()
 
     def _wait(self) -> None:
         self._cancel()
-        self._timer = threading.Timer(self._pause_s, self._once, (self._number,))
+        self._timer = threading.Timer(self._pause_s, self._once, (self._occasion,))
         self._timer.daemon = True
         self._timer.start()
 
@@ -63,6 +65,6 @@ class LookOn:
             self._timer.cancel()
             self._timer = None
 
-    def _once(self, number: int) -> None:
-        if self._number == number:
-            self._look(number)
+    def _once(self, occasion: Occasion) -> None:
+        if self._occasion == occasion:
+            self._look(occasion)

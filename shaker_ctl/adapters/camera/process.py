@@ -188,21 +188,21 @@ class CameraWorker:
             match request:
                 case None | messages.StopCamera():
                     return False
-                case messages.BeginToss(toss_id, before):
-                    self._session.begin(toss_id, self._grabber.newest, before)
+                case messages.BeginToss(occasion, before):
+                    self._session.begin(occasion, self._grabber.newest, before)
                     self._dome.begin()
                     self._tossing_until = time.monotonic() + _MAX_TOSS_S
-                case messages.SettleDice(toss_id):
+                case messages.SettleDice(occasion):
                     self._tossing_until = 0.0
-                    self._session.settle(toss_id, time.monotonic(), self._grabber.newest)
-                case messages.ReadDice(toss_id):
+                    self._session.settle(occasion, time.monotonic(), self._grabber.newest)
+                case messages.ReadDice(occasion):
                     self._tossing_until = 0.0
-                    self._session.read(toss_id, time.monotonic(), self._grabber.newest)
+                    self._session.read(occasion, time.monotonic(), self._grabber.newest)
                     self._done(self._session.catch_up(time.monotonic))
-                case messages.LightDipped(toss_id, t_set):
-                    self._session.light_dipped(toss_id, t_set)
-                case messages.EndReading(toss_id):
-                    self._session.end(toss_id)
+                case messages.LightDipped(occasion, t_set):
+                    self._session.light_dipped(occasion, t_set)
+                case messages.EndReading(occasion):
+                    self._session.end(occasion)
                 case messages.Blind(is_blind):
                     self._is_blind = is_blind
                     self._grabber.blind(is_blind)
@@ -268,7 +268,7 @@ class CameraWorker:
                 overlay = encoded(picture)
         self._send(
             messages.ReadingDone(
-                toss_id=finished.toss_id,
+                occasion=finished.occasion,
                 verdict=finished.verdict,
                 t_rest=finished.t_rest,
                 t_dip_seen=finished.t_dip_seen,

@@ -22,6 +22,7 @@ from shaker_ctl.reading.parameters import (
     CalibrationParameters,
     CameraParameters,
 )
+from shaker_ctl.rules.vocabulary import play
 from vision.calibration import Calibration, CalibrationError
 from vision.reading import Reason
 
@@ -115,9 +116,9 @@ def test_a_missing_camera_is_one_line_with_a_remedy(camera):
 def test_every_read_is_answered_even_without_a_camera(camera, heard):
     camera.start()
     heard.wait(CameraFault)
-    camera.read(5)
+    camera.read(play(5))
     done = heard.wait(ReadingDone)
-    assert done.toss_id == 5
+    assert done.occasion == play(5)
     assert done.verdict.reason in (Reason.MOVING, Reason.NO_FRAMES)
 
 

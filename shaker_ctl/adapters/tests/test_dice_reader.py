@@ -27,7 +27,7 @@ from shaker_ctl.reading.messages import (
 )
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.vocabulary import Condition, play
+from shaker_ctl.rules.vocabulary import Condition, Occasion, play
 from vision.reading import Reason, Unreadable, Verdict, Verified
 
 pytestmark = pytest.mark.timed
@@ -138,7 +138,7 @@ def test_the_end_of_a_lesser_fault_does_not_begin_the_cameras_return_anew(heard:
 
 def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: Heard) -> None:
     heard.outputs.is_lost = True
-    heard.say(DipLight(1, 0.6))
+    heard.say(DipLight(play(1), 0.6))
     heard.reader.perform(commands.LightOff())
     heard.reader.perform(commands.LightOn())
     with pytest.raises(CameraError):  # not blind any more: only no process is there to ask
@@ -153,17 +153,17 @@ def test_a_light_whose_link_is_lost_ends_neither_reading_nor_supervision(heard: 
 
 def test_a_camera_process_that_dies_in_a_dip_leaves_the_light_full(heard: Heard) -> None:
     heard.reader.perform(commands.LightOn())
-    heard.say(DipLight(1, 0.6))
+    heard.say(DipLight(play(1), 0.6))
     heard.say(CameraFault("camera-process", "it was killed", ""))
     assert heard.outputs.light == [1.0, 0.6, 1.0]
 
 
 def test_a_late_word_of_the_camera_process_lights_no_covered_dice(heard: Heard) -> None:
     heard.reader.perform(commands.LightOn())
-    heard.say(DipLight(1, 0.6))
+    heard.say(DipLight(play(1), 0.6))
     heard.reader.perform(commands.LightOff())
-    heard.say(RestoreLight(1))
-    heard.say(DipLight(2, 0.7))
+    heard.say(RestoreLight(play(1)))
+    heard.say(DipLight(play(2), 0.7))
     heard.say(CameraFault("camera-process", "it was killed", ""))
     assert heard.outputs.light == [1.0, 0.6, 0.0]
 
@@ -208,7 +208,7 @@ class Asked:
 
     def __init__(self, heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
         self.read: list[float] = []
-        self.ended: list[int] = []
+        self.ended: list[Occasion] = []
         monkeypatch.setattr(look_on, "PAUSE_S", PAUSE_S)
         monkeypatch.setattr(heard.reader.camera, "_send", self._take)
 
@@ -216,8 +216,8 @@ class Asked:
         match request:
             case ReadDice():
                 self.read.append(time.monotonic())
-            case EndReading(toss_id):
-                self.ended.append(toss_id)
+            case EndReading(occasion):
+                self.ended.append(occasion)
 
     def waits_for(self, looks: int) -> None:
         until_s = time.monotonic() + 5.0
@@ -227,7 +227,7 @@ class Asked:
 
 
 def done(verdict: Verdict) -> ReadingDone:
-    return ReadingDone(1, verdict, None, None, None, 0.0, b"", b"", (), 0)
+    return ReadingDone(TOSS, verdict, None, None, None, 0.0, b"", b"", (), 0)
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def asked(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> Asked:
 def test_dice_that_were_not_read_are_looked_at_again_until_they_are(heard, asked) -> None:
     for looks in (2, 3, 4):
         asked.waits_for(looks)
-        heard.say(Rested(1, 0.0, 3, 3, True))
+        heard.say(Rested(TOSS, 0.0, 3, 3, True))
         heard.say(done(BLOCKED))
         assert heard.posted == [], "a look that reads nothing is no news"
     asked.waits_for(5)
@@ -270,7 +270,7 @@ def test_nobody_looks_on_once_the_looking_is_stopped(heard, asked, while_looking
     if not while_looking:
         heard.say(done(BLOCKED))
     heard.reader.perform(commands.StopReading())
-    assert asked.ended == ([1] if while_looking else [])
+    assert asked.ended == ([TOSS] if while_looking else [])
     looks = len(asked.read)
     time.sleep(10 * PAUSE_S)
     assert len(asked.read) == looks
@@ -278,7 +278,7 @@ def test_nobody_looks_on_once_the_looking_is_stopped(heard, asked, while_looking
 
 def test_a_look_that_finds_the_dice_unmoved_says_so_and_is_the_last(heard, asked) -> None:
     asked.waits_for(2)
-    heard.say(Rested(1, 0.0, 3, 0, False))
+    heard.say(Rested(TOSS, 0.0, 3, 0, False))
     assert heard.posted == [events.TossDisproved(TOSS)]
     heard.say(done(BLOCKED))
     time.sleep(10 * PAUSE_S)

@@ -11,6 +11,7 @@ from shaker_ctl.adapters.camera.grabber import Shot
 from shaker_ctl.adapters.tests.test_camera_moved import Bench
 from shaker_ctl.reading.messages import Rested
 from shaker_ctl.reading.tests.test_toss_session import AFTER, BEFORE, PERIOD_S, Table, tumbling
+from shaker_ctl.rules.vocabulary import play
 from vision.frame import Frame
 from vision.reading import Reason, Unreadable, Verified
 
@@ -36,7 +37,7 @@ def test_a_stream_that_shows_the_dice_as_they_lay_disproves_no_toss(frames: int)
 def test_dice_that_lie_otherwise_are_told_as_soon_as_the_dip_is_seen() -> None:
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([*tumbling(2), *[AFTER] * 12])
     assert finished is not None
     assert isinstance(finished.verdict, Verified)

@@ -17,6 +17,7 @@ from shaker_ctl.reading.messages import (
     TossWatched,
 )
 from shaker_ctl.reading.toss_session import TossSession
+from shaker_ctl.rules.vocabulary import play
 from vision.frame import Frame
 from vision.reading import NoRoll, Reason, Unreadable, Verified
 from vision.table.reader import TableReader
@@ -67,7 +68,7 @@ class Table:
         self.sent.append(message)
         if isinstance(message, DipLight) and self.obeys:
             self.light = message.level
-            self.session.light_dipped(message.toss_id, self.now)
+            self.session.light_dipped(message.occasion, self.now)
         elif isinstance(message, RestoreLight):
             self.light = 1.0
 
@@ -96,15 +97,15 @@ class Table:
 
     def begin(self, toss_id=1, dice=BEFORE):
         self.newest = self.frame(dice)
-        self.session.begin(toss_id, self.newest, None)
+        self.session.begin(play(toss_id), self.newest, None)
 
     def settle(self, toss_id=1):
         """The motor was switched off."""
-        self.session.settle(toss_id, self.now, self.newest)
+        self.session.settle(play(toss_id), self.now, self.newest)
 
     def read(self, toss_id=1):
         """Ask for a reading as the camera process does: with the newest frame at hand."""
-        self.session.read(toss_id, self.now, self.newest)
+        self.session.read(play(toss_id), self.now, self.newest)
 
 
 def tumbling(count):
@@ -118,7 +119,7 @@ def test_a_toss_is_watched_proved_dipped_and_verified():
     table = Table()
     table.begin()
     assert len(table.of(TossWatched)[0].before) == 3
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([*tumbling(2), *[AFTER] * 12])
     assert finished is not None
     assert finished.verdict == Verified((2, 2, 5), finished.verdict.confidence)
@@ -135,7 +136,7 @@ def test_a_toss_is_watched_proved_dipped_and_verified():
 def test_the_file_that_is_kept_of_a_toss_shows_what_was_read():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([*tumbling(2), *[AFTER] * 12])
     assert finished is not None
     kept = cv2.imdecode(np.frombuffer(finished.frame.jpeg, np.uint8), cv2.IMREAD_COLOR)
@@ -234,7 +235,7 @@ def test_light_that_changes_by_itself_before_the_dip_proves_nothing():
 def test_nothing_is_read_before_rest_and_motion_ends_unreadable():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch(tumbling(8) * 5)
     assert finished is not None
     assert isinstance(finished.verdict, Unreadable)
@@ -245,7 +246,7 @@ def test_nothing_is_read_before_rest_and_motion_ends_unreadable():
 def test_a_stream_that_does_not_show_the_dip_is_refused():
     table = Table(obeys=False)
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([AFTER] * 40)
     assert finished is not None
     assert isinstance(finished.verdict, Unreadable)
@@ -260,7 +261,7 @@ def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s, tumbles
     table.read()
     first = table.watch([*tumbling(tumbles), *[AFTER] * 50])
     assert isinstance(first.verdict, Unreadable)
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     second = table.watch([AFTER] * 80)
     assert isinstance(second.verdict, Unreadable)
 
@@ -268,7 +269,7 @@ def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s, tumbles
 def test_last_rounds_dice_in_a_still_picture_are_no_toss():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([BEFORE] * 12)
     assert finished.unchanged
     rested = table.of(Rested)[0]
@@ -319,7 +320,7 @@ def test_the_last_toss_that_was_read_is_a_recording_when_another_was_entered_sin
 def test_one_die_that_never_moved_is_no_proof_of_a_toss():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     table.watch([*tumbling(1), *[[BEFORE[0], *AFTER[1:]]] * 12])
     assert table.of(Rested)[0].poses_changed == 2
     assert table.of(Rested)[0].is_proved is False
@@ -341,7 +342,7 @@ def test_one_die_that_never_moved_is_no_proof_of_a_toss():
 def test_dice_out_of_sight_say_nothing_of_the_shaker(before, after, changed, is_proved):
     table = Table(read_timeout_s=0.3)
     table.begin(dice=before)
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     finished = table.watch([*tumbling(2), *[after] * 30])
     rested = table.of(Rested)[0]
     assert (rested.poses_changed, rested.is_proved) == (changed, is_proved)
@@ -352,7 +353,7 @@ def test_dice_out_of_sight_say_nothing_of_the_shaker(before, after, changed, is_
 def test_a_tilted_die_ends_as_no_roll():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     cocked = [AFTER[0], Die(-18, 18, 10, 2, tilt_deg=15, tilt_axis_deg=40), AFTER[2]]
     finished = table.watch([*tumbling(1), *[cocked] * 12])
     assert isinstance(finished.verdict, NoRoll)
@@ -370,7 +371,7 @@ def test_a_die_that_stands_on_its_edge_for_a_moment_may_still_fall_flat():
 def test_the_same_picture_over_and_over_proves_nothing():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     frozen = table.frame(AFTER)
     finished = None
     for _ in range(60):
@@ -386,7 +387,7 @@ def test_the_same_picture_over_and_over_proves_nothing():
 def test_a_die_that_falls_over_after_rest_starts_everything_anew():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     late = [AFTER[0], AFTER[1], Die(24, 7, 80, 4)]
     finished = table.watch([*tumbling(1), *[AFTER] * 4, *[late] * 12])
     assert isinstance(finished.verdict, Verified)
@@ -397,8 +398,8 @@ def test_a_die_that_falls_over_after_rest_starts_everything_anew():
 def test_poses_of_a_restarted_process_come_from_its_predecessor():
     table = Table()
     told = tuple(DiePose(d.x, d.y, d.turn_deg % 90, d.value) for d in AFTER)
-    table.session.begin(7, None, told)
-    table.session.read(7, table.now)
+    table.session.begin(play(7), None, told)
+    table.session.read(play(7), table.now)
     table.watch([AFTER] * 12)
     assert table.of(Rested)[0].poses_changed == 0
 
@@ -406,9 +407,9 @@ def test_poses_of_a_restarted_process_come_from_its_predecessor():
 def test_covered_dice_are_taken_to_lie_as_last_read():
     table = Table()
     table.begin()
-    table.session.read(1, table.now)
+    table.session.read(play(1), table.now)
     table.watch([*tumbling(1), *[AFTER] * 12])
-    table.session.begin(2, None, None)
+    table.session.begin(play(2), None, None)
     assert len(table.of(TossWatched)[-1].before) == 3
 
 
@@ -419,16 +420,16 @@ def test_poses_of_the_toss_before_the_last_say_nothing():
     assert table.watch([*tumbling(2), *[AFTER] * 12]) is not None
     table.begin(2, AFTER)
     table.read(2)
-    table.session.end(2)
-    table.session.begin(3, None, None)
+    table.session.end(play(2))
+    table.session.begin(play(3), None, None)
     assert table.of(TossWatched)[-1].before is None
 
 
 def test_an_ended_reading_gives_the_light_back_and_no_verdict():
     table = Table()
-    table.session.read(3, table.now)
+    table.session.read(play(3), table.now)
     table.watch([AFTER] * 4)
-    table.session.end(3)
+    table.session.end(play(3))
     assert not table.session.is_reading
     assert table.light == 1.0
     assert table.watch([AFTER] * 10) is None
@@ -444,7 +445,7 @@ def test_a_toss_whose_reading_was_ended_is_a_recording_when_it_is_shown_again():
             finished = table.session.see(table.frame(dice), lambda: table.now)
             work = table.session._work
             if toss_id == 0 and work is not None and work.last is not None:
-                table.session.end(0)
+                table.session.end(play(0))
                 break
             if finished is not None:
                 break
@@ -466,7 +467,7 @@ def test_dips_that_agree_after_the_rooms_light_changed_are_learned_anew(monkeypa
     for toss in range(9):
         lying = [Die(d.x, d.y, d.turn_deg + 9 * toss, d.value) for d in AFTER]
         table.now += 30.0  # a refused dip holds the next reading back
-        table.session.read(toss, table.now)
+        table.session.read(play(toss), table.now)
         verdicts.append(table.watch([lying] * 25).verdict)
     assert all(isinstance(each, Verified) for each in verdicts[:4])
     assert {each.reason for each in verdicts[4:7]} == {Reason.NO_DIP}
@@ -477,13 +478,13 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     table = Table()
     for toss in range(4):
         lying = [Die(d.x, d.y, d.turn_deg + 11 * toss, d.value) for d in AFTER]
-        table.session.read(toss, table.now)
+        table.session.read(play(toss), table.now)
         assert isinstance(table.watch([lying] * 14).verdict, Verified)
     table.obeys = False
-    table.session.read(9, table.now)
+    table.session.read(play(9), table.now)
     finished = None
     for _ in range(20):
-        light = 0.86 if table.of(DipLight)[-1].toss_id == 9 else 1.0
+        light = 0.86 if table.of(DipLight)[-1].occasion == play(9) else 1.0
         finished = table.session.see(table.frame(AFTER, light), lambda: table.now)
         if finished is not None:
             break
@@ -495,8 +496,8 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
 def test_a_cover_that_leaves_the_picture_is_no_dip_and_the_dip_waits_for_it():
     table = Table(dip_delay_s=0.0)
     table.begin()
-    table.session.settle(1, table.now, None)
-    table.session.read(1, table.now, None)
+    table.session.settle(play(1), table.now, None)
+    table.session.read(play(1), table.now, None)
     for open_share in (0.15, 0.3, 0.45, 0.6, 0.75):
         frame = table.frame(AFTER)
         frame.image[:, int(frame.image.shape[1] * open_share) :] = 30

@@ -23,6 +23,7 @@ from shaker_ctl.reading.messages import (
     SettleDice,
 )
 from shaker_ctl.reading.wire import MAX_B, decoded, encoded, receive, send
+from shaker_ctl.rules.vocabulary import play
 from vision.reading import Kind, NoRoll, Reason, Unreadable, Verdict, Verified
 
 SETUP = CameraSetup(
@@ -43,16 +44,18 @@ SETUP = CameraSetup(
 def done(verdict: Verdict) -> ReadingDone:
     frames = ((1.25, 34.5), (1.5, 8))
     return ReadingDone(
-        3, verdict, 1.0, None, 2.0, 2.5, b"\xff\xd8\x00jpeg", b"", frames, frames_looked_at=9
+        play(3), verdict, 1.0, None, 2.0, 2.5, b"\xff\xd8\x00jpeg", b"", frames, frames_looked_at=9
     )
 
 
+TOSS = {"type": "Occasion", "purpose": "play", "number": 3}
+
 MESSAGES = [
     SETUP,
-    BeginToss(1, (DiePose(1.0, 2.0, 45.0, None), DiePose(3.0, 4.0, 5.0, 6))),
-    BeginToss(2),
-    SettleDice(3),
-    ReadDice(3),
+    BeginToss(play(1), (DiePose(1.0, 2.0, 45.0, None), DiePose(3.0, 4.0, 5.0, 6))),
+    BeginToss(play(2)),
+    SettleDice(play(3)),
+    ReadDice(play(3)),
     CameraFault("black", "the picture is black \u2028 \x00"),
     Picture(4, bytes(range(256)) * 400),
     done(Verified((1, 2, 3), 0.9)),
@@ -68,7 +71,7 @@ def test_a_message_arrives_as_it_was_sent(message: object) -> None:
 
 def test_a_pickle_is_no_message() -> None:
     with pytest.raises(PlainFormError):
-        decoded(pickle.dumps(SettleDice(3)))
+        decoded(pickle.dumps(SettleDice(play(3))))
 
 
 @pytest.mark.parametrize(
@@ -80,13 +83,13 @@ def test_a_pickle_is_no_message() -> None:
         {"type": "Path"},
         {"type": []},
         {"type": {}},
-        {"type": "LightDipped", "toss_id": 3, "t_set": 10**400},
+        {"type": "LightDipped", "occasion": TOSS, "t_set": 10**400},
         {"type": "SettleDice"},
-        {"type": "SettleDice", "toss_id": "3"},
-        {"type": "SettleDice", "toss_id": True},
-        {"type": "SettleDice", "toss_id": 3, "more": 1},
+        {"type": "SettleDice", "occasion": TOSS | {"number": "3"}},
+        {"type": "SettleDice", "occasion": TOSS | {"number": True}},
+        {"type": "SettleDice", "occasion": TOSS, "more": 1},
         {"type": "Picture", "request_id": 1, "jpeg": "\u00e4"},
-        {"type": "BeginToss", "toss_id": 1, "before": [{"type": "SettleDice", "toss_id": 1}]},
+        {"type": "BeginToss", "occasion": TOSS, "before": [TOSS]},
     ],
 )
 def test_what_does_not_fit_is_refused(plain: object) -> None:
@@ -135,8 +138,8 @@ def test_whatever_is_flipped_or_cut_is_a_message_or_refused() -> None:
 def test_a_message_that_is_too_long_ends_the_link() -> None:
     ours, theirs = Pipe()
     try:
-        send(theirs, SettleDice(3))
-        assert receive(ours) == SettleDice(3)
+        send(theirs, SettleDice(play(3)))
+        assert receive(ours) == SettleDice(play(3))
         theirs._send((MAX_B + 1).to_bytes(4, "big"))  # type: ignore[attr-defined]
         with pytest.raises(OSError, match="bad message length"):
             receive(ours)

@@ -82,10 +82,8 @@ def page(text: str) -> str:
             "",
             _counts(told.values()),
             "",
-            *_table(
-                ("clause", "duty", "kept", "profile keys; tests"),
-                (_line(run, told[run[0]], resting) for run in runs(told, resting)),
-            ),
+            *(_line(run, told[run[0]], resting) for run in runs(told, resting)),
+            "",
         )
     )
 
@@ -143,14 +141,12 @@ def _counts(told: Collection[Clause]) -> str:
     return f"{len(told)} clauses: {', '.join(parts)}."
 
 
-def _line(run: list[str], first: Clause, resting: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """Return the cells of clauses that stand in one line."""
-    return (
-        run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}",
-        first.duty + (" …" if len(run) > 1 else ""),
-        _kept(first),
-        _cell((*_shown(key for name in run for key in resting[name]), *_ids(first.tests))),
-    )
+def _line(run: list[str], first: Clause, resting: Mapping[str, list[str]]) -> str:
+    """Return the line of one clause, or of several that are kept alike."""
+    name = run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+    duty = first.duty + (" …" if len(run) > 1 else "")
+    shown = (*_shown(key for name in run for key in resting[name]), *_ids(first.tests))
+    return f"- **{name}** {_cell((f'{duty} (*{_kept(first)}*)', *shown))}"
 
 
 def _kept(clause: Clause) -> str:

@@ -118,7 +118,7 @@ def test_a_citation_goes_on_from_the_clause_before_it() -> None:
 )
 def test_a_clause_stands_in_one_line_with_its_key_and_its_test(clause, key, test) -> None:
     lines = clause_pages.page("pa-625a").splitlines()
-    (line,) = [each for each in lines if each.startswith(f"| {clause} |")]
+    (line,) = [each for each in lines if each.startswith(f"- **{clause}** ")]
     assert f"`{key}" in line
     assert test in line
 

@@ -77,7 +77,7 @@ def device(request: pytest.FixtureRequest, rig_table: RigFile, tmp_path: Path) -
     if rig_table.lamp.is_ is PartKind.DEVICE and not is_first:
         pytest.skip("this rig has one lamp box")
     if not is_first and (reason := why_not()):
-        pytest.skip(f"the lamp box's program cannot be run: {reason}")
+        pytest.skip(reason)
     if rig_table.lamp.is_ is PartKind.VIRTUAL and is_first:
         box = virtual_box(tmp_path)
     else:

@@ -43,6 +43,7 @@ from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.words import Words, sentences
+from shaker_ctl.view.archive import decided_in, said_in
 
 HERE = Path(__file__).parent
 MENU = (
@@ -281,9 +282,9 @@ class FloorPage:
         self.site.noted(request, "round", f"{name} {number}")
         try:
             found = round_of(number, kept.line.identity, head, records, "the floor's database")
-            return self.site.page(
-                request, "floor_round.html", name=name, found=found, marks=found.told.marks
-            )
+            words: dict[str, Any] = {"said_in": said_in, "decided_in": decided_in}
+            marks, page = found.told.marks, "floor_round.html"
+            return self.site.page(request, page, name=name, found=found, marks=marks, **words)
         except (*NOT_UNDERSTOOD, JournalCorruptError) as error:
             # A chain says that the records are the table's, not that they make sense.
             raise JournalError(

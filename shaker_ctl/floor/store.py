@@ -571,19 +571,15 @@ def _rows_of(id_: int, each: Record) -> tuple[dict[str, Any], dict[int, dict[str
 
 
 def _ended(row: Mapping[str, Any], one: Round) -> dict[str, Any]:
-    first, second, third = one.values or (None, None, None)
+    dice = zip(("first", "second", "third"), one.values or (None, None, None), strict=True)
     return {
-        "line": row["line"],
+        **{key: row[key] for key in ("line", "sequence", "wall")},
         "number": one.number,
-        "sequence": row["sequence"],
-        "wall": row["wall"],
         "ending": _word(one.ending, 20) or "",
         "source": _word(one.source, 20),
         "wagers": _word(one.wagers, 20),
         "cause": _word(one.cause, 40),
-        "first": first,
-        "second": second,
-        "third": third,
+        **dict(dice),
     }
 
 

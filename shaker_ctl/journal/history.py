@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any
 
 from shaker_ctl.frozen import frozen
@@ -422,7 +423,12 @@ def mentions(body: bytes, *kinds: str) -> bool:
     """Whether a record's body may hold an event or a command of these names: most are passed over
     undecoded.
     """
-    return any(b'"%b"' % kind.encode() in body for kind in kinds)
+    return any(word in body for word in _quoted(kinds))
+
+
+@cache
+def _quoted(kinds: tuple[str, ...]) -> list[bytes]:
+    return [f'"{kind}"'.encode() for kind in kinds]
 
 
 def is_of_play(fact: Mapping[str, Plain]) -> bool:

@@ -8,7 +8,7 @@ know tests: `statistics` has them.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from shaker_ctl.journal.history import InHand, Round, Values, mentions, to_plain, values_of
@@ -88,10 +88,7 @@ class Tally:
             "rounds": self.rounds,
             "unreadable": self.unreadable,
             "endings": dict(self.endings),
-            "by_face": [
-                [count.n, count.unreadable, count.by_hand, count.void]
-                for _, count in sorted(self.by_face.items())
-            ],
+            "by_face": [astuple(count) for _, count in sorted(self.by_face.items())],
             "tosses": [[*values, n] for values, n in sorted(self.tosses.items())],
             "follows": [[[*pair, n] for pair, n in sorted(die.items())] for die in self.follows],
             "changes": self.changes,

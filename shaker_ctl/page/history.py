@@ -29,6 +29,7 @@ from shaker_ctl.page.site import Site, form_of
 from shaker_ctl.page.tables import Book, Wanted, marks_of
 from shaker_ctl.quoting import cell
 from shaker_ctl.rules.vocabulary import Ending, words
+from shaker_ctl.view.archive import decided_in, said_in
 
 PER_PAGE = 50
 MAX_NUMBER = 2**53
@@ -131,6 +132,8 @@ class History:
             found=found,
             marks=found.told.marks,
             told=found.told,
+            said_in=said_in,
+            decided_in=decided_in,
             kept=kept,
             may_export=Right.EXPORT in session.rights,
             whole_s=sum(seconds for _, seconds in found.stages),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import time
-from itertools import pairwise, repeat
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.history import STAGES, Round, until_ended
 from shaker_ctl.journal.record import Chain, Head, Record
 from shaker_ctl.rules.vocabulary import words
-from shaker_ctl.view.archive import decided_in, said_in, words_of
+from shaker_ctl.view.archive import words_of
 
 MAX_RECORDS = 20_000
 """Records of one round that are read; more are none that a table wrote."""
@@ -41,21 +41,6 @@ def opened(path: Path) -> Iterator[SqliteJournal]:
 
 
 @frozen
-class Happening:
-    """One record of a round, in words."""
-
-    sequence: int
-    wall: str
-    after_s: float
-    """Seconds since the round's first record."""
-    what: str
-    clauses: tuple[str, ...]
-    decided: tuple[str, ...]
-    hash: str
-    kind: str
-
-
-@frozen
 class RoundRecord:
     """A round with the records that tell it, and whether they hold."""
 
@@ -66,7 +51,8 @@ class RoundRecord:
     """The record that the first one follows."""
     damage: str
     """What does not fit the chain; empty where all of it holds."""
-    happened: tuple[Happening, ...]
+    happened: tuple[tuple[Record, Mapping[str, Any], float], ...]
+    """Each record, its content, and seconds since the first one."""
     digests: Mapping[str, str]
     disputes: tuple[Dispute, ...]
 
@@ -148,22 +134,12 @@ def round_of(
         records=records,
         before=before,
         damage="" if chain.damage is None else chain.damage.line(),
-        happened=tuple(map(_happening, records, plains, repeat(plains[0]["monotonic"]))),
+        happened=tuple(
+            (record, plain, plain["monotonic"] - plains[0]["monotonic"])
+            for record, plain in zip(records, plains, strict=True)
+        ),
         digests=plains[-1].get("digests", {}),
         disputes=disputes,
-    )
-
-
-def _happening(record: Record, plain: Mapping[str, Any], began_s: float) -> Happening:
-    return Happening(
-        sequence=plain["sequence"],
-        wall=plain["wall"],
-        after_s=plain["monotonic"] - began_s,
-        what=said_in(plain),
-        clauses=tuple(dict.fromkeys(plain.get("because", ()))),
-        decided=decided_in(plain),
-        hash=record.hash.hex(),
-        kind=plain["kind"],
     )
 
 

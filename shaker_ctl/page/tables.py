@@ -176,12 +176,9 @@ class Book:
         where = f"WHERE {' AND '.join(terms)}" if terms else ""
         return self._told(f"{where} ORDER BY number DESC LIMIT ?", (*values, count))
 
-    def between(self, first: int, last: int) -> Iterator[Round]:
-        """Rounds of these numbers, one after the other: a day's, however many they are."""
-        sql = "SELECT told FROM round WHERE number BETWEEN ? AND ? ORDER BY number"
-        with contextlib.suppress(*COMPLAINTS, ValueError), self._reading() as db:
-            for row in db.execute(sql, (first, last)):
-                yield _round(row)
+    def between(self, first: int, last: int) -> list[Round]:
+        """Rounds of these numbers."""
+        return self._told("WHERE number BETWEEN ? AND ? ORDER BY number", (first, last))
 
     def names(self) -> list[str]:
         """Everybody who ever acted in a round."""
@@ -288,9 +285,6 @@ class RoundTables(FoldedTables):
             self._keep(one)
         self._rounds = {}
         return {}
-
-    def reads(self, body: bytes) -> bool:
-        return True
 
     def take(self, record: Record) -> None:
         plain = record.plain

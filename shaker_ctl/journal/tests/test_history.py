@@ -76,12 +76,6 @@ def test_a_round_tells_what_happened_in_it() -> None:
     assert one.marks == ("DEMONSTRATION",)
 
 
-def test_a_result_that_is_corrected_is_taken_back_before_the_new_one_is_lit() -> None:
-    taken = folded(RECORDS[:6])
-    assert (taken.taken_back, taken.shown_in) == ("corrected at the table", 7)
-    assert (taken.ended, taken.ending, taken.values) == (None, None, (4, 4, 4))
-
-
 def test_what_follows_the_end_is_none_of_the_round() -> None:
     inspected = {"purpose": "inspection", "number": 1}
     later = [

@@ -277,9 +277,8 @@ def _see_commits(seen: Observation, e: Evidence) -> None:
 def _step(plain: Note) -> list[RecordedStep]:
     if plain["kind"] != "step":
         return []
-    decided, ended = tuple(plain["decision"]), tuple(ended_by(plain))
-    text = describe(plain["event"])
-    return [RecordedStep(plain["at_s"], text, plain.get("round"), decided, ended)]
+    told = (plain["at_s"], describe(plain["event"]), plain.get("round"))
+    return [RecordedStep(*told, tuple(plain["decision"]), tuple(ended_by(plain)))]
 
 
 def describe(event: Note) -> str:

@@ -19,8 +19,7 @@ from shaker_ctl.plain_form import PlainForm
 Values = tuple[int, int, int]
 
 UNDER = "under"
-"""Under which the first and the last record of a round name its text, paytable, entry and layout.
-"""
+"""Under which a round's first and last record name its text, paytable, entry and layout."""
 
 
 @frozen
@@ -399,8 +398,7 @@ class InHand:
 
 FACTS = (1, *(each.name for each in fields(Round)))
 """What a round tells. Raise the number where a fact comes to mean something else: tables that keep
-rounds are then made anew.
-"""
+rounds are then made anew."""
 
 _FORM = PlainForm({"Round": Round, "Named": Named}.get)
 

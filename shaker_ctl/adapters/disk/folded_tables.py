@@ -3,8 +3,7 @@
 Owns one SQLite file and its one writer, which follows a journal: each batch of records goes into
 the file all or nothing, and a record that is not understood is left out. The tables prove nothing
 and can be lost: the writer makes them anew from the chain where they are missing, damaged, of
-another journal or of another version. Where volumes were removed, it can do so when these have been
-fetched back.
+another journal or of another version; where volumes were removed, once these are fetched back.
 
 Each row of `kept` has a mark (CRC-32), and the cursor's row counts them all. A reader that meets a
 wrong mark answers nothing. What stands in the rows, and which other tables there are, a subclass
@@ -93,8 +92,7 @@ class FoldedTables:
     WHO: str
     """Who says on standard error what becomes of them."""
     LOG = "TRUNCATE"
-    """What lies beside the file while it is written: https://sqlite.org/pragma.html, journal_mode.
-    """
+    """What lies beside the file while it is written: `journal_mode` of SQLite."""
     cursor: Head | None
     """The last record that the tables hold."""
     left_out: list[int]

@@ -78,7 +78,8 @@ class RequestGuard:
         if "transfer-encoding" in headers:  # chunks have no length, and come before it (RFC 9112)
             return PlainTextResponse("no chunks here\n", 411, {"Connection": "close"})
         if scope["method"] in READS:
-            return None
+            has_body = headers.get("content-length", "0") != "0"
+            return PlainTextResponse("a read has no body\n", 413) if has_body else None
         if scope["method"] != "POST":
             return PlainTextResponse("not here\n", 405, {"Allow": "GET, HEAD, POST"})
         if not self._is_from_here(headers, scope["scheme"]):

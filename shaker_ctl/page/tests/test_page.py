@@ -614,6 +614,11 @@ class TestForms:
 
         assert answer.status == 413
 
+    def test_a_read_with_a_body_is_refused_before_anything_is_sent(self, page):
+        answer = Browser(page.app).get("/static/page.css", content_length="9000")
+
+        assert answer.status == 413
+
     @pytest.mark.parametrize("body", [b"a&" * 50, b"\xff\xfe", b"name=%FF"])
     def test_what_is_no_form_is_refused(self, page, body):
         browser = Browser(page.app)

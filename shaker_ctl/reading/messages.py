@@ -20,7 +20,7 @@ from vision.reading import Verdict, Verified
 
 @frozen
 class CameraSetup:
-    """The first message: everything that the process must know, without pydantic."""
+    """The first message: the settings `[camera]` that the process must know, under their names."""
 
     device: int | str
     frames_per_s: float
@@ -29,7 +29,8 @@ class CameraSetup:
     silent_after_s: float
     rest_timeout_s: float
     read_timeout_s: float
-    dip_levels: tuple[float, float]
+    dip_level_low: float
+    dip_level_high: float
     dip_delay_s: float
     dip_seen_within_s: float
     controls: Controls = field(default_factory=Controls)

@@ -346,7 +346,8 @@ class TossSession:
 
     def _plan_dip(self, now: float) -> _Dip:
         wait = max(self._chance.uniform(0.0, self._setup.dip_delay_s), self._held_back_until - now)
-        return _Dip(self._chance.uniform(*self._setup.dip_levels), now + wait)
+        level = self._chance.uniform(self._setup.dip_level_low, self._setup.dip_level_high)
+        return _Dip(level, now + wait)
 
     def _rest(self, work: _Work, before: Frame, frame: Frame) -> None:
         """`before` and `frame` show the same: at the latest since `before` the dice rest."""

@@ -20,7 +20,6 @@ import cv2
 import numpy as np
 from tomlkit.exceptions import TOMLKitError
 
-from shaker_ctl.adapters.camera.dice_camera import setup_of
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.errors import CameraError, SettingsError
@@ -58,7 +57,7 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     wrong: list[str] = []
     grabber = Grabber(
         p.device,
-        make_opener(setup_of(p), _sent_size(p), wrong.extend),
+        make_opener(p.setup(), _sent_size(p), wrong.extend),
         frames_per_s=p.frames_per_s,
         on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )

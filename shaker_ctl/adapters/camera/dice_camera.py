@@ -221,7 +221,7 @@ class DiceCamera:
             if self._is_stopping.is_set():
                 self._reap()
                 break
-            self._send(setup_of(self._parameters))
+            self._send(self._parameters.setup())
             started = time.monotonic()
             fault = self._attend(started)
             self._reap()
@@ -450,20 +450,3 @@ class DiceCamera:
             # The supervisor notices a dead peer by itself.
             with contextlib.suppress(OSError, ValueError):
                 send(self._link, request)
-
-
-def setup_of(p: CameraParameters) -> messages.CameraSetup:
-    """Return what the camera process must know of the settings."""
-    return messages.CameraSetup(
-        device=p.device,
-        frames_per_s=p.frames_per_s,
-        calibration=p.calibration_table(),
-        open_timeout_s=p.open_timeout_s,
-        silent_after_s=p.silent_after_s,
-        rest_timeout_s=p.rest_timeout_s,
-        read_timeout_s=p.read_timeout_s,
-        dip_levels=(p.dip_level_low, p.dip_level_high),
-        dip_delay_s=p.dip_delay_s,
-        dip_seen_within_s=p.dip_seen_within_s,
-        controls=p.controls.plain(),
-    )

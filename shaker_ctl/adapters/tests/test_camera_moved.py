@@ -37,7 +37,8 @@ class Bench:
             silent_after_s=0.5,
             rest_timeout_s=3.0,
             read_timeout_s=1.5,
-            dip_levels=(0.55, 0.75),
+            dip_level_low=0.55,
+            dip_level_high=0.75,
             dip_delay_s=0.03,
             dip_seen_within_s=0.18,
         )

@@ -18,7 +18,6 @@ import cv2
 import numpy as np
 import pytest
 
-from shaker_ctl.adapters.camera.dice_camera import setup_of
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.rpicam_capture import RpicamCapture
 from shaker_ctl.adapters.camera.source import make_opener
@@ -50,7 +49,7 @@ class Camera:
 
     def opener(self, controls: Controls = ASKED, device: str = "csi:0") -> Callable[[], Any]:
         p = CameraParameters(device=device, open_timeout_s=5.0, silent_after_s=0.5)
-        setup = replace(setup_of(p), controls=controls)
+        setup = replace(p.setup(), controls=controls)
         return make_opener(setup, (64, 48), self.said.append)
 
     def open(self, controls: Controls = ASKED) -> RpicamCapture:
@@ -168,7 +167,7 @@ def test_without_the_program_the_fault_says_how_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", "/nowhere")
     p = CameraParameters(device="csi:0")
     with pytest.raises(CameraError, match="apt install rpicam-apps-lite"):
-        make_opener(setup_of(p), (64, 48), lambda _: None)()
+        make_opener(p.setup(), (64, 48), lambda _: None)()
 
 
 def test_a_released_camera_leaves_no_process(csi: Camera) -> None:

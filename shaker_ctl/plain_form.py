@@ -1,18 +1,19 @@
 """Dataclasses as plain JSON and back, the type of every field checked.
 
-Owns the one form of records in the journal and of messages to and from the camera process. A
-dataclass becomes an object whose `type` names the class, an Enum its value, a tuple a list, a
-frozenset a sorted list, a datetime its ISO text, bytes base64. What was damaged or invented on the
-way is an error that names the field, and never a strange object.
+Owns the one form of records, of messages to and from the camera process, and of what scripts are
+told. A dataclass becomes an object whose `type` names the class, an Enum its value, a tuple a list,
+a set a sorted list, a datetime its ISO text, bytes base64. What was damaged or invented on the way
+is an error that names the field, and never a strange object.
 """
 
 from __future__ import annotations
 
 import base64
 import dataclasses
+import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from enum import Enum
 from functools import cache
@@ -44,16 +45,21 @@ class PlainForm:
     """Every field must be there; else those with a default may be missing."""
     texts: Mapping[type, str] = dataclasses.field(default_factory=dict)
     """Classes of which one field is kept, with their `text`; their `of` makes one of it."""
+    is_spoken: bool = False
+    """For scripts, and never read back: objects name no type, numbers have four digits after the
+    point, and what has no form is a text."""
 
     def plain(self, value: Any) -> Plain:
         """Return the plain form of a value. Raises PlainFormError."""
         if isinstance(value, Enum):
             return value.value
+        if self.is_spoken and isinstance(value, float):
+            return round(value, 4) if math.isfinite(value) else None  # JSON has no infinity
         if value is None or isinstance(value, bool | str | int | float):
             return value
         if isinstance(value, tuple | list):
             return [self.plain(item) for item in value]
-        if isinstance(value, frozenset):
+        if isinstance(value, Set):
             return sorted(self.plain(item) for item in value)
         if isinstance(value, datetime):
             return value.isoformat()
@@ -62,14 +68,19 @@ class PlainForm:
         if isinstance(value, Mapping):
             return {str(key): self.plain(item) for key, item in value.items()}
         cls: Any = type(value)
+        if self.is_spoken:
+            return self._fields_of(value) if dataclasses.is_dataclass(cls) else str(value)
         name = cls.__name__
         if self.named(name) is cls:
             if kept := self.texts.get(type(value)):
                 return {"type": name, kept: value.text}
-            return {"type": name, **{f: self.plain(getattr(value, f)) for f in _hints(cls)}}
+            return {"type": name, **self._fields_of(value)}
         if hasattr(value, "item"):  # a number of numpy's
             return value.item()
         raise PlainFormError(f"{name} has no place here")
+
+    def _fields_of(self, value: Any) -> dict[str, Plain]:
+        return {name: self.plain(getattr(value, name)) for name in _hints(value.__class__)}
 
     def made(self, plain: Plain, where: str) -> Any:
         """Return the dataclass that an object describes. Raises PlainFormError."""

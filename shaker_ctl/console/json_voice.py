@@ -14,36 +14,19 @@ Three kinds of line; the first key says which:
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Set
-from enum import Enum
+from collections.abc import Iterator, Mapping
 
 from shaker_ctl.console.desk import NOTHING, Announcement, Parcel, TableView
+from shaker_ctl.plain_form import PlainForm
 
 PIECE = 720
 """Bytes of a parcel in one line: 960 characters, a twelfth of a second at 115200 baud, so that
 events and Ctrl-C are never far away."""
 
 
-def plain(value: object) -> object:
-    """Return what JSON can carry: dataclasses as objects, enums as their values, sets sorted."""
-    if isinstance(value, Enum):
-        return value.value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        return {field.name: plain(getattr(value, field.name)) for field in fields}
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, Set):
-        return sorted(map(plain, value), key=str)
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, float):
-        # JSON has no infinity; and a dozen digits of a speed only cost time on the line.
-        return round(value, 4) if abs(value) < float("inf") else None
-    return value if value is None or isinstance(value, str | int | bool) else str(value)
+plain = PlainForm(lambda _: None, is_spoken=True).plain
 
 
 def line(fields: Mapping[str, object]) -> str:

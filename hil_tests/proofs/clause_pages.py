@@ -74,11 +74,8 @@ def page(text: str) -> str:
         (
             f"# {profile.title}: from clause to row and test",
             "",
-            f"{profile.instrument}. `make pages` makes this page.",
-            "A key's rows: `shaker-ctl rules rows --clause KEY`; a clause's text:",
-            "`shaker-ctl rules show --text CLAUSE`. *enforced*: the table does it, or refuses all",
-            "else (the dealer pays the odds); *person*: a person's word; *house*: the house's",
-            "business. Neighbours kept alike stand in one line, with the first one's duty.",
+            f"{profile.instrument}. `make pages` makes this page;",
+            "[how to read it](../README.md#from-clause-to-row-and-test).",
             "",
             _counts(told.values()),
             "",

@@ -83,7 +83,8 @@ class Verified:
     def __post_init__(self) -> None:
         if not all(value in range(1, 7) for value in self.values):
             raise ValueError(f"verified values are 1 to 6, not {self.values!r}")
-        _finite(self.confidence)
+        if not math.isfinite(self.confidence):
+            raise ValueError(f"a confidence of {self.confidence}")
 
     @property
     def three(self) -> tuple[int, int, int]:
@@ -105,13 +106,8 @@ class NoRoll:
     """Its angle from flat, 0..90; 0 for a die that lies flat on another."""
 
     def __post_init__(self) -> None:
-        _finite(self.angle_deg)
-
-
-def _finite(number: float) -> None:
-    """Raise ValueError for a number that no record can hold."""
-    if not math.isfinite(number):
-        raise ValueError(f"a verdict of {number}")
+        if not math.isfinite(self.angle_deg):
+            raise ValueError(f"an angle of {self.angle_deg}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from shaker_ctl import __version__
 from shaker_ctl.commands.interruption import quiet_interruption
+from shaker_ctl.errors import SettingsError
 
 LISTED = {
     "run": "Run a table until SIGTERM or Ctrl-C.",
@@ -38,16 +39,28 @@ LISTED = {
 }
 """The first paragraph of each command's own help. Its module has the command's name."""
 
-MODULES = {"uninstall": "install"}
-"""Where the module has another name."""
+MODULES = {"uninstall": "shaker_ctl.commands.install", "demo": "hil_tests.demo.command"}
+"""Where the module has another name; the demonstration lives with the rig, as its own
+distribution."""
+
+INSTALL_RIG = (
+    "On a computer that is no table, install shaker-rig of the same version: "
+    "pip install shaker_rig-*.whl (`make wheel`)"
+)
 
 MARKUP: Literal["rich"] = "rich"
 
 
 def loaded(name: str) -> Any:
     """Return a command of `LISTED`, with all that it needs."""
-    with quiet_interruption():
-        module = importlib.import_module(f"shaker_ctl.commands.{MODULES.get(name, name)}")
+    try:
+        with quiet_interruption():
+            module = importlib.import_module(MODULES.get(name, f"shaker_ctl.commands.{name}"))
+    except ModuleNotFoundError as error:
+        if name != "demo":
+            raise
+        text = f"the virtual rig is not installed: {error.name} is missing"
+        raise SettingsError(text, remedy=INSTALL_RIG) from error
     holder = typer.Typer(rich_markup_mode=MARKUP, pretty_exceptions_show_locals=False)
     if (group := getattr(module, "app", None)) is not None:
         holder.add_typer(group, name=name)

@@ -1,9 +1,8 @@
-"""`shaker-ctl demo`: a table on the virtual rig. The one place where the product meets the rig."""
+"""`shaker-ctl demo`: a table on the virtual rig. `shaker_ctl.commands.program` loads it by name."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,14 +10,15 @@ from typing import Annotated, Literal
 
 import typer
 
+from hil_tests.demo.play import play
+from hil_tests.table_under_test.session import Plan
 from shaker_ctl import __version__
+from shaker_ctl.commands.program import INSTALL_RIG
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import real_table
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import out_of_force, rulebook
-
-INSTALL_RIG = "Install shaker-rig of the same version: pip install shaker_rig-*.whl (`make wheel`)"
 
 
 def demo(
@@ -95,34 +95,14 @@ def demo(
         profile_files.load(profile)  # raises where there is no such text, before anything starts
     else:
         _refuse_out_of_force(profile)
-    _require_rig()
-    try:
-        from hil_tests.demo.play import play
-        from hil_tests.table_under_test.session import Plan
-    except ModuleNotFoundError as error:
-        raise SettingsError(
-            f"the virtual rig is not whole ({error.name} is missing)", remedy=INSTALL_RIG
-        ) from error
-    plan = Plan(
-        profile=profile,
-        seed=seed,
-        compartment=compartment,
-        pace=pace,
-        dice=dice,
-        pins=pins,
-        by_hand=by_hand,
-        page=page,
-    )
+    _require_same_version()
+    plan = Plan(profile, seed, compartment, pace, dice, by_hand, page, pins)
     raise typer.Exit(play(plan, rounds=rounds, report=report, plain=plain))
 
 
-def _require_rig() -> None:
-    """Raise `SettingsError` unless the rig is there, and built with this program.
-
-    A source tree that was never installed has both, and no version to compare.
-    """
-    if importlib.util.find_spec("hil_tests") is None:
-        raise SettingsError("the virtual rig is not installed", remedy=INSTALL_RIG)
+def _require_same_version() -> None:
+    """Raise `SettingsError` where the rig was built with another program. A source tree that was
+    never installed has no version to compare."""
     with contextlib.suppress(PackageNotFoundError):
         built = version("shaker-rig")
         if built != __version__:
@@ -135,11 +115,9 @@ def _require_rig() -> None:
 def _refuse_out_of_force(profile: str) -> None:
     """Raise `RefusedError` where the text does not govern today, saying why and since when."""
     text = profile_files.load(profile)
-    barrier = out_of_force(text, text.day(datetime.now(UTC)))
-    if barrier is None:
-        return
-    rules = rulebook(TableParameters(profile=profile))
-    raise RefusedError(
-        f"the table does not open for play: {rules.explain(barrier)}",
-        remedy="Add --as-demonstration to see it played for show, marked everywhere",
-    )
+    if barrier := out_of_force(text, text.day(datetime.now(UTC))):
+        why = rulebook(TableParameters(profile=profile)).explain(barrier)
+        raise RefusedError(
+            f"the table does not open for play: {why}",
+            remedy="Add --as-demonstration to see it played for show, marked everywhere",
+        )

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from shaker_ctl.plain_form import Plain, PlainForm, PlainFormError
-from vision.reading import Unreadable
+from vision.reading import NoRoll, Unreadable, Verified
 
 T = TypeVar("T")
 
-_REGISTRY: dict[str, type] = {}
+_REGISTRY: dict[str, type] = {each.__name__: each for each in (Verified, NoRoll, Unreadable)}
 _FORM = PlainForm(_REGISTRY.get, texts={Unreadable: "reason"})
 to_record = _FORM.plain
 

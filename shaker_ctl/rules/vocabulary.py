@@ -14,7 +14,6 @@ from functools import cache
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
-from vision.reading import NoRoll, Unreadable, Verified
 
 
 class Word(Enum):
@@ -117,10 +116,6 @@ class TossProof:
     highest_rpm: float
     turns: float
     """Cam turns from EN-on to standstill."""
-
-
-for _verdict in (Verified, NoRoll, Unreadable):
-    recorded(_verdict)
 
 
 class Source(Word):

@@ -14,6 +14,9 @@ from enum import StrEnum
 DICE = 3
 """Dice of a toss."""
 
+VALUES = tuple(range(1, 7))
+"""Values of a die."""
+
 
 class Kind(StrEnum):
     """How a die can lie so that it shows no value."""
@@ -81,7 +84,7 @@ class Verified:
     """0..1, the least of all votes that had to agree."""
 
     def __post_init__(self) -> None:
-        if not all(value in range(1, 7) for value in self.values):
+        if not all(value in VALUES for value in self.values):
             raise ValueError(f"verified values are 1 to 6, not {self.values!r}")
         if not math.isfinite(self.confidence):
             raise ValueError(f"a confidence of {self.confidence}")

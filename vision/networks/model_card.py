@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from vision.errors import ModelError
+from vision.reading import VALUES
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 MANIFEST = MODELS / "manifest.toml"
 
-CLASSES = tuple(range(1, 7))
+CLASSES = VALUES
 """Order of the value channels. A manifest that says otherwise is refused: a permuted class
 order would read every die wrong with full confidence."""
 

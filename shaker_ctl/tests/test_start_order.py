@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pytest
 
 from shaker_ctl import sealed_start, table
+from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.disk.dispute_list import KEY, NAME, Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
@@ -58,7 +59,8 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(SqliteJournal, "begin_log", note("log", begin_log))
     monkeypatch.setattr(RecordsWatch, "start", note("reader of records"))
     monkeypatch.setattr("shaker_ctl.adapters.camera.dice_camera.DiceCamera.start", note("camera"))
-    monkeypatch.setattr("shaker_ctl.table.CameraReader.stop", note("camera stopped"))
+    stop = note("camera stopped", CameraReader.stop)
+    monkeypatch.setattr(CameraReader, "stop", stop)
     monkeypatch.setattr(
         "shaker_ctl.adapters.pins.pigpio_link.PigpioLink.open", note("pins", no_daemon)
     )

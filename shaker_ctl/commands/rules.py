@@ -304,12 +304,13 @@ def rows(
 
     A row: its title and clause; phases · event · conditions; → phase · notes · commands.
     """
+    known = {key: key for each in entries() for key in each.row.may_cite}
     found = [
         each
         for each in entries()
         if (not phase or _asked(phase, PHASES) in each.row.phases)
         and (not event or _asked(event, EVENTS) is each.row.on)
-        and (not clause or clause in each.row.may_cite)
+        and (not clause or _asked(clause, known) in each.row.may_cite)
     ]
     if not found:
         raise RefusedError(
@@ -318,7 +319,9 @@ def rows(
     above = ""
     for each in found:
         told = "" if each.above == above else f"{each.above}\n"
-        screen.print(Text(f"{told}{each.text}\n"), soft_wrap=True)
+        keys = each.row.may_cite
+        causes = f"\n    cites, as the cause is: {'; '.join(keys)}" if len(keys) > 1 else ""
+        screen.print(Text(f"{told}{each.text}{causes}\n"), soft_wrap=True)
         above = each.above
 
 

@@ -85,7 +85,7 @@ def write(
     require_words("--by", by)
     chosen = settings_file.load(config)
     settings_file.check_rules(chosen, source=str(config))
-    where, root = place.beside(config), packages or manifest.ROOT
+    where, root = place.beside(config), _installed(packages)
     guard = None
     if signature.is_guarded(key):
         guard = typer.prompt("Passphrase", hide_input=True).encode()
@@ -120,6 +120,17 @@ def write(
         f"{file}: {count} files and {len(sealed.libraries)} libraries sealed "
         f"by {by}, key {signature.fingerprint(trusted)}"
     )
+
+
+def _installed(packages: Path | None) -> Path:
+    """Return the folder of the packages: a seal or an answer over an empty one proves nothing."""
+    root = packages or manifest.ROOT
+    for package in manifest.PACKAGES:
+        if not (root / package).is_dir():
+            raise RefusedError(
+                f"{root} has no folder {package}", remedy="Name the site-packages with --packages"
+            )
+    return root
 
 
 def _settings_and_profile(config: Path, chosen: settings_file.Settings) -> list[Path]:
@@ -215,7 +226,7 @@ def answer(
     decides. Run it over the approved version, on another machine.
     """
     others = _settings_and_profile(config, settings_file.load(config))
-    text = keyed_answer.approved_list(packages or manifest.ROOT, others)
+    text = keyed_answer.approved_list(_installed(packages), others)
     if listed is not None:
         remedy = "Name a file in a folder that you may write to"
         with reraise_as(RefusedError, f"{listed} cannot be written", remedy=remedy):

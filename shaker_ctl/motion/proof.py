@@ -1,7 +1,7 @@
 """Proof that a toss was a toss, decided from the tach before any value is read.
 
 Owns the judgement on one run's edges. The other half of the proof, that the dice lie otherwise
-than before, is the camera's (`adapters/toss_session.py`): it needs pictures, this needs none. It
+than before, is the camera's (`reading/toss_session.py`): it needs pictures, this needs none. It
 must not know what the dice show.
 """
 

@@ -429,12 +429,8 @@ class _Request(BaseHTTPRequestHandler):
                 if frame is None:
                     continue
                 number, jpeg = frame
-                self.wfile.write(
-                    b"--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"
-                    % (BOUNDARY.encode(), len(jpeg))
-                    + jpeg
-                    + b"\r\n"
-                )
+                head = b"--%s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n"
+                self.wfile.write(head % (BOUNDARY.encode(), len(jpeg)) + jpeg + b"\r\n")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - inherited name
         """Requests are not worth a line on the rig's terminal."""

@@ -191,6 +191,7 @@ def test_rows_prints_the_whole_table_and_the_rows_of_a_phase_an_event_or_a_claus
     ]
     key = "no_roll.wagers"
     assert titles("--clause", key) == [row.name for row in ROWS if key in row.may_cite]
+    assert f"cites, as the cause is: {key}; " in "".join(shown("rows", "--clause", key))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,8 @@ def test_rows_prints_the_whole_table_and_the_rows_of_a_phase_an_event_or_a_claus
     [
         (("--phase", "awaiting"), "awaiting dealer"),
         (("--event", "LampsFault"), "LampFault"),
-        (("--clause", "no_such.key"), "--clause"),
+        (("--clause", "no_rol.wagers"), "no_roll.wagers"),
+        (("--phase", "closed", "--clause", "no_roll.wagers"), "--clause"),
     ],
 )
 def test_rows_that_nobody_knows_are_refused_with_the_nearest_names(given, told):

@@ -120,8 +120,8 @@ def test_a_wrong_baudrate_of_the_lamp_line(session: Session) -> None:
 
 
 def test_a_journal_in_a_folder_that_does_not_exist(session: Session) -> None:
-    journal = str(session.folder / "journal.sqlite")
-    done = start_with(session, journal, str(Path(session.folder) / "nowhere" / "journal.sqlite"))
+    there, nowhere = (f'path = "{session.folder}/{name}' for name in ("journal", "nowhere/journal"))
+    done = start_with(session, there, f"media_wait_s = 1.0\n{nowhere}")
     assert done.returncode == 1
     assert "nowhere" in last_line(done)
     assert "Traceback" not in done.stderr

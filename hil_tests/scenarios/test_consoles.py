@@ -170,7 +170,7 @@ def test_ctrl_c_ends_jog_test_toss_lamp_walk_and_cycle_with_the_motor_off_and_th
             tom.login("floorperson", "fay")
             for line in ("time confirm", "dice changed A1 A2 A3", "inspect all"):
                 tom.type(line)
-            assert given_up in tom.interrupt("inspect enter 6 6 6", after_s=1.0)
+            assert given_up in tom.interrupt("inspect enter 6 6 6", after_s=0.2)
             tom.type("inspect shaker")
             assert given_up in tom.interrupt("inspect cycle", after_s=1.0)
             assert "the last one was given up" in tom.type("inspection")

@@ -176,7 +176,8 @@ clean:  ## forget the virtual environment and all caches
 # lists name everything, so pip has nothing to resolve and fetches nothing else.
 
 # What builds the lamp box's firmware and simulates its board.
-LAMP_BOX := gcc-avr:bin/avr-gcc avr-libc:lib/avr/include/avr/io.h libsimavr-dev:include/simavr/sim_avr.h
+LAMP_BOX := gcc:bin/cc libc6-dev:include/stdio.h gcc-avr:bin/avr-gcc \
+    avr-libc:lib/avr/include/avr/io.h libsimavr-dev:include/simavr/sim_avr.h
 
 LOCK_TABLE := shaker_ctl/lock.txt
 LOCK_FLOOR := shaker_ctl/floor/lock.txt

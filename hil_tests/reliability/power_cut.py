@@ -46,7 +46,7 @@ from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Record
 from shaker_ctl.rules.vocabulary import Person, Role
-from shaker_ctl.seal import examine, place, signature
+from shaker_ctl.seal import examine, manifest, place, signature
 from shaker_ctl.service.lamp_box import KEY, adopted, as_recorded, on_record
 
 OLD_BOX = BoxMemory(1, 0, 0, frozenset(), None)
@@ -203,7 +203,8 @@ def turn_out(folder: Path) -> None:
 def set_up(folder: Path) -> None:
     """Settings as they were installed, the approver's key, and its public half at the table."""
     (folder / "etc").mkdir()
-    (folder / "packages").mkdir()
+    for package in manifest.PACKAGES:
+        (folder / "packages" / package).mkdir(parents=True)
     settings_in(folder).write_text("[camera]\nthresholds = 'as measured'\n")
     signature.make_pair(folder / "key.pem", place.beside(settings_in(folder)).public_key, None)
 
@@ -222,9 +223,8 @@ def sealable(folder: Path) -> None:
 
 
 def approve(folder: Path) -> None:
-    """As `shaker-ctl seal write`, over packages of which there are none."""
-    where = settings_in(folder)
-    seal.write(folder / "key.pem", "ann", where, folder / "packages")
+    """As `shaker-ctl seal write`, over packages that are empty."""
+    seal.write(folder / "key.pem", "ann", settings_in(folder), folder / "packages")
     say("sealed")
 
 

@@ -38,9 +38,9 @@ LONGEST_S = 30.0
 
 def why_not() -> str:
     """Say what keeps it from being built here; nothing if nothing does."""
-    if shutil.which("avr-gcc") and Path("/usr/include/simavr").exists() and SOURCE.exists():
+    if all(map(shutil.which, ("avr-gcc", "cc"))) and Path("/usr/include/simavr").exists():
         return ""
-    return "the lamp box's program needs its source, gcc-avr, avr-libc and libsimavr-dev"
+    return "the lamp box's program needs gcc, gcc-avr, avr-libc and libsimavr-dev"
 
 
 def command(program: str, *words: str) -> list[str]:

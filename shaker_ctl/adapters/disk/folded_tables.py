@@ -16,6 +16,7 @@ import json
 import sqlite3
 import sys
 import zlib
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def check(db: sqlite3.Connection) -> None:
         raise ValueError("rows are missing")
 
 
-class FoldedTables:
+class FoldedTables(ABC):
     """The writer. One process, one thread. A subclass says what is in the tables."""
 
     SCHEMA: tuple[str, ...] = ()
@@ -119,10 +120,11 @@ class FoldedTables:
 
     # ── What a subclass has ─────────────────────────────────────────────────
 
+    @abstractmethod
     def begin(self) -> None:
         """Stand before the first record."""
 
-    def resume(self, told: Told) -> None:
+    def resume(self, told: Told) -> None:  # noqa: B027 - whoever keeps nothing beside them has none
         """Go on from what `told` returned. Raises what `DAMAGE` names."""
 
     def told(self) -> Told:
@@ -133,9 +135,9 @@ class FoldedTables:
         """Whether a record may change anything; all others are passed over undecoded."""
         return bool(body)
 
+    @abstractmethod
     def take(self, record: Record) -> None:
         """Put one record into the tables. Raises anything where it is not understood."""
-        raise NotImplementedError
 
     def keep(self, kind: str, sequence: int, what: Any) -> None:
         """Put one row beside the cursor."""

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -75,7 +76,7 @@ class Written:
         record = link(
             self.store.head(),
             Entry(kind, body, number),
-            monotonic_s=time.monotonic(),
+            monotonic_s=1.0,  # a running clock may spell a word of the reading
             wall="2026-03-02T12:00:00.000+00:00",
             digests={"profile": "p"},
             pictures=named,
@@ -186,7 +187,7 @@ class Surfaces:
         return told.output
 
     def _exported(self) -> str:
-        to = self.folder / f"export {time.monotonic()}"
+        to = Path(tempfile.mkdtemp(dir=self.folder))
         told = CliRunner().invoke(app, ["export", str(to), "--journal", str(self.journal)])
         return told.output + "".join(_text(path.read_bytes()) for path in to.rglob("*.jsonl"))
 

@@ -18,8 +18,8 @@ from typing import Annotated
 
 import typer
 
-from shaker_ctl.console.desk import Actor, Answer, Note, Request
-from shaker_ctl.console.grammar import BY_NAME, FORMS, CommandKind
+from shaker_ctl.console.desk import Actor, Answer, Note
+from shaker_ctl.console.grammar import FORMS, CommandKind, TypedCommand
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.session import Session
 from shaker_ctl.console.tests.fake_desk import PHASES, FakeDesk
@@ -64,14 +64,13 @@ class WatchedDesk(FakeDesk):
 
     def __init__(self) -> None:
         super().__init__("ready")
-        self.trespasses: list[tuple[Request, Actor]] = []
+        self.trespasses: list[tuple[TypedCommand, Actor]] = []
         self.taken = 0
 
-    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
-        form = BY_NAME.get("enter" if request.verb == "confirm" else request.verb)
-        if form is None or form.kind is not CommandKind.ACT or actor.role not in form.roles:
-            self.trespasses.append((request, actor))
-        answer = super().submit(request, actor, deadline_s=deadline_s)
+    def submit(self, command: TypedCommand, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+        if command.form.kind is not CommandKind.ACT or actor.role not in command.form.roles:
+            self.trespasses.append((command, actor))
+        answer = super().submit(command, actor, deadline_s=deadline_s)
         self.taken += answer.is_ok
         self.acts.clear()
         self.refused.clear()

@@ -13,11 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from hil_tests.proofs.tables import ExploredTable, tables
-from shaker_ctl.console import grammar
 from shaker_ctl.console.codes import MEANINGS
-from shaker_ctl.console.desk import Actor, Request
-from shaker_ctl.console.grammar import FORMS, CommandKind, Form
-from shaker_ctl.errors import RefusedError
+from shaker_ctl.console.grammar import FORMS, CommandKind, Form, TypedCommand
 from shaker_ctl.rules import machine, phases
 from shaker_ctl.rules.phases import CORRECTABLE, PASSING
 from shaker_ctl.rules.rulebook import Rulebook
@@ -33,37 +30,12 @@ from shaker_ctl.rules.vocabulary import (
     Source,
 )
 from shaker_ctl.service.fault_queue import WORDS
-from shaker_ctl.view.requests import to_event
+from shaker_ctl.view.allowed_acts import DEVICE_ACTS
 from vision.reading import Unreadable, Verified
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 ROUND = 12
 READ = (3, 4, 5)
-NO_EVENT = frozenset({"light", "selftest", "meters clear"})
-"""Acts on what is no part of the table's state; the service answers them itself."""
-
-LINES: dict[str, tuple[str, ...]] = {
-    "enter": ("enter 12 1 1 1", "enter 12 345"),
-    "no-roll": ("no-roll 12",),
-    "correct": ("correct 12 1 1 1", "correct 12 no-roll"),
-    "in-view": ("in-view 12 yes", "in-view 12 no"),
-    "decide": ("decide 12 3 4 5", "decide 12 no-roll"),
-    "inspect": (
-        *("inspect lamps", "inspect shaker", "inspect all", "inspect shift"),
-        *("inspect enter 1 4 4", "inspect seen", "inspect wrong small", "inspect walk"),
-        *("inspect pause", "inspect on", "inspect back", "inspect again"),
-        *("inspect cycle", "inspect tossed", "inspect not-tossed"),
-    ),
-    "dice changed": ("dice changed A1 A2 A3",),
-    "dice corrected": ("dice corrected B1 B2 B3",),
-    "out-of-order": (
-        "out-of-order",
-        "out-of-order dice-removed covered-or-signed",
-        "out-of-order shaker-removed",
-    ),
-    "fault clear": ("fault clear motor-stall",),
-    "jog": ("jog 300 2",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,28 +107,23 @@ def states(rules: Rulebook) -> Iterator[TableState]:
 
 def ask(rules: Rulebook) -> Iterator[RulesAnswer]:
     """Put every act of every role to the rules, in every phase."""
-    acts = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in NO_EVENT]
+    acts = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in DEVICE_ACTS]
     for state in states(rules):
         for form in acts:
-            for line in LINES.get(form.name, (form.name,)):
-                command = grammar.parse(line)
-                assert isinstance(command, grammar.TypedCommand), line
+            for command in form.typed_samples():
                 for role in Role:
-                    yield _answer(Request(form.name, command.arguments), form, role, state, rules)
+                    yield _answer(command, role, state, rules)
 
 
-def _answer(
-    request: Request, form: Form, role: Role, state: TableState, rules: Rulebook
-) -> RulesAnswer:
-    actor = Actor("x", role, "bench")
-    try:
-        event = to_event(request, actor, state, now=NOW, kind_of_fault=lambda _: FaultKind.SHAKER)
-    except RefusedError as error:
-        return RulesAnswer(form, role, state, False, error.line())
+def _answer(command: TypedCommand, role: Role, state: TableState, rules: Rulebook) -> RulesAnswer:
+    known = {"person": Person("x", role), "round": ROUND, "at": NOW, "kind": FaultKind.SHAKER}
+    event = command.event(known)
     if machine.permits(state, event, rules):
-        return RulesAnswer(form, role, state, True, "")
+        return RulesAnswer(command.form, role, state, True, "")
     refused = machine.step(state, event, rules).refused
-    return RulesAnswer(form, role, state, refused is None, refused.reason if refused else "")
+    return RulesAnswer(
+        command.form, role, state, refused is None, refused.reason if refused else ""
+    )
 
 
 def page(explored: Iterable[ExploredTable]) -> str:
@@ -186,7 +153,7 @@ def page(explored: Iterable[ExploredTable]) -> str:
 def _act(form: Form, taken: Mapping[str, Collection[Phase]]) -> tuple[str, ...]:
     roles = ", ".join(role.value for role in Role if role in form.roles)
     found = [p.value.replace("_", " ") for p in Phase if p in taken.get(form.name, ())]
-    where = ", ".join(found) if form.name not in NO_EVENT else "closed, out of service"
+    where = ", ".join(found) if form.name not in DEVICE_ACTS else "closed, out of service"
     return _line(form), form.help, roles, where
 
 

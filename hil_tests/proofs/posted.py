@@ -1,9 +1,8 @@
 """Which events the shipped code posts, read from the code itself.
 
-Owns the search for constructions of events outside of `rules`, by name or by the consoles' tables
-of acts. An event that nobody constructs, or
-a field that every construction leaves at its default, is no letter of the product's alphabet: a row
-that needs it is proved and never played.
+Owns the search for constructions of events outside of `rules`, by name or by the consoles' acts.
+An event that nobody constructs, or a field that every construction leaves at its default, is no
+letter of the product's alphabet: a row that needs it is proved and never played.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 import shaker_ctl
+from shaker_ctl.console.grammar import ACTS
 from shaker_ctl.rules import events as ev
-from shaker_ctl.view import requests
+from shaker_ctl.rules.vocabulary import FaultKind, Person, Role
 
 EVENTS = {
     name: kind
@@ -26,11 +27,8 @@ EVENTS = {
 
 _PRODUCT = Path(shaker_ctl.__file__).parent
 
-_ACTS = (
-    (requests.BY_A_PERSON, frozenset({"person"})),
-    (requests.IN_A_ROUND, frozenset({"person", "round"})),
-)
-"""The consoles' tables of acts, with the fields that each act of a table sets."""
+_KNOWN = {"round": 1, "at": datetime.min, "kind": FaultKind.SHAKER}
+"""What a table adds to an act, beside the person."""
 
 
 @cache
@@ -43,11 +41,14 @@ def posted() -> dict[type[ev.Event], frozenset[str]]:
             continue
         for kind, passed in _constructions(ast.parse(path.read_text(encoding="utf-8"))):
             found[kind] = found.get(kind, frozenset()) | passed
-    for acts, fields in _ACTS:
-        for kind in EVENTS.values():
-            if kind in acts.values():
-                found[kind] = found.get(kind, frozenset()) | fields
-    return found
+    return found | {kind: frozenset(f.name for f in dataclasses.fields(kind)) for kind in typed()}
+
+
+def typed() -> set[type[ev.Event]]:
+    """Return the events that the consoles' acts make."""
+    commands = [command for form in ACTS for command in form.typed_samples()]
+    people = [Person(role.value, role) for role in Role]
+    return {type(each.event({**_KNOWN, "person": who})) for each in commands for who in people}
 
 
 def _constructions(tree: ast.AST) -> Iterator[tuple[type[ev.Event], frozenset[str]]]:

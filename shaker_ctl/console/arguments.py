@@ -113,23 +113,18 @@ def one_of(name: str, *choices: str) -> Reader:
     return read
 
 
-_INSPECTION = (
-    *("all", "lamps", "shaker", "shift"),
-    *("seen", "walk", "pause", "on", "back", "again", "cycle", "tossed", "not-tossed"),
-)
-_STEPS = ", ".join((*_INSPECTION[:4], "enter A B C", "seen", "wrong AREA", *_INSPECTION[5:]))
+def just(**said: object) -> Reader:
+    """A reader of a command whose words say all."""
+
+    def read(words: Sequence[str]) -> Arguments:
+        nothing(words)
+        return said
+
+    return read
 
 
-def inspection(words: Sequence[str]) -> Arguments:
-    """One step of an inspection: a word, `enter` with three values, or `wrong` with an area."""
-    what = words[0].lower() if words else ""
-    if what == "enter":
-        return {"what": what, "values": values(words[1:])}
-    if what == "wrong":
-        return {"what": what, "area": _area(_only(words[1:], "AREA"))}
-    if len(words) != 1 or what not in _INSPECTION:
-        raise ArgumentsError(f"STEP is one of {_STEPS}")
-    return {"what": what}
+def three(words: Sequence[str]) -> Arguments:
+    return {"values": values(words)}
 
 
 def count(words: Sequence[str]) -> Arguments:
@@ -148,7 +143,7 @@ def serials(words: Sequence[str]) -> Arguments:
 
 
 def steps(words: Sequence[str]) -> Arguments:
-    known = {step.value.replace("_", "-"): step.value for step in RetireStep}
+    known = {step.value.replace("_", "-"): step for step in RetireStep}
     for word in words:
         if word.lower() not in known:
             raise ArgumentsError(f"a step is one of {', '.join(known)}")
@@ -171,9 +166,13 @@ def jog(words: Sequence[str]) -> Arguments:
     }
 
 
-def area(words: Sequence[str]) -> Arguments:
+def an_area(words: Sequence[str]) -> Arguments:
+    return {"area": _area(_only(words, "AREA"))}
+
+
+def maybe_area(words: Sequence[str]) -> Arguments:
     word = _at_most_one(words, "AREA")
-    return {"area": None if word is None else _area(word)}
+    return {"areas": () if word is None else (_area(word),)}
 
 
 def _area(word: str) -> str:

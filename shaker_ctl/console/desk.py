@@ -1,12 +1,12 @@
 """What a console may ask of the table, and the only things it can hand over.
 
 The service stands behind `Desk`; consoles hold nothing else of it. Owns the question and answer
-types; must not know threads, lines, words on a screen, or how a request becomes an event.
+types; must not know threads, lines or words on a screen.
 
 Theory of operation. `view()` is a finished snapshot that the state thread leaves in one
 attribute after each turn: reading it takes no lock and cannot wait, so `status` answers in
-every state. `submit()` is the only way in: the service turns a `Request` into a rules event,
-lets `step` decide and the journal record, and answers. A request carries what a person said,
+every state. `submit()` is the only way in: a typed command makes a rules event (`grammar.FORMS`),
+`step` decides, the journal records, and the service answers. An act carries what a person said,
 never what the table shall show: the rules alone decide (O-16). Long work (a jog, the lamp walk)
 is accepted at once and watched through `TableView.life` and `TableView.inspection`.
 """
@@ -18,6 +18,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Protocol
 
+from shaker_ctl.console.grammar import TypedCommand
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.vocabulary import Role
@@ -38,19 +39,6 @@ class Actor:
 
 
 # ── What goes in ────────────────────────────────────────────────────────────
-
-
-@frozen
-class Request:
-    """One act of a person: the command's words and its arguments, as its form has read them
-    (`grammar.FORMS`). A round is the typed one, or the one on the screen when the line came in.
-
-    `confirm` is typed as `enter`, with the values of the reading on the screen. Values of a
-    decision or a correction are None for no roll.
-    """
-
-    verb: str
-    arguments: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
 
 @frozen
@@ -392,7 +380,7 @@ class Desk(Protocol):
     def view(self) -> TableView:
         """Return the newest snapshot: no lock, no wait, never raises."""
 
-    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+    def submit(self, command: TypedCommand, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
         """Hand an act to the rules and wait until it is recorded, at most `deadline_s`.
 
         Returns a refusal with code `no-answer` when the deadline passes (the act may still

@@ -120,7 +120,7 @@ class Floorperson(_Person):
                 if status["faults"]:
                     raise ScriptedPersonError(f"shift inspection: {status['says']}")
                 line = self._step(status)
-                if line is None and status["life"] == "open" and _may(status, "inspect"):
+                if line is None and status["life"] == "open" and _may(status, "inspect shift"):
                     line = "inspect shift"
                 if line and self._act(line) and line == "sign":
                     return True

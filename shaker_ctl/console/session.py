@@ -22,13 +22,11 @@ from shaker_ctl.console.accounts import LOOK_AGAIN_S, Accounts
 from shaker_ctl.console.desk import (
     Actor,
     Announcement,
-    Answer,
     Desk,
     LampView,
     Note,
     Parcel,
     PendingView,
-    Request,
     TableView,
 )
 from shaker_ctl.console.editor import Interrupt, LineEditor, TypedLine
@@ -47,11 +45,6 @@ PROGRESS_S = 0.5
 STARTS_A_LINE = frozenset({0x1B, *range(0x21, 0x7F)})
 """Bytes that are typed on when they end a display of progress: an arrow's Esc, and what prints."""
 MAX_ANNOUNCEMENTS = 64
-VERDICTS = frozenset({"enter", "no-roll", "decide", "correct"})
-"""Acts that say how the dice lie. They mean the reading on the screen, and are typed each time."""
-
-LONG = frozenset({"inspect", "jog", "test-toss", "lamp test"})
-"""Acts that start work which goes on for a while; people watch it, Ctrl-C gives it up."""
 RUNNING = frozenset({"opening inspection", "shift inspection", "trial"})
 
 
@@ -230,7 +223,7 @@ class Session:
                 name, codes.NOISE, "bytes came with it that no keyboard sends; repeat it"
             )
             return
-        if name != "login" and name not in VERDICTS:
+        if name != "login" and not command.form.is_verdict:
             self._editor.remember(line.text.strip())
         self._active_at = self._now
         if refusal := permission.refusal(command.form, self._actor, self._roles):
@@ -379,30 +372,29 @@ class Session:
             return
         view = self._desk.view()
         self._faults_before = _faults(view)
-        name, request = command.form.name, _request(command, seen)
-        if command.form.is_of_a_round and request.arguments["round"] is None:
-            self._speaker.refuse(name, codes.NOT_NOW, "there is no round in hand")
-        elif name in VERDICTS and view.pending != seen.pending:
+        command = _meant(command, seen)
+        if command.form.is_of_a_round and command.arguments["round"] is None:
+            self._speaker.refuse(command.name, codes.NOT_NOW, "there is no round in hand")
+        elif command.form.is_verdict and view.pending != seen.pending:
             self._speaker.refuse(
-                name,
+                command.name,
                 codes.NOT_NOW,
                 "what the table shows has changed since you began to type: look at `status`, then "
                 "type it again",
             )
         else:
-            self._answer(name, self._submit(request))
+            self._submit(command)
         self._prompt()
 
-    def _submit(self, request: Request) -> Answer:
-        return self._desk.submit(request, self._actor, deadline_s=self._answer_s)
-
-    def _answer(self, name: str, answer: Answer) -> None:
+    def _submit(self, command: TypedCommand) -> None:
+        answer = self._desk.submit(command, self._actor, deadline_s=self._answer_s)
         if not answer.is_ok:
-            self._speaker.refuse(name, answer.code, answer.text)
+            self._speaker.refuse(command.name, answer.code, answer.text)
             return
-        self._speaker.accept(name, answer.text, answer.details)
-        if name in LONG and not self._speaker.is_machine and _runs(self._desk.view()):
-            self._watched, self._progress = name, ""
+        self._speaker.accept(command.name, answer.text, answer.details)
+        is_watched = command.form.is_long and not self._speaker.is_machine
+        if is_watched and _runs(self._desk.view()):
+            self._watched, self._progress = command.name, ""
 
     def _watch(self) -> None:
         """Draw how far the work is that this person started, over the same screen line."""
@@ -436,7 +428,7 @@ class Session:
         self._speaker.say("\r\n")
         cancel = grammar.BY_NAME["cancel"]
         if is_cancelled and permission.refusal(cancel, self._actor, self._roles) is None:
-            self._answer(cancel.name, self._submit(Request(cancel.name)))
+            self._submit(TypedCommand(cancel, {}))
         else:
             self._speaker.print(["it goes on; status shows it"])
         self._prompt()
@@ -488,15 +480,15 @@ class Session:
         return grammar.complete(text, roles)
 
 
-def _request(command: TypedCommand, seen: OnScreen) -> Request:
+def _meant(command: TypedCommand, seen: OnScreen) -> TypedCommand:
     """The act that a line means, in the round that was on the screen where it names none."""
-    name, arguments = command.form.name, dict(command.arguments)
-    if command.form.is_of_a_round:
+    form, arguments = command.form, dict(command.arguments)
+    if form.is_of_a_round:
         arguments.setdefault("round", seen.round_id)
     read = seen.pending if seen.pending and seen.pending.kind == "confirm" else None
-    if name == "enter" and read and arguments["values"] == read.values:
-        name = "confirm"
-    return Request(name, arguments)
+    if form is grammar.BY_NAME["enter"] and read and arguments["values"] == read.values:
+        form = grammar.CONFIRM
+    return TypedCommand(form, arguments)
 
 
 def _faults(view: TableView) -> frozenset[str]:

@@ -1,39 +1,52 @@
-"""Which acts somebody could do now: each is tried on the rules, which changes nothing.
+"""The event of an act, and which acts somebody could do now: each is tried on the rules, which
+changes nothing.
 
-Owns the list of what is tried. Must not judge: a trial step is refused or not by the rules.
+Owns what this table adds to a typed command. Must not judge whether an act is permitted, or who may
+do it: the rules do, from the person in the event.
 """
 
 from __future__ import annotations
 
-from shaker_ctl.console.desk import Actor, Request
-from shaker_ctl.errors import ShakerError
+from datetime import datetime
+
+from shaker_ctl.console.desk import Actor
+from shaker_ctl.console.grammar import ACTS, BY_NAME, FORMS, CommandKind, TypedCommand
+from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.rules import machine
+from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.phases import AT_HAND
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import TableState
-from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.view import requests
-from shaker_ctl.view.requests import BY_A_PERSON, IN_A_ROUND
 
-DEVICE_ACTS = frozenset({"light", "selftest", "meters clear"})
+DEVICE_ACTS = frozenset(f.name for f in FORMS if f.kind is CommandKind.ACT and f.makes is None)
 """Acts on what is no part of the table's state: permitted while nobody can play."""
 
-_TRIED: tuple[Request, ...] = (
-    *(Request(verb) for verb in (*BY_A_PERSON, *IN_A_ROUND) if not verb.startswith("inspect ")),
-    *(Request("inspect", {"what": what}) for what in ("all", "seen", "walk", "pause", "on")),
-    *(Request("inspect", {"what": what}) for what in ("cycle", "tossed", "shift")),
-    Request("inspect", {"what": "enter", "values": (1, 2, 3)}),
-    *(Request(verb) for verb in ("sign", "lamp test", "out-of-order")),
-    *(Request("in-view", {"stayed": stayed}) for stayed in (True, False)),
-    Request("decide", {"values": None}),
-    *(Request("correct", {"values": values}) for values in (None, (1, 2, 3), (4, 5, 6))),
-    Request("enter", {"values": (1, 2, 3)}),
-    *(Request(f"dice {did}", {"serials": ("?1", "?2", "?3")}) for did in ("changed", "corrected")),
-    Request("jog", {"rpm": 120.0, "seconds": 1.0}),
-)
-"""Acts with what may be typed with them."""
+_TRIED = tuple(command for form in ACTS for command in form.typed_samples())
+
+
+def person(actor: Actor) -> Person:
+    """The person as the rules record them. Raises `RefusedError` where nobody is logged in."""
+    if actor.role is None:
+        raise RefusedError("nobody is logged in", remedy="log in first: login ROLE NAME")
+    return Person(actor.name, actor.role, actor.number)
+
+
+def made(
+    command: TypedCommand, by: Person, state: TableState, now: datetime, faults: FaultQueue
+) -> Event:
+    """Return the event of an act; a round that was left out is the round in hand.
+
+    Raises `RefusedError` where it names a fault that does not stand.
+    """
+    known = {"person": by, "round": state.round, "at": now}
+    if (code := command.arguments.get("code")) is not None:
+        known["kind"] = faults.kind_of(str(code))
+        if known["kind"] is None:
+            raise RefusedError(f"no fault {code!r} stands", remedy="`faults` lists those that do")
+    return command.event(known)
 
 
 def allowed_verbs(
@@ -42,29 +55,24 @@ def allowed_verbs(
     """Return the verbs that the rules would take now from some role."""
     tried = list(_TRIED)
     if state.named is not None:
-        tried.append(Request("correct", {"values": state.named.values}))
-    tried += [Request("fault clear", {"code": f.code}) for f in faults.standing()]
+        tried.append(TypedCommand(BY_NAME["correct"], {"values": state.named.values}))
+    clear = BY_NAME["fault clear"]
+    tried += [TypedCommand(clear, {"code": fault.code}) for fault in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
-    actors = [Actor("somebody", role, "trial") for role in Role]
-    for one in (state.inspector, state.enterer):  # only they go on with it, or put it right
-        if one is not None:
-            actors.append(Actor(one.name, one.role, "trial", one.number))
-    for request in tried:
-        if request.verb in allowed:
+    people = [Person("somebody", role) for role in Role]
+    # Only they go on with it, or put it right.
+    people += [one for one in (state.inspector, state.enterer) if one is not None]
+    for command in tried:
+        if command.name in allowed:
             continue
-        for actor in actors:
+        for by in people:
             try:
-                event = requests.to_event(
-                    request,
-                    actor,
-                    state,
-                    now=wall.now(),
-                    kind_of_fault=faults.kind_of,
+                taken = machine.permits(
+                    state, made(command, by, state, wall.now(), faults), rulebook
                 )
-                taken = machine.permits(state, event, rulebook)
             except ShakerError:
                 taken = False
             if taken:
-                allowed.add(request.verb)
+                allowed.add(command.name)
                 break
     return frozenset(allowed)

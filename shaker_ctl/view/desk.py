@@ -1,6 +1,6 @@
-"""The table as a console meets it: snapshots out, requests in. Stands behind `console.desk.Desk`.
+"""The table as a console meets it: snapshots out, acts in. Stands behind `console.desk.Desk`.
 
-Owns the way of a request to the state thread and back, and the acts on a device that is no part of
+Owns the way of an act to the state thread and back, and the acts on a device that is no part of
 the table's state. Must not judge: what is allowed now is asked of the rules themselves.
 """
 
@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 
 from shaker_ctl.console import desk as console
-from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel, Request
+from shaker_ctl.console.desk import Actor, Announcement, Answer, Note, Parcel
+from shaker_ctl.console.grammar import TypedCommand
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
@@ -19,10 +20,9 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Barrier, Condition, Part, Person
 from shaker_ctl.service.fault_queue import WORDS
 from shaker_ctl.service.state_thread import PostOutcome
-from shaker_ctl.view import requests, table_view
-from shaker_ctl.view.allowed_acts import DEVICE_ACTS, allowed_verbs
+from shaker_ctl.view import table_view
+from shaker_ctl.view.allowed_acts import DEVICE_ACTS, allowed_verbs, made, person
 from shaker_ctl.view.table_view import TableFacts
-from shaker_ctl.view.taken import taken
 
 NOT_NOW, NO_ANSWER, FAILED = "not-now", "no-answer", "failed"
 OLDEST_ANSWER_S = 1.0
@@ -80,23 +80,17 @@ class TableDesk:
 
     # ── Acting ──────────────────────────────────────────────────────────────
 
-    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+    def submit(self, command: TypedCommand, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
         """Hand an act to the rules and wait until it is recorded; see `Desk.submit`."""
         c = self._c
-        if request.verb == "meters clear":
+        if command.name == "meters clear":
             return self._clear_meters(actor)
-        if request.verb in DEVICE_ACTS:
-            answer = self._at_a_device(request)
-            self.note(Note(request.verb, actor, f"{answer.code}: {answer.text}"))
+        if command.name in DEVICE_ACTS:
+            answer = self._at_a_device(command)
+            self.note(Note(command.name, actor, f"{answer.code}: {answer.text}"))
             return answer
         try:
-            event = requests.to_event(
-                request,
-                actor,
-                c.state.state,
-                now=c.wall.now(),
-                kind_of_fault=c.faults.kind_of,
-            )
+            event = made(command, person(actor), c.state.state, c.wall.now(), c.faults)
             if isinstance(event, events.JogRequested):
                 self._check_jog(event)
             elif isinstance(event, events.LidRequested):
@@ -122,10 +116,11 @@ class TableDesk:
             return Answer.refused(NO_ANSWER, "the table did not decide in time; ask `status`")
         result = outcome[0]
         if not result.is_taken:
-            text = self._why_not(request, result)
+            text = self._why_not(command, result)
             return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
-        did = taken(request, actor, c.state.state)
-        said = f"{did} {table_view.says(c, c.state.state)}{self._next()}"
+        state = c.state.state
+        did = command.did(is_first=state.dice_named is not None or state.named is not None)
+        said = f"{did} {table_view.says(c, state)}{self._next()}"
         return Answer.ok(said, record=result.sequence)
 
     def note(self, note: Note) -> None:
@@ -168,33 +163,32 @@ class TableDesk:
             self._allowed = (state, verbs)
         return verbs
 
-    def _why_not(self, request: Request, refused: PostOutcome) -> str:
+    def _why_not(self, command: TypedCommand, refused: PostOutcome) -> str:
         """The rules name their event; a person knows the command that they gave."""
-        typed = f"{request.verb} {request.arguments.get('what', '')}".strip()
         why = f"{refused.text.partition(': ')[2] or refused.text}."
         if refused.code == "not-now":
             why = f"not now. {table_view.says(self._c, self._c.state.state)}"
         waits = self.view().pending
         line = f" Asked for now: {waits.text}." if waits is not None else self._next()
-        return f"{typed}: {why}{line}"
+        return f"{command.name}: {why}{line}"
 
     def _next(self) -> str:
         """What brings the table on, with the line to type; empty where nothing does."""
         step = self.view().next_step
         return f" Next: {step}." if step else ""
 
-    def _at_a_device(self, request: Request) -> Answer:
+    def _at_a_device(self, command: TypedCommand) -> Answer:
         if self._c.state.state.phase not in AT_HAND:
-            return Answer.refused(NOT_NOW, f"{request.verb}: only while the table is closed")
-        if request.verb == "light":
-            return self._light(request)
+            return Answer.refused(NOT_NOW, f"{command.name}: only while the table is closed")
+        if command.name == "light":
+            return self._light(command)
         return self._selftest()
 
     def _clear_meters(self, actor: Actor) -> Answer:
         """Two persons, one after the other; what stood before goes on record with both names."""
         c, now = self._c, self._c.monotonic()
         try:
-            by = requests.person(actor)
+            by = person(actor)
             if c.state.state.phase not in AT_HAND:
                 raise RefusedError("meters clear: only while the table is closed")
             was = {name: count for name, count in self.meters().items() if isinstance(count, int)}
@@ -214,8 +208,8 @@ class TableDesk:
             return Answer.refused(NOT_NOW, error.line())
         return Answer.ok(f"the meters are cleared by {both[0]} and {both[1]}")
 
-    def _light(self, request: Request) -> Answer:
-        level = request.arguments["level"]
+    def _light(self, command: TypedCommand) -> Answer:
+        level = command.arguments["level"]
         assert isinstance(level, int | float)
         self._c.set_light(float(level))
         self._c.post(events.ConditionChanged(Condition.LIGHT))

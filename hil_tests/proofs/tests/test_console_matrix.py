@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hil_tests.proofs import console_matrix
-from hil_tests.proofs.console_matrix import NO_EVENT, ask
+from hil_tests.proofs.console_matrix import ask
 from hil_tests.proofs.tables import ExploredTable, tables
 from shaker_ctl.console.grammar import FORMS, CommandKind, Form
 from shaker_ctl.rules.vocabulary import Role
+from shaker_ctl.view.allowed_acts import DEVICE_ACTS
 
-ACTS = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in NO_EVENT]
+ACTS = [form for form in FORMS if form.kind is CommandKind.ACT and form.name not in DEVICE_ACTS]
 
 
 @pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)

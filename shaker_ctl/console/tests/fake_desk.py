@@ -21,10 +21,10 @@ from shaker_ctl.console.desk import (
     Note,
     Parcel,
     PendingView,
-    Request,
     RoundView,
     TableView,
 )
+from shaker_ctl.console.grammar import CONFIRM, TypedCommand
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules.vocabulary import Role
 
@@ -34,9 +34,9 @@ ALWAYS = frozenset({"out-of-order", "time confirm", "shift start", "fault clear"
 # phase -> verb -> next phase. A phase of its own stands for each thing a table waits for.
 PHASES: dict[str, dict[str, str]] = {
     "closed": {"open": "inspection due"},
-    "inspection due": {"inspect": "inspecting"},
+    "inspection due": {"inspect all": "inspecting"},
     "inspecting": {"cancel": "inspection due"},
-    "to be seen": {"inspect": "inspecting", "cancel": "inspection due"},
+    "to be seen": {"inspect seen": "inspecting", "cancel": "inspection due"},
     "to be signed": {"sign": "inspected", "cancel": "inspection due"},
     "inspected": {"open": "ready", "close": "closed"},
     "ready": {"bets": "bets open", "close": "closed"},
@@ -61,6 +61,11 @@ PENDING = {
 JPEG = b"\xff\xd8\xff\xe0" + bytes(range(256)) * 12 + b"\xff\xd9"
 
 
+def verb(command: TypedCommand) -> str:
+    """The name of an act; `confirm` where the values on the screen are entered."""
+    return "confirm" if command.form is CONFIRM else command.name
+
+
 def _life(phase: str) -> str:
     if phase in list(PHASES)[6:15]:
         return "open"
@@ -71,8 +76,8 @@ class FakeDesk:
     """See the module. `acts` and `notes` are what a test looks at."""
 
     def __init__(self, phase: str = "inspection due") -> None:
-        self.acts: list[tuple[Request, Actor]] = []
-        self.refused: list[tuple[Request, Actor]] = []
+        self.acts: list[tuple[TypedCommand, Actor]] = []
+        self.refused: list[tuple[TypedCommand, Actor]] = []
         self.notes: list[Note] = []
         self.callbacks: list[Callable[[Announcement], None]] = []
         self.steps_of_work = 3
@@ -144,16 +149,16 @@ class FakeDesk:
                 self._finish_work()
         return view
 
-    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+    def submit(self, command: TypedCommand, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
         view = self._view
-        if request.verb not in view.allowed:
-            self.refused.append((request, actor))
-            return Answer.refused("not-now", f"{request.verb}: not while {view.says}")
-        if request.verb in ON_ROUND and request.arguments.get("round") != view.round_id:
-            self.refused.append((request, actor))
+        if verb(command) not in view.allowed:
+            self.refused.append((command, actor))
+            return Answer.refused("not-now", f"{command.name}: not while {view.says}")
+        if verb(command) in ON_ROUND and command.arguments.get("round") != view.round_id:
+            self.refused.append((command, actor))
             return Answer.refused("not-current", f"the round in hand is {view.round_id}")
-        self.acts.append((request, actor))
-        return self._act(request)
+        self.acts.append((command, actor))
+        return self._act(command)
 
     def note(self, note: Note) -> None:
         self.notes.append(note)
@@ -199,23 +204,23 @@ class FakeDesk:
 
     # ── the paper ───────────────────────────────────────────────────────────
 
-    def _act(self, request: Request) -> Answer:
-        verb = request.verb
-        if verb == "inspect" and request.arguments["what"] == "seen":
+    def _act(self, command: TypedCommand) -> Answer:
+        did = verb(command)
+        if did == "inspect seen":
             self._seen = True
-        if verb == "bets":
+        if did == "bets":
             self.put(round_id=(self._view.round_id or 0) + 1)
-        if verb == "confirm":
-            self.put(lamps=LampView(commanded=("big",)), last_result=request.arguments["values"])
-        if verb == "out-of-order":
+        if did == "confirm":
+            self.put(lamps=LampView(commanded=("big",)), last_result=command.arguments["values"])
+        if did == "out-of-order":
             self.go("out of service")
             return Answer.ok("out of service")
-        following = PHASES[self._view.phase].get(verb)
+        following = PHASES[self._view.phase].get(did)
         if following is None:
-            return Answer.ok(f"{verb} done")
+            return Answer.ok(f"{did} done")
         self.go(following)
         self._work = 0
-        return Answer.ok(f"{verb} has begun" if following in WORK else following)
+        return Answer.ok(f"{did} has begun" if following in WORK else following)
 
     def _finish_work(self) -> None:
         if self._view.phase == "tossing":

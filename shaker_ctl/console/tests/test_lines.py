@@ -134,10 +134,10 @@ def test_connect_gives_up_no_inspection_that_a_person_watched(bench: Bench) -> N
     line = SerialPort(bench.device)
     typed(line, b"login floorperson anna\r", b"Passphrase: ")
     typed(line, PASSPHRASE.encode() + b"\r", b"ok anna")
-    typed(line, b"inspect all\r", b"ok inspect has begun")
+    typed(line, b"inspect all\r", b"ok inspect all has begun")
     Console(line).connect()
     line.close()
-    assert [request.verb for request, _ in bench.desk.acts] == ["inspect"]
+    assert [command.name for command, _ in bench.desk.acts] == ["inspect all"]
 
 
 def test_a_line_that_nobody_serves_is_told_with_its_remedy() -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from shaker_ctl.console import scripted
 from shaker_ctl.console.client import Console
-from shaker_ctl.console.desk import Actor, Answer, Request
+from shaker_ctl.console.desk import Actor, Answer
+from shaker_ctl.console.grammar import TypedCommand
 from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
-from shaker_ctl.console.tests.fake_desk import FakeDesk
+from shaker_ctl.console.tests.fake_desk import FakeDesk, verb
 from shaker_ctl.console.tests.support import PASSPHRASE, served
 from shaker_ctl.rules.outcome import Values
 
@@ -21,7 +22,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _verbs(desk: FakeDesk) -> list[str]:
-    return [request.verb for request, _ in desk.acts]
+    return [verb(command) for command, _ in desk.acts]
 
 
 def test_floorperson_watches_the_inspection_signs_it_and_opens_the_table(users: Path) -> None:
@@ -31,15 +32,11 @@ def test_floorperson_watches_the_inspection_signs_it_and_opens_the_table(users: 
         console.connect()
         status = Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
     assert status["life"] == "open"
-    assert [verb for verb in _verbs(desk) if verb != "time confirm"] == [
-        "inspect",
-        "inspect",
+    assert [name for name in _verbs(desk) if name != "time confirm"] == [
+        "inspect all",
+        "inspect seen",
         "sign",
         "open",
-    ]
-    assert [request.arguments["what"] for request, _ in desk.acts if request.verb == "inspect"] == [
-        "all",
-        "seen",
     ]
     assert [note.kind for note in desk.notes][:2] == ["login", "logout"]
 
@@ -49,11 +46,11 @@ class Examining(FakeDesk):
 
     asked = 0
 
-    def submit(self, request: Request, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
-        if request.verb == "open" and self.asked < 9:
+    def submit(self, command: TypedCommand, actor: Actor, *, deadline_s: float = 2.0) -> Answer:
+        if command.name == "open" and self.asked < 9:
             self.asked += 1
             return Answer.refused("not-now", "files are being examined: wait some seconds")
-        return super().submit(request, actor, deadline_s=deadline_s)
+        return super().submit(command, actor, deadline_s=deadline_s)
 
 
 def test_floorperson_waits_longer_each_time_the_table_asks_to_wait(
@@ -103,7 +100,7 @@ def test_dealer_who_sees_other_values_enters_them_and_waits_for_the_floorperson(
         dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0, eyes=eyes)
         with pytest.raises(ScriptedPersonError, match="disputed"):
             dealer.play(1, timeout_s=1)
-    request, actor = desk.acts[-1]
-    assert request.verb == "enter"
-    assert request.arguments == {"round": 1, "values": (1, 1, 1)}
+    command, actor = desk.acts[-1]
+    assert verb(command) == "enter"
+    assert command.arguments == {"round": 1, "values": (1, 1, 1)}
     assert actor.name == "dan"

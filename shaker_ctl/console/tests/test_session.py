@@ -15,10 +15,10 @@ from shaker_ctl.console.desk import (
     InspectionView,
     LampView,
     Parcel,
-    Request,
 )
 from shaker_ctl.console.file_transfer import Unwrapper
-from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
+from shaker_ctl.console.grammar import BY_NAME, TypedCommand
+from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk, verb
 from shaker_ctl.console.tests.support import Terminal, users_file
 from shaker_ctl.rules.vocabulary import Role
 
@@ -59,8 +59,8 @@ def test_an_act_reaches_the_table_only_from_a_person_who_is_logged_in(
     assert desk.acts == []
     person.login(Role.DEALER)
     assert "ok bets open" in person.type("bets")
-    request, actor = desk.acts[0]
-    assert request.verb == "bets"
+    command, actor = desk.acts[0]
+    assert command.name == "bets"
     assert (actor.name, actor.role, actor.port) == ("dan", Role.DEALER, "dealer")
 
 
@@ -200,10 +200,10 @@ def test_a_long_command_shows_progress_and_ctrl_c_ends_it(desk: FakeDesk, users:
     person.login(Role.FLOORPERSON)
     person.type("inspect all")
     desk.put(inspection=InspectionView(stage="lamp walk", lamps_proved=25, lamps_of=50))
-    assert "inspect: lamp walk [##########..........] 25 of 50" in person.wait(1)
+    assert "inspect all: lamp walk [##########..........] 25 of 50" in person.wait(1)
     said = person.send(b"\x03")
     assert "ok inspection due" in said
-    assert [request.verb for request, _ in desk.acts] == ["inspect", "cancel"]
+    assert [verb(command) for command, _ in desk.acts] == ["inspect all", "cancel"]
 
 
 def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) -> None:
@@ -213,7 +213,7 @@ def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) ->
     person.login(Role.FLOORPERSON)
     person.type("inspect all")
     assert "it goes on" in person.send(b" ")
-    assert [request.verb for request, _ in desk.acts] == ["inspect"]
+    assert [verb(command) for command, _ in desk.acts] == ["inspect all"]
 
 
 @pytest.mark.parametrize("typed", [b"whoami\r", b"\x1b[A\r"], ids=["a command", "arrow up"])
@@ -230,7 +230,7 @@ def test_a_line_that_begins_while_progress_is_shown_loses_nothing(
         typed = b"\x1b[A" + typed  # the newest line is `inspect all`
     said = "".join(person.send(bytes((byte,))) for byte in typed) + person.wait(0.2)
     assert "ok anna" in said.split("it goes on")[1]
-    assert [request.verb for request, _ in desk.acts] == ["inspect"]
+    assert [verb(command) for command, _ in desk.acts] == ["inspect all"]
 
 
 def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, users: Path) -> None:
@@ -399,7 +399,7 @@ def test_work_fails_only_by_a_fault_that_is_new(desk: FakeDesk, users: Path) -> 
     person.type("inspect all")
     desk.put(faults=(old, FaultView(code="motor-stall", wall_s=1.0, cause="stuck", remedy="free")))
     said = "".join(person.wait(1) for _ in range(8))
-    assert "error failed inspect: motor-stall, stuck" in said
+    assert "error failed inspect all: motor-stall, stuck" in said
 
 
 def lamp_test(desk: FakeDesk, users: Path, area: str, lamps: LampView) -> str:
@@ -445,7 +445,7 @@ def test_a_usual_round_is_played_on_a_number_pad_in_sixteen_keystrokes(
         person.wait(1)  # the toss ends, where it was one
         desk.view()
     assert sum(len(line) + 1 for line in USUAL_ROUND) <= 16
-    verbs = [request.verb for request, _ in desk.acts]
+    verbs = [verb(command) for command, _ in desk.acts]
     assert verbs == ["bets", "nmb", "activate", "confirm", "settled", "lamps-off"]
 
 
@@ -468,7 +468,7 @@ def test_values_that_were_not_read_are_entered_not_confirmed(
     desk: FakeDesk, asked: Terminal
 ) -> None:
     asked.type("344")
-    assert desk.acts[0][0] == Request("enter", {"values": (3, 4, 4), "round": 1})
+    assert desk.acts[0][0] == TypedCommand(BY_NAME["enter"], {"values": (3, 4, 4), "round": 1})
 
 
 @pytest.mark.parametrize("line", [b"345", b"000", b"no-roll", b"enter 1 3 4 5"])

@@ -97,8 +97,8 @@ def test_what_no_entry_has_shown_is_suggested_as_the_house_s_care() -> None:
 
 def test_only_the_inspecting_person_is_offered_the_next_step() -> None:
     state = TableState(Phase.CYCLE_AWAITED, purpose=Purpose.INSPECTION, inspector=FAY)
-    assert "inspect" in verbs(state)
-    assert "inspect" not in verbs(replace(state, inspector=None))
+    assert "inspect cycle" in verbs(state)
+    assert "inspect cycle" not in verbs(replace(state, inspector=None))
 
 
 def test_the_walk_of_the_lamps_is_counted_lamp_by_lamp() -> None:
@@ -317,7 +317,7 @@ def test_only_contacts_that_stop_motion_are_told_as_such() -> None:
 
 def test_a_table_with_a_manual_shaker_offers_what_it_can_do() -> None:
     retired = TableState(Phase.INSPECTION_DUE, manual=True, compartment_open=True)
-    assert {"shaker back", "inspect", "dice changed"} <= verbs(retired)
+    assert {"shaker back", "inspect lamps", "dice changed"} <= verbs(retired)
     assert not {"jog", "test-toss"} & verbs(retired)
     said = standing.next_step(retired, [], Barrier.DICE_UNKNOWN)
     assert said.endswith("dice changed SERIAL SERIAL SERIAL"), "its open compartment is no matter"

@@ -15,10 +15,10 @@ the phase; `=` stays. Lines from a `#` on are for people. An empty line ends a r
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import functools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import resources
@@ -35,9 +35,11 @@ FILES = ("manual_shaker", "restart", "toss", "round", "inspection", "life", "mal
 
 EVERY_PHASE, AT_ONCE, STAYS = "EVERY_PHASE", "(at once)", "="
 
-_TITLE = re.compile(r"(?P<name>.*\S)\s+\[(?P<cites>[^]]+)\]")
+_TITLE = re.compile(r"(?P<name>[^][]*[^][\s])\s+\[(?P<cites>[^]]+)\]")
 _CALL = re.compile(r"[^(]+\((?P<args>.*)\)")
-_KEY = re.compile(r"[a-z_]+\.[a-z_]+")
+_IN_WORDS = re.compile(r"[^\s._]+( [^\s._]+)+")
+_STRANGE = re.compile(r"[^ -~·→]")
+"""Letters of another script look like ours, and so do other spaces."""
 
 
 class RowTextError(ValueError):
@@ -76,36 +78,47 @@ def read(name: str, text: str) -> Iterator[Entry]:
         RowTextError: a name or an argument does not exist, or a row lacks a part.
     """
     above = ""
-    number = 1
-    for block in text.split("\n\n"):
-        lines = block.splitlines()
+    number, is_read = 1, False
+    for block in re.split(r"\n[ \t]*\n", text):
+        lines = block.split("\n")
         told = [line for line in lines if line.startswith("#")]
-        own = [line for line in lines if line and not line.startswith("#")]
+        own = [line for line in lines if line.strip() and not line.startswith("#")]
         above = "\n".join(told) or above
         if own:
+            is_read = True
             line = number + lines.index(own[0])
             try:
                 yield Entry(_row(own), name, line, above, "\n".join(own))
             except RowTextError as error:
                 raise RowTextError(f"{name}.rows, line {line}: {error}") from None
         number += len(lines) + 1
+    if not is_read:
+        raise RowTextError(f"{name}.rows has no row")
 
 
 def _row(lines: list[str]) -> Row:
-    whole = " ".join(line.strip() for line in lines)
+    whole = " ".join(line.strip(" ") for line in lines)
+    if strange := _STRANGE.search(whole):
+        raise RowTextError(f"the character {ascii(strange[0])} has no place in a row")
     head, arrow, then = whole.partition(" → ")
     title = _TITLE.match(head)
-    if title is None or not arrow:
+    parts = head[title.end() :].strip().split(" · ") if title and arrow else []
+    if title is None or len(parts) not in (2, 3):
         raise RowTextError("a row is `title  [clause]`, then its phases and event, `→` and a phase")
-    where, on, *when = head[title.end() :].strip().split(" · ")
+    where, on, *when = parts
     to, *effects_of_it = then.split(" · ")
-    built = [_effect(each) for part in effects_of_it for each in part.split("; ")]
+    guards_of_it = [each for part in when for each in part.split(" & ")]
+    said = [each for part in effects_of_it for each in part.split("; ")]
+    for each, number in Counter((*guards_of_it, *said)).items():
+        if number > 1:
+            raise RowTextError(f"`{each}` stands there {number} times")
+    built = [_effect(each) for each in said]
     return Row(
         title["name"],
         _phases(where),
         None if on == AT_ONCE else _found(EVENTS, on, "event"),
         _cites(title["cites"]),
-        tuple(_guard(each) for part in when for each in part.split(" & ")),
+        tuple(map(_guard, guards_of_it)),
         None if to == STAYS else _phase(to),
         tuple(built_ for kind, built_ in built if kind is Note),
         tuple(built_ for kind, built_ in built if kind is Act),
@@ -130,8 +143,10 @@ Named = Mapping[str, tuple[Any, Any]]
 def _named(module: Any, kinds: Mapping[str, Any]) -> Named:
     found: dict[str, tuple[Any, Any]] = {}
     for name, value in vars(module).items():
-        makes = getattr(value, "__annotations__", {}).get("return")
-        if not name.startswith("_") and callable(value) and makes in list(kinds):
+        takes = dict(getattr(value, "__annotations__", {}))
+        makes = takes.pop("return", None)
+        can_be_written = callable(value) and not name.startswith("_") and "Guard" not in takes.values()
+        if can_be_written and makes in list(kinds):
             found[name.replace("_", " ")] = (kinds[makes], value)
     return found
 
@@ -147,9 +162,10 @@ GUARD_BUILDERS = _named(guards, {"Guard": Guard})
 EVENTS: dict[str, type[Event]] = {
     name: value
     for name, value in vars(events).items()
-    if isinstance(value, type) and issubclass(value, Event)
+    if isinstance(value, type) and issubclass(value, Event) and value is not Event
 }
-STATE_FIELDS = {each.name: each.name for each in dataclasses.fields(TableState)}
+TRUTHS = {name: name for name, kind in get_type_hints(TableState).items() if kind is bool}
+"""Fields of the state that a row may set by itself."""
 PHASES: dict[str, Phase] = {phase.name.lower().replace("_", " "): phase for phase in Phase}
 GROUPS: dict[str, frozenset[Phase]] = {
     EVERY_PHASE: frozenset(Phase),
@@ -171,8 +187,10 @@ def _phases(text: str) -> frozenset[Phase]:
     first, *rest = re.split(r" (?=[|-] )", text)
     found = _group(first)
     for each in rest:
-        members = _group(each[2:])
+        members, before = _group(each[2:]), found
         found = found | members if each.startswith("|") else found - members
+        if found in (before, frozenset()):
+            raise RowTextError(f"`{each}` leaves all or nothing of `{text}`")
     return found
 
 
@@ -230,10 +248,12 @@ def _declared(build: Callable[..., Any]) -> tuple[tuple[str, Any], ...]:
 
 def _argument(declared: tuple[str, Any], text: str) -> Any:
     name, kind = declared
+    if not text:
+        raise RowTextError(f"the argument `{name}` is empty")
     if name == "cites":
         return _cites(text)
     if name == "field":
-        return _found(STATE_FIELDS, text, "field of the state")
+        return _found(TRUTHS, text, "field of the state that is true or false")
     if kind is object:
         return _found({"true": True, "false": False}, text, "truth value")
     for one in get_args(kind) or (kind,):
@@ -247,7 +267,7 @@ def _cites(text: str) -> Cites:
     if text.isupper():
         found: ByCause = _found(BY_CAUSE, text, "citation by cause")
         return found
-    if _KEY.fullmatch(text):
+    if not _IN_WORDS.fullmatch(text):
         _found(dict.fromkeys(_keys()), text, "key of the profile")
     return text
 

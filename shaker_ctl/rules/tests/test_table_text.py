@@ -51,13 +51,28 @@ def test_a_row_may_be_taken_at_once_stay_where_it_is_and_cite_by_cause():
         ("(lamp, lamps-silent)", "", "`raise fault` needs its arguments"),
         ("lamps-silent", "a, b", "too many arguments"),
         ("cover_closed, true", "cover_closed", "too few arguments"),
-        ("cover_closed", "cover_shut", "no field of the state is called `cover_shut`"),
+        ("cover_closed", "cover_shut", "no field of the state that is true or false is called `cover_shut`"),
         ("true", "yes", "no truth value is called `yes`"),
         ("lamp_fault.resume", "lamp_fault.resumed", "no key of the profile is called"),
         ("[lamp_fault.resume_when_fixed]", "[MENDING]", "no citation by cause"),
         ("lamps-silent)", "lamps-silent", "no closing bracket"),
         ("→ round over", "", "a row is `title  [clause]`"),
         ("  [lamp_fault.resume_when_fixed]", "", "a row is `title  [clause]`"),
+        (" · LampFault · of this or none & not in play", "", "a row is `title  [clause]`"),
+        ("none & not", "none · hurried · not", "a row is `title  [clause]`"),
+        ("of this or none", "negated(in play, why)", "no guard is called `negated`"),
+        ("of this or none", "not in play", "`not in play` stands there 2 times"),
+        ("hide multipliers", "raise fault(lamp, lamps-silent)", "stands there 2 times"),
+        ("lamps-silent", "", "the argument `code` is empty"),
+        ("cover_closed", "witness", "is called `witness`"),
+        ("LampFault", "Event", "no event is called `Event`"),
+        ("SHUT | clearing", "clearing", "`- closed` leaves all or nothing of"),
+        ("SHUT | clearing", "closed", "`- closed` leaves all or nothing of"),
+        ("resume_when_fixed]", "resume_when_fixed] [entry.mode]", "no phase is called"),
+        ("resume_when", "Resume_when", "did you mean lamp_fault.resume_when_fixed"),
+        ("lamp_fault.resume_when_fixed", " ", "no key of the profile is called ` `"),
+        ("lamps do", "l\u0430mps do", r"the character '\u0430' has no place in a row"),
+        ("    SHUT", "\tSHUT", r"the character '\t' has no place in a row"),
     ],
 )
 def test_a_wrong_row_is_refused_with_its_place_and_the_nearest_names(right, wrong, told):
@@ -65,6 +80,12 @@ def test_a_wrong_row_is_refused_with_its_place_and_the_nearest_names(right, wron
         list(read("tried", ROW.replace(right, wrong)))
     assert str(refused.value).startswith("tried.rows, line 2: ")
     assert told in str(refused.value)
+
+
+def test_a_text_without_a_row_is_refused_and_blank_lines_are_counted():
+    with pytest.raises(RowTextError, match=r"tried\.rows has no row"):
+        list(read("tried", "# all of it is a comment\n"))
+    assert [each.line for each in read("tried", f"{ROW}\n \n\n{ROW}")] == [2, 10]
 
 
 def test_no_two_rows_of_the_table_have_one_title():

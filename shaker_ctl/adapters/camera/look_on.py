@@ -66,5 +66,6 @@ class LookOn:
             self._timer = None
 
     def _once(self, occasion: Occasion) -> None:
-        if self._occasion == occasion:
-            self._look(occasion)
+        with self._lock:  # whoever ends the looking then ends the look that began before it
+            if self._occasion == occasion:
+                self._look(occasion)

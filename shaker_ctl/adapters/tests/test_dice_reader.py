@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -274,6 +275,24 @@ def test_nobody_looks_on_once_the_looking_is_stopped(heard, asked, while_looking
     looks = len(asked.read)
     time.sleep(10 * PAUSE_S)
     assert len(asked.read) == looks
+
+
+def test_a_look_that_begins_as_the_looking_ends_is_begun_before_it_has_ended(monkeypatch) -> None:
+    """Else it would be asked for behind the end, in the place of the next toss."""
+    begins, order = threading.Event(), []
+
+    def look(_: Occasion) -> None:
+        begins.set()
+        time.sleep(PAUSE_S)
+        order.append("look")
+
+    monkeypatch.setattr(look_on, "PAUSE_S", 0.0)
+    looks = look_on.LookOn(look)
+    looks.begin(TOSS)
+    assert begins.wait(5.0)
+    looks.end()
+    order.append("end")
+    assert order == ["look", "end"]
 
 
 def test_a_look_that_finds_the_dice_unmoved_says_so_and_is_the_last(heard, asked) -> None:

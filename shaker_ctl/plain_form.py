@@ -114,8 +114,10 @@ class PlainForm:
             return self._tuple(plain, get_args(hint), where)
         if origin is frozenset:
             return frozenset(self._tuple(plain, (get_args(hint)[0], ...), where))
-        if hint is Any or origin is dict:
+        if hint is Any:
             return plain
+        if origin is dict:
+            hint = dict
         if dataclasses.is_dataclass(hint) or (hint not in _READ and not _is_enum(hint)):
             value = self.made(plain, where)
             return _expect(isinstance(value, hint), value, hint, where)
@@ -154,7 +156,7 @@ def _is_enum(hint: Any) -> bool:
 def _exactly(kind: type) -> Callable[[Any], Any]:
     def read(plain: Any) -> Any:
         if type(plain) is not kind:
-            raise ValueError(f"{plain!r} is not {kind.__name__}")
+            raise ValueError(f"{plain!r:.60} is not {kind.__name__}")
         if isinstance(plain, str):
             plain.encode()  # half a character is a ValueError
         return plain
@@ -170,7 +172,7 @@ def _float(plain: Any) -> Any:
 
 
 _READ: dict[Any, Callable[[Any], Any]] = {
-    **{kind: _exactly(kind) for kind in (int, str, bool, types.NoneType)},
+    **{kind: _exactly(kind) for kind in (int, str, bool, dict, types.NoneType)},
     None: _exactly(types.NoneType),
     float: _float,
     datetime: datetime.fromisoformat,

@@ -199,7 +199,7 @@ def _happened(was: Round, step: Mapping[str, Plain]) -> dict[str, Any]:
     if people := tuple(persons(event)):
         changed["people"] = tuple(dict.fromkeys((*was.people, *people)))
     if is_of_play(event):
-        kind = event["type"]
+        kind = _word(event["type"])
         if kind in STAGES or not was.moments:
             changed["moments"] = (*was.moments, (kind, _at_s(step)))
         if kind in _EVENTS:
@@ -211,9 +211,12 @@ _Change = Mapping[str, Any]
 
 
 def _read(was: Round, step: Plain, event: Plain) -> _Change:
-    _word(event["verdict"]["type"])
+    verdict = _fact(event["verdict"])
+    _word(verdict["type"])
+    _words(verdict[key] for key in ("reason", "kind") if key in verdict)
+    values_of(verdict.get("values"))
     return {
-        "verdicts": (*was.verdicts, event["verdict"]),
+        "verdicts": (*was.verdicts, verdict),
         "read_ms": _since_rest_ms(was, step) if was.read_ms is None else was.read_ms,
     }
 
@@ -265,10 +268,10 @@ def _ended(was: Round, step: Plain, command: Plain) -> _Change:
         "ended": _word(step["wall"]),
         "ended_in": step["sequence"],
         "values": values,
-        "multipliers": tuple(command.get("multipliers", ())),
-        "late": command.get("late"),
+        "multipliers": tuple(map(_fact, command.get("multipliers", ()))),
+        "late": None if command.get("late") is None else _fact(command["late"]),
         **{key: bool(command.get(key)) for key in ("camera_off", "manual_shaker", "by_eye")},
-        **{key: _word(command.get(key)) for key in ("ending", "source", "wagers", "cause")},
+        **{key: _word_if_any(command.get(key)) for key in ("ending", "source", "wagers", "cause")},
     }
     if (correction := command.get("correction")) is not None:
         changed["withdrawn"] = result(values_of(correction["first"]))
@@ -291,16 +294,28 @@ _EVENTS: Mapping[str, Callable[[Round, Plain, Plain], _Change]] = {
 
 _COMMANDS: Mapping[str, Callable[[Round, Plain, Plain], _Change]] = {
     "PushLamps": _commanded,
-    "ShowMultipliers": lambda _was, _step, command: {"offered": tuple(command["multipliers"])},
+    "ShowMultipliers": lambda _was, _step, command: {
+        "offered": tuple(map(_fact, command["multipliers"]))
+    },
     "StartToss": _planned,
     "RecordRound": _ended,
 }
 
 
-def _word(plain: Plain) -> Any:
-    if not isinstance(plain, str | None):
+def _word(plain: Plain) -> str:
+    if not isinstance(plain, str):
         raise ValueError(f"{plain!r:.60} is no word")
-    (plain or "").encode()  # half a character is a ValueError
+    plain.encode()  # half a character is a ValueError
+    return plain
+
+
+def _word_if_any(plain: Plain) -> str | None:
+    return None if plain is None else _word(plain)
+
+
+def _fact(plain: Plain) -> dict[str, Any]:
+    if not isinstance(plain, dict):
+        raise ValueError(f"{plain!r:.60} is no object")
     return plain
 
 
@@ -445,7 +460,7 @@ def persons(fact: Mapping[str, Plain]) -> Iterator[Named]:
 
 
 def _person(plain: Mapping[str, Plain]) -> Named:
-    return Named(_word(plain["name"]), _word(plain["role"]), _word(plain.get("number")) or "")
+    return Named(_word(plain["name"]), _word(plain["role"]), _word_if_any(plain.get("number")) or "")
 
 
 def other_dice(plain: Mapping[str, Plain]) -> bool:

@@ -143,7 +143,7 @@ def out_of_frame(plain: Mapping[str, Plain], sequence: int) -> str:
     A right hash says that a record is the one that was written, and not that a table wrote it.
     `sequence`: its place in the chain.
     """
-    if plain.get("sequence") != sequence:
+    if type(plain.get("sequence")) is not int or plain["sequence"] != sequence:
         return f"it says that it is record {plain.get('sequence')!r:.40}"
     kind = plain.get("kind")
     if not isinstance(kind, str):

@@ -21,6 +21,7 @@ from shaker_ctl.journal.history import (
     to_plain,
 )
 from shaker_ctl.journal.record import Record, canonical
+from shaker_ctl.plain_form import PlainFormError
 
 PLAY = {"purpose": "play", "number": 7}
 DAN = {"type": "Person", "name": "dan", "role": "dealer", "number": "1"}
@@ -116,12 +117,23 @@ def test_rounds_in_hand_are_let_go_of_when_a_later_one_ends() -> None:
         step(3, {"type": "LampsDark"}, {**END, "cause": 5}),
         step(3, {"type": "LampsDark"}, {**END, "values": [1e308] * 3}),
         {**step(3, {"type": "AtRest", "occasion": PLAY}), "at_s": "late"},
+        step(3, {"type": ["AtRest"], "occasion": PLAY}),
+        step(3, {"type": "ReadingMade", "verdict": {**UNREAD, "reason": {}}}),
+        step(3, {"type": "ReadingMade", "verdict": {"type": "Verified", "values": [7, 7, 7]}}),
+        step(3, {"type": "BetsRequested", "person": {**DAN, "name": None}}),
+        step(3, {"type": "LampsDark"}, {**END, "late": "read"}),
+        step(3, {"type": "LampsDark"}, {**END, "multipliers": [5]}),
     ],
 )
 def test_a_record_that_makes_no_sense_is_named(strange: dict[str, Any]) -> None:
     records = [Record(each["sequence"], b"", canonical(each)) for each in (*RECORDS[:2], strange)]
     with pytest.raises(JournalCorruptError, match="record 3: it says what this program does not"):
         round_of(records, 7)
+
+
+def test_a_kept_round_with_a_list_in_the_place_of_an_object_is_refused() -> None:
+    with pytest.raises(PlainFormError, match=r"round\.late: \[1\] is not dict"):
+        from_plain({**to_plain(folded(RECORDS)), "late": [1]})
 
 
 ADDED = """

@@ -25,11 +25,16 @@ def approved_list(root: Path = manifest.ROOT, others: Iterable[Path] = ()) -> st
     where a file cannot be read.
     """
     files = {**manifest.digests_of_packages(root), **manifest.digests_of_environment(root)}
-    files |= {path.name: manifest.digest(path) for path in others}
-    listed = {**files, **manifest.libraries(root)}
-    lines = sorted(f"{digest}  {name}" for name, digest in listed.items())
-    wrong = (f"not as installed: {found.line()}" for found in manifest.unlisted(root))
+    by_name = [(path.name, manifest.digest(path)) for path in others]  # two may have one name
+    listed = (*files.items(), *by_name, *manifest.libraries(root).items())
+    lines = sorted(f"{digest}  {_escaped(name)}" for name, digest in listed)
+    wrong = (f"not as installed: {_escaped(found.line())}" for found in manifest.unlisted(root))
     return "".join(f"{line}\n" for line in (*lines, *wrong))
+
+
+def _escaped(name: str) -> str:
+    """On one line, so that no file's name passes for a line of its own."""
+    return name.encode("unicode_escape").decode()
 
 
 def keyed(seed: str, text: str) -> str:

@@ -28,6 +28,7 @@ from shaker_ctl.errors import RefusedError, SealError, SettingsError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules.vocabulary import Person, Role
 from shaker_ctl.seal import examine, fault, manifest, place
+from shaker_ctl.seal.answer import approved_list
 from shaker_ctl.service.last_end import OPENING
 from shaker_ctl.settings import load
 from shaker_ctl.tests.installed_library import install_library
@@ -144,6 +145,19 @@ def test_openssl_alone_finds_the_answer_to_an_inspectors_seed(
     rows = "shaker_ctl/rules/table/round.rows"
     assert {"settings.toml", "house.toml", "models/dice.onnx", rows} <= names
     assert keyed(table, "Qz82") != answer
+
+
+def test_two_files_of_one_name_are_both_answered_for_and_no_name_is_a_line(tmp_path: Path) -> None:
+    strange = os.fsdecode(b"a\n0123  b\xff.toml")
+    others = [tmp_path / each for each in ("x/own.toml", "y/own.toml", f"x/{strange}")]
+    for folder in ("shaker_ctl", "x", "y"):
+        (tmp_path / folder).mkdir()
+    for number, path in enumerate(others):
+        path.write_text(str(number))
+    lines = approved_list(tmp_path, others).splitlines()
+    assert sorted(line.partition("  ")[2] for line in lines if line.endswith(".toml")) == [
+        r"a\n0123  b\udcff.toml", "own.toml", "own.toml",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

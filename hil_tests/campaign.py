@@ -41,14 +41,14 @@ class Campaign(Generic[Kept]):
         for number, line in enumerate(text.splitlines(), start=1):
             try:
                 self.all.append(self._read(line))
-            except (ValueError, TypeError, KeyError):
+            except (ValueError, TypeError, KeyError, RecursionError):
                 self.left_out.append(number)
         if text and not text.endswith("\n"):
             with file.open("a", encoding="utf-8") as kept:
                 kept.write("\n")  # what comes next is no part of a line that was cut
 
     def _read(self, line: str) -> tuple[str, Kept]:
-        """Raises one of three errors for a line that `_line` would have written otherwise."""
+        """Raises one of four errors for a line that `_line` would have written otherwise."""
         told = json.loads(line)
         case, result = told["case"], self._kind.validate_python(told["result"])
         if json.loads(self._line(case, result)) != told:
@@ -74,6 +74,9 @@ class Campaign(Generic[Kept]):
     def forget(self, cases: Iterable[str]) -> None:
         """Begin these cases anew; whatever else was run stays."""
         gone = set(cases)
+        if self.file is not None and self.file.exists():  # another process may have added to it
+            self.all, self.left_out = [], []
+            self._take_up(self.file)
         self.all = [(case, result) for case, result in self.all if case not in gone]
         self.newest = dict(self.all)
         if self.file is not None:

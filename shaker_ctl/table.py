@@ -71,11 +71,7 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.outcomes import OutcomeWatch
-from shaker_ctl.service.recovery import (
-    changed_conditions,
-    may_be_left,
-    standing_faults,
-)
+from shaker_ctl.service.recovery import changed_conditions, may_be_left, standing_faults
 from shaker_ctl.service.reminders import Reminders
 from shaker_ctl.service.round_rules import recovered
 from shaker_ctl.service.self_watch import SelfWatch

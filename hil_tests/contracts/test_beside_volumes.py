@@ -20,12 +20,7 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
-from shaker_ctl.errors import (
-    JournalCorruptError,
-    JournalError,
-    JournalWriteError,
-    RefusedError,
-)
+from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError, RefusedError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.recovery import FETCH
 

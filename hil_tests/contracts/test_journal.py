@@ -19,11 +19,7 @@ from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import stray_sqlite_files
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.dispute_list import known
-from shaker_ctl.adapters.disk.journal_copies import (
-    await_media,
-    open_copies,
-    survey,
-)
+from shaker_ctl.adapters.disk.journal_copies import await_media, open_copies, survey
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import (

@@ -21,13 +21,7 @@ from shaker_ctl.adapters.disk import (
     stray_sqlite_files,
     volume_archive,
 )
-from shaker_ctl.adapters.disk.dispute_list import (
-    NAME,
-    NOTHING,
-    Dispute,
-    DisputeList,
-    known,
-)
+from shaker_ctl.adapters.disk.dispute_list import NAME, NOTHING, Dispute, DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch

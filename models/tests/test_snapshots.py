@@ -8,12 +8,7 @@ import pytest
 from models.training import augment
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.other_dice import faint_look, house_look, plastic_look
-from models.training.pictures import (
-    house_picture,
-    lean_picture,
-    snapshot_picture,
-    surface_picture,
-)
+from models.training.pictures import house_picture, lean_picture, snapshot_picture, surface_picture
 from models.training.surfaces import random_surface
 from models.training.targets import Mark
 

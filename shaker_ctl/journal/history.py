@@ -460,7 +460,9 @@ def persons(fact: Mapping[str, Plain]) -> Iterator[Named]:
 
 
 def _person(plain: Mapping[str, Plain]) -> Named:
-    return Named(_word(plain["name"]), _word(plain["role"]), _word_if_any(plain.get("number")) or "")
+    return Named(
+        _word(plain["name"]), _word(plain["role"]), _word_if_any(plain.get("number")) or ""
+    )
 
 
 def other_dice(plain: Mapping[str, Plain]) -> bool:

@@ -16,13 +16,7 @@ from fractions import Fraction
 from typing import Annotated, Generic, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo

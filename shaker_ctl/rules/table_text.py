@@ -145,7 +145,9 @@ def _named(module: Any, kinds: Mapping[str, Any]) -> Named:
     for name, value in vars(module).items():
         takes = dict(getattr(value, "__annotations__", {}))
         makes = takes.pop("return", None)
-        can_be_written = callable(value) and not name.startswith("_") and "Guard" not in takes.values()
+        can_be_written = (
+            callable(value) and not name.startswith("_") and "Guard" not in takes.values()
+        )
         if can_be_written and makes in list(kinds):
             found[name.replace("_", " ")] = (kinds[makes], value)
     return found

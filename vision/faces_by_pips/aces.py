@@ -14,13 +14,7 @@ import numpy as np
 
 from vision.faces_by_pips.pieces import PIP_DIAMETERS
 from vision.faces_by_pips.pips import LIKE_INNER, SPOTS
-from vision.faces_by_pips.proposals import (
-    PLAIN,
-    SIZE_RATIO,
-    SPACING,
-    Proposal,
-    view_of,
-)
+from vision.faces_by_pips.proposals import PLAIN, SIZE_RATIO, SPACING, Proposal, view_of
 from vision.faces_by_pips.spots import Spots, length, sample
 from vision.parameters import ALIKE
 

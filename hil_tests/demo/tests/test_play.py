@@ -18,14 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
-from hil_tests.demo.play import (
-    _end_when_hung_up,
-    _Folder,
-    _News,
-    _watch,
-    invitation,
-    play,
-)
+from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, invitation, play
 from hil_tests.processes import BenchError
 from hil_tests.table_under_test.rounds import check
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session

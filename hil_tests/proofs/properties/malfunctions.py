@@ -9,14 +9,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import (
-    Cause,
-    Ending,
-    FaultKind,
-    Notice,
-    Purpose,
-    Role,
-)
+from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Purpose, Role
 
 P = Phase
 

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from hil_tests.reader.cases import TrueDie, rig_cases
-from hil_tests.reader.flatness import (
-    MeasuredDie,
-    balance,
-    fit,
-    measurements,
-    odds,
-    regress,
-    report,
-)
+from hil_tests.reader.flatness import MeasuredDie, balance, fit, measurements, odds, regress, report
 from vision.networks.classifier import DieFinder
 from vision.reading import DieEvidence
 

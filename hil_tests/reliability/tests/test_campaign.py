@@ -65,7 +65,9 @@ def test_a_line_that_lacks_something_counts_as_not_run_and_is_named(
 ) -> None:
     file = tmp_path / "file.jsonl"
     whole = json.dumps({"case": "a", "result": {"took_s": 1.0, "wrong": []}})
-    file.write_text("\n".join([whole, json.dumps({"case": "b", "result": result}), "[]", "[" * 9999]))
+    file.write_text(
+        "\n".join([whole, json.dumps({"case": "b", "result": result}), "[]", "[" * 9999])
+    )
     kept = Campaign(file, Found)
     assert [case for case, _ in kept.all] == ["a"]
     assert kept.left_out == [2, 3, 4]

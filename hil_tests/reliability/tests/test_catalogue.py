@@ -9,14 +9,7 @@ import pytest
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import (
-    BARE,
-    COVERED,
-    FAULTS,
-    CatalogueFault,
-    read_row,
-    rows,
-)
+from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, CatalogueFault, read_row, rows
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import (
     RequiredEnding,

@@ -26,10 +26,7 @@ from typer.testing import CliRunner
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import Control, ask
-from hil_tests.rig.faults import (
-    EVENTS,
-    CameraPart,
-)
+from hil_tests.rig.faults import EVENTS, CameraPart
 from hil_tests.rig.main import app
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults

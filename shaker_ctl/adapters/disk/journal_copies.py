@@ -20,12 +20,7 @@ from typing import TypeVar
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.adapters.disk.volume_file import Alive
-from shaker_ctl.errors import (
-    JournalAbsentError,
-    JournalBusyError,
-    JournalError,
-    RefusedError,
-)
+from shaker_ctl.errors import JournalAbsentError, JournalBusyError, JournalError, RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference

@@ -10,12 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaker_ctl.errors import (
-    JournalBusyError,
-    JournalCorruptError,
-    JournalError,
-    JournalWriteError,
-)
+from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError, JournalWriteError
 
 COMPLAINTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
 """What SQLite and its module raise on damaged files and full media. A flipped bit in the schema is

@@ -31,13 +31,7 @@ from shaker_ctl.adapters.disk.stray_sqlite_files import (
     clear,
     require_file,
 )
-from shaker_ctl.adapters.disk.volume_queries import (
-    CACHE_KB,
-    MAX_INTEGER,
-    as_bytes,
-    read,
-    reader,
-)
+from shaker_ctl.adapters.disk.volume_queries import CACHE_KB, MAX_INTEGER, as_bytes, read, reader
 from shaker_ctl.errors import (
     JournalBusyError,
     JournalCorruptError,

@@ -17,11 +17,7 @@ from hil_tests.waiting import until
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.errors import CameraError
 from shaker_ctl.reading.messages import CameraFault, ReadingDone
-from shaker_ctl.reading.parameters import (
-    MAX_TILT_DEG,
-    CalibrationParameters,
-    CameraParameters,
-)
+from shaker_ctl.reading.parameters import MAX_TILT_DEG, CalibrationParameters, CameraParameters
 from shaker_ctl.rules.vocabulary import play
 from vision.calibration import Calibration, CalibrationError
 from vision.reading import Reason

@@ -9,13 +9,7 @@ import pytest
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import LOOK_AGAIN_S
-from shaker_ctl.console.desk import (
-    Announcement,
-    FaultView,
-    InspectionView,
-    LampView,
-    Parcel,
-)
+from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, LampView, Parcel
 from shaker_ctl.console.file_transfer import Unwrapper
 from shaker_ctl.console.grammar import BY_NAME, TypedCommand
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk, verb

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from shaker_ctl.journal.pictures import LAST_ROUNDS, PictureFile, to_drop
 from shaker_ctl.journal.record import Damage, Head
-from shaker_ctl.journal.recovery import (
-    IN_FLIGHT,
-    CopyState,
-    Trouble,
-    compare,
-)
+from shaker_ctl.journal.recovery import IN_FLIGHT, CopyState, Trouble, compare
 
 MB = 1_000_000
 

@@ -6,11 +6,7 @@ import random
 
 import pytest
 
-from shaker_ctl.motion.mixing import (
-    RETENTION_ALPHA,
-    FaceRetentionTest,
-    common_faces,
-)
+from shaker_ctl.motion.mixing import RETENTION_ALPHA, FaceRetentionTest, common_faces
 from shaker_ctl.motion.outcome_health import OutcomeHealth
 
 

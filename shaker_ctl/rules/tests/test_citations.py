@@ -11,13 +11,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.citations import BARRED
 from shaker_ctl.rules.row import Context, cited
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    FLOOR,
-    TECHNICIAN,
-    TILTED,
-    Playing,
-)
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TECHNICIAN, TILTED, Playing
 from shaker_ctl.rules.vocabulary import Barrier, FaultKind, TimeTrust
 
 

@@ -9,14 +9,7 @@ import pytest
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    FLOOR,
-    SUPERVISOR,
-    TILTED,
-    UNREADABLE,
-    Playing,
-)
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, SUPERVISOR, TILTED, UNREADABLE, Playing
 from shaker_ctl.rules.vocabulary import (
     Correction,
     Ending,

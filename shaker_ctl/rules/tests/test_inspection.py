@@ -13,14 +13,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.multipliers import lawful, positions
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    ENTRIES,
-    FLOOR,
-    SUPERVISOR,
-    TECHNICIAN,
-    Playing,
-)
+from shaker_ctl.rules.tests.playing import DEALER, ENTRIES, FLOOR, SUPERVISOR, TECHNICIAN, Playing
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
     Multiplied,

@@ -7,13 +7,7 @@ import pytest
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    FLOOR,
-    TILTED,
-    UNREADABLE,
-    Playing,
-)
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
 from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Source
 from vision.reading import Verified
 

@@ -51,7 +51,11 @@ def test_a_row_may_be_taken_at_once_stay_where_it_is_and_cite_by_cause():
         ("(lamp, lamps-silent)", "", "`raise fault` needs its arguments"),
         ("lamps-silent", "a, b", "too many arguments"),
         ("cover_closed, true", "cover_closed", "too few arguments"),
-        ("cover_closed", "cover_shut", "no field of the state that is true or false is called `cover_shut`"),
+        (
+            "cover_closed",
+            "cover_shut",
+            "no field of the state that is true or false is called `cover_shut`",
+        ),
         ("true", "yes", "no truth value is called `yes`"),
         ("lamp_fault.resume", "lamp_fault.resumed", "no key of the profile is called"),
         ("[lamp_fault.resume_when_fixed]", "[MENDING]", "no citation by cause"),

@@ -15,12 +15,7 @@ from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Condition, FaultKind, Part, Person, Purpose, Role
-from shaker_ctl.service.recovery import (
-    changed_conditions,
-    may_be_left,
-    recover,
-    standing_faults,
-)
+from shaker_ctl.service.recovery import changed_conditions, may_be_left, recover, standing_faults
 
 FAY = Person("fay", Role.FLOORPERSON)
 TOM = Person("tom", Role.TECHNICIAN)

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 
 from virtual_pigpiod.refusals import Reason
 from virtual_pigpiod.results import Later, Result
-from virtual_pigpiod.scripts.text import (
-    PARAMETERS,
-    VARIABLES,
-    Instruction,
-    Operand,
-    OperandKind,
-)
+from virtual_pigpiod.scripts.text import PARAMETERS, VARIABLES, Instruction, Operand, OperandKind
 from virtual_pigpiod.wire import Request
 
 STACK_SIZE = 256

@@ -99,7 +99,7 @@ def read(name: str, text: str) -> Iterator[Entry]:
 def _row(lines: list[str]) -> Row:
     whole = " ".join(line.strip(" ") for line in lines)
     if strange := _STRANGE.search(whole):
-        raise RowTextError(f"the character {ascii(strange[0])} has no place in a row")
+        raise RowTextError(f"the character {strange[0]!a} has no place in a row")
     head, arrow, then = whole.partition(" → ")
     title = _TITLE.match(head)
     parts = head[title.end() :].strip().split(" · ") if title and arrow else []

@@ -23,11 +23,13 @@ from shaker_ctl.errors import RefusedError, SettingsError, reraise_as
 from shaker_ctl.rules import diagram as drawing
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, clauses
+from shaker_ctl.rules.clauses import cited as named_in
 from shaker_ctl.rules.clauses.words import words
 from shaker_ctl.rules.multipliers import MAX_POSITIONS
 from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.profile_files import PROFILES
 from shaker_ctl.rules.regulation import Cited, Profile, Strict
+from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.rulebook import out_of_force
 from shaker_ctl.rules.table_text import EVENTS, PHASES, entries
 from shaker_ctl.rules.vocabulary import Barrier
@@ -298,36 +300,69 @@ def diagram(
 def rows(
     phase: Annotated[str, typer.Option(help="Rows of one phase, as `awaiting dealer`.")] = "",
     event: Annotated[str, typer.Option(help="Rows of one event, as `LampFault`.")] = "",
-    clause: Annotated[str, typer.Option(help="Rows that cite a key, as `no_roll.wagers`.")] = "",
+    clause: Annotated[
+        str, typer.Option(help="Rows that cite `no_roll.wagers`, or 625a.5(g), or announce by it.")
+    ] = "",
+    explain: Annotated[
+        bool, typer.Option(help="Each condition and command in words.")
+    ] = False,
 ) -> None:
     """Print the table of the rules: its text is what the table does, row by row.
 
     A row: its title and clause; phases · event · conditions; → phase · notes · commands.
     """
-    known = {key: key for each in entries() for key in each.row.may_cite}
+    known = {key: key for each in entries() for key in each.cites}
+    keys = _keys_of(clause) or {_asked(clause, known)} if clause else set(known)
     found = [
         each
         for each in entries()
         if (not phase or _asked(phase, PHASES) in each.row.phases)
         and (not event or _asked(event, EVENTS) is each.row.on)
-        and (not clause or _asked(clause, known) in each.row.may_cite)
+        and not keys.isdisjoint(each.cites)
     ]
     if not found:
         raise RefusedError(
-            "no row is so", remedy="Leave out --phase, --event or --clause, or name another"
+            "no row is so",
+            remedy="Leave out --phase, --event or --clause, or name another; what a clause asks "
+            "for: shaker-ctl rules show --text CLAUSE",
         )
     above = ""
     for each in found:
         told = "" if each.above == above else f"{each.above}\n"
-        keys = each.row.may_cite
-        causes = f"\n    cites, as the cause is: {'; '.join(keys)}" if len(keys) > 1 else ""
+        ways = each.row.may_cite
+        causes = f"\n    cites, as the cause is: {'; '.join(ways)}" if len(ways) > 1 else ""
         screen.print(Text(f"{told}{each.text}{causes}\n"), soft_wrap=True)
         above = each.above
+    if explain:
+        for line in _terms([each.row for each in found]):
+            screen.print(Text(line), soft_wrap=True)
+
+
+def _terms(of: list[Row]) -> list[str]:
+    """Say in its own words what each condition, note and command of these rows is."""
+    told: dict[str, str | None] = {}
+    for row in of:
+        for one in row.when:
+            refused = f"Refused: {one.otherwise}." if isinstance(one.otherwise, str) else ""
+            told[one.name] = f"{one.holds.__doc__ or ''} {refused}"
+        told |= {one.__name__.replace("_", " "): one.__doc__ for one in (*row.notes, *row.do)}
+    return [f"{name}: {' '.join(words.split())}" for name, words in sorted(told.items()) if words]
+
+
+def _keys_of(clause: str) -> set[str]:
+    """Return the keys of every text's profile that rest on a clause; itself where none does."""
+    keys = {
+        key
+        for text in TEXTS
+        for key, value in cited(profile_files.load(text))
+        if clause in named_in(value.clause, clauses(text))
+    }
+    return keys or {clause for text in TEXTS if clause in clauses(text)}
 
 
 def _asked(name: str, known: Mapping[str, Any]) -> Any:
-    """Return what is called `name`, whether it is written with spaces or with underscores."""
-    found = known.get(name) or known.get(name.lower().replace("_", " "))
+    """Return what is called `name`, however it is spaced, and in letters of either case."""
+    found = {_folded(each): value for each, value in known.items()}.get(_folded(name))
     if found is None:
         near = difflib.get_close_matches(name, known, 3, cutoff=0.5)
         raise RefusedError(
@@ -335,6 +370,10 @@ def _asked(name: str, known: Mapping[str, Any]) -> Any:
             remedy=f"Did you mean {', '.join(near)}?" if near else f"One of {', '.join(known)}",
         )
     return found
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "").replace(" ", "")
 
 
 def _kind(one: Profile) -> str:

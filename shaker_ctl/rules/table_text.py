@@ -37,6 +37,7 @@ EVERY_PHASE, AT_ONCE, STAYS = "EVERY_PHASE", "(at once)", "="
 
 _TITLE = re.compile(r"(?P<name>[^][]*[^][\s])\s+\[(?P<cites>[^]]+)\]")
 _CALL = re.compile(r"[^(]+\((?P<args>.*)\)")
+_KEY = re.compile(r"[a-z_]+\.[a-z_]+")
 _IN_WORDS = re.compile(r"[^\s._]+( [^\s._]+)+")
 _STRANGE = re.compile(r"[^ -~·→]")
 """Letters of another script look like ours, and so do other spaces."""
@@ -55,6 +56,11 @@ class Entry(NamedTuple):
     above: str
     """The comment above it: what its clause says, in a few words."""
     text: str
+
+    @property
+    def cites(self) -> tuple[str, ...]:
+        """Each key or word that it cites, its announcements' too."""
+        return (*self.row.may_cite, *_KEY.findall(self.text))
 
 
 @functools.cache

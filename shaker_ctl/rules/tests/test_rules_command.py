@@ -186,12 +186,21 @@ def test_rows_prints_the_whole_table_and_the_rows_of_a_phase_an_event_or_a_claus
         return [lines[0].partition("  [")[0] for lines in own if lines]
 
     assert titles() == [row.name for row in ROWS]
-    assert titles("--phase", "awaiting_dealer", "--event", "ValuesEntered") == [
+    assert titles("--phase", "awaiting_dealer", "--event", "valuesEntered") == [
         row.name for row in ROWS if Phase.AWAITING_DEALER in row.phases and row.on is ValuesEntered
     ]
     key = "no_roll.wagers"
-    assert titles("--clause", key) == [row.name for row in ROWS if key in row.may_cite]
+    assert {row.name for row in ROWS if key in row.may_cite} < {*titles("--clause", key)}
+    announced = titles("--clause", "interruption.after_toss", "--phase", "interrupted")
+    assert "the required person is present: the dealer reads" in announced
+    assert "EN on" in titles("--clause", "625a.5(g)")
     assert f"cites, as the cause is: {key}; " in "".join(shown("rows", "--clause", key))
+
+
+def test_rows_say_what_their_words_mean(shown):
+    told = shown("rows", "--event", "CompartmentOpened", "--explain")
+    assert "compartment opened: Whoever agrees to a correction sees the dice as they fell" in told
+    assert "value unknown: Refused: a value of this round is verified or entered." in told
 
 
 @pytest.mark.parametrize(
@@ -200,6 +209,7 @@ def test_rows_prints_the_whole_table_and_the_rows_of_a_phase_an_event_or_a_claus
         (("--phase", "awaiting"), "awaiting dealer"),
         (("--event", "LampsFault"), "LampFault"),
         (("--clause", "no_rol.wagers"), "no_roll.wagers"),
+        (("--clause", "1.A"), "rules show --text"),
         (("--phase", "closed", "--clause", "no_roll.wagers"), "--clause"),
     ],
 )

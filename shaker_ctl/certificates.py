@@ -21,9 +21,7 @@ def new_key() -> ec.EllipticCurvePrivateKey:
 def key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     """Return a key as a file has it: PKCS 8, without a passphrase."""
     return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 

@@ -59,10 +59,7 @@ def refuse_a_new_table(config: Path) -> None:
 def check_required(found: Examined, parameters: SealParameters, config: Path) -> None:
     """Raises SealError where the settings require a seal and there is none."""
     if parameters.required and not found.is_sealed:
-        raise SealError(
-            f"{config} requires a seal and none lies beside it",
-            remedy=SEAL,
-        )
+        raise SealError(f"{config} requires a seal and none lies beside it", remedy=SEAL)
 
 
 def check_journal(found: Examined, journal: OpenedJournal) -> None:

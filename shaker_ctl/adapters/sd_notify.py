@@ -20,9 +20,7 @@ class SdNotifier:
     """The service manager. Calls may come at any rate: pings are thinned to what it asked for."""
 
     def __init__(
-        self,
-        environment: Mapping[str, str] = os.environ,
-        now: Callable[[], float] = time.monotonic,
+        self, environment: Mapping[str, str] = os.environ, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._now = now
         self._address = self._as_address(environment.get("NOTIFY_SOCKET", ""))

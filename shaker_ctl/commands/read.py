@@ -42,8 +42,7 @@ def read(
         bool, typer.Option("--any-number", help="Accept any number of dice, not three only.")
     ] = False,
     config: Annotated[
-        Path | None,
-        typer.Option(help="Settings of a table (camera.calibration): read its frames."),
+        Path | None, typer.Option(help="Settings of a table (camera.calibration): read its frames.")
     ] = None,
 ) -> None:
     """Read dice in photographs: values where both readers agree, or why not.

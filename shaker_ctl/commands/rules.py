@@ -230,8 +230,7 @@ def compare(
 
 @app.command()
 def paytable(
-    profile: ProfileName,
-    table: Annotated[str, typer.Option(help="Letter of the paytable.")] = "A",
+    profile: ProfileName, table: Annotated[str, typer.Option(help="Letter of the paytable.")] = "A"
 ) -> None:
     """Show odds as printed, true probability and exact house edge of every wager."""
     one = profile_files.load(profile)
@@ -303,9 +302,7 @@ def rows(
     clause: Annotated[
         str, typer.Option(help="Rows that cite `no_roll.wagers`, or 625a.5(g), or announce by it.")
     ] = "",
-    explain: Annotated[
-        bool, typer.Option(help="Each condition and command in words.")
-    ] = False,
+    explain: Annotated[bool, typer.Option(help="Each condition and command in words.")] = False,
 ) -> None:
     """Print the table of the rules: its text is what the table does, row by row.
 
@@ -386,9 +383,7 @@ def _kind(one: Profile) -> str:
 
 
 @app.command()
-def check(
-    file: Annotated[Path, typer.Argument(help="A profile file.")],
-) -> None:
+def check(file: Annotated[Path, typer.Argument(help="A profile file.")]) -> None:
     """Check a profile file: every key, bound and clause."""
     if str(file) in PROFILES and not file.exists():
         raise SettingsError(
@@ -397,8 +392,7 @@ def check(
         )
     if file.suffix != ".toml":  # `load` would list the profiles that come with the product
         raise SettingsError(
-            f"{file} is no profile file: its name does not end in .toml",
-            remedy="Name a .toml file",
+            f"{file} is no profile file: its name does not end in .toml", remedy="Name a .toml file"
         )
     one = profile_files.load(file)
     readings = sum(bool(value.reading) for _, value in cited(one))

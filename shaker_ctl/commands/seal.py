@@ -70,8 +70,7 @@ def write(
     config: Config = DEFAULT_CONFIG,
     packages: Packages = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="File to write; else seal.json beside the settings file."),
+        Path | None, typer.Option(help="File to write; else seal.json beside the settings file.")
     ] = None,
 ) -> None:
     """Sign everything that decides, as it is now.

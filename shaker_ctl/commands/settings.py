@@ -52,8 +52,7 @@ def reference(
 def new(
     file: Annotated[Path, typer.Argument(help="The TOML file to write.")],
     purpose: Annotated[
-        Literal["pi", "rig"],
-        typer.Option("--for", help="rig: with what simulated lines need."),
+        Literal["pi", "rig"], typer.Option("--for", help="rig: with what simulated lines need.")
     ] = "pi",
 ) -> None:
     """Write a commented file in which every key has its default. Writes over nothing."""

@@ -47,8 +47,7 @@ def _now(actor: Actor, port_roles: frozenset[Role], view: TableView) -> LookAnsw
         lines += ["", f"nothing is for the {actor.role.value} to do now; status says what is"]
     lines += ["", "help CMD explains one; help all lists every command; help codes the codes"]
     return LookAnswer(
-        lines,
-        {"allowed": [form.name for form in acts], "always": [form.name for form in looks]},
+        lines, {"allowed": [form.name for form in acts], "always": [form.name for form in looks]}
     )
 
 

@@ -289,8 +289,7 @@ FORMS: tuple[Form, ...] = (
         *(events.LidRequested, "The lid is released."),
     ),
     _of_round(
-        *(_FLOOR, "presence", "you are at the table"),
-        *(events.PresenceGiven, "Presence is noted."),
+        *(_FLOOR, "presence", "you are at the table"), *(events.PresenceGiven, "Presence is noted.")
     ),
     _act(
         *(_FLOOR, "sign", "sign the inspection that has passed"),
@@ -316,8 +315,7 @@ FORMS: tuple[Form, ...] = (
         ("A B C", args.three, ("1 4 4",)),
     ),
     _inspects(
-        *("seen", "you saw what was lit, and it was right"),
-        *(events.LampsSeen, "Seen: noted."),
+        *("seen", "you saw what was lit, and it was right"), *(events.LampsSeen, "Seen: noted.")
     ),
     _inspects(
         *("wrong", "the lamp of an area is not as it should be"),

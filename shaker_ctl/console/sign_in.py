@@ -35,12 +35,7 @@ class SignIn:
     """The door of one console."""
 
     def __init__(
-        self,
-        desk: Desk,
-        port: str,
-        roles: tuple[Role, ...],
-        accounts: Accounts,
-        lockout: Lockout,
+        self, desk: Desk, port: str, roles: tuple[Role, ...], accounts: Accounts, lockout: Lockout
     ) -> None:
         self._desk = desk
         self._port = port

@@ -59,12 +59,7 @@ def refuse_beside_a_service(settings: Settings) -> None:
 
 
 def _everything(
-    settings: Settings,
-    source: Path,
-    machine: Computer,
-    book: rulebook.Rulebook,
-    *,
-    is_jogged: bool,
+    settings: Settings, source: Path, machine: Computer, book: rulebook.Rulebook, *, is_jogged: bool
 ) -> Iterator[Finding]:
     yield from computer.examine(machine, settings.gpio.pins)
     board = computer.board(machine)

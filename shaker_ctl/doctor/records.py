@@ -33,10 +33,7 @@ LITTLE_ROOM_MB, NO_ROOM_MB = 500.0, 50.0
 
 
 def examine(
-    journal: JournalParameters,
-    console: ConsoleParameters,
-    book: Rulebook,
-    table: TableParameters,
+    journal: JournalParameters, console: ConsoleParameters, book: Rulebook, table: TableParameters
 ) -> Iterator[Finding]:
     """Look at disks, journal, text, dice and people."""
     yield disk("disk", journal.path.parent)

@@ -231,9 +231,7 @@ def _judged(trace: tuple[tuple[float, float], ...]) -> Finding:
     said = f"{speed:.0f} rpm at {JOG_RPM:.0f} asked for, standing again"
     if abs(speed - JOG_RPM) > SPEED_TOLERANCE * JOG_RPM:
         return warn(
-            "shaker",
-            said,
-            "Check the motor's supply, the belt, and motion.control.duty_per_rpm",
+            "shaker", said, "Check the motor's supply, the belt, and motion.control.duty_per_rpm"
         )
     return ok("shaker", said)
 

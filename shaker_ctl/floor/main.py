@@ -259,9 +259,7 @@ def broker(
 
 
 @program.command()
-def monitoring(
-    out: Annotated[Path, typer.Option(help="Folder for the files.")],
-) -> None:
+def monitoring(out: Annotated[Path, typer.Option(help="Folder for the files.")]) -> None:
     """Write what Prometheus and Grafana take: alarm rules, a scrape entry, dashboards."""
     out.mkdir(parents=True, exist_ok=True)
     for source in (packaged("shaker_ctl.floor") / "monitoring").iterdir():

@@ -366,11 +366,7 @@ class Store:
         return [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
 
     def rounds(
-        self,
-        site: str,
-        table: str | None = None,
-        *,
-        count: int = 50,
+        self, site: str, table: str | None = None, *, count: int = 50
     ) -> list[Mapping[str, Any]]:
         """Return ended rounds, newest first, of one table or of all.
 

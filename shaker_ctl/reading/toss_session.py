@@ -282,8 +282,7 @@ class TossSession:
             if now - work.t_read > setup.rest_timeout_s:
                 return self._finish(
                     Unreadable(
-                        Reason.MOVING,
-                        f"no rest within {setup.rest_timeout_s:g} s of the stop",
+                        Reason.MOVING, f"no rest within {setup.rest_timeout_s:g} s of the stop"
                     ),
                     now,
                 )

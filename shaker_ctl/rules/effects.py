@@ -337,12 +337,7 @@ def no_cycles_left(_: Context) -> Changes:
 
 def passed(part: Part) -> Note:
     def note(c: Context) -> Changes:
-        return {
-            "passed": c.state.passed | {part},
-            "values": None,
-            "entry": 0,
-            "shown": frozenset(),
-        }
+        return {"passed": c.state.passed | {part}, "values": None, "entry": 0, "shown": frozenset()}
 
     note.__name__ = f"{part.value} passed"
     return note

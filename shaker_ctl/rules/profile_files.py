@@ -112,8 +112,7 @@ def _below(path: Path, under: object) -> Path | None:
         return None
     if not isinstance(under, str):
         raise SettingsError(
-            f"{path}: `on_top_of` is not the name of a profile",
-            remedy='Write on_top_of = "NAME"',
+            f"{path}: `on_top_of` is not the name of a profile", remedy='Write on_top_of = "NAME"'
         )
     beside = path.parent / f"{under}.toml"
     return beside if under not in PROFILES and beside.exists() else _path(under)

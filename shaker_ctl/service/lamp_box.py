@@ -35,11 +35,7 @@ class Readable(Protocol):
 
 def as_recorded(box: BoxMemory) -> dict[str, Any]:
     """Return what an opening, a closing and an adoption keep of a box."""
-    return {
-        "serial": box.serial_number,
-        "erasures": box.erasures,
-        "remembers": box.last_committed,
-    }
+    return {"serial": box.serial_number, "erasures": box.erasures, "remembers": box.last_committed}
 
 
 def adopted(box: BoxMemory, by: Person, reason: str) -> Entry:

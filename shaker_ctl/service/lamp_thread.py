@@ -69,11 +69,7 @@ class LampPicture:
 class LampThread:
     """One lamp box, served by one thread."""
 
-    def __init__(
-        self,
-        box: LampBox,
-        post: Callable[[events.Event], None],
-    ) -> None:
+    def __init__(self, box: LampBox, post: Callable[[events.Event], None]) -> None:
         self._box = box
         self._post = post
         self._work: deque[LampCommand] = deque()

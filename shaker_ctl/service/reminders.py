@@ -18,10 +18,7 @@ class Reminders:
     """Looked at every second or so, from one thread."""
 
     def __init__(
-        self,
-        rulebook: Rulebook,
-        post: Callable[[events.Event], None],
-        tell: Callable[[str], None],
+        self, rulebook: Rulebook, post: Callable[[events.Event], None], tell: Callable[[str], None]
     ) -> None:
         """`tell` is given a sentence for everybody at the table."""
         self._rulebook = rulebook

@@ -127,12 +127,7 @@ def _read_late(state: TableState) -> str:
     return f"the reader reads {_seen(read)}, and not {_seen(stands)}: look at the dice; "
 
 
-_UNSEEN = {
-    Shown.TRIPLE: "a triple",
-    Shown.PAIR: "a pair",
-    Shown.SMALL: "Small",
-    Shown.BIG: "Big",
-}
+_UNSEEN = {Shown.TRIPLE: "a triple", Shown.PAIR: "a pair", Shown.SMALL: "Small", Shown.BIG: "Big"}
 
 
 def unseen(state: TableState) -> tuple[str, ...]:

@@ -74,10 +74,7 @@ _NOTICES = {
 }
 
 _OF_A_RESULT = frozenset(
-    {
-        *(Notice.CORRECTION, Notice.CORRECTED),
-        *(Notice.BY_EYE, Notice.LATE_SAME, Notice.LATE_OTHER),
-    }
+    {*(Notice.CORRECTION, Notice.CORRECTED), *(Notice.BY_EYE, Notice.LATE_SAME, Notice.LATE_OTHER)}
 )
 """Without values they name a no roll."""
 

@@ -167,9 +167,7 @@ def _opened_under(
         raise
 
 
-def survey(
-    parameters: JournalParameters,
-) -> tuple[list[tuple[Path, Head]], list[RecoveryFinding]]:
+def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list[RecoveryFinding]]:
     """Walk all volumes and compare the copies without changing anything: heads, and what was found.
 
     Raises JournalError where the main copy cannot be opened at all.

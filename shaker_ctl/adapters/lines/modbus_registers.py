@@ -155,10 +155,7 @@ class SerialRegisters:
             raise LampTimeoutError(why, remedy=LINE_REMEDY)
         self.close()
         client = _PatientClient(
-            self._parameters.device,
-            baudrate=self._parameters.baudrate,
-            retries=0,
-            timeout=NEVER_S,
+            self._parameters.device, baudrate=self._parameters.baudrate, retries=0, timeout=NEVER_S
         )
         if not client.connect():
             self._unopened = (

@@ -46,7 +46,7 @@ def test_a_shortened_line_has_its_reply(
     assert not run_script(line, tmp_path, iter(typed))
     said = replies(capsys)
     assert [reply["command"] for reply in said] == [
-        *("faults", "status", "help", "journal last", "digests", ""),
+        *("faults", "status", "help", "journal last", "digests", "")
     ]
     assert [reply["code"] for reply in said] == [*["ok"] * 5, "unknown-command"]
 
@@ -57,7 +57,7 @@ def test_the_line_after_login_is_its_passphrase(
     typed = ["login dealer dan\n", f"{PASSPHRASE}\n", "whoami\n", "bets\n"]
     assert run_script(line, tmp_path, iter(typed))
     assert [reply["text"] for reply in replies(capsys)] == [
-        *("dan, dealer", "dan, dealer", "bets open"),
+        *("dan, dealer", "dan, dealer", "bets open")
     ]
     assert [note.kind for note in desk.notes] == ["login", "logout"]
 

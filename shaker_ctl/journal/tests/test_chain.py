@@ -126,8 +126,7 @@ FACTS = VALUES | st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, ma
 
 
 @given(
-    st.dictionaries(KEYS, FACTS, max_size=4),
-    st.sampled_from([7, 70, 7.0, None, "7", b"7", True]),
+    st.dictionaries(KEYS, FACTS, max_size=4), st.sampled_from([7, 70, 7.0, None, "7", b"7", True])
 )
 def test_a_round_that_is_seen_without_decoding_is_the_records_own(
     body: dict[str, Any], number: Any

@@ -82,13 +82,7 @@ def test_another_shake_has_another_digest() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"min_rpm": 650.0},
-        {"max_rpm": 900.0},
-        {"min_s": 3.0},
-        {"min_step_s": 0.7},
-    ],
+    "wrong", [{"min_rpm": 650.0}, {"max_rpm": 900.0}, {"min_s": 3.0}, {"min_step_s": 0.7}]
 )
 def test_bounds_out_of_order_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must hold"):

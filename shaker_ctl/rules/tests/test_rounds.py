@@ -149,10 +149,7 @@ def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
     assert t.tell(ev.BetsRequested(DEALER)).refused
 
 
-@pytest.mark.parametrize(
-    "event",
-    [ev.CompartmentOpened(), ev.ConditionChanged(Condition.LIGHT)],
-)
+@pytest.mark.parametrize("event", [ev.CompartmentOpened(), ev.ConditionChanged(Condition.LIGHT)])
 def test_what_disturbs_an_open_table_makes_an_inspection_due(event):
     t = Playing().open().do(event)
     assert t.phase is Phase.INSPECTION_DUE

@@ -320,10 +320,7 @@ def test_a_walk_over_one_lamp_tests_that_lamp_alone(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("burnt", "stuck", "told"),
-    [
-        ("big", "", "big alone: big stays dark"),
-        ("", "one-6", "small alone: one-6 glows unasked"),
-    ],
+    [("big", "", "big alone: big stays dark"), ("", "one-6", "small alone: one-6 glows unasked")],
 )
 def test_a_walk_that_fails_names_the_lamp_that_failed(
     bench: Bench, burnt: Area, stuck: Area, told: str

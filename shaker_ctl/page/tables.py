@@ -297,7 +297,10 @@ class RoundTables(FoldedTables):
             put("INSERT OR REPLACE INTO picture VALUES (?, ?, ?, ?)", row)
         if (proof := history.proof_in(plain)) is not None:
             self.keep(TOSS, sequence, {**proof, "wall": wall})
-        for order, (kind, code) in enumerate(history.raised_by(plain)):
+        faults = history.raised_by(plain)
+        if len(faults) > FAULTS_OF_ONE:
+            raise ValueError(f"{len(faults)} faults")
+        for order, (kind, code) in enumerate(faults):
             fault = {"wall": wall, "round": number, "kind": kind, "code": code}
             self.keep(FAULT, sequence * FAULTS_OF_ONE + order, fault)
         self._rounds |= {one.number: one for one in changed}

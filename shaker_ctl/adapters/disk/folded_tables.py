@@ -45,6 +45,10 @@ DAMAGE = (*sqlite_complaints.COMPLAINTS, ValueError, LookupError, TypeError)
 """What a look at damaged tables raises."""
 
 
+_OF_A_VALUE = (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.IntegrityError)
+"""What SQLite says of a value that it does not take."""
+
+
 def _mark(*row: Any) -> int:
     """Over one row, whatever stands in it."""
     return zlib.crc32(repr(row).encode(errors="surrogatepass"))
@@ -257,6 +261,6 @@ class FoldedTables(ABC):
 
 def _is_of_medium(error: Exception) -> bool:
     """Whether an error is the file's or the computer's; else it is the record's that is taken."""
-    if isinstance(error, sqlite3.InterfaceError | sqlite3.ProgrammingError):
-        return False  # a value that SQLite does not take
+    if isinstance(error, _OF_A_VALUE):
+        return False
     return isinstance(error, sqlite3.Error | OSError | MemoryError)

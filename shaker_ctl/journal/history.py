@@ -211,12 +211,8 @@ _Change = Mapping[str, Any]
 
 
 def _read(was: Round, step: Plain, event: Plain) -> _Change:
-    verdict = _fact(event["verdict"])
-    _word(verdict["type"])
-    _words(verdict[key] for key in ("reason", "kind") if key in verdict)
-    values_of(verdict.get("values"))
     return {
-        "verdicts": (*was.verdicts, verdict),
+        "verdicts": (*was.verdicts, _verdict(event["verdict"])),
         "read_ms": _since_rest_ms(was, step) if was.read_ms is None else was.read_ms,
     }
 
@@ -269,7 +265,7 @@ def _ended(was: Round, step: Plain, command: Plain) -> _Change:
         "ended_in": step["sequence"],
         "values": values,
         "multipliers": tuple(map(_fact, command.get("multipliers", ()))),
-        "late": None if command.get("late") is None else _fact(command["late"]),
+        "late": None if command.get("late") is None else _verdict(command["late"]),
         **{key: bool(command.get(key)) for key in ("camera_off", "manual_shaker", "by_eye")},
         **{key: _word_if_any(command.get(key)) for key in ("ending", "source", "wagers", "cause")},
     }
@@ -311,6 +307,13 @@ def _word(plain: Plain) -> str:
 
 def _word_if_any(plain: Plain) -> str | None:
     return None if plain is None else _word(plain)
+
+
+def _verdict(plain: Plain) -> dict[str, Any]:
+    found = _fact(plain)
+    _words((found["type"], *(found[key] for key in ("reason", "kind", "detail") if key in found)))
+    values_of(found.get("values"))
+    return found
 
 
 def _fact(plain: Plain) -> dict[str, Any]:

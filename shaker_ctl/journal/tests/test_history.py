@@ -122,6 +122,7 @@ def test_rounds_in_hand_are_let_go_of_when_a_later_one_ends() -> None:
         step(3, {"type": "ReadingMade", "verdict": {"type": "Verified", "values": [7, 7, 7]}}),
         step(3, {"type": "BetsRequested", "person": {**DAN, "name": None}}),
         step(3, {"type": "LampsDark"}, {**END, "late": "read"}),
+        step(3, {"type": "LampsDark"}, {**END, "late": {"type": "Verified", "values": 5}}),
         step(3, {"type": "LampsDark"}, {**END, "multipliers": [5]}),
     ],
 )

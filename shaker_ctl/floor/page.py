@@ -303,6 +303,9 @@ class FloorPage:
         self.site.noted(request, "picture", f"{name} {wanted}")
         data = await asyncio.to_thread(self._store.picture, wanted)
         if data is None:
+            shown = self.watch.tables.by_name.get(name)
+            if shown is None or not shown.is_online:
+                raise HTTPException(504)  # nobody would answer
             place = topics.Place(self._p.site, name)
             asked = self.watch.ask(Asked(place, "picture", sequence, wanted))
             try:

@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
@@ -13,6 +15,7 @@ from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.journal.record import Entry, Head
 from shaker_ctl.journal.record import link as chained
+from shaker_ctl.link import link
 
 
 def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Path) -> None:
@@ -63,9 +66,10 @@ def test_a_clock_that_steps_changes_neither_order_nor_count(house: House, tmp_pa
 
 
 def test_an_hour_without_a_network_arrives_when_it_is_back(
-    own_house: House, tmp_path: Path
+    own_house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sixty rounds while the broker is away."""
+    monkeypatch.setattr(link, "ALIVE_S", 0.5)
     house = own_house
     table = InventedTable(tmp_path / "table", "pit-2")
     table.play(1)

@@ -20,8 +20,7 @@ def held_kb():
         if line.startswith("RssAnon:"):
             return int(line.split()[1])
 
-if sys.argv[1] == "told":
-    assert allocator.return_large_blocks()
+assert allocator.return_large_blocks()
 stored = _HASHER.hash("correct horse")
 before = held_kb()
 at_once = threading.Barrier(4)
@@ -39,19 +38,8 @@ print(held_kb() - before)
 """
 
 
-def kept_kb(how: str) -> int:
-    done = subprocess.run(
-        [sys.executable, "-c", LOGINS, how], capture_output=True, text=True, check=True, timeout=400
-    )
-    return int(done.stdout)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
 def test_memory_of_logins_goes_back_to_the_system() -> None:
-    assert kept_kb("told") < HELD_KB
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and asks glibc")
-def test_without_it_each_console_keeps_what_it_once_borrowed() -> None:
-    """The reason for the module: where this fails, the C library needs it no longer."""
-    assert kept_kb("untold") > HELD_KB
+    command = [sys.executable, "-c", LOGINS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=400)
+    assert int(done.stdout) < HELD_KB

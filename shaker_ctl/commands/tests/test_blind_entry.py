@@ -31,6 +31,7 @@ from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.link import packing
 from shaker_ctl.link.outbox import Outbox
 from shaker_ctl.link.requests import TableFiles, Want, answer
+from shaker_ctl.page import tables
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.journal import read_round
 from shaker_ctl.page.parameters import PageParameters
@@ -53,6 +54,8 @@ OVERLAY = b"\xff\xd8the dice with what was read"
 FILE = "00000001-0000000001-overlay.jpg"
 SHA256 = hashlib.sha256(OVERLAY).hexdigest()
 READING_RECORD = 5
+LOOK_S = 0.02
+"""Between two looks of the page at the journal."""
 IN_WORDS = ("2 5 6", "2, 5, 6", "[2,5,6]", "2,5,6", "0.987", "tilted", "leaning", "33.25")
 
 
@@ -213,7 +216,10 @@ def _tells(text: str) -> bool:
 
 
 @pytest.fixture
-def surfaces(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Surfaces]:
+def surfaces(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Surfaces]:
+    monkeypatch.setattr(tables, "PAUSE_S", LOOK_S)
     made = Surfaces(tmp_path, getattr(request, "param", "dealer_entry"))
     made.state.start()
     made.page.book.start()
@@ -225,7 +231,7 @@ def surfaces(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Surface
 
 
 def _caught_up(surfaces: Surfaces) -> dict[str, str]:
-    time.sleep(1.0)  # the page looks at the journal every 0.4 s
+    time.sleep(10 * LOOK_S)
     return surfaces.shown()
 
 

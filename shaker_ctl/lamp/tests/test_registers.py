@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from shaker_ctl.errors import LampReplyError
 from shaker_ctl.lamp import registers as r
 from shaker_ctl.rules.outcome import AREAS, Layout, Toss, areas_of, mask
-from shaker_ctl.rules.vocabulary import ShownPhase
 
 LAYOUTS = [Layout(False, True, True), Layout(True, True, False), Layout(True, False, True)]
 
@@ -85,10 +84,6 @@ def test_blocks_do_not_overlap_and_fit_one_modbus_request():
     for one, other in pairwise(sorted(r.BLOCKS, key=lambda block: block.address)):
         assert one.address + one.words <= other.address
     assert all(block.words <= 118 for block in r.BLOCKS)  # function 23 may write 121, read 125
-
-
-def test_every_phase_that_the_rules_show_has_a_code():
-    assert {phase.name for phase in ShownPhase} | {"BLANK"} == {phase.name for phase in r.LampPhase}
 
 
 @given(st.integers(0, 2**64 - 1))

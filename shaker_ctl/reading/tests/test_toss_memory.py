@@ -64,7 +64,7 @@ def test_a_recorded_toss_is_known_again(change):
 def test_new_tosses_are_new():
     random = np.random.default_rng(4)
     memory = TossMemory()
-    for number in range(3000):
+    for number in range(1500):
         poses = toss(random)
         assert memory.seen_before(number, poses) is None
         memory.keep(number, poses)
@@ -137,7 +137,7 @@ def test_dice_of_several_tosses_put_together_are_known_again():
 def test_new_tosses_are_not_put_together_of_earlier_ones():
     random = np.random.default_rng(9)
     memory = TossMemory()
-    for number in range(6000):
+    for number in range(1500):
         poses = toss(random)
         assert memory.put_together(number, poses) is None
         memory.keep(number, poses)

@@ -61,8 +61,11 @@ class Performed:
         return 0.01
 
 
+Bench = tuple[StateThread, HeldJournal, Performed]
+
+
 @pytest.fixture
-def table() -> Iterator[tuple[StateThread, HeldJournal, Performed]]:
+def table() -> Iterator[Bench]:
     rules = rulebook(TableParameters())
     journal, performed = HeldJournal(), Performed()
     thread = StateThread(
@@ -83,13 +86,26 @@ def wait_for(hold: threading.Event) -> None:
     assert hold.wait(2.0)
 
 
+def confirmed(thread: StateThread) -> None:
+    """The dealer says what the reader said: lamps are to be lit."""
+    state, read = thread.state, Verified((1, 2, 3))
+    phase = Phase.AWAITING_DEALER
+    thread.state = dataclasses.replace(state, phase=phase, round=1, reading=read, lamps=Lamps.DARK)
+    thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
+    until(lambda: thread.state.phase is Phase.PUSHING)
+
+
+def jog_asked(thread: StateThread, answer: Callable[[PostOutcome], None] | None = None) -> None:
+    thread.post(events.JogRequested(TOM, 300.0, 2.0), answer=answer)
+    until(lambda: thread.state.phase is Phase.JOGGING)
+
+
 RESTARTED = events.Restarted(compartment_open=False, estop_pressed=False, cover_closed=False)
 FAY = Person("fay", Role.FLOORPERSON)
+TOM = Person("tom", Role.TECHNICIAN)
 
 
-def test_nothing_is_performed_before_its_record_is_synced(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_nothing_is_performed_before_its_record_is_synced(table: Bench) -> None:
     thread, journal, performed = table
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
@@ -99,9 +115,7 @@ def test_nothing_is_performed_before_its_record_is_synced(
     until(lambda: any(isinstance(c, commands.ShowPhase) for c in performed.commands))
 
 
-def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_each_decision_is_kept_with_the_clause_of_each_of_its_rows(table: Bench) -> None:
     thread, journal, _ = table
     thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
     thread.post(events.ShakerFault(None, "stall"))
@@ -145,9 +159,7 @@ def test_an_observer_that_fails_is_told_of_once_and_ends_no_thread(error: Except
         thread.stop()
 
 
-def test_stopping_the_motor_does_not_wait_for_the_journal(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_stopping_the_motor_does_not_wait_for_the_journal(table: Bench) -> None:
     thread, journal, performed = table
     thread.state = dataclasses.replace(thread.state, phase=Phase.TOSSING, round=1)
     thread.post(events.EstopPressed())
@@ -155,36 +167,27 @@ def test_stopping_the_motor_does_not_wait_for_the_journal(
     assert journal.waiting, "the record of the stop is still on its way"
 
 
-def test_a_jog_that_was_stopped_before_its_record_was_synced_never_begins(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_a_jog_that_was_stopped_before_its_record_was_synced_never_begins(table: Bench) -> None:
     thread, journal, performed = table
-    tom = Person("tom", Role.TECHNICIAN)
     thread.state = dataclasses.replace(thread.state, phase=Phase.CLOSED, cover_closed=True)
-    thread.post(events.JogRequested(tom, 300.0, 2.0))
-    until(lambda: thread.state.phase is Phase.JOGGING)
-    thread.post(events.InspectionAbandoned(tom))
+    jog_asked(thread)
+    thread.post(events.InspectionAbandoned(TOM))
     until(lambda: thread.state.phase is Phase.INSPECTION_DUE)
     journal.sync()
     until(lambda: any(isinstance(c, commands.ClearLamps) for c in performed.commands))
     assert any(isinstance(c, commands.StopMotor) for c in performed.commands)
     assert not any(isinstance(c, commands.Jog) for c in performed.commands)
-    thread.post(events.JogRequested(tom, 300.0, 2.0))
-    until(lambda: thread.state.phase is Phase.JOGGING)
+    jog_asked(thread)
     journal.sync()
     until(lambda: any(isinstance(c, commands.Jog) for c in performed.commands))
 
 
-def test_a_sync_that_ends_after_the_journal_has_failed_releases_nothing(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_a_sync_that_ends_after_the_journal_has_failed_releases_nothing(table: Bench) -> None:
     """A medium hangs for seconds, the table stops; then the jog's record is synced after all."""
     thread, journal, performed = table
-    tom = Person("tom", Role.TECHNICIAN)
     thread.state = dataclasses.replace(thread.state, phase=Phase.CLOSED, cover_closed=True)
     answers: list[PostOutcome] = []
-    thread.post(events.JogRequested(tom, 300.0, 2.0), answer=answers.append)
-    until(lambda: thread.state.phase is Phase.JOGGING)
+    jog_asked(thread, answers.append)
     journal.failure = JournalWriteError("a sync takes longer than 2 s")
     thread.post(events.ControllerFault("journal-write"))
     until(lambda: thread.journal_failure is not None)
@@ -196,19 +199,9 @@ def test_a_sync_that_ends_after_the_journal_has_failed_releases_nothing(
     assert not answer.is_taken
 
 
-def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(table: Bench) -> None:
     thread, journal, performed = table
-    thread.state = dataclasses.replace(
-        thread.state,
-        phase=Phase.AWAITING_DEALER,
-        round=1,
-        reading=Verified((1, 2, 3)),
-        lamps=Lamps.DARK,
-    )
-    thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
-    until(lambda: thread.state.phase is Phase.PUSHING)
+    confirmed(thread)
     thread.post(events.LampFault(None, "lamp-readback"))
     until(lambda: thread.state.phase is Phase.AWAITING_PRESENCE)
     journal.sync()
@@ -216,29 +209,17 @@ def test_lamps_that_were_darkened_are_not_lit_by_an_older_step(
     assert not any(isinstance(c, commands.PushLamps) for c in performed.commands)
 
 
-def test_lamps_go_before_the_phase_on_the_display(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_lamps_go_before_the_phase_on_the_display(table: Bench) -> None:
     """On one serial line: what is won is lit first."""
     thread, journal, performed = table
-    thread.state = dataclasses.replace(
-        thread.state,
-        phase=Phase.AWAITING_DEALER,
-        round=1,
-        reading=Verified((1, 2, 3)),
-        lamps=Lamps.DARK,
-    )
-    thread.post(events.ValuesConfirmed(Person("dan", Role.DEALER), 1, (1, 2, 3)))
-    until(lambda: thread.state.phase is Phase.PUSHING)
+    confirmed(thread)
     journal.sync()
     kinds = [type(command) for command in performed.commands]
     assert commands.ShowPhase in kinds
     assert kinds.index(commands.PushLamps) < kinds.index(commands.ShowPhase)
 
 
-def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(table: Bench) -> None:
     thread, journal, _ = table
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
@@ -254,9 +235,7 @@ def test_a_refused_act_is_recorded_with_its_reason_and_changes_nothing(
     assert thread.state == before
 
 
-def test_an_answer_comes_only_once_the_act_is_on_record(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_an_answer_comes_only_once_the_act_is_on_record(table: Bench) -> None:
     thread, journal, _ = table
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
@@ -270,9 +249,7 @@ def test_an_answer_comes_only_once_the_act_is_on_record(
     assert outcomes[0] == PostOutcome(True, "ok", "", sequence=2)
 
 
-def test_what_comes_in_one_turn_is_taken_the_gravest_first(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_what_comes_in_one_turn_is_taken_the_gravest_first(table: Bench) -> None:
     thread, journal, _ = table
     occasion = Occasion(Purpose.PLAY, 1)
     thread.state = dataclasses.replace(thread.state, phase=Phase.READING, round=1)
@@ -286,9 +263,7 @@ def test_what_comes_in_one_turn_is_taken_the_gravest_first(
     assert thread.state.values is None
 
 
-def test_a_restart_is_heard_before_any_fault_of_the_new_life(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_a_restart_is_heard_before_any_fault_of_the_new_life(table: Bench) -> None:
     thread, journal, _ = table
     hold = threading.Event()
     thread._inbox.put(lambda: wait_for(hold))
@@ -300,7 +275,7 @@ def test_a_restart_is_heard_before_any_fault_of_the_new_life(
 
 
 def test_a_flood_of_events_does_not_hold_back_the_beat(
-    table: tuple[StateThread, HeldJournal, Performed], monkeypatch: pytest.MonkeyPatch
+    table: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     thread, _, _ = table
     hold = threading.Event()
@@ -321,9 +296,7 @@ def test_a_flood_of_events_does_not_hold_back_the_beat(
     assert max(turns) == MAX_TOGETHER
 
 
-def test_a_failed_journal_ends_play_with_the_motor_off(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_a_failed_journal_ends_play_with_the_motor_off(table: Bench) -> None:
     thread, journal, performed = table
     thread.post(RESTARTED)
     until(lambda: journal.bodies)
@@ -340,9 +313,7 @@ def test_a_failed_journal_ends_play_with_the_motor_off(
     assert outcomes[1].code == "journal"
 
 
-def test_the_first_record_carries_the_whole_state_for_a_restart(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_the_first_record_carries_the_whole_state_for_a_restart(table: Bench) -> None:
     from shaker_ctl.rules.record import from_record
 
     thread, journal, _ = table
@@ -356,9 +327,7 @@ def _has_more(journal: HeldJournal, than: int) -> bool:
     return len(journal.bodies) > than
 
 
-def test_the_first_record_of_a_round_and_of_a_run_names_the_rules(
-    table: tuple[StateThread, HeldJournal, Performed],
-) -> None:
+def test_the_first_record_of_a_round_and_of_a_run_names_the_rules(table: Bench) -> None:
     thread, journal, _ = table
     named = "pa-625a, paytable A, entry dealer_confirm, 50 areas"
     for number in (0, 0, 1, 1, 2):

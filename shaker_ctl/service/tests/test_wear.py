@@ -10,6 +10,7 @@ from shaker_ctl.rules import events
 from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Person, Role, TossProof, play
+from shaker_ctl.service import wear as wear_log
 from shaker_ctl.service.wear import WearLog
 
 STEP = Step(TableState(Phase.CLOSED), (), ())
@@ -41,7 +42,8 @@ def test_other_dice_are_new_even_while_the_tables_are_behind() -> None:
     assert wear.figures() == PartUsage(1, 30.0, 2.0)
 
 
-def test_tables_that_are_behind_are_asked_again_until_they_are_not() -> None:
+def test_tables_that_are_behind_are_asked_again_until_they_are_not(monkeypatch) -> None:
+    monkeypatch.setattr(wear_log, "AGAIN_S", 0.01)
     answers = [None, PartUsage(7, 1.0, 1.0)]
     answered = threading.Event()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from multiprocessing import Pipe
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from shaker_ctl.adapters.camera.dice_reader import LOST
 from shaker_ctl.adapters.camera.grabber import Shot
 from shaker_ctl.adapters.camera.process import CameraWorker, _shows_no_rim
-from shaker_ctl.reading.messages import CameraFault, CameraRecovered, CameraSetup
+from shaker_ctl.reading.messages import CameraFault, CameraRecovered
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.reading.wire import receive
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.service.fault_queue import FaultQueue
@@ -29,20 +31,8 @@ class Bench:
     def __init__(self, second: dict[str, Any] | None = None) -> None:
         self.link, theirs = Pipe()
         table = TABLE.to_table()
-        setup = CameraSetup(
-            device="nowhere",
-            frames_per_s=30.0,
-            calibration=table if second is None else table | {"second": second},
-            open_timeout_s=1.0,
-            silent_after_s=0.5,
-            rest_timeout_s=3.0,
-            read_timeout_s=1.5,
-            dip_level_low=0.55,
-            dip_level_high=0.75,
-            dip_delay_s=0.03,
-            dip_seen_within_s=0.18,
-        )
-        self.worker = CameraWorker(theirs, setup)
+        seen = table if second is None else table | {"second": second}
+        self.worker = CameraWorker(theirs, replace(CameraParameters().setup(), calibration=seen))
         self._number = 0
 
     def look(self, before: np.ndarray, image: np.ndarray) -> None:

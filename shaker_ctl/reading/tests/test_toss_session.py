@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
-from shaker_ctl.reading.messages import (
-    CameraSetup,
-    DiePose,
-    DipLight,
-    Rested,
-    RestoreLight,
-    TossWatched,
-)
+from shaker_ctl.reading.messages import DiePose, DipLight, Rested, RestoreLight, TossWatched
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.reading.toss_session import TossSession
 from shaker_ctl.rules.vocabulary import play
 from vision.frame import Frame
@@ -49,18 +44,12 @@ class Table:
         self.session = TossSession(
             self.reader,
             self.hear,
-            CameraSetup(
-                device="drawn",
-                frames_per_s=1 / PERIOD_S,
+            replace(
+                CameraParameters().setup(),
                 calibration=TABLE.to_table(),
-                open_timeout_s=1.0,
-                silent_after_s=0.5,
                 rest_timeout_s=rest_timeout_s,
                 read_timeout_s=read_timeout_s,
-                dip_level_low=0.55,
-                dip_level_high=0.75,
                 dip_delay_s=dip_delay_s,
-                dip_seen_within_s=0.18,
             ),
             chance=random.Random(5),
         )

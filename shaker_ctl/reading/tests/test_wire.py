@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+from dataclasses import replace
 from multiprocessing import Pipe
 
 import pytest
@@ -15,29 +16,20 @@ from shaker_ctl.reading.controls import Controls
 from shaker_ctl.reading.messages import (
     BeginToss,
     CameraFault,
-    CameraSetup,
     DiePose,
     Picture,
     ReadDice,
     ReadingDone,
     SettleDice,
 )
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.reading.wire import MAX_B, decoded, encoded, receive, send
 from shaker_ctl.rules.vocabulary import play
 from vision.reading import Kind, NoRoll, Reason, Unreadable, Verdict, Verified
 
-SETUP = CameraSetup(
-    device="/dev/shaker-camera",
-    frames_per_s=30,
+SETUP = replace(
+    CameraParameters().setup(),
     calibration={"image_size": [640, 480], "k1": 0.0},
-    open_timeout_s=5.0,
-    silent_after_s=1.0,
-    rest_timeout_s=3.0,
-    read_timeout_s=4.0,
-    dip_level_low=0.55,
-    dip_level_high=0.75,
-    dip_delay_s=0.1,
-    dip_seen_within_s=0.2,
     controls=Controls(exposure_ms=5.0, colour_gains=(1.5, 2.0)),
 )
 

@@ -1,4 +1,4 @@
-"""Whatever the rules can hear is posted, whatever a port can do is asked for, and codes are sent.
+"""Whatever the rules can hear is posted, and what they decide is performed.
 
 A row that only an event without a poster can reach is proved and never happens.
 """
@@ -9,12 +9,8 @@ import ast
 import inspect
 from functools import cache
 from pathlib import Path
-from typing import Protocol
-
-import pytest
 
 import shaker_ctl
-from shaker_ctl import ports
 from shaker_ctl.lamp.registers import LampPhase
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.machine import ROWS
@@ -84,22 +80,6 @@ def test_every_command_is_given_by_the_rules_and_performed() -> None:
     given = names([path for path in RULES if path.name != "commands.py"])
     assert leaves(commands.Command) - given == set()
     assert leaves(commands.Command) - names(ELSEWHERE) == set()
-
-
-PORTS = [
-    value
-    for value in vars(ports).values()
-    if inspect.isclass(value) and value.__module__ == ports.__name__ and Protocol in value.__bases__
-]
-
-
-@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.__name__)
-def test_every_method_of_a_port_has_a_caller(port: type) -> None:
-    adapters = ROOT / "adapters"
-    callers = [path for path in ELSEWHERE if adapters not in path.parents or "camera" in str(path)]
-    methods = {name for name in vars(port) if not name.startswith("_")}
-    assert methods
-    assert methods - names(callers) == set()
 
 
 def test_every_phase_that_a_lamp_box_may_be_shown_is_sent() -> None:

@@ -92,13 +92,6 @@ def test_nothing_is_cut_in_eighty_columns(width: int, areas: list[str]) -> None:
         assert word in text
 
 
-def test_a_fault_is_shown_with_its_remedy() -> None:
-    fault = {"code": "motor-stall", "cause": "the shaker slowed down", "remedy": "look for a jam"}
-    text = shown(draw(view(faults=[fault])))
-    assert "motor-stall" in text
-    assert "look for a jam" in text
-
-
 def test_an_unsealed_table_says_so() -> None:
     assert "unsealed" in shown(draw(view(seal="unsealed")))
     assert "unsealed" not in shown(draw(view(seal="fbd8ba4a731244b9")))

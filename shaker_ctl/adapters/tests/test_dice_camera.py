@@ -152,8 +152,3 @@ def test_the_settings_take_the_calibrations_that_the_reader_takes(change):
             CalibrationParameters(**table)
     else:
         CalibrationParameters(**table)
-
-
-def test_the_settings_table_is_a_calibration():
-    table = CameraParameters().calibration_table()
-    assert Calibration.from_table(table).die_mm == CalibrationParameters().die_mm

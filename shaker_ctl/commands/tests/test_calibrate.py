@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -210,13 +209,6 @@ def test_settings_that_would_be_refused_are_not_written(
         invoke("camera", "--config", config, "--photo", floor, "--yes")
     assert config.read_text() == before
     assert not list(tmp_path.glob("camera-calibration*"))
-
-
-def test_an_apostrophe_in_the_pictures_name_is_kept(config: Path, tmp_path: Path) -> None:
-    floor, picture = shoot(tmp_path / "floor.png", 0.3), tmp_path / "it's.jpg"
-    invoke("camera", "--config", config, "--photo", floor, "--yes", "--picture", picture)
-    kept = tomllib.loads(config.read_text())["camera"]["calibration"]["picture"]
-    assert kept == str(picture)
 
 
 def test_the_camera_is_measured_by_the_dice_of_a_tables_own_pictures(

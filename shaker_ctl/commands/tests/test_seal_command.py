@@ -379,13 +379,6 @@ def test_deleting_the_seal_does_not_unseal_a_table(table: Sealed) -> None:
     assert table.start() == fault.UNSEALED
 
 
-def test_half_a_seal_is_a_broken_one(table: Sealed) -> None:
-    table.start()
-    (table.config.parent / place.MANIFEST).unlink()
-    with pytest.raises(SealError, match=r"the seal is broken: .*seal\.json is not there"):
-        table.start()
-
-
 @pytest.mark.parametrize("is_second", [False, True], ids=["volume 1 removed", "main removed"])
 def test_half_a_seal_is_a_broken_one_where_only_a_later_volume_lies(
     table: Sealed, *, is_second: bool

@@ -47,10 +47,6 @@ def test_what_a_start_refuses_is_not_right(file: Path, text: str, named: str) ->
     assert exit_status(caught.value) == EX_CONFIG
 
 
-def test_its_help_names_the_status_that_it_ends_with() -> None:
-    assert f"Status {EX_CONFIG}" in RUNNER.invoke(app, ["check", "--help"]).output
-
-
 @pytest.mark.parametrize("name", ["[red]x[/blue]", "[/x]", ":dice:", "back\\\\"])
 def test_a_tables_name_is_printed_as_it_is(tmp_path: Path, name: str) -> None:
     file = tmp_path / "[bold]settings[x].toml"

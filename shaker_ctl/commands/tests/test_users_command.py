@@ -125,16 +125,6 @@ def test_each_flipped_bit_and_each_cut_is_named_or_changes_nobody(users: Path) -
     assert seen.count(()) > 0.6 * len(seen), "comments alone may change"
 
 
-@pytest.mark.parametrize("words", [("bob",), ("ann", "technician"), ("ann", "king")])
-def test_who_is_not_there_is_named_and_nobody_goes(users: Path, words: tuple[str, ...]) -> None:
-    before = users.read_bytes()
-    with pytest.raises(SettingsError) as caught:
-        run(users, "remove-user", *words)
-    assert words[-1] in str(caught.value)
-    assert caught.value.remedy
-    assert users.read_bytes() == before
-
-
 def refused(users: Path, *words: str) -> str:
     with pytest.raises(SettingsError) as caught:
         run(users, *words, typed=f"{PASSPHRASE}\n{PASSPHRASE}\n")

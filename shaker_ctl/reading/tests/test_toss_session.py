@@ -233,18 +233,7 @@ def test_nothing_is_read_before_rest_and_motion_ends_unreadable():
     assert not table.of(Rested)
 
 
-def test_a_stream_that_does_not_show_the_dip_is_refused():
-    table = Table(obeys=False)
-    table.begin()
-    table.session.read(play(1), table.now)
-    finished = table.watch([AFTER] * 40)
-    assert finished is not None
-    assert isinstance(finished.verdict, Unreadable)
-    assert finished.verdict.reason is Reason.NO_DIP
-
-
-@pytest.mark.parametrize("tumbles", [1, 12, 25])
-@pytest.mark.parametrize("lag_s", [0.5, 1.0])
+@pytest.mark.parametrize(("lag_s", "tumbles"), [(0.5, 12), (1.0, 1), (1.0, 25)])
 def test_a_late_stream_is_refused_though_its_dip_comes_in_the_end(lag_s, tumbles):
     table = Table(lag_s=lag_s)
     table.begin()
@@ -265,19 +254,6 @@ def test_last_rounds_dice_in_a_still_picture_are_no_toss():
     rested = table.of(Rested)[0]
     assert rested.poses_changed == 0
     assert rested.is_proved is False
-
-
-def test_dice_that_lie_as_in_an_earlier_toss_are_a_recording():
-    table = Table()
-    for toss_id, (before, after) in enumerate([(BEFORE, AFTER), (AFTER, BEFORE), (BEFORE, AFTER)]):
-        table.begin(toss_id, before)
-        table.read(toss_id)
-        finished = table.watch([*tumbling(2), *[after] * 20])
-        assert finished is not None
-        if toss_id < 2:
-            assert isinstance(finished.verdict, Verified)
-    assert isinstance(finished.verdict, Unreadable)
-    assert finished.verdict.reason is Reason.LOOPED
 
 
 def test_dice_of_two_tosses_put_together_are_a_recording():
@@ -305,6 +281,7 @@ def test_the_last_toss_that_was_read_is_a_recording_when_another_was_entered_sin
         assert isinstance(finished.verdict, Verified) == (toss_id == 1)
         table.now += 3.0
     assert finished.verdict.reason is Reason.LOOPED
+    assert "to each other as in toss 1" in finished.verdict.detail
 
 
 def test_one_die_that_never_moved_is_no_proof_of_a_toss():

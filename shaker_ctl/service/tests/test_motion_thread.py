@@ -105,15 +105,6 @@ def test_a_toss_starts_settles_and_is_proved(table: Table) -> None:
     assert len(table.motion.figures().trace) > 100
 
 
-def test_a_toss_is_run_once(table: Table) -> None:
-    table.toss()
-    table.run(5.0)
-    table.said.clear()
-    table.run(5.0)
-    assert table.said == []
-    assert table.shaker.arms == 1
-
-
 # ── Denied ──────────────────────────────────────────────────────────────────
 
 
@@ -368,20 +359,6 @@ def test_a_fault_in_a_toss_is_named_within_its_time(
     table.run(3.0)
     assert [f for f in table.faults() if f[0] == ROUND] == [(ROUND, code)]
     assert not any(isinstance(e, events.TossSettled) for e in table.said)
-
-
-def test_a_motor_that_never_turns_is_named(table: Table) -> None:
-    table.shaker.driver_works = False
-    table.toss()
-    table.run(0.4, until=table.faults)
-    assert table.faults() == [(ROUND, "tach-silent")]
-
-
-def test_a_weak_motor_is_a_slow_start(table: Table) -> None:
-    table.shaker.top_rpm = 600.0
-    table.toss()
-    table.run(1.0, until=table.faults)
-    assert table.faults() == [(ROUND, "motor-slow-start")]
 
 
 def test_enable_that_does_not_rise_is_a_fault(table: Table) -> None:

@@ -53,6 +53,7 @@ from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role, play
 from shaker_ctl.seal.examine import NOTHING
 from shaker_ctl.service.lamp_box import KEY, as_recorded, journal_memory
+from shaker_ctl.tests.installed_library import install_library
 from vision.networks.model_card import MANIFEST, read_model_card
 
 BAD_MEMORY = "fault: the lamp box's memory is bad"
@@ -229,6 +230,7 @@ def made(folder: Path) -> TableFiles:
         (table.packages / package / "program.py").write_text(f"NAME = {package!r}\n")
     for file in ("manifest.toml", "dice.onnx", "near.onnx", "photo.onnx"):
         shutil.copy(MANIFEST.with_name(file), table.packages / "models" / file)
+    install_library(table.packages, "mdurl", "mdurl.py", b"ANSWER = 42\n")
     (folder / PICTURE).write_bytes(bytes(random.Random(1).randbytes(2000)))
     (folder / "stick").mkdir()
     (folder / "approver").mkdir()
@@ -280,7 +282,7 @@ def is_guarded(file: Path) -> bool:
 
 def is_sealed(file: Path) -> bool:
     """Whether the seal's files must be looked at where this one is damaged."""
-    return "models" in file.parts or file.name.startswith(("seal.", "settings"))
+    return "packages" in file.parts or file.name.startswith(("seal.", "settings"))
 
 
 Damage = Callable[[bytes], bytes]

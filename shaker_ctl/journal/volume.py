@@ -224,9 +224,12 @@ def steady(begins: time) -> time:
     Raises ValueError where it does within a year: the gaming day would go back, or table and floor
     would put the same minutes on different days.
     """
-    tomorrow = datetime.now().date()
-    for days in range(370):
-        moment = datetime.combine(tomorrow + timedelta(days=days), begins)
+    yesterday = datetime.combine(datetime.now().date() - timedelta(days=1), begins)
+    moments = [yesterday + timedelta(days=days) for days in range(372)]
+    offsets = [moment.astimezone().utcoffset() for moment in moments]
+    for before, moment, after in zip(offsets, moments[1:], offsets[2:], strict=False):
+        if before == after:
+            continue
         is_there = moment.astimezone().replace(tzinfo=None) == moment
         if not is_there or (_comes_twice(moment) and _comes_twice(moment - timedelta(seconds=1))):
             raise ValueError(

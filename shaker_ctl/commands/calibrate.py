@@ -383,7 +383,7 @@ def _keep(
         return settings.parse_text(text, source=str(config))
 
     tables = kept.tables_of(fits, date.today(), picture)
-    typer.echo("\n".join(map(kept.table_text, tables)))
+    typer.echo("\n".join(table.put("") for table in tables))
     kept.with_calibration(config, tables, check)  # before anybody is asked, or a picture kept
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)

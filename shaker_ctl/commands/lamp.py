@@ -21,11 +21,10 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.box_memory import BoxMemory, compare_lamp_box, may_adopt
+from shaker_ctl.journal.box_memory import compare_lamp_box, may_adopt
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.lamp_box import adopted, journal_memory
-from shaker_ctl.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="The lamp box of the table, as a spare part.")
 
@@ -55,7 +54,8 @@ def adopt(
     signer = require_mender(chosen.console.users_file, name, role, reason, "accept a lamp box")
     become_owner_of(chosen.journal.path.parent)
     with closing(open_copies(chosen.journal)) as journal:
-        box = _memory(chosen)
+        with closing(ModbusLamp(chosen.lamp, rulebook(chosen.table).layout)) as lamp:
+            box = lamp.memory()
         ours = journal_memory(journal.main)
         if (found := compare_lamp_box(ours, box)) is None:
             raise RefusedError(
@@ -66,8 +66,3 @@ def adopt(
             raise RefusedError(bar.text, remedy=bar.remedy)
         sealed_start.write(journal, adopted(box, signer, reason))
     typer.echo(f"accepted: {found.text}; the table may be started")
-
-
-def _memory(chosen: Settings) -> BoxMemory:
-    with closing(ModbusLamp(chosen.lamp, rulebook(chosen.table).layout)) as lamp:
-        return lamp.memory()

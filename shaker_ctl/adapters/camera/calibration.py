@@ -55,9 +55,10 @@ def take_picture(p: CameraParameters) -> np.ndarray:
     """
     trouble: list[str] = []
     wrong: list[str] = []
+    sent = Calibration.from_table(p.calibration_table()).frame_size
     grabber = Grabber(
         p.device,
-        make_opener(p.setup(), _sent_size(p), wrong.extend),
+        make_opener(p.setup(), sent, wrong.extend),
         frames_per_s=p.frames_per_s,
         on_trouble=lambda why: trouble.append(why) if why is not None else None,
     )
@@ -83,11 +84,6 @@ def take_picture(p: CameraParameters) -> np.ndarray:
         return np.asarray(np.clip(np.rint(sum_ / FRAMES), 0, 255), np.uint8)
     finally:
         grabber.stop()
-
-
-def _sent_size(p: CameraParameters) -> tuple[int, int]:
-    """Width and height of what the camera sends."""
-    return Calibration.from_table(p.calibration_table()).frame_size
 
 
 def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
@@ -133,11 +129,6 @@ def tables_of(fits: Sequence[Fit], today: date, picture: Path | None) -> list[Me
         values = {"fitted": True, **values, "measured": today.isoformat()}
         tables.append(MeasuredTable(SECOND, values, f"{MARKER}: {fits[1].line}"))
     return tables
-
-
-def table_text(table: MeasuredTable) -> str:
-    """The table as it stands in a file without one."""
-    return table.put("")
 
 
 def _rounded(table: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from shaker_ctl import settings
 from shaker_ctl.adapters.camera.calibration import (
     PATH,
     MeasuredTable,
-    table_text,
     tables_of,
     write_tables,
 )
@@ -45,7 +44,7 @@ def write(file: Path) -> str:
 
 
 def test_the_table_is_what_the_settings_read_back() -> None:
-    read = tomllib.loads(table_text(TABLES[0]))["camera"]["calibration"]
+    read = tomllib.loads(TABLES[0].put(""))["camera"]["calibration"]
     p = CameraParameters.model_validate({"calibration": read})
     calibration = Calibration.from_table(p.calibration_table())
     assert calibration.floor_px_per_mm == pytest.approx(4.3987)

@@ -121,8 +121,9 @@ model: $(VENV)/.train  ## train the three networks from rendered scenes (hours);
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
 	$(BIN)/python -m models.training scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
-machine: $(VENV)/.rig  ## what to build, into build/machine: parts, netlist, simulation of EN, drawings, STL, the lamp box's firmware
-	@sh hil_tests/system-libraries ngspice:bin/ngspice openscad:bin/openscad gcc:bin/cc $(LAMP_BOX)
+machine: $(VENV)/.rig  ## what to build, into build/machine: parts, schematic, simulation of EN, drawings, STL, the lamp box's firmware
+	@sh hil_tests/system-libraries ngspice:bin/ngspice openscad:bin/openscad gcc:bin/cc \
+	    graphviz:bin/dot poppler-utils:bin/pdfunite $(LAMP_BOX)
 	$(MAKE) -C systemd/machine PYTHON=$(CURDIR)/$(BIN)/python
 
 lock:  ## resolve all libraries anew into the lock files; LOCK=--upgrade takes newer ones

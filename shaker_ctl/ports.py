@@ -31,6 +31,8 @@ class Interlocks:
     """The lid's flag is fitted and has not fallen: nobody has raised the lid since it was set."""
     motor_supplied: bool | None = None
     """What the contactor's feedback says; None where none is wired."""
+    coil_broken: bool = False
+    """E-stop or the compartment's own contact breaks the coil of that contactor."""
 
 
 class GpioLink(Protocol):

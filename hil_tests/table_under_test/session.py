@@ -74,8 +74,14 @@ def _pins(rig: dict[str, Any]) -> dict[str, Any]:
     """The section `[gpio]`. A rig says 0 where it takes whichever frequency of the motor PWM."""
     if "gpiochip" in rig:
         chip = rig["gpiochip"]
-        return {"backend": "gpiod", "chip": chip["chip"], "pwm_chip": chip["pwm_chip"]}
-    return {"backend": "pigpio", **{key: value for key, value in rig["pigpiod"].items() if value}}
+        return {
+            "backend": "gpiod",
+            "chip": chip["chip"],
+            "pwm_chip": chip["pwm_chip"],
+            "pins": {"motor_supply": 27},
+        }
+    reached = {key: value for key, value in rig["pigpiod"].items() if value}
+    return {"backend": "pigpio", "pins": {"motor_supply": 27}, **reached}
 
 
 @dataclass

@@ -17,6 +17,7 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import GpioLinkError, ShakerError
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionDenied, MotionReport, MotionStopped, MotionTrouble
+from shaker_ctl.motion.watch import SUPPLY_DROPS_S
 from shaker_ctl.ports import Interlocks
 from shaker_ctl.rules import events
 from shaker_ctl.rules.vocabulary import Occasion, Purpose
@@ -33,9 +34,6 @@ RUNAWAY = 1.5
 
 REST_S = 0.3
 """How long the tach is listened to while EN is low."""
-
-SUPPLY_S = 0.2
-"""Longest time in which e-stop and lid take the motor's supply."""
 
 ANSWER_S = 5.0
 """Longest time from the order to jog until the motion thread has answered."""
@@ -140,7 +138,7 @@ def supply(pins: GpioPins) -> Finding:
     if not is_off:
         return fail(
             name,
-            f"still on {1000 * SUPPLY_S:.0f} ms after the latch was released",
+            f"still on {1000 * SUPPLY_DROPS_S:.0f} ms after the latch was released",
             "Part the motor from its supply NOW: the contactor is welded, or the compartment's "
             "pole does not hold its coil. Else check latch and feedback at GPIO {latch_release} "
             "and {motor_supply}",
@@ -151,7 +149,7 @@ def supply(pins: GpioPins) -> Finding:
 
 
 def _supply_becomes(pins: GpioPins, is_on: bool) -> bool:
-    until_s = time.monotonic() + SUPPLY_S
+    until_s = time.monotonic() + SUPPLY_DROPS_S
     while pins.lines.read().motor_supplied is not is_on:
         if time.monotonic() > until_s:
             return False

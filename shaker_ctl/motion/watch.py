@@ -22,6 +22,13 @@ from enum import Enum
 from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import WatchParameters
 
+SUPPLY_DROPS_S = 0.2
+"""Longest time in which e-stop and lid take the motor's supply: a contactor of 9 A whose coil has a
+suppressor drops within 0.05 s."""
+
+WELDED_S = 0.5
+"""In play: a loop that was late on a busy computer is no welded contactor."""
+
 
 class MotorTrouble(Enum):
     """What can be wrong with the motor, each by the code of its fault."""
@@ -33,6 +40,7 @@ class MotorTrouble(Enum):
     STALL = "motor-stall"
     OVERSPEED = "motor-overspeed"
     NO_STOP = "motor-no-stop"
+    SUPPLY_STUCK = "motor-supply"
 
 
 @frozen
@@ -182,3 +190,27 @@ class RestWatch:
             "take the motor supply off by hand",
             after_s,
         )
+
+
+class SupplyWatch:
+    """Judges the contactor in the motor's supply: contacts that break its coil must make it drop.
+
+    A welded contactor is the second fault that lets a driver which is stuck turn the motor with the
+    e-stop pressed, so it is looked for before the first (ISO 13849-1, category 3).
+    """
+
+    def __init__(self) -> None:
+        self._broken_since_s: float | None = None
+
+    def judge(self, coil_broken: bool, is_supplied: bool | None, now_s: float) -> str:
+        """Return what is wrong, or nothing. `is_supplied`: the feedback; None: none is wired."""
+        if not (coil_broken and is_supplied):
+            self._broken_since_s = None
+        elif self._broken_since_s is None:
+            self._broken_since_s = now_s
+        elif now_s - self._broken_since_s > WELDED_S:
+            return (
+                f"the motor's supply is still on {now_s - self._broken_since_s:.2f} s after e-stop "
+                "or compartment broke its contactor's coil: take it off by hand"
+            )
+        return ""

@@ -24,7 +24,14 @@ from shaker_ctl.errors import GpioLinkError, HardwareError, RefusedError
 from shaker_ctl.motion import controller, profile, reports
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.speed import SpeedMeter
-from shaker_ctl.motion.watch import DriveVerdict, DriveWatch, MotorTrouble, RestWatch, Sample
+from shaker_ctl.motion.watch import (
+    DriveVerdict,
+    DriveWatch,
+    MotorTrouble,
+    RestWatch,
+    Sample,
+    SupplyWatch,
+)
 from shaker_ctl.ports import Clock, GpioLink, InterlockLines, Interlocks, Motor, Tach
 from shaker_ctl.rules import events
 from shaker_ctl.rules.guards import LAMPS_STALE
@@ -96,7 +103,8 @@ class MotionThread:
         self._meter = SpeedMeter(parameters.pulses_per_turn)
         self._run: PoweredRun | None = None
         self._rest = RestWatch(parameters.watch, enable_fell_s=clock.monotonic())
-        self._resting_is_faulted = False
+        self._supply = SupplyWatch()
+        self._fault_at_rest = ""
         self._generation = link.generation()
         self._lost_link = False
         self._broken = ""
@@ -182,7 +190,7 @@ class MotionThread:
     def release(self) -> None:
         """A technician has cleared the fault that kept the motor stopped."""
         self._broken = ""
-        self._resting_is_faulted = False
+        self._fault_at_rest = ""
 
     def figures(self) -> reports.MotionFigures:
         """Return what a screen shows. From any thread; may be one turn old."""
@@ -266,16 +274,24 @@ class MotionThread:
             self._trouble(
                 MotorTrouble.DRIVER_FAULT.value, "the motor driver reports a fault", now_s
             )
+        seen = self.contacts()
+        if stuck := self._supply.judge(seen.coil_broken, seen.motor_supplied, now_s):
+            self._fault_while_off(MotorTrouble.SUPPLY_STUCK, stuck, now_s)
 
     # ── At rest ─────────────────────────────────────────────────────────────
 
     def _rest_tick(self, now_s: float) -> None:
         verdict = self._rest.judge(self._sample(now_s, 0.0, now_s))
-        if verdict is None or self._resting_is_faulted:
+        if verdict is not None:
+            self._fault_while_off(verdict.trouble, verdict.reason, now_s)
+
+    def _fault_while_off(self, trouble: MotorTrouble, reason: str, now_s: float) -> None:
+        """EN low and the fault told, once until a technician has released it."""
+        if self._fault_at_rest:
             return
-        self._resting_is_faulted = True
+        self._fault_at_rest = reason
         self._motor.stop()
-        self._trouble(verdict.trouble.value, verdict.reason, now_s)
+        self._trouble(trouble.value, reason, now_s)
 
     def _take_order(self, now_s: float, alive: bool) -> None:
         if not self._orders:
@@ -301,8 +317,8 @@ class MotionThread:
             return f"stopped before it began: {self._stop_cause}"
         if self._broken:
             return f"{self._broken}; a technician must release it"
-        if self._resting_is_faulted:
-            return "the tach turned while EN was low; a technician must release it"
+        if self._fault_at_rest:
+            return f"{self._fault_at_rest}; a technician must release it"
         if not alive:
             return "the controller's state thread is late"
         if self._lid_is_released():
@@ -312,7 +328,10 @@ class MotionThread:
         if order.is_toss and now_s - order.lamps_answered_at_s > LAMPS_PROVED_S:
             age_s = now_s - order.lamps_answered_at_s
             return f"{LAMPS_STALE}: {age_s:.2f} s since their answer ({LAMPS_PROVED_S:g} s at most)"
-        return self._contacts.denial()
+        denied = self._contacts.denial()
+        if not denied and self.contacts().motor_supplied is False:
+            return "the motor has no supply: check its fuse, its contactor and that coil's wires"
+        return denied
 
     def _begin(self, order: RunOrder) -> None:
         self._meter = SpeedMeter(self._p.pulses_per_turn)
@@ -435,14 +454,12 @@ class MotionThread:
             self._motor.stop()
             if braking_s > 2 * CONFIRM_S:
                 self._close_run(run)
-                self._resting_is_faulted = True
-                self._trouble(MotorTrouble.NO_STOP.value, "EN does not go low", now_s)
+                self._fault_while_off(MotorTrouble.NO_STOP, "EN does not go low", now_s)
             return
         sample = self._sample(now_s, 0.0, run.ended_s)
         if verdict := run.rest.judge(sample):
             self._close_run(run)
-            self._resting_is_faulted = True
-            self._trouble(verdict.trouble.value, verdict.reason, now_s)
+            self._fault_while_off(verdict.trouble, verdict.reason, now_s)
         elif run.rest.is_quiet(sample):
             self._close_run(run)
             self._settle(run, now_s)

@@ -32,4 +32,5 @@ def decode(word: int, pins: PinParameters) -> Interlocks:
         button_pressed=not high(pins.button),
         lid_flag_stands=flag_stands,
         motor_supplied=None if pins.motor_supply is None else high(pins.motor_supply),
+        coil_broken=high(pins.compartment) or high(pins.estop),
     )

@@ -48,8 +48,8 @@ class PinParameters(Parameters):
     """
     motor_supply: int | None = Field(default=None, ge=2, le=27)
     """Feedback of the contactor in the motor's supply: its mirror contact, pulled up, 0 = the motor
-    has no supply. Empty: none is wired, and `doctor` cannot prove that the contactor drops. GPIO 27
-    is free for it.
+    has no supply. Empty: none is wired, and neither `doctor` nor the table notices a welded one.
+    GPIO 27 is free for it.
     """
 
     @model_validator(mode="after")

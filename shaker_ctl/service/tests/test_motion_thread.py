@@ -389,6 +389,42 @@ def test_a_motor_that_does_not_stop_is_told_and_denies_every_start_until_release
     assert isinstance(table.said[-1], events.TossSettled)
 
 
+@pytest.mark.parametrize("opened", ["estop_pressed", "compartment_open"])
+def test_a_welded_contactor_is_told_and_denies_every_start_until_released(
+    table: Table, opened: str
+) -> None:
+    table.shaker.touch(motor_supplied=True)
+    table.toss_in_flight()
+    table.shaker.touch(**{opened: True}, coil_broken=True)
+    table.run(2.0)
+    table.shaker.touch(**{opened: False}, coil_broken=False)
+    assert (None, "motor-supply") in table.faults()
+    table.said.clear()
+    table.toss()
+    table.run(0.2)
+    assert any("contactor's coil" in getattr(e, "reason", "") for e in table.said)
+    table.motion.release()
+    table.said.clear()
+    table.toss()
+    table.run(5.0)
+    assert isinstance(table.said[-1], events.TossSettled)
+
+
+def test_a_contactor_that_drops_in_time_is_no_fault_and_without_supply_nothing_starts(
+    table: Table,
+) -> None:
+    table.shaker.touch(motor_supplied=True)
+    table.shaker.touch(estop_pressed=True, coil_broken=True)
+    table.run(0.4)
+    table.shaker.touch(motor_supplied=False)
+    table.run(1.0)
+    table.shaker.touch(estop_pressed=False, coil_broken=False)
+    table.toss()
+    table.run(0.2)
+    assert table.faults() == []
+    assert any("no supply" in getattr(e, "reason", "") for e in table.said)
+
+
 def test_a_driver_that_fails_while_the_shaker_brakes_is_told(table: Table) -> None:
     table.toss_in_flight()
     run = table.motion._run

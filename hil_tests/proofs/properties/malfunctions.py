@@ -227,11 +227,15 @@ def _cover(case: Case) -> bool | None:
     return None
 
 
-@proves("unmoved dice were not tossed: void", granted=(ev.TossDisproved,))
+@proves(
+    "unmoved dice were not tossed: void, unless a result by eye stands", granted=(ev.TossDisproved,)
+)
 def _disproved(case: Case) -> bool | None:
     if not case.before.playing:
         return None
     broken = do.RaiseFault(FaultKind.SHAKER, "dice-unmoved") in case.commands
+    if case.before.by_eye:  # the result stands, as after any fault of the shaker
+        return broken and case.to is case.phase and case.ending is None
     return case.ends(Ending.VOID, Cause.NOT_TOSSED) and broken
 
 

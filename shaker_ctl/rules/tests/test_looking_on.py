@@ -112,6 +112,13 @@ def test_dice_that_a_later_look_finds_unmoved_are_no_toss():
     assert FaultKind.SHAKER in t.state.faults
 
 
+def test_dice_that_are_found_unmoved_when_the_result_stands_put_the_shaker_out_of_use():
+    t = lit_by_eye()
+    t.do(ev.TossDisproved(t.state.occasion))
+    assert do.RaiseFault(FaultKind.SHAKER, "dice-unmoved") in t.last.commands
+    assert (t.phase, ended(t).values, t.phase) == (Phase.COLLECTING, WRONG, Phase.OUT_OF_SERVICE)
+
+
 def test_another_look_that_reads_nothing_changes_nothing():
     t = typed(blocked(), WRONG, 1)
     assert t.tell(ev.ReadingMade(t.state.occasion, UNREADABLE)).refused

@@ -70,7 +70,8 @@ class Nodes:
 
     def node(self, code: Code) -> Node:
         values = [self._values[at][number] for at, number in enumerate(code)]
-        return TableState(*values[:STATE_ENDS]), Watch(*values[STATE_ENDS:])
+        state = TableState(**dict(zip(_OF_STATE, values, strict=False)))
+        return state, Watch(*values[STATE_ENDS:])
 
     def look(self, at: int) -> Any:
         """Return the value of a field where the present node has it, and note the look."""

@@ -36,25 +36,27 @@ class Command:
     """Base of all commands."""
 
 
-# ── Chance and time ─────────────────────────────────────────────────────────
-
-
-@recorded
 @frozen
-class CheckTime(Command):
-    """Answer with `TimeChecked`: read the wall clock now."""
+class CommandFor(Command):
+    """A command for one use of the devices."""
 
     occasion: Occasion
 
 
+# ── Chance and time ─────────────────────────────────────────────────────────
+
+
 @recorded
-@frozen
+class CheckTime(CommandFor):
+    """Answer with `TimeChecked`: read the wall clock now."""
+
+
+@recorded
 class TrustTime(Command):
     """A named person confirmed the clock: report `TimeTrust.CONFIRMED` until the next start."""
 
 
 @recorded
-@frozen
 class StartTimer(Command):
     """Start the one timer of the table, replacing any that runs. Answer `TimerExpired`.
 
@@ -68,53 +70,40 @@ class StartTimer(Command):
 
 
 @recorded
-@frozen
 class CancelTimer(Command):
     """Stop the running timer, if any."""
 
 
 @recorded
-@frozen
-class DrawTossPlan(Command):
+class DrawTossPlan(CommandFor):
     """Draw one shake inside the approved procedure. Answer `TossPlanDrawn`."""
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
-class DrawMultipliers(Command):
+class DrawMultipliers(CommandFor):
     """Draw positions and odds (`rules.multipliers.draw`). Answer `MultipliersDrawn`."""
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
-class ShowMultipliers(Command):
+class ShowMultipliers(CommandFor):
     """Show the odds position by position and read them back.
 
     Answer `MultipliersShown` or `MultipliersNotShown`.
     """
 
-    occasion: Occasion
     multipliers: tuple[Multiplied, ...]
 
 
 @recorded
-@frozen
-class HideMultipliers(Command):
+class HideMultipliers(CommandFor):
     """Take the shown odds away: the round is over, or they are not in force."""
-
-    occasion: Occasion
 
 
 # ── Shaker ──────────────────────────────────────────────────────────────────
 
 
 @recorded
-@frozen
-class StartToss(Command):
+class StartToss(CommandFor):
     """Energise the shaker and run the plan.
 
     Performed at most once. Motion keeps EN low and answers `TossNotStarted` when the lamps' answer
@@ -122,13 +111,11 @@ class StartToss(Command):
     Otherwise `TossStarted` at EN-on, then `TossSettled` or `ShakerFault`.
     """
 
-    occasion: Occasion
     plan: TossPlan
     lamps_answered_at_s: float
 
 
 @recorded
-@frozen
 class StopMotor(Command):
     """EN low. Never waits, not for the journal either. Harmless when the motor stands still."""
 
@@ -136,17 +123,14 @@ class StopMotor(Command):
 
 
 @recorded
-@frozen
-class Jog(Command):
+class Jog(CommandFor):
     """Turn the motor for the technician. Performed at most once. Answer `JogFinished`."""
 
-    occasion: Occasion
     rpm: float
     seconds: float
 
 
 @recorded
-@frozen
 class ReleaseLatch(Command):
     """Release the lid's latch for one pulse. Not performed while the shaker is not at rest.
 
@@ -155,14 +139,12 @@ class ReleaseLatch(Command):
 
 
 @recorded
-@frozen
-class DriveCover(Command):
+class DriveCover(CommandFor):
     """Drive the cover open or closed where a drive is fitted; otherwise a person moves it.
 
     Answered by the contact: `CoverOpened` or `CoverClosed`.
     """
 
-    occasion: Occasion
     open: bool
 
 
@@ -170,53 +152,41 @@ class DriveCover(Command):
 
 
 @recorded
-@frozen
-class NotePoses(Command):
+class NotePoses(CommandFor):
     """Keep the dice's poses as they lie now, before cover and toss. No answer.
 
     Failing is no fault: `AtRest` then says that nothing was compared.
     """
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
 class LightOn(Command):
     pass
 
 
 @recorded
-@frozen
 class LightOff(Command):
     """Ring light off, and no frame captured, stored, read or shown until `LightOn`."""
 
 
 @recorded
-@frozen
-class StartReading(Command):
+class StartReading(CommandFor):
     """Prove rest and movement, then read, from frames of this toss only.
 
     Answer `AtRest` or `TossDisproved`, then `ReadingMade`.
     """
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
-class KeepLooking(Command):
+class KeepLooking(CommandFor):
     """Nothing was read, and the dice still lie there: look again at intervals, till `StopReading`.
 
     Answer `ReadingMade` once, for dice that were read, or `TossDisproved`; none for a look that
     reads nothing.
     """
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
 class StopReading(Command):
     """Give up the reading in hand, if any, and look no more."""
 
@@ -225,22 +195,17 @@ class StopReading(Command):
 
 
 @recorded
-@frozen
-class ProveLampsDark(Command):
+class ProveLampsDark(CommandFor):
     """Answer `LampsProvedDark` from a fresh reply of the controller, or `LampFault`."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
-class PushLamps(Command):
+class PushLamps(CommandFor):
     """Light exactly `areas` (the areas of `values`), commit, read back and measure.
 
     Answer `LampsShown`, or `LampFault`. Keyed by occasion; performed again after a restart.
     """
 
-    occasion: Occasion
     values: Values
     areas: tuple[Area, ...]
     corrects: bool = False
@@ -249,48 +214,37 @@ class PushLamps(Command):
 
 
 @recorded
-@frozen
-class ClearLamps(Command):
+class ClearLamps(CommandFor):
     """Clear the lit combinations. Answer `LampsDark` or `LampFault`."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
-class DarkenLamps(Command):
+class DarkenLamps(CommandFor):
     """Darken wrong lamps at once, before anything is journalled.
 
     Answer `LampsDark` when it succeeded, nothing otherwise.
     """
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
-class ProveEachLamp(Command):
+class ProveEachLamp(CommandFor):
     """Light each area alone for `dwell_s`, then dark, reading back and measuring both.
 
     Answer `EachLampProved`.
     """
 
-    occasion: Occasion
     areas: tuple[Area, ...]
     dwell_s: float
 
 
 @recorded
-@frozen
-class SteerWalk(Command):
+class SteerWalk(CommandFor):
     """Pause the walk with its lamp lit, go on, or light a lamp once more. No answer."""
 
-    occasion: Occasion
     step: WalkStep
 
 
 @recorded
-@frozen
 class ShowPhase(Command):
     """Phase lamps and screens. `demonstration` marks play that rests on no instrument in force."""
 
@@ -302,11 +256,9 @@ class ShowPhase(Command):
 
 
 @recorded
-@frozen
-class Announce(Command):
+class Announce(CommandFor):
     """Tell dealer, screens and staff. Screens word it; `clause` says on what it rests."""
 
-    occasion: Occasion
     notice: Notice
     clause: str = ""
     wagers: WagersDo | None = None
@@ -320,7 +272,6 @@ class Announce(Command):
 
 
 @recorded
-@frozen
 class RecordRound(Command):
     """The round is over: one line for statistics, report and console. No answer."""
 
@@ -345,7 +296,6 @@ class RecordRound(Command):
 
 
 @recorded
-@frozen
 class RaiseFault(Command):
     """Put a fault in the queue that consoles show. Raising it again changes nothing."""
 
@@ -354,7 +304,6 @@ class RaiseFault(Command):
 
 
 @recorded
-@frozen
 class ClearFaults(Command):
     """Take every fault of this kind out of the queue."""
 

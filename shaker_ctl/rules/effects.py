@@ -9,13 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
+from shaker_ctl.rules.agreement import is_alike
 from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Toss, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Cites, Context, Note, cited
 from shaker_ctl.rules.rulebook import Rulebook
-from shaker_ctl.rules.state import After, Lamps, Phase
+from shaker_ctl.rules.state import (
+    After,
+    Doubt,
+    Inspection,
+    Lamps,
+    Phase,
+    Result,
+    Round,
+    Said,
+    Shake,
+    forgotten,
+)
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
@@ -139,24 +151,7 @@ next_round_afterwards = sets("after", After.NEXT_ROUND)
 
 def nothing_passed(_: Context) -> Changes:
     """Whatever was inspected has to be inspected again."""
-    return {
-        "passed": frozenset(),
-        "signed_by": None,
-        "signed_at": None,
-        "inspected_since": None,
-        "inspector": None,
-        "part": None,
-        "entry": 0,
-        "shown": frozenset(),
-        "good": 0,
-        "bad": 0,
-        "reveal_overdue": False,
-        "reading": None,
-        "values": None,
-        "plan": None,
-        "retried": False,
-        "barred": None,
-    }
+    return {**forgotten(Inspection, Shake), "reveal_overdue": False, "values": None, "barred": None}
 
 
 def compartment_opened(_: Context) -> Changes:
@@ -189,10 +184,8 @@ def dice_recorded(c: Context) -> Changes:
     named = c.state.dice_named
     since = min(named.at, c.event.at) if named and named.at else c.event.at
     return {
+        **dice_kept(c),
         "dice": DiceSet(c.event.serials, since),
-        "dice_in_doubt": False,
-        "dice_reached": False,
-        "dice_named": None,
         "dice_untried": True,
         "used_dice": used,
     }
@@ -225,7 +218,7 @@ def same_dice_named(c: Context) -> Changes:
 
 def dice_kept(_: Context) -> Changes:
     """Other dice that one person named before are named no longer."""
-    return {"dice_in_doubt": False, "dice_reached": False, "dice_named": None}
+    return forgotten(Doubt)
 
 
 def why_barred(c: Context) -> Changes:
@@ -249,12 +242,9 @@ def numbered(purpose: Purpose) -> Note:
 
     def note(c: Context) -> Changes:
         return {
+            **next_number(c),
             "purpose": purpose,
-            "serial": c.state.serial + 1,
             "dice_untried": False,
-            "reading": None,
-            "plan": None,
-            "retried": False,
         }
 
     note.__name__ = f"new {purpose.value}"
@@ -263,12 +253,12 @@ def numbered(purpose: Purpose) -> Note:
 
 def next_number(c: Context) -> Changes:
     """The next cycle of the same inspection."""
-    return {"serial": c.state.serial + 1, "reading": None, "plan": None, "retried": False}
+    return {**forgotten(Shake), "serial": c.state.serial + 1}
 
 
 def cycle_forgotten(_: Context) -> Changes:
     """Nothing of a judged cycle reaches the next one."""
-    return {"reading": None, "plan": None, "retried": False}
+    return forgotten(Shake)
 
 
 def inspector_named(c: Context) -> Changes:
@@ -384,27 +374,7 @@ def new_round(c: Context) -> Changes:
 
 def round_forgotten(_: Context) -> Changes:
     """The round is recorded; nothing of it may reach the next."""
-    return {
-        "plan": None,
-        "retried": False,
-        "multipliers": (),
-        "multipliers_shown": False,
-        "reading": None,
-        "entered": None,
-        "enterer": None,
-        "witness": None,
-        "interrupted": False,
-        "said_first": None,
-        "denied_by": None,
-        "values": None,
-        "source": None,
-        "ending": None,
-        "cause": None,
-        "named": None,
-        "correction": None,
-        "by_eye": None,
-        "after": After.NEXT_ROUND,
-    }
+    return {**forgotten(Round), "after": After.NEXT_ROUND}
 
 
 def plan_drawn(c: Context) -> Changes:
@@ -532,22 +502,7 @@ def no_roll_from(source: Source) -> Note:
 
 def ends(ending: Ending, cause: Cause) -> Note:
     def note(_: Context) -> Changes:
-        return {
-            "ending": ending,
-            "cause": cause,
-            "values": None,
-            "source": None,
-            "reading": None,
-            "entered": None,
-            "enterer": None,
-            "witness": None,
-            "interrupted": False,
-            "said_first": None,
-            "denied_by": None,
-            "reveal_overdue": False,
-            "plan": None,
-            "retried": False,
-        }
+        return {**forgotten(Shake, Said, Result), "ending": ending, "cause": cause}
 
     note.__name__ = f"{ending.value}: {cause.value}"
     return note
@@ -823,7 +778,7 @@ def announce_late(c: Context) -> do.Command:
     """What the reader read after all, beside the result; without values it is no roll."""
     late, stands = c.state.by_eye, c.state.values
     read = late.three if isinstance(late, Verified) else None
-    notice = Notice.LATE_SAME if sorted(read or ()) == sorted(stands or ()) else Notice.LATE_OTHER
+    notice = Notice.LATE_SAME if is_alike(read, stands) else Notice.LATE_OTHER
     clause = c.rules.cite("reader_fault.attended").clause
     return do.Announce(c.state.occasion, notice, clause, values=read)
 

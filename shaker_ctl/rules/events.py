@@ -38,11 +38,31 @@ class Event:
     """Base of all events."""
 
 
+@frozen
+class Answer(Event):
+    """What a device or the clock says to a command of this occasion."""
+
+    occasion: Occasion
+
+
+@frozen
+class Act(Event):
+    """What a person does."""
+
+    person: Person
+
+
+@frozen
+class ActOnRound(Act):
+    """What a person does in a round."""
+
+    round: int
+
+
 # ── Starting, time ──────────────────────────────────────────────────────────
 
 
 @recorded
-@frozen
 class Restarted(Event):
     """The controller started, with the last recorded state before it. First event of every run.
 
@@ -58,21 +78,18 @@ class Restarted(Event):
 
 
 @recorded
-@frozen
-class TimeChecked(Event):
+class TimeChecked(Answer):
     """Wall time at this moment, answer to `CheckTime`.
 
     `behind_last_record` is true when the clock stands earlier than the last journal record.
     """
 
-    occasion: Occasion
     now: datetime
     trust: TimeTrust
     behind_last_record: bool = False
 
 
 @recorded
-@frozen
 class TimerExpired(Event):
     """The running timer ran out. Not sent for one that was replaced or cancelled."""
 
@@ -84,13 +101,11 @@ class TimerExpired(Event):
 
 
 @recorded
-@frozen
-class TossPlanDrawn(Event):
+class TossPlanDrawn(Answer):
     """A shake for the toss that begins now. `at`: wall time, by which text and dice are judged
     again, and `trust` and `behind_last_record` as in `TimeChecked`.
     """
 
-    occasion: Occasion
     plan: TossPlan
     at: datetime
     trust: TimeTrust = TimeTrust.RTC
@@ -98,28 +113,21 @@ class TossPlanDrawn(Event):
 
 
 @recorded
-@frozen
-class MultipliersDrawn(Event):
+class MultipliersDrawn(Answer):
     """Positions and odds drawn from the operating system's randomness; may be none at all."""
 
-    occasion: Occasion
     multipliers: tuple[Multiplied, ...]
 
 
 @recorded
-@frozen
-class MultipliersShown(Event):
+class MultipliersShown(Answer):
     """Read back position by position where players see them."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
-class MultipliersNotShown(Event):
+class MultipliersNotShown(Answer):
     """The display of the multipliers could not be proved."""
 
-    occasion: Occasion
     reason: str
 
 
@@ -127,33 +135,25 @@ class MultipliersNotShown(Event):
 
 
 @recorded
-@frozen
-class TossStarted(Event):
+class TossStarted(Answer):
     """EN is high: from here on the shaker is activated."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
-class TossNotStarted(Event):
+class TossNotStarted(Answer):
     """EN stayed low all along: an interlock denied, or the lamps' answer was older than 500 ms."""
 
-    occasion: Occasion
     reason: str
 
 
 @recorded
-@frozen
-class TossSettled(Event):
+class TossSettled(Answer):
     """Properly tossed by the tachometer, motor at standstill, settling time passed."""
 
-    occasion: Occasion
     proof: TossProof
 
 
 @recorded
-@frozen
 class ShakerFault(Event):
     """The shaker failed: stall, overspeed, tach silent, driver fault, health test, link lost.
 
@@ -166,45 +166,36 @@ class ShakerFault(Event):
 
 
 @recorded
-@frozen
-class JogFinished(Event):
+class JogFinished(Answer):
     """The technician's jog ended and the motor stands still."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
 class CompartmentOpened(Event):
     """The compartment contact opened, or its wire broke."""
 
 
 @recorded
-@frozen
 class CompartmentClosed(Event):
     """Closed and locked again."""
 
 
 @recorded
-@frozen
 class EstopPressed(Event):
     pass
 
 
 @recorded
-@frozen
 class EstopReleased(Event):
     pass
 
 
 @recorded
-@frozen
 class CoverClosed(Event):
     """The opaque cover is over the compartment, proved by its contact."""
 
 
 @recorded
-@frozen
 class CoverOpened(Event):
     pass
 
@@ -213,40 +204,32 @@ class CoverOpened(Event):
 
 
 @recorded
-@frozen
-class AtRest(Event):
+class AtRest(Answer):
     """The camera proved the dice at rest, and moved since before the toss.
 
     `compared` is false where no pose from before the toss was to be had (after a restart).
     """
 
-    occasion: Occasion
     compared: bool = True
 
 
 @recorded
-@frozen
-class TossDisproved(Event):
+class TossDisproved(Answer):
     """At rest, but at least one die lies where one lay before: the toss is not proved (O-12), or
     position and value of all three are unchanged (O-21)."""
 
-    occasion: Occasion
-
 
 @recorded
-@frozen
-class ReadingMade(Event):
+class ReadingMade(Answer):
     """The reader's word on this occasion, after its own retries.
 
     After an `Unreadable` one word may still come: see `commands.KeepLooking`.
     """
 
-    occasion: Occasion
     verdict: Verdict
 
 
 @recorded
-@frozen
 class ReaderFault(Event):
     """Camera or reader is lost, and was not brought back within its deadline."""
 
@@ -258,42 +241,32 @@ class ReaderFault(Event):
 
 
 @recorded
-@frozen
-class LampsProvedDark(Event):
+class LampsProvedDark(Answer):
     """The lamp controller answered dark and healthy. `answered_at_s` is monotonic time."""
 
-    occasion: Occasion
     answered_at_s: float
 
 
 @recorded
-@frozen
-class LampsShown(Event):
+class LampsShown(Answer):
     """Exactly the areas of `values` are lit, read back and measured at the bulbs."""
 
-    occasion: Occasion
     values: Values
 
 
 @recorded
-@frozen
-class LampsDark(Event):
+class LampsDark(Answer):
     """All betting-area lamps are dark, read back and measured."""
-
-    occasion: Occasion
 
 
 @recorded
-@frozen
-class EachLampProved(Event):
+class EachLampProved(Answer):
     """Every one of `areas` was lit alone and then dark, read back and measured both times."""
 
-    occasion: Occasion
     areas: tuple[Area, ...]
 
 
 @recorded
-@frozen
 class LampFault(Event):
     """The lamp controller or the area failed. `occasion` as in `ShakerFault`."""
 
@@ -305,7 +278,6 @@ class LampFault(Event):
 
 
 @recorded
-@frozen
 class ControllerFault(Event):
     """Journal, disk, memory, clock or a digest failed: the round is finished, then the table stops.
 
@@ -316,7 +288,6 @@ class ControllerFault(Event):
 
 
 @recorded
-@frozen
 class ConditionChanged(Event):
     """Settings, light or calibration are no longer those of the last inspection."""
 
@@ -327,110 +298,79 @@ class ConditionChanged(Event):
 
 
 @recorded
-@frozen
-class OpenRequested(Event):
+class OpenRequested(Act):
     """Open the table: from closed to its inspection, from inspected to play."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class CloseRequested(Event):
+class CloseRequested(Act):
     """Close the table, after the round in hand."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class InspectionRequested(Event):
+class InspectionRequested(Act):
     """Run the opening inspection, or one part of it. `at`: wall time; older records have none."""
 
-    person: Person
     part: Part = Part.ALL
     at: datetime | None = None
 
 
 @recorded
-@frozen
-class InspectionAbandoned(Event):
+class InspectionAbandoned(Act):
     """Give up the inspection or the technician's trial under way: motor off, lamps dark."""
-
-    person: Person
 
 
 @recorded
-@frozen
-class LampValuesEntered(Event):
+class LampValuesEntered(Act):
     """Three values of the inspecting person's own choice, to see what they light."""
 
-    person: Person
     values: Values
 
 
 @recorded
-@frozen
-class LampsSeen(Event):
+class LampsSeen(Act):
     """The inspecting person saw the lamps with their own eyes: those of an entry, or each one."""
-
-    person: Person
 
 
 @recorded
-@frozen
-class LampSeenWrong(Event):
+class LampSeenWrong(Act):
     """The inspecting person saw that the lamp of this area is not as it should be."""
 
-    person: Person
     area: Area
 
 
 @recorded
-@frozen
-class WalkRequested(Event):
+class WalkRequested(Act):
     """The inspecting person has entered enough: every lamp is lit alone, one after the other."""
-
-    person: Person
 
 
 @recorded
-@frozen
-class WalkSteered(Event):
+class WalkSteered(Act):
     """The inspecting person steers the walk over every lamp."""
 
-    person: Person
     step: WalkStep
 
 
 @recorded
-@frozen
-class CycleRequested(Event):
+class CycleRequested(Act):
     """The inspecting person starts one cycle of the shaker."""
-
-    person: Person
 
 
 @recorded
-@frozen
-class CycleJudged(Event):
+class CycleJudged(Act):
     """The inspecting person looked: whether the dice were properly tossed."""
 
-    person: Person
     tossed: bool
 
 
 @recorded
-@frozen
-class Signed(Event):
+class Signed(Act):
     """The inspecting person signs the inspection that has just passed. `at`: wall time."""
 
-    person: Person
     at: datetime
 
 
 @recorded
-@frozen
 class ShiftBegan(Event):
     """A new shift starts at this table. Nobody says so where its time of day has come."""
 
@@ -438,75 +378,53 @@ class ShiftBegan(Event):
 
 
 @recorded
-@frozen
-class ShiftInspectionRequested(Event):
+class ShiftInspectionRequested(Act):
     """Run the inspection of the shift that is due. `at`: wall time; older records have none."""
 
-    person: Person
     at: datetime | None = None
 
 
 @recorded
-@frozen
-class TimeConfirmed(Event):
+class TimeConfirmed(Act):
     """A named person confirmed the wall clock. The service then trusts it until the next start."""
-
-    person: Person
 
 
 @recorded
-@frozen
-class DiceChanged(Event):
+class DiceChanged(Act):
     """Other dice are locked in now."""
 
-    person: Person
     serials: tuple[str, ...]
     at: datetime
 
 
 @recorded
-@frozen
-class DiceCorrected(Event):
+class DiceCorrected(Act):
     """The dice on record, not used yet, bear these serials: others were typed for them."""
 
-    person: Person
     serials: tuple[str, ...]
 
 
 @recorded
-@frozen
-class DiceKept(Event):
+class DiceKept(Act):
     """The compartment was opened, and the dice on record are still in it."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class BetsRequested(Event):
+class BetsRequested(Act):
     """The dealer opens the next round."""
 
-    person: Person
+
+@recorded
+class NoMoreBetsCalled(ActOnRound):
+    """The dealer says that no more bets are taken."""
 
 
 @recorded
-@frozen
-class NoMoreBetsCalled(Event):
-    person: Person
-    round: int
-
-
-@recorded
-@frozen
-class ActivationRequested(Event):
+class ActivationRequested(ActOnRound):
     """The dealer starts the shaker (a fresh act, never a held key)."""
 
-    person: Person
-    round: int
-
 
 @recorded
-@frozen
 class PlayerPressed(Event):
     """Fresh edge of the player's button, with the round that the button was lit for."""
 
@@ -514,175 +432,122 @@ class PlayerPressed(Event):
 
 
 @recorded
-@frozen
-class RevealRequested(Event):
+class RevealRequested(ActOnRound):
     """The dealer has the cover opened. Once that has had its time: the cover is off, says this
     person, and its contact is stuck; it takes the dealer and a second person."""
 
-    person: Person
-    round: int
-
 
 @recorded
-@frozen
-class ValuesEntered(Event):
+class ValuesEntered(ActOnRound):
     """The dealer's own reading of the three dice."""
 
-    person: Person
-    round: int
     values: Values
 
 
 @recorded
-@frozen
-class ValuesConfirmed(Event):
+class ValuesConfirmed(ActOnRound):
     """The dealer repeats the values that were read. Other values than those are refused."""
 
-    person: Person
-    round: int
     values: Values
 
 
 @recorded
-@frozen
-class NoRollCalled(Event):
-    person: Person
-    round: int
+class NoRollCalled(ActOnRound):
+    """The dealer sees a die that does not lie flat."""
 
 
 @recorded
-@frozen
-class CompartmentWatched(Event):
+class CompartmentWatched(ActOnRound):
     """Dealer or floorperson: whether the locked compartment stayed in their view meanwhile."""
 
-    person: Person
-    round: int
     stayed: bool
 
 
 @recorded
-@frozen
-class DisputeDecided(Event):
+class DisputeDecided(ActOnRound):
     """The floorperson's decision; `values` is None for no roll."""
 
-    person: Person
-    round: int
     values: Values | None
 
 
 @recorded
-@frozen
-class CorrectionNamed(Event):
+class CorrectionNamed(ActOnRound):
     """The dealer typed wrongly, and names what the dice show; `values` is None for no roll."""
 
-    person: Person
-    round: int
     values: Values | None
 
 
 @recorded
-@frozen
-class CorrectionAgreed(Event):
+class CorrectionAgreed(ActOnRound):
     """A second person agrees to what the dealer named, and repeats it."""
 
-    person: Person
-    round: int
     values: Values | None
 
 
 @recorded
-@frozen
-class PresenceGiven(Event):
+class PresenceGiven(ActOnRound):
     """The person whom the profile names is at the table, before anything is settled by hand."""
 
-    person: Person
-    round: int
-
 
 @recorded
-@frozen
-class WagersSettled(Event):
+class WagersSettled(ActOnRound):
     """Losing wagers collected, then winning paid; or, without a result, all dealt with."""
 
-    person: Person
-    round: int
+
+@recorded
+class LampsOffRequested(ActOnRound):
+    """All is paid: the dealer has the lit combinations cleared."""
 
 
 @recorded
-@frozen
-class LampsOffRequested(Event):
-    person: Person
-    round: int
-
-
-@recorded
-@frozen
-class FaultCleared(Event):
+class FaultCleared(Act):
     """The technician has repaired what `kind` names. The inspection then has to prove it."""
 
-    person: Person
     kind: FaultKind
 
 
 @recorded
-@frozen
-class OutOfServiceRequested(Event):
-    person: Person
+class OutOfServiceRequested(Act):
+    """A person takes the table out of play."""
 
 
 @recorded
-@frozen
-class ReturnRequested(Event):
+class ReturnRequested(Act):
     """Return to service: on to a new opening inspection."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class ShakerRetired(Event):
+class ShakerRetired(Act):
     """The out-of-order procedure was done, so that a manual shaker may be used."""
 
-    person: Person
     steps: frozenset[RetireStep]
 
 
 @recorded
-@frozen
-class ShakerRestored(Event):
+class ShakerRestored(Act):
     """The automated shaker stands ready at the table again; its dice must be recorded anew."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class LidRequested(Event):
+class LidRequested(Act):
     """Release the latch of the compartment's lid, no round in hand. It counts as an opening."""
 
-    person: Person
-
 
 @recorded
-@frozen
-class JogRequested(Event):
+class JogRequested(Act):
     """Turn the motor, table closed. `rpm` and `seconds` are bounded by motion's settings."""
 
-    person: Person
     rpm: float
     seconds: float
 
 
 @recorded
-@frozen
-class TrialTossRequested(Event):
-    person: Person
+class TrialTossRequested(Act):
+    """One toss with the table closed."""
 
 
 @recorded
-@frozen
-class LampTrialRequested(Event):
+class LampTrialRequested(Act):
     """Light these areas one after the other, table closed. Empty: every area of the layout."""
 
-    person: Person
     areas: tuple[Area, ...] = ()

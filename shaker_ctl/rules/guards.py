@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
+from shaker_ctl.rules.agreement import agree, is_alike
 from shaker_ctl.rules.multipliers import lawful
 from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.phases import timer_of
@@ -37,37 +38,33 @@ def guard(otherwise: Words) -> Callable[[Callable[[Context], bool]], Guard]:
     """Decorator: make a guard of a predicate. `otherwise` completes "refused: …"."""
 
     def named(holds: Callable[[Context], bool]) -> Guard:
-        return Guard(holds.__name__.strip("_").replace("_", " "), holds, otherwise)
+        return Guard(holds, otherwise)
 
     return named
 
 
 def negated(one: Guard, otherwise: str) -> Guard:
     """Return the opposite guard; `otherwise` says why, in words of its own, where `one` holds."""
-    return Guard(f"not {one.name}", lambda c: not one.holds(c), otherwise)
+    return Guard(lambda c: not one.holds(c), otherwise)
 
 
 # ── Does the event belong here? ─────────────────────────────────────────────
 
 
-@guard("it belongs to another round, cycle or trial than the one in hand")
-def of_this(c: Context) -> bool:
-    return bool(c.event.occasion == c.state.occasion)
-
-
-@guard("it answers another question than the newest")
-def of_this_question(c: Context) -> bool:
-    return bool(c.event.occasion == c.state.question)
-
-
-@guard("it belongs to a toss that is over")
-def of_this_or_none(c: Context) -> bool:
-    return c.event.occasion is None or c.event.occasion == c.state.occasion
-
-
-@guard("it names another round than the one in hand")
-def of_this_round(c: Context) -> bool:
-    return bool(c.event.round == c.state.round)
+of_this = Guard(
+    lambda c: c.event.occasion == c.state.occasion,
+    "it belongs to another round, cycle or trial than the one in hand",
+)
+of_this_question = Guard(
+    lambda c: c.event.occasion == c.state.question, "it answers another question than the newest"
+)
+of_this_or_none = Guard(
+    lambda c: c.event.occasion is None or c.event.occasion == c.state.occasion,
+    "it belongs to a toss that is over",
+)
+of_this_round = Guard(
+    lambda c: c.event.round == c.state.round, "it names another round than the one in hand"
+)
 
 
 @guard("this timer is not running")
@@ -83,9 +80,9 @@ DEALING = IN_CHARGE | {Role.DEALER}
 FIXING = IN_CHARGE | {Role.TECHNICIAN}
 
 
-@guard("it takes a dealer, a floorperson or a supervisor")
-def dealer_or_above(c: Context) -> bool:
-    return c.event.person.role in DEALING
+dealer_or_above = Guard(
+    lambda c: c.event.person.role in DEALING, "it takes a dealer, a floorperson or a supervisor"
+)
 
 
 @guard("it takes a dealer or above; after an interruption the dealer, in another's presence")
@@ -97,9 +94,9 @@ def who_enters(c: Context) -> bool:
     return who.role is Role.DEALER and not who.is_same(present)
 
 
-@guard("it takes a floorperson or a supervisor")
-def in_charge(c: Context) -> bool:
-    return c.event.person.role in IN_CHARGE
+in_charge = Guard(
+    lambda c: c.event.person.role in IN_CHARGE, "it takes a floorperson or a supervisor"
+)
 
 
 @guard("it takes a floorperson or a supervisor")
@@ -108,19 +105,14 @@ def in_charge_or_clock(c: Context) -> bool:
     return c.event.person is None or c.event.person.role in IN_CHARGE
 
 
-@guard("it takes a technician")
-def technician(c: Context) -> bool:
-    return c.event.person.role is Role.TECHNICIAN
-
-
-@guard("it takes a technician, a floorperson or a supervisor")
-def technician_or_in_charge(c: Context) -> bool:
-    return c.event.person.role in FIXING
-
-
-@guard("the profile has another role make the opening inspection")
-def may_inspect(c: Context) -> bool:
-    return c.event.person.role in c.rules.opening_signers
+technician = Guard(lambda c: c.event.person.role is Role.TECHNICIAN, "it takes a technician")
+technician_or_in_charge = Guard(
+    lambda c: c.event.person.role in FIXING, "it takes a technician, a floorperson or a supervisor"
+)
+may_inspect = Guard(
+    lambda c: c.event.person.role in c.rules.opening_signers,
+    "the profile has another role make the opening inspection",
+)
 
 
 @guard("another role inspects at the start of a shift, and not who signed the opening")
@@ -130,80 +122,42 @@ def may_inspect_shift(c: Context) -> bool:
     return person.role in c.rules.shift_signers and not person.is_same(opened)
 
 
-@guard("the profile names another role whose presence is needed")
-def may_be_present(c: Context) -> bool:
-    return c.event.person.role in c.rules.presence
+may_be_present = Guard(
+    lambda c: c.event.person.role in c.rules.presence,
+    "the profile names another role whose presence is needed",
+)
 
 
 # ── How does this table play? ───────────────────────────────────────────────
 
 
-@guard("no more bets comes before the reveal here")
-def bets_close_before_activation(c: Context) -> bool:
-    return c.rules.nmb_before is NmbBefore.ACTIVATE
-
-
-@guard("no cover is fitted")
-def covered(c: Context) -> bool:
-    return c.rules.covered
-
-
-@guard("covers are allowed here")
-def cover_must_be_absent(c: Context) -> bool:
-    return c.rules.cover_must_be_absent
-
-
-@guard("the automated shaker is in use")
-def manual(c: Context) -> bool:
-    return c.state.manual
-
-
+bets_close_before_activation = Guard(
+    lambda c: c.rules.nmb_before is NmbBefore.ACTIVATE, "no more bets comes before the reveal here"
+)
+covered = Guard(lambda c: c.rules.covered, "no cover is fitted")
+cover_must_be_absent = Guard(lambda c: c.rules.cover_must_be_absent, "covers are allowed here")
+manual = Guard(lambda c: c.state.manual, "the automated shaker is in use")
 by_machine = negated(manual, "the automated shaker is out of use: see `shaker back`")
-
-
-@guard("no cover is wired here")
-def cover_wired(c: Context) -> bool:
-    return c.rules.covered or c.rules.cover_must_be_absent
-
-
-@guard("nobody attends this table who could shake by hand")
-def attended(c: Context) -> bool:
-    return c.rules.attended
-
-
-@guard("the dealer paces this table")
-def autonomous(c: Context) -> bool:
-    return c.rules.autonomous
-
-
-@guard("nobody is asked to settle at this table")
-def people_settle(c: Context) -> bool:
-    return c.rules.people_settle
-
-
-@guard("no player's button starts this shaker")
-def player_activated(c: Context) -> bool:
-    return c.rules.player_activated
-
-
-@guard("no multipliers are offered")
-def with_multipliers(c: Context) -> bool:
-    return c.rules.multipliers
-
-
-@guard("the profile knows no shift inspection")
-def with_shift_inspection(c: Context) -> bool:
-    return c.rules.shift_inspection
-
-
-@guard("values are entered by the dealer here")
-def enters_by_itself(c: Context) -> bool:
-    return c.rules.entry is EntryMode.AUTO
-
-
-@guard("the dealer enters what they read by eye here")
-def dealer_confirms(c: Context) -> bool:
-    return c.rules.entry is EntryMode.DEALER_CONFIRM
+cover_wired = Guard(
+    lambda c: c.rules.covered or c.rules.cover_must_be_absent, "no cover is wired here"
+)
+attended = Guard(lambda c: c.rules.attended, "nobody attends this table who could shake by hand")
+autonomous = Guard(lambda c: c.rules.autonomous, "the dealer paces this table")
+people_settle = Guard(lambda c: c.rules.people_settle, "nobody is asked to settle at this table")
+player_activated = Guard(
+    lambda c: c.rules.player_activated, "no player's button starts this shaker"
+)
+with_multipliers = Guard(lambda c: c.rules.multipliers, "no multipliers are offered")
+with_shift_inspection = Guard(
+    lambda c: c.rules.shift_inspection, "the profile knows no shift inspection"
+)
+enters_by_itself = Guard(
+    lambda c: c.rules.entry is EntryMode.AUTO, "values are entered by the dealer here"
+)
+dealer_confirms = Guard(
+    lambda c: c.rules.entry is EntryMode.DEALER_CONFIRM,
+    "the dealer enters what they read by eye here",
+)
 
 
 @guard("a dealer is at the table, or a person is called")
@@ -229,14 +183,11 @@ def persons_may_say(c: Context) -> bool:
     return not c.event.compartment_open and c.rules.interrupted is Interrupted.DEALER_READS
 
 
-@guard("nothing shows that the lid stayed shut: dealer and floorperson say `in-view`")
-def lid_stayed_shut(c: Context) -> bool:
-    return not c.state.dice_in_doubt
-
-
-@guard("nobody's presence is asked for")
-def in_presence(c: Context) -> bool:
-    return c.state.witness is not None
+lid_stayed_shut = Guard(
+    lambda c: not c.state.dice_in_doubt,
+    "nothing shows that the lid stayed shut: dealer and floorperson say `in-view`",
+)
+in_presence = Guard(lambda c: c.state.witness is not None, "nobody's presence is asked for")
 
 
 @guard("it takes the dealer, and the person whose presence the profile asks for")
@@ -245,9 +196,7 @@ def may_say_in_view(c: Context) -> bool:
     return role is Role.DEALER or role in c.rules.presence
 
 
-@guard("the locked compartment did not stay in view")
-def stayed_in_view(c: Context) -> bool:
-    return bool(c.event.stayed)
+stayed_in_view = Guard(lambda c: c.event.stayed, "the locked compartment did not stay in view")
 
 
 @guard("it takes a dealer or above, and against the lid's flag a floorperson or a supervisor")
@@ -256,9 +205,9 @@ def may_deny(c: Context) -> bool:
     return c.event.person.role in (DEALING if c.state.dice_in_doubt else IN_CHARGE)
 
 
-@guard("say so twice, and the round is void")
-def denied_before(c: Context) -> bool:
-    return c.state.denied_by is not None
+denied_before = Guard(
+    lambda c: c.state.denied_by is not None, "say so twice, and the round is void"
+)
 
 
 @guard("another person denies it: that one takes it back, or the round is void")
@@ -267,9 +216,10 @@ def nobody_else_denies(c: Context) -> bool:
     return by is None or by.is_same(c.event.person)
 
 
-@guard("this person has not said that it stayed in view")
-def own_word(c: Context) -> bool:
-    return bool(c.event.person.is_same(c.state.said_first))
+own_word = Guard(
+    lambda c: c.event.person.is_same(c.state.said_first),
+    "this person has not said that it stayed in view",
+)
 
 
 @guard("nobody is asked: the lid's flag stands, or the compartment was seen open")
@@ -288,16 +238,16 @@ def says_anew(c: Context) -> bool:
 def second_of_two(c: Context) -> bool:
     """Two names, one of them the dealer's and one of those whose presence the text asks for."""
     first, second = c.state.said_first, c.event.person
-    if first is None or first.is_same(second):
+    if first is None or not agree(first, second):
         return False
-    roles = (first.role, second.role)
-    others = c.rules.presence
-    return (Role.DEALER in roles) and any(role in others for role in roles)
+    roles = {first.role, second.role}
+    return Role.DEALER in roles and bool(roles & c.rules.presence)
 
 
-@guard("the reveal has its time: a contact may be called stuck once that is over")
-def reveal_overdue(c: Context) -> bool:
-    return c.state.reveal_overdue
+reveal_overdue = Guard(
+    lambda c: c.state.reveal_overdue,
+    "the reveal has its time: a contact may be called stuck once that is over",
+)
 
 
 @guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
@@ -315,32 +265,20 @@ def dice_hidden(c: Context) -> bool:
     return covered and read_nothing.holds(c)
 
 
-@guard("the round was not interrupted since the toss")
-def interrupted(c: Context) -> bool:
-    return c.state.interrupted
-
-
-@guard("a person moves the cover")
-def cover_driven(c: Context) -> bool:
-    return c.rules.cover_driven
+interrupted = Guard(lambda c: c.state.interrupted, "the round was not interrupted since the toss")
+cover_driven = Guard(lambda c: c.rules.cover_driven, "a person moves the cover")
 
 
 # ── What is the shaker in use for? ──────────────────────────────────────────
 
 
-@guard("no round is in hand")
-def in_play(c: Context) -> bool:
-    return c.state.purpose is Purpose.PLAY
-
-
-@guard("no inspection is in hand")
-def inspecting(c: Context) -> bool:
-    return c.state.purpose in (Purpose.INSPECTION, Purpose.SHIFT)
-
-
-@guard("no opening inspection is in hand")
-def opening_inspection(c: Context) -> bool:
-    return c.state.purpose is Purpose.INSPECTION
+in_play = Guard(lambda c: c.state.purpose is Purpose.PLAY, "no round is in hand")
+inspecting = Guard(
+    lambda c: c.state.purpose in (Purpose.INSPECTION, Purpose.SHIFT), "no inspection is in hand"
+)
+opening_inspection = Guard(
+    lambda c: c.state.purpose is Purpose.INSPECTION, "no opening inspection is in hand"
+)
 
 
 # ── Is it safe, and is it allowed? ──────────────────────────────────────────
@@ -356,29 +294,15 @@ def nothing_denies(c: Context) -> bool:
     return not (s.compartment_open or s.estop_pressed or wrong_cover)
 
 
-@guard("the cover is not closed")
-def cover_is_right(c: Context) -> bool:
-    return c.state.cover_closed if c.rules.covered else True
-
-
-@guard("the cover is closed")
-def cover_is_open(c: Context) -> bool:
-    return not c.state.cover_closed
-
-
-@guard("the cover was opened meanwhile")
-def still_covered(c: Context) -> bool:
-    return bool(c.event.cover_closed)
-
-
-@guard("the lamps are not proved dark")
-def lamps_dark(c: Context) -> bool:
-    return c.state.lamps is Lamps.DARK
-
-
-@guard("a fault has to be cleared first")
-def nothing_broken(c: Context) -> bool:
-    return not c.state.faults - _not_missed(c)
+cover_is_right = Guard(
+    lambda c: c.state.cover_closed if c.rules.covered else True, "the cover is not closed"
+)
+cover_is_open = Guard(lambda c: not c.state.cover_closed, "the cover is closed")
+still_covered = Guard(lambda c: c.event.cover_closed, "the cover was opened meanwhile")
+lamps_dark = Guard(lambda c: c.state.lamps is Lamps.DARK, "the lamps are not proved dark")
+nothing_broken = Guard(
+    lambda c: not c.state.faults - _not_missed(c), "a fault has to be cleared first"
+)
 
 
 def _not_missed(c: Context) -> frozenset[FaultKind]:
@@ -406,9 +330,10 @@ def camera_idle(c: Context) -> bool:
     return c.state.manual or c.state.camera_off
 
 
-@guard("it concerns more than the camera")
-def of_the_camera(c: Context) -> bool:
-    return c.event.what in (Condition.LIGHT, Condition.CALIBRATION)
+of_the_camera = Guard(
+    lambda c: c.event.what in (Condition.LIGHT, Condition.CALIBRATION),
+    "it concerns more than the camera",
+)
 
 
 def looks_on(state: TableState) -> bool:
@@ -417,44 +342,16 @@ def looks_on(state: TableState) -> bool:
     return isinstance(state.reading, Unreadable) and not (no_reader or state.cover_closed)
 
 
-@guard("the reader is in use")
-def camera_off(c: Context) -> bool:
-    return c.state.camera_off
-
-
-@guard("there is no such fault")
-def so_broken(c: Context) -> bool:
-    return c.event.kind in c.state.faults
-
-
-@guard("the lamps are in order")
-def lamps_broken(c: Context) -> bool:
-    return FaultKind.LAMP in c.state.faults
-
-
-@guard("the shift inspection is due")
-def shift_inspected(c: Context) -> bool:
-    return not c.state.shift_due
-
-
-@guard("the shift inspection is not due")
-def shift_due(c: Context) -> bool:
-    return c.state.shift_due
-
-
-@guard("a round is barred; see `status`")
-def not_barred(c: Context) -> bool:
-    return c.state.barred is None
-
-
-@guard("the clock is not what bars a round")
-def barred_by_time(c: Context) -> bool:
-    return c.state.barred is Barrier.TIME_UNTRUSTED
-
-
-@guard("a round may not start now")
-def admitted(c: Context) -> bool:
-    return barrier(c) is None
+camera_off = Guard(lambda c: c.state.camera_off, "the reader is in use")
+so_broken = Guard(lambda c: c.event.kind in c.state.faults, "there is no such fault")
+lamps_broken = Guard(lambda c: FaultKind.LAMP in c.state.faults, "the lamps are in order")
+shift_inspected = Guard(lambda c: not c.state.shift_due, "the shift inspection is due")
+shift_due = Guard(lambda c: c.state.shift_due, "the shift inspection is not due")
+not_barred = Guard(lambda c: c.state.barred is None, "a round is barred; see `status`")
+barred_by_time = Guard(
+    lambda c: c.state.barred is Barrier.TIME_UNTRUSTED, "the clock is not what bars a round"
+)
+admitted = Guard(lambda c: barrier(c) is None, "a round may not start now")
 
 
 def barrier(c: Context) -> Barrier | None:
@@ -521,14 +418,11 @@ def never_used(c: Context) -> bool:
     return not plainly(c.event.serials) & (plainly(c.state.used_dice) - plainly(again))
 
 
-@guard("two persons name other dice here; a second one repeats these serials")
-def dice_seconded(c: Context) -> bool:
-    return not c.rules.parameters.dice_by_two or _named_before(c)
-
-
-@guard("a second person repeats these serials")
-def serials_seconded(c: Context) -> bool:
-    return _named_before(c)
+dice_seconded = Guard(
+    lambda c: not c.rules.parameters.dice_by_two or _named_before(c),
+    "two persons name other dice here; a second one repeats these serials",
+)
+serials_seconded = Guard(lambda c: _named_before(c), "a second person repeats these serials")
 
 
 def _named_before(c: Context) -> bool:
@@ -538,9 +432,7 @@ def _named_before(c: Context) -> bool:
 
 def _named_by_another(c: Context, serials: Iterable[str]) -> bool:
     named = c.state.dice_named
-    if named is None or named.by.is_same(c.event.person):
-        return False
-    return plainly(named.serials) == plainly(serials)
+    return named is not None and agree(named.by, c.event.person, named.serials, serials)
 
 
 @guard("these dice are in use: their serials stand until other dice are locked in")
@@ -582,37 +474,22 @@ def _steps_left(c: Context) -> str:
     return f"the profile requires these steps, too: {', '.join(left)}"
 
 
-@guard(_steps_left)
-def all_steps_done(c: Context) -> bool:
-    return bool(c.event.steps >= c.rules.retire_steps)
+all_steps_done = Guard(lambda c: c.event.steps >= c.rules.retire_steps, _steps_left)
 
 
 # ── What is known of this round? ────────────────────────────────────────────
 
 
-@guard("the values differ from those that were sent")
-def same_values(c: Context) -> bool:
-    return bool(c.event.values == c.state.values)
-
-
-@guard("the multipliers are outside what the profile allows")
-def lawful_multipliers(c: Context) -> bool:
-    return lawful(c.event.multipliers, c.rules.profile.multipliers.ranges, c.rules.areas)
-
-
-@guard("no multiplier was drawn")
-def any_multiplier(c: Context) -> bool:
-    return bool(c.event.multipliers)
-
-
-@guard("no multipliers are in force")
-def multipliers_in_force(c: Context) -> bool:
-    return c.state.multipliers_shown
-
-
-@guard("no multiplier was drawn")
-def multipliers_drawn(c: Context) -> bool:
-    return bool(c.state.multipliers)
+same_values = Guard(
+    lambda c: c.event.values == c.state.values, "the values differ from those that were sent"
+)
+lawful_multipliers = Guard(
+    lambda c: lawful(c.event.multipliers, c.rules.profile.multipliers.ranges, c.rules.areas),
+    "the multipliers are outside what the profile allows",
+)
+any_multiplier = Guard(lambda c: bool(c.event.multipliers), "no multiplier was drawn")
+multipliers_in_force = Guard(lambda c: c.state.multipliers_shown, "no multipliers are in force")
+multipliers_drawn = Guard(lambda c: bool(c.state.multipliers), "no multiplier was drawn")
 
 
 @guard("the cycle was not seen to be good")
@@ -622,27 +499,20 @@ def good_cycle(c: Context) -> bool:
     return isinstance(reading, Verified) or (c.state.camera_off and reading is None)
 
 
-@guard("nothing was typed with no reading beside it")
-def typed(c: Context) -> bool:
-    return c.state.entered is not None
+typed = Guard(lambda c: c.state.entered is not None, "nothing was typed with no reading beside it")
 
 
 @guard("the values differ from those that were typed")
 def typed_as_read(c: Context) -> bool:
     reading, entered = c.state.reading, c.state.entered
-    if not isinstance(reading, Verified) or entered is None:
-        return False
-    return sorted(entered) == sorted(reading.values)
+    return isinstance(reading, Verified) and is_alike(entered, reading.values)
 
 
-@guard("the reader read the dice before they were entered, or once since")
-def by_eye_alone(c: Context) -> bool:
-    return isinstance(c.state.by_eye, Unreadable)
-
-
-@guard("no reader looks at the dice")
-def looked_at(c: Context) -> bool:
-    return not camera_idle.holds(c)
+by_eye_alone = Guard(
+    lambda c: isinstance(c.state.by_eye, Unreadable),
+    "the reader read the dice before they were entered, or once since",
+)
+looked_at = Guard(lambda c: not camera_idle.holds(c), "no reader looks at the dice")
 
 
 @guard("rest has not been proved")
@@ -651,19 +521,11 @@ def gives_up(c: Context) -> bool:
     return isinstance(c.event.verdict, Unreadable)
 
 
-@guard("the values were not verified")
-def read_verified(c: Context) -> bool:
-    return isinstance(c.state.reading, Verified)
-
-
-@guard("the dice lie flat")
-def read_no_roll(c: Context) -> bool:
-    return isinstance(c.state.reading, NoRoll)
-
-
-@guard("the dice were read")
-def read_nothing(c: Context) -> bool:
-    return isinstance(c.state.reading, Unreadable)
+read_verified = Guard(
+    lambda c: isinstance(c.state.reading, Verified), "the values were not verified"
+)
+read_no_roll = Guard(lambda c: isinstance(c.state.reading, NoRoll), "the dice lie flat")
+read_nothing = Guard(lambda c: isinstance(c.state.reading, Unreadable), "the dice were read")
 
 
 @guard("the dice were read")
@@ -672,22 +534,19 @@ def unread(c: Context) -> bool:
     return c.state.reading is None or isinstance(c.state.reading, Unreadable)
 
 
-@guard("the values are not three of 1 to 6")
-def possible_values(c: Context) -> bool:
-    return is_values(c.event.values)
+possible_values = Guard(lambda c: is_values(c.event.values), "the values are not three of 1 to 6")
 
 
 @guard("the values differ from those that were read")
 def repeats_reading(c: Context) -> bool:
-    reading, values = c.state.reading, c.event.values  # none: a no roll
-    return (
-        isinstance(reading, Verified) and bool(values) and sorted(values) == sorted(reading.values)
-    )
+    reading = c.state.reading
+    return isinstance(reading, Verified) and is_alike(c.event.values, reading.values)
 
 
-@guard("a value of this round is verified or entered")
-def value_unknown(c: Context) -> bool:
-    return not isinstance(c.state.reading, Verified)
+value_unknown = Guard(
+    lambda c: not isinstance(c.state.reading, Verified),
+    "a value of this round is verified or entered",
+)
 
 
 @guard("who entered against the reading does not decide: another person does")
@@ -728,7 +587,7 @@ def was_named(c: Context) -> bool:
     """A decision is between what dealer and reader saw; it is no third reading."""
     reading, values = c.state.reading, c.event.values
     named = [c.state.entered, reading.values if isinstance(reading, Verified) else None]
-    return values is not None and any(each and sorted(each) == sorted(values) for each in named)
+    return any(each and is_alike(each, values) for each in named)
 
 
 @guard("neither the dealer nor the reader named a die that is not flat")
@@ -737,50 +596,36 @@ def no_roll_named(c: Context) -> bool:
     return c.state.entered is None or isinstance(c.state.reading, NoRoll)
 
 
-@guard("it takes the dealer")
-def the_dealer(c: Context) -> bool:
-    return c.event.person.role is Role.DEALER
-
-
-@guard("what the readers verified, and nobody disputed, is not corrected")
-def on_a_persons_word(c: Context) -> bool:
-    return c.state.source in (Source.ENTERED, Source.DECIDED)
-
-
-@guard("this round was corrected before; it is done once")
-def not_corrected(c: Context) -> bool:
-    return c.state.correction is None
-
-
-@guard("the dice may lie otherwise: opened since the toss; or an outage, then two say `in-view`")
-def as_they_fell(c: Context) -> bool:
-    return not c.state.dice_in_doubt
+the_dealer = Guard(lambda c: c.event.person.role is Role.DEALER, "it takes the dealer")
+on_a_persons_word = Guard(
+    lambda c: c.state.source in (Source.ENTERED, Source.DECIDED),
+    "what the readers verified, and nobody disputed, is not corrected",
+)
+not_corrected = Guard(
+    lambda c: c.state.correction is None, "this round was corrected before; it is done once"
+)
+as_they_fell = Guard(
+    lambda c: not c.state.dice_in_doubt,
+    "the dice may lie otherwise: opened since the toss; or an outage, then two say `in-view`",
+)
 
 
 @guard("this is the result that stands, or it is not three of 1 to 6")
 def another_result(c: Context) -> bool:
-    named, stands = c.event.values, c.state.values
-    if named is None or stands is None:
-        return (named is None) != (stands is None) and (named is None or is_values(named))
-    return is_values(named) and sorted(named) != sorted(stands)
+    named = c.event.values
+    return (named is None or is_values(named)) and not is_alike(named, c.state.values)
 
 
 @guard("it takes a second person, who repeats what the dealer named: that, and nothing else")
 def as_named_by_another(c: Context) -> bool:
     """Only what the dealer named, and by another person than the dealer."""
     named = c.state.named
-    if named is None or named.by.is_same(c.event.person):
-        return False
-    values = c.event.values
-    if named.values is None or values is None:
-        return named.values is values
-    return sorted(named.values) == sorted(values)
+    return named is not None and agree(named.by, c.event.person, named.values, c.event.values)
 
 
 @guard("with no reading beside them the values are typed twice; these are the first")
 def typed_twice(c: Context) -> bool:
-    entered = c.state.entered
-    return entered is not None and sorted(entered) == sorted(c.event.values)
+    return c.state.entered is not None and is_alike(c.state.entered, c.event.values)
 
 
 @guard("it is settled in the presence of another person")
@@ -791,14 +636,10 @@ def another_settles(c: Context) -> bool:
     return not c.event.person.is_same(present)
 
 
-@guard("no roll was decided")
-def decides_values(c: Context) -> bool:
-    return c.event.values is not None and is_values(c.event.values)
-
-
-@guard("values were decided")
-def decides_no_roll(c: Context) -> bool:
-    return c.event.values is None
+decides_values = Guard(
+    lambda c: c.event.values is not None and is_values(c.event.values), "no roll was decided"
+)
+decides_no_roll = Guard(lambda c: c.event.values is None, "values were decided")
 
 
 # ── Where is the inspection? ────────────────────────────────────────────────
@@ -814,30 +655,25 @@ def is_inspector(c: Context) -> bool:
     return is_same_in_role(c.event.person, c.state.inspector)
 
 
-@guard("more lamp entries are to come")
-def enough_entries(c: Context) -> bool:
-    return c.state.entry >= c.rules.lamp_entries
-
-
-@guard("this table has no such area")
-def of_this_layout(c: Context) -> bool:
-    return c.event.area in c.rules.areas
+enough_entries = Guard(
+    lambda c: c.state.entry >= c.rules.lamp_entries, "more lamp entries are to come"
+)
+of_this_layout = Guard(lambda c: c.event.area in c.rules.areas, "this table has no such area")
 
 
 def steers(step: WalkStep) -> Guard:
     """The person asks for this step of the walk."""
     words = f"another step than `{step.value}` was asked for"
-    return Guard(f"steers {step.value}", lambda c: c.event.step is step, words)
+    return Guard(lambda c: c.event.step is step, words)
 
 
-@guard("it was seen that the dice were not properly tossed")
-def properly_tossed(c: Context) -> bool:
-    return bool(c.event.tossed)
-
-
-@guard("the wall clock is not trusted")
-def time_is_trusted(c: Context) -> bool:
-    return c.event.trust is not TimeTrust.NONE and not c.event.behind_last_record
+properly_tossed = Guard(
+    lambda c: c.event.tossed, "it was seen that the dice were not properly tossed"
+)
+time_is_trusted = Guard(
+    lambda c: c.event.trust is not TimeTrust.NONE and not c.event.behind_last_record,
+    "the wall clock is not trusted",
+)
 
 
 CLOCK_SLACK = timedelta(minutes=5)
@@ -860,39 +696,19 @@ def signature_aged(c: Context) -> bool:
     return aged(c.rules, s.signed_at, now) or aged(c.rules, s.inspected_since, now)
 
 
-@guard("every part was inspected lately enough to be signed")
-def parts_aged(c: Context) -> bool:
-    return aged(c.rules, c.state.inspected_since, c.event.at)
-
-
-@guard("not every lamp was tested")
-def every_area(c: Context) -> bool:
-    return set(c.event.areas) == set(c.rules.areas)
-
-
-@guard("only a part was asked for")
-def whole_inspection(c: Context) -> bool:
-    return c.state.part is Part.ALL
-
-
-@guard("the lamps are not asked for")
-def with_lamps(c: Context) -> bool:
-    return c.event.part is not Part.SHAKER
-
-
-@guard("the shaker has not passed")
-def shaker_passed(c: Context) -> bool:
-    return Part.SHAKER in c.state.passed
-
-
-@guard("the lamps have not passed")
-def lamps_passed(c: Context) -> bool:
-    return Part.LAMPS in c.state.passed
-
-
-@guard("the multipliers' displays are to be seen first")
-def displays_seen(c: Context) -> bool:
-    return not c.rules.multipliers or c.state.phase is Phase.ODDS_TO_BE_SEEN
+parts_aged = Guard(
+    lambda c: aged(c.rules, c.state.inspected_since, c.event.at),
+    "every part was inspected lately enough to be signed",
+)
+every_area = Guard(lambda c: set(c.event.areas) == set(c.rules.areas), "not every lamp was tested")
+whole_inspection = Guard(lambda c: c.state.part is Part.ALL, "only a part was asked for")
+with_lamps = Guard(lambda c: c.event.part is not Part.SHAKER, "the lamps are not asked for")
+shaker_passed = Guard(lambda c: Part.SHAKER in c.state.passed, "the shaker has not passed")
+lamps_passed = Guard(lambda c: Part.LAMPS in c.state.passed, "the lamps have not passed")
+displays_seen = Guard(
+    lambda c: not c.rules.multipliers or c.state.phase is Phase.ODDS_TO_BE_SEEN,
+    "the multipliers' displays are to be seen first",
+)
 
 
 @guard("cycles are still missing")
@@ -901,27 +717,20 @@ def last_good_cycle(c: Context) -> bool:
     return c.state.good + 1 >= (c.rules.shift_cycles if shift else c.rules.cycles)
 
 
-@guard("fewer bad cycles in a row than make a fault")
-def last_bad_cycle(c: Context) -> bool:
-    return c.state.bad + 1 >= BAD_CYCLES
+last_bad_cycle = Guard(
+    lambda c: c.state.bad + 1 >= BAD_CYCLES, "fewer bad cycles in a row than make a fault"
+)
 
 
 # ── What follows? ───────────────────────────────────────────────────────────
 
 
-@guard("no inspection is due")
-def inspection_follows(c: Context) -> bool:
-    return c.state.after is After.INSPECTION
-
-
-@guard("nothing is broken, and the table was not out of service before the trial")
-def stays_out(c: Context) -> bool:
-    return c.state.after is After.OUT_OF_SERVICE or not nothing_broken.holds(c)
-
-
-@guard("nobody asked to close")
-def closing_follows(c: Context) -> bool:
-    return c.state.after is After.CLOSE
+inspection_follows = Guard(lambda c: c.state.after is After.INSPECTION, "no inspection is due")
+stays_out = Guard(
+    lambda c: c.state.after is After.OUT_OF_SERVICE or not nothing_broken.holds(c),
+    "nothing is broken, and the table was not out of service before the trial",
+)
+closing_follows = Guard(lambda c: c.state.after is After.CLOSE, "nobody asked to close")
 
 
 # ── The opposites that the table asks for, each with words of its own ───────

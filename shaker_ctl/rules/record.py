@@ -6,8 +6,10 @@ replay. Adding a field with a default is fine; renaming one needs a translation 
 
 from __future__ import annotations
 
-from typing import TypeVar
+from dataclasses import field
+from typing import TypeVar, dataclass_transform
 
+from shaker_ctl.frozen import frozen
 from shaker_ctl.plain_form import Plain, PlainForm, PlainFormError
 from vision.reading import NoRoll, Unreadable, Verified
 
@@ -18,7 +20,13 @@ _FORM = PlainForm(_REGISTRY.get, texts={Unreadable: "reason"})
 to_record = _FORM.plain
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def recorded(cls: type[T]) -> type[T]:
+    """Class decorator: frozen, and `from_record` finds it by its name."""
+    return known(frozen(cls))
+
+
+def known(cls: type[T]) -> type[T]:
     """Class decorator: let `from_record` find this dataclass by its name."""
     if _REGISTRY.setdefault(cls.__name__, cls) is not cls:
         raise TypeError(f"two recorded classes are called {cls.__name__}")

@@ -36,10 +36,11 @@ Words = str | Callable[[Context], str]
 class Guard(NamedTuple):
     """A condition with the words of its refusal."""
 
-    name: str
     holds: Callable[[Context], bool]
     otherwise: Words
     """Why the event is refused when this does not hold; completes "refused: …"."""
+    name: str = ""
+    """As the rows' text spells it, which gives it."""
 
     def why(self, context: Context) -> str:
         """Return these words for this refusal."""

@@ -1,8 +1,8 @@
 """The table's whole state: everything that a decision can depend on.
 
-Owns the phases and the state record. Must not decide anything, and holds no clock, no random
-source, no device. Two equal states behave equally for ever; the journal stores them and
-`record.from_record` brings them back.
+Owns the phases and the state record, whose parts are forgotten as a whole. Must not decide
+anything, and holds no clock, no random source, no device. Two equal states behave equally for ever;
+the journal stores them and `record.from_record` brings them back.
 
 A phase is where the table stands; phases marked *passing* are left again within the same step.
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from shaker_ctl.rules.outcome import Values
-from shaker_ctl.rules.record import recorded
+from shaker_ctl.rules.record import known
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
@@ -147,33 +147,23 @@ class After(Word):
     """A trial of a table that nobody has returned to service."""
 
 
-@recorded
-@dataclass(frozen=True)
-class TableState:
-    """One table at one moment."""
+@dataclass(frozen=True, kw_only=True)
+class Shake:
+    """The shaker in use: for a round, a cycle or a trial."""
 
-    phase: Phase
-    purpose: Purpose = Purpose.PLAY
-    """What the toss, the lamps and the reader are in use for; PLAY outside of any use."""
-    round: int = 0
-    """Number of the round in hand or of the last one; 0 before the first."""
-    serial: int = 0
-    """Number of the last inspection entry, cycle, trial or question to the clock."""
-
-    # the round in hand
     plan: TossPlan | None = None
     retried: bool = False
     """StartToss was given a second time because the lamps' answer had grown old before EN-on."""
-    multipliers: tuple[Multiplied, ...] = ()
-    """Drawn this round; in force only when `multipliers_shown`."""
-    multipliers_shown: bool = False
     reading: Verdict | None = None
     """The reader's word, until the values of the round stand."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What people have said of a toss while no result stands."""
+
     entered: Values | None = None
     """Typed once with no reading beside it; in a dispute the dealer's values, None for no roll."""
-    values: Values | None = None
-    """The values of this round (or inspection entry), once they stand."""
-    source: Source | None = None
     enterer: Person | None = None
     """Who typed once with no reading beside it. In a dispute: who entered against the reading, and
     so may not decide."""
@@ -188,6 +178,15 @@ class TableState:
     """Restarted since the toss, and no value stands: the dealer reads, in another's presence."""
     reveal_overdue: bool = False
     """The time of the reveal has passed, and the contact still says that the cover is closed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """How the round ended, or is ending."""
+
+    values: Values | None = None
+    """The values of this round (or inspection entry), once they stand."""
+    source: Source | None = None
     ending: Ending | None = None
     cause: Cause | None = None
     named: Named | None = None
@@ -198,7 +197,20 @@ class TableState:
     """The result is what a dealer saw: what the reader says of the same dice. `Unreadable` until it
     has read them after all, before wagers are settled."""
 
-    # the inspection in hand, and what has passed
+
+@dataclass(frozen=True, kw_only=True)
+class Round(Result, Said, Shake):
+    """The round in hand. It is recorded where it ends, and then forgotten as a whole."""
+
+    multipliers: tuple[Multiplied, ...] = ()
+    """Drawn this round; in force only when `multipliers_shown`."""
+    multipliers_shown: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """The inspection in hand, and the one that is signed."""
+
     part: Part | None = None
     passed: frozenset[Part] = frozenset()
     """Parts of the opening inspection that have passed and are not signed yet."""
@@ -219,12 +231,11 @@ class TableState:
     inspected_since: datetime | None = None
     """When the oldest part was begun of the inspection in hand, or of the one that is signed."""
 
-    # the world
-    compartment_open: bool = False
-    estop_pressed: bool = False
-    cover_closed: bool = False
-    lamps: Lamps = Lamps.UNKNOWN
-    dice: DiceSet | None = None
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """Whether the dice on record are those in the compartment."""
+
     dice_in_doubt: bool = False
     """The compartment was opened since somebody said which dice are in it, or may have been:
     the power was off, and no flag shows that the lid stayed shut."""
@@ -232,6 +243,27 @@ class TableState:
     """In doubt, and not for an outage alone: the contact said so, or the latch was released."""
     dice_named: DiceNamed | None = None
     """Other dice, or other serials for these, named by the first of two persons."""
+
+
+@known
+@dataclass(frozen=True)
+class TableState(Doubt, Inspection, Round):
+    """One table at one moment. Each part of it is forgotten as a whole (`forgotten`)."""
+
+    phase: Phase
+    purpose: Purpose = Purpose.PLAY
+    """What the toss, the lamps and the reader are in use for; PLAY outside of any use."""
+    round: int = 0
+    """Number of the round in hand or of the last one; 0 before the first."""
+    serial: int = 0
+    """Number of the last inspection entry, cycle, trial or question to the clock."""
+
+    # the world
+    compartment_open: bool = False
+    estop_pressed: bool = False
+    cover_closed: bool = False
+    lamps: Lamps = Lamps.UNKNOWN
+    dice: DiceSet | None = None
     dice_untried: bool = False
     """Nothing was tossed or inspected since these dice were recorded: two persons may still put
     their serials right."""
@@ -280,3 +312,9 @@ _occasion = lru_cache(maxsize=8)(Occasion)
 """Every command of a step asks for the same one."""
 
 _FIELDS = frozenset(each.name for each in fields(TableState))
+
+
+@cache
+def forgotten(*parts: type) -> dict[str, object]:
+    """Return the changes after which nothing is known of these parts of the state."""
+    return {each.name: each.default for part in parts for each in fields(part)}

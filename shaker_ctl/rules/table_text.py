@@ -11,6 +11,9 @@ does not exist ends the import with its file, its line and the nearest names.
 A clause is a key of the profile, a name of `citations`, or the device's own duty in words. Groups
 of `phases` stand in capitals, with `|` and `-`; `(at once)` is taken within the step that reached
 the phase; `=` stays. Lines from a `#` on are for people. An empty line ends a row.
+
+A row whose last line is `for A, B` stands for a row for each: the lines of these names in the
+matrix above, which begins with `|`, fill its braces. What is empty there is left out.
 """
 
 from __future__ import annotations
@@ -41,6 +44,8 @@ _KEY = re.compile(r"[a-z_]+\.[a-z_]+")
 _IN_WORDS = re.compile(r"[^\s._]+( [^\s._]+)+")
 _STRANGE = re.compile(r"[^ -~·→]")
 """Letters of another script look like ours, and so do other spaces."""
+_FOR = re.compile(r"\s+for (.+)")
+_EMPTY = re.compile(r"(?<=·) *[;&](?= )|[;&] *(?= ·)| · *$", re.MULTILINE)
 
 
 class RowTextError(ValueError):
@@ -84,6 +89,7 @@ def read(name: str, text: str) -> Iterator[Entry]:
         RowTextError: a name or an argument does not exist, or a row lacks a part.
     """
     above = ""
+    matrix: Matrix = {}
     number, is_read = 1, False
     for block in re.split(r"\n[ \t]*\n", text):
         lines = block.split("\n")
@@ -94,12 +100,41 @@ def read(name: str, text: str) -> Iterator[Entry]:
             is_read = True
             line = number + lines.index(own[0])
             try:
-                yield Entry(_row(own), name, line, above, "\n".join(own))
+                if own[0].startswith("|"):
+                    matrix = _matrix(own)
+                else:
+                    for each in _filled(own, matrix):
+                        yield Entry(_row(each.splitlines()), name, line, above, each)
             except RowTextError as error:
                 raise RowTextError(f"{name}.rows, line {line}: {error}") from None
         number += len(lines) + 1
     if not is_read:
         raise RowTextError(f"{name}.rows has no row")
+
+
+Matrix = dict[str, dict[str, str]]
+"""By the name of a fault: its words, by the names of the columns."""
+
+
+def _matrix(lines: list[str]) -> Matrix:
+    head, *faults = ([cell.strip() for cell in each.split("|")[1:-1]] for each in lines)
+    if uneven := next((words for words in faults if len(words) != len(head)), None):
+        raise RowTextError(f"the matrix's line `{uneven[0]}` has not {len(head)} cells")
+    return {words[0]: dict(zip(head, words, strict=True)) for words in faults}
+
+
+def _filled(lines: list[str], matrix: Matrix) -> Iterator[str]:
+    """Yield a row's text, once for each line of the matrix that it is for."""
+    names = _FOR.fullmatch(lines[-1])
+    if names is None:
+        yield "\n".join(lines)
+        return
+    for name in names[1].split(", "):
+        words = _found(matrix, name, "line of the matrix")
+        try:
+            yield _EMPTY.sub("", "\n".join(lines[:-1]).format_map(words))
+        except KeyError as error:
+            raise RowTextError(f"the matrix has no column {error}") from None
 
 
 def _row(lines: list[str]) -> Row:
@@ -212,7 +247,7 @@ def _group(name: str) -> frozenset[Phase]:
 @functools.cache
 def _guard(text: str) -> Guard:
     found: Guard = _made(text, GUARDS, GUARD_BUILDERS, "guard")[1]
-    return found
+    return found._replace(name=text)
 
 
 @functools.cache

@@ -11,7 +11,6 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 
-from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
 
@@ -36,7 +35,6 @@ class Role(Word):
 
 
 @recorded
-@frozen
 class Person:
     """Who did something: name, role and credential as logged in, recorded with every action."""
 
@@ -71,7 +69,6 @@ class Purpose(Word):
 
 
 @recorded
-@frozen
 class Occasion:
     """One use of the devices: a round of play, a lamp entry or cycle of an inspection, a trial;
     or one question to the clock.
@@ -91,7 +88,6 @@ def play(number: int) -> Occasion:
 
 
 @recorded
-@frozen
 class TossPlan:
     """One shake, drawn from the operating system's randomness inside the approved procedure."""
 
@@ -106,7 +102,6 @@ class TossPlan:
 
 
 @recorded
-@frozen
 class TossProof:
     """What the tachometer says about a finished toss. Recorded; the decision is the event's."""
 
@@ -132,7 +127,6 @@ class Source(Word):
 
 
 @recorded
-@frozen
 class Named:
     """Another result that the dealer names, while nobody has agreed yet. No values: no roll."""
 
@@ -141,7 +135,6 @@ class Named:
 
 
 @recorded
-@frozen
 class Correction:
     """Two persons put another result in the place of the first, before wagers were settled."""
 
@@ -247,7 +240,6 @@ class TimeTrust(Word):
 
 
 @recorded
-@frozen
 class DiceSet:
     """The dice that are locked in."""
 
@@ -257,7 +249,6 @@ class DiceSet:
 
 
 @recorded
-@frozen
 class DiceNamed:
     """Other dice that one of two persons has named; the second repeats them."""
 
@@ -268,7 +259,6 @@ class DiceNamed:
 
 
 @recorded
-@frozen
 class Multiplied:
     """One betting position with a multiplier: the odds (to 1) that it pays this round."""
 

@@ -15,6 +15,7 @@ from shaker_ctl.console.grammar import TypedCommand
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.rules import blind, events
+from shaker_ctl.rules.agreement import agree
 from shaker_ctl.rules.phases import AT_HAND
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Barrier, Condition, Part, Person
@@ -194,7 +195,7 @@ class TableDesk:
             was = {name: count for name, count in self.meters().items() if isinstance(count, int)}
             with self._lock:
                 first, self._clearing = self._clearing, (by, now)
-                if first is None or first[0].is_same(by) or now - first[1] > SECOND_WITHIN_S:
+                if first is None or not agree(first[0], by) or now - first[1] > SECOND_WITHIN_S:
                     return Answer.ok(
                         "noted; within five minutes a second person says: meters clear"
                     )

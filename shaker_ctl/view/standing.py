@@ -11,6 +11,7 @@ from collections.abc import Sequence, Set
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.agreement import is_alike
 from shaker_ctl.rules.guards import NEEDS_MANUAL_SHAKER, looks_on
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
@@ -120,9 +121,7 @@ def _to_enter(state: TableState, read: Values | None, entry: EntryMode) -> str:
 def _read_late(state: TableState) -> str:
     """What the reader has read since the dealer entered, where it is another result."""
     read, stands = read_values(state.by_eye), state.values
-    if not isinstance(state.by_eye, Verified | NoRoll) or sorted(read or ()) == sorted(
-        stands or ()
-    ):
+    if not isinstance(state.by_eye, Verified | NoRoll) or is_alike(read, stands):
         return ""
     return f"the reader reads {_seen(read)}, and not {_seen(stands)}: look at the dice; "
 

@@ -215,7 +215,7 @@ def _awaited(case: Case) -> dict[type[ev.Event], Role]:
                 ev.TimeConfirmed: f,
             }
         case P.READY:
-            ready = {
+            ready: dict[type[ev.Event], Role] = {
                 ev.CloseRequested: f,
                 ev.LidRequested: f,
                 ev.TimeConfirmed: f,

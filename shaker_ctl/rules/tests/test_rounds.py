@@ -889,7 +889,7 @@ def test_every_step_can_say_on_what_it_rests():
 
 def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
     def guard(name: str, *, holds: bool) -> Guard:
-        return Guard(name, lambda _: holds, f"{name} is missing")
+        return Guard(lambda _: holds, f"{name} is missing")
 
     met, first, second, third = (
         guard(name, holds=name == "met") for name in ("met", "first", "second", "third")

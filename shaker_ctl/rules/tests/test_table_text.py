@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from shaker_ctl.rules import effects as fx
@@ -10,7 +12,7 @@ from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.citations import ENDED
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.table_text import RowTextError, entries, read
+from shaker_ctl.rules.table_text import RowTextError, read
 
 ROW = """# the words of the clause
 lamps do not clear  [lamp_fault.resume_when_fixed]
@@ -26,7 +28,8 @@ def test_a_row_is_read_into_what_the_machine_runs():
     assert (row.name, row.may_cite) == ("lamps do not clear", ("lamp_fault.resume_when_fixed",))
     assert row.phases == (ph.SHUT | {Phase.CLEARING}) - {Phase.CLOSED}
     assert (row.on, row.to) == (ev.LampFault, Phase.ROUND_OVER)
-    assert row.when == (g.of_this_or_none, g.not_in_play)
+    assert [each.name for each in row.when] == ["of this or none", "not in play"]
+    assert [each.holds for each in row.when] == [g.of_this_or_none.holds, g.not_in_play.holds]
     assert [note.__name__ for note in row.notes] == ["cover_closed := True"]
     assert row.do[0] is fx.hide_multipliers
     assert row.do[1].__name__ == "raise lamp fault"
@@ -92,6 +95,32 @@ def test_a_text_without_a_row_is_refused_and_blank_lines_are_counted():
     assert [each.line for each in read("tried", f"{ROW}\n \n\n{ROW}")] == [2, 10]
 
 
-def test_no_two_rows_of_the_table_have_one_title():
-    titles = [each.row.name for each in entries()]
-    assert len(set(titles)) == len(titles)
+MATRIX = """| fault | what | event | when |
+| lid | lid opened | CompartmentOpened | |
+| cover | cover on | CoverClosed | covered |
+
+{what}: shut  [ENDED]
+    SHUT · {event} · {when} & in play
+    → =
+    for lid, cover
+"""
+
+
+def test_a_row_of_the_matrix_stands_for_one_row_of_each_fault_that_it_names():
+    lid, cover = read("tried", MATRIX)
+    assert (lid.row.name, lid.row.on) == ("lid opened: shut", ev.CompartmentOpened)
+    assert lid.text.splitlines()[1] == "    SHUT · CompartmentOpened · in play"
+    assert cover.text.splitlines()[1] == "    SHUT · CoverClosed · covered & in play"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("for lid", "for lids", "line 5: no line of the matrix is called `lids`; did you mean lid"),
+        ("{when}", "{where}", "line 5: the matrix has no column 'where'"),
+        ("CompartmentOpened | |", "CompartmentOpened |", "line 1: the matrix's line `lid` has not"),
+    ],
+)
+def test_a_wrong_matrix_is_refused_with_its_place(right, wrong, told):
+    with pytest.raises(RowTextError, match=re.escape(told)):
+        list(read("tried", MATRIX.replace(right, wrong)))

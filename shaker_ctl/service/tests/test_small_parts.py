@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from shaker_ctl import rules
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.vocabulary import Cause, FaultKind, Notice, TimeTrust, WagersDo, play
 from shaker_ctl.service import wall_time
@@ -61,6 +63,13 @@ def test_an_unknown_fault_code_still_has_a_cause_and_a_remedy() -> None:
         queue.raise_(kind, f"unheard-of-{kind.value}", 0.0)
     assert all(fault.cause and fault.remedy for fault in queue.standing())
     assert all(cause and remedy for cause, remedy in WORDS.values())
+
+
+def test_every_fault_that_a_row_of_the_rules_raises_has_words() -> None:
+    folder = Path(rules.__file__).with_name("table")
+    raised = re.findall(r"fault\(\w+, ([\w-]+)\)", "".join(map(Path.read_text, folder.glob("*"))))
+    assert len(raised) > 10
+    assert set(raised) - set(WORDS) == set()
 
 
 @pytest.mark.parametrize("notice", Notice)

@@ -45,13 +45,23 @@ FIRST: Mapping[str, str] = {
     "console.dealer.device": "the device file; empty: no such console",
     "console.dealer.roles": "who may log in there",
     "journal.second": "the second copy, on another medium",
-    "page.address": "where the page listens, if other computers show it",
-    "page.certificate": "its certificate, which `shaker-ctl install --page` makes",
-    "page.key": "the key of that certificate",
+    "page.address": "where the page listens: `0.0.0.0` for other computers, too",
     "seal.required": "`true`, or `false` for a trial without an approver",
 }
 """What a house decides for a first table, and how: keys, and a section that a command fills in.
 Every other key has a default that holds."""
+
+SUGGESTED: Mapping[str, Any] = {
+    "service.table_name": "Sic Bo 1",
+    "camera.device": "/dev/shaker-camera",
+    "lamp.device": "/dev/shaker-lamps",
+    "console.technician.device": "/dev/serial0",
+    "console.technician.roles": ["technician", "floorperson", "supervisor"],
+    "console.dealer.device": "/dev/ttyGS0",
+    "console.dealer.roles": ["dealer", "floorperson", "supervisor"],
+    "seal.required": True,
+}
+"""What `setup` offers where a table usually differs from the default."""
 
 
 @frozen

@@ -16,7 +16,7 @@ from hil_tests.processes import Program, program
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.console import accounts
-from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, make_pair
 from shaker_ctl.service.status_socket import read_status
 
 CHROMIUM = "/usr/bin/chromium"
@@ -76,7 +76,7 @@ def _start_guarded(stage: Stage) -> None:
         accounts.add(folder / "users.toml", name, accounts.ROLES[role], WORD, f"{name}-1")
     keys = folder / "keys"
     keys.mkdir()
-    MakeCertificate(keys, "root")._make()
+    make_pair(keys)
     told: dict[str, Any] = dict(tomlkit.parse((folder / "settings.toml").read_text("utf-8")))
     told["page"] = {
         "port": 0,

@@ -28,10 +28,9 @@ from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.examination import examine
 from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.installation.places import PREFIX, Places
-from shaker_ctl.installation.plan import Wishes, to_install
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal import place
+from shaker_ctl.tests.installed_table import install_table
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(180)]
 
@@ -111,8 +110,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (root / "usr/bin/pinctrl").chmod(0o755)
-    for act in to_install(Wishes(Places(root, prefix=PREFIX), pins=PinParameters(motor_supply=27))):
-        act.do()
+    install_table(root, PinParameters(motor_supply=27))
     session = Session(Plan(seed=5), folder / "table")
     # Another medium than the journal's: on this machine, memory.
     with tempfile.TemporaryDirectory(dir="/dev/shm") as second:
@@ -223,7 +221,7 @@ def without_a_pin_tool(bench: Bench) -> None:
 
 
 def without_the_stop_script(bench: Bench) -> None:
-    bench.rewrite(bench.file("usr/local/libexec/shaker-ctl/motor-off"), None)
+    bench.rewrite(bench.file("usr/libexec/shaker-ctl/motor-off"), None)
 
 
 CONTACTS_LOST = ("GPIO", "ring light")
@@ -304,10 +302,10 @@ TROUBLES = {
     ),
     "second medium missing": Trouble(without_the_second_medium, ("second disk",), "Mount"),
     "pins changed without installing": Trouble(
-        with_another_pin, ("stop script", "motor supply"), "shaker-ctl install", ("shaker",)
+        with_another_pin, ("stop script", "motor supply"), "shaker-ctl setup", ("shaker",)
     ),
     "no pin tool": Trouble(without_a_pin_tool, ("stop script",), "raspi-utils"),
-    "stop script gone": Trouble(without_the_stop_script, ("stop script",), "shaker-ctl install"),
+    "stop script gone": Trouble(without_the_stop_script, ("stop script",), "apt install"),
 }
 
 

@@ -22,9 +22,7 @@ LISTED = {
     "demo": "Play a table on the virtual rig: opening inspection, then round after round.",
     "status": "Show a running table: state, motor, last reading, lamps, faults.",
     "page": "Serve the page of a table until SIGTERM or Ctrl-C: what it sees, does and did.",
-    "install": "Make this computer a table that starts at power-on. Say first what will be done.",
-    "uninstall": "Take units, scripts and rules away again. "
-    "The journal, its pictures and /etc stay.",
+    "setup": "Lead through the set-up of this table, question by question, until it starts.",
     "doctor": "Check the whole table: computer, disks, people, digests, lamps, consoles, camera, "
     "shaker.",
     "read": "Read dice in photographs: values where both readers agree, or why not.",
@@ -39,7 +37,7 @@ LISTED = {
 }
 """The first paragraph of each command's own help. Its module has the command's name."""
 
-MODULES = {"uninstall": "shaker_ctl.commands.install", "demo": "hil_tests.demo.command"}
+MODULES = {"demo": "hil_tests.demo.command"}
 """Where the module has another name; the demonstration lives with the rig, as its own
 distribution."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.adapters.pins.sysfs_pwm import FUNCTION_OF, GROUP, OVERLAY
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
-from shaker_ctl.installation.places import Places
 
 NAME, PWM = "boot settings", "PWM pins"
 
@@ -27,7 +27,7 @@ KERNEL_PINS = re.compile(r"Raspberry Pi (5|500|Compute Module 5)\b")
 DAEMONS = ("/usr/bin/pigpiod", "/usr/local/bin/pigpiod")
 """Debian's package, or built from source; the unit looks at the same places."""
 
-PAGE = Places().documents / "README.md"
+PAGE = Path("/usr/share/doc/shaker-ctl/README.md")
 
 
 def boot_settings(computer: Computer, model: str) -> Finding:

@@ -174,24 +174,28 @@ def clock(computer: Computer, wall_s: float, is_disciplined: bool) -> Finding:
 def installation(computer: Computer) -> Finding:
     """Whether the table starts at power-on."""
     places = Places(computer.root)
-    link = places.units / "multi-user.target.wants" / "shaker-ctl.service"
+    link = places.started / "shaker-ctl.service"
     if not link.is_symlink():
-        return warn("service", "the table does not start at power-on", "sudo shaker-ctl install")
+        return warn(
+            "service", "the table does not start at power-on", "sudo shaker-ctl setup start"
+        )
     return ok("service", "starts at power-on")
 
 
 def stop_script(computer: Computer, pins: PinParameters) -> Finding:
     """Whether systemd can take the motor's pins low when Python and the GPIO daemon are gone."""
     places = Places(computer.root)
-    script = places.scripts / "motor-off"
+    script = places.stop_script
     if not script.exists() or not script.stat().st_mode & 0o111:
-        return fail("stop script", f"{script} is missing", "sudo shaker-ctl install")
+        return fail(
+            "stop script", f"{script} is missing", "sudo apt install --reinstall ./shaker-ctl_*.deb"
+        )
     written = computer.text("/etc/shaker-ctl/pins.conf")
     if written != pins_file.environment(pins):
         return fail(
             "stop script",
             "pins.conf is not of these settings: another pin would be taken low",
-            "sudo shaker-ctl install writes it again",
+            "sudo shaker-ctl setup pins writes it again",
         )
     tool = computer.tool()
     if tool is None:

@@ -49,9 +49,7 @@ def examine(
 def disk(name: str, folder: Path) -> Finding:
     """Whether there is room, and leave to write."""
     if not folder.is_dir():
-        return fail(
-            name, f"{folder} does not exist", "Mount its medium, or: sudo shaker-ctl install"
-        )
+        return fail(name, f"{folder} does not exist", "Mount its medium")
     if not os.access(folder, os.W_OK | os.X_OK):
         return fail(
             name,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 
-HEADER = "# Written by `shaker-ctl install` from [gpio.pins] of the settings.\n"
+HEADER = "# Written by `shaker-ctl setup` from [gpio.pins] of the settings.\n"
 
 
 def mask(pins: PinParameters) -> int:

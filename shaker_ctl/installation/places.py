@@ -1,12 +1,11 @@
-"""Where everything of an installed table lies, below `/` or below a folder that stands for it.
+"""Where what a house told its table lies, below `/` or below a folder that stands for it.
 
-Owns the paths and nothing else. The units, rules and scripts name the same paths as text; a test
-holds them together.
+Owns the paths and nothing else. The package's units, rules and scripts name the same paths as text;
+a test holds them together.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from shaker_ctl.frozen import frozen
@@ -17,19 +16,10 @@ USER = "shaker"
 PAGE_USER = "shaker-page"
 """The unprivileged user of the page, and its group."""
 
-LINK_USER = "shaker-link"
-"""The unprivileged user of the link to a floor, and its group."""
-
-PREFIX = Path("/opt/shaker-ctl")
-"""The virtual environment that the units name, where it is installed as the page says."""
-
-PACKAGED = Path("/usr/lib/shaker-ctl")
-"""The environment of the Debian package, which brings user, units, scripts and rules itself."""
-
 
 def shipped() -> Path:
-    """Return the folder of units, rules and scripts: beside the package in a wheel, `systemd/` in a
-    source tree.
+    """Return the folder of the pages for a house: beside the program in a wheel; in a source tree
+    `systemd/`, where units, rules and scripts are, too.
     """
     package = Path(__file__).resolve().parents[1]
     beside = package / "units"
@@ -38,82 +28,62 @@ def shipped() -> Path:
 
 @frozen
 class Places:
-    """Paths of an installation. `root` other than `/` stages it into a folder."""
+    """Paths of an installed table. A `root` other than `/` is a folder that stands for one."""
 
     root: Path = Path("/")
-    prefix: Path = Path(sys.prefix)
-    """The environment whose `bin/shaker-ctl` the service runs, as seen from within `root`."""
 
     @property
     def is_staged(self) -> bool:
         """Whether this is a folder, and not the running system."""
         return self.root != Path("/")
 
-    @property
-    def is_packaged(self) -> bool:
-        """Whether this program came as a Debian package, and not by hand."""
-        return self.prefix == PACKAGED
-
     def at(self, path: str | Path) -> Path:
         """Return the absolute `path` as it lies below the root."""
         return self.root / Path(path).relative_to("/")
 
     @property
-    def units(self) -> Path:
-        return self.at("/etc/systemd/system")
+    def stop_script(self) -> Path:
+        """Beside no Python: it must run when the environment is gone."""
+        return self.at("/usr/libexec/shaker-ctl/motor-off")
 
     @property
-    def scripts(self) -> Path:
-        """Beside no Python: they must run when the environment is gone."""
-        if self.is_packaged:
-            return self.at("/usr/libexec/shaker-ctl")
-        return self.at("/usr/local/libexec/shaker-ctl")
+    def started(self) -> Path:
+        """What systemd starts at power-on: links to units."""
+        return self.at("/etc/systemd/system/multi-user.target.wants")
 
     @property
-    def documents(self) -> Path:
-        if self.is_packaged:
-            return self.at("/usr/share/doc/shaker-ctl")
-        return self.at("/usr/local/share/doc/shaker-ctl")
+    def house(self) -> Path:
+        """Folder of what the house says of its table."""
+        return self.at("/etc/shaker-ctl")
 
     @property
     def settings(self) -> Path:
-        return self.at("/etc/shaker-ctl/settings.toml")
+        return self.house / "settings.toml"
+
+    @property
+    def answered(self) -> Path:
+        """Which questions of `setup` were answered."""
+        return self.house / "setup.answered"
 
     @property
     def public_key(self) -> Path:
         """The approver's key, against which the seal is checked at every start."""
-        return self.at("/etc/shaker-ctl/seal.pub")
+        return self.house / "seal.pub"
+
+    @property
+    def pins(self) -> Path:
+        """Which pins the scripts and the daemon's mask speak of, for programs without Python."""
+        return self.house / "pins.conf"
+
+    @property
+    def real_table(self) -> Path:
+        """The mark that no rig and no demonstration runs here (O-16)."""
+        return self.house / "real-table"
 
     @property
     def page_keys(self) -> Path:
         """Folder of the page's certificate and key."""
         return self.at("/etc/shaker-page")
-
-    @property
-    def pins(self) -> Path:
-        """Which pins the scripts and the daemon's mask speak of, for programs without Python."""
-        return self.at("/etc/shaker-ctl/pins.conf")
-
-    @property
-    def real_table(self) -> Path:
-        """The mark that no rig and no demonstration runs here (O-16)."""
-        return self.at("/etc/shaker-ctl/real-table")
-
-    @property
-    def sysusers(self) -> Path:
-        return self.at("/etc/sysusers.d/shaker-ctl.conf")
-
-    @property
-    def tmpfiles(self) -> Path:
-        return self.at("/etc/tmpfiles.d/shaker-ctl.conf")
-
-    @property
-    def journald(self) -> Path:
-        return self.at("/etc/systemd/journald.conf.d/shaker-ctl.conf")
-
-    @property
-    def rules(self) -> Path:
-        return self.at("/etc/udev/rules.d/70-shaker-ctl.rules")
 
     @property
     def socket_rules(self) -> Path:

@@ -17,7 +17,7 @@ MARKS = (
     "/usr/lib/systemd/system/shaker-ctl.service",
     "/lib/systemd/system/shaker-ctl.service",
 )
-"""The installer's mark, a seal, or the unit wherever systemd looks for one."""
+"""The mark of `setup`, a seal, or the unit wherever systemd looks for one."""
 
 
 def mark(root: Path = Path("/")) -> Path | None:

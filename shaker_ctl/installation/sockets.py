@@ -11,8 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from shaker_ctl.errors import reraise_as
-from shaker_ctl.installation.acts import InstallError
+from shaker_ctl.errors import RefusedError, reraise_as
 
 NAMES = {
     "camera": ("video4linux", "shaker-camera"),
@@ -20,18 +19,18 @@ NAMES = {
     "technician": ("tty", "shaker-technician"),
     "dealer": ("tty", "shaker-dealer"),
 }
-"""What a person can name at installation: the kernel's subsystem, and the name under /dev."""
+"""What a person can name at the set-up: the kernel's subsystem, and the name under /dev."""
 
-HEADER = "# Written by `shaker-ctl install`: the USB sockets of this table's devices.\n"
+HEADER = "# Written by `shaker-ctl setup`: the USB sockets of this table's devices.\n"
 
 
 def properties(device: Path) -> dict[str, str]:
-    """Return what udev knows of `device`. Raises `InstallError`."""
+    """Return what udev knows of `device`. Raises `RefusedError`."""
     words = ["udevadm", "info", "--query=property", f"--name={device}"]
-    with reraise_as(InstallError, "cannot run udevadm", remedy="apt install udev"):
+    with reraise_as(RefusedError, "cannot run udevadm", remedy="apt install udev"):
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
-        raise InstallError(
+        raise RefusedError(
             f"udev knows no device {device}",
             remedy="Plug it in and look for its name: ls /dev/video* /dev/ttyUSB* /dev/ttyACM*",
         )
@@ -41,19 +40,19 @@ def properties(device: Path) -> dict[str, str]:
 def rule(name: str, device: Path, known: Mapping[str, str]) -> str:
     """Return the rule that gives whatever is plugged in where `device` is the name of `name`.
 
-    Raises `InstallError` where `device` is another kind of device or in no socket.
+    Raises `RefusedError` where `device` is another kind of device or in no socket.
     """
     subsystem, link = NAMES[name]
     if known.get("SUBSYSTEM") != subsystem:
-        raise InstallError(
-            f"{device} is a {known.get('SUBSYSTEM', 'device of no kind')}, --{name} needs a "
+        raise RefusedError(
+            f"{device} is a {known.get('SUBSYSTEM', 'device of no kind')}, {name} needs a "
             f"{subsystem} device",
             remedy="Give the right one",
         )
     if not known.get("ID_PATH"):
-        raise InstallError(
+        raise RefusedError(
             f"{device} is in no USB socket and needs no other name",
-            remedy=f"Leave --{name} away and write {device} into the settings",
+            remedy=f"Give no socket, and {device} as the device of the settings",
         )
     index = ', ATTR{index}=="0"' if subsystem == "video4linux" else ""
     # `link_priority` lets this name win over the one that fits any adapter.

@@ -24,7 +24,7 @@ class PageParameters(Parameters):
     """TCP port; 0 takes a free one and prints it."""
 
     certificate: Path | None = None
-    """File of the TLS certificate, PEM, with the chain. `shaker-ctl install --page` makes one that
+    """File of the TLS certificate, PEM, with the chain. `shaker-ctl setup page` makes one that
     browsers warn of; a house puts its own in its place."""
 
     key: Path | None = None
@@ -69,7 +69,7 @@ class PageParameters(Parameters):
         if not is_local and self.certificate is None:
             raise ValueError(
                 f"address {self.address} is not this computer's own: off loopback the page serves "
-                "TLS only, so give certificate and key (shaker-ctl install --page makes them)"
+                "TLS only, so give certificate and key (shaker-ctl setup page makes them)"
             )
         if not is_local and not self.login:
             raise ValueError(f"login = false is for loopback, and address is {self.address}")

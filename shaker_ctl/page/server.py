@@ -253,6 +253,5 @@ def require_certificate(p: PageParameters) -> None:
         raise SettingsError(
             f"the page's certificate {p.certificate} with key {p.key} cannot be used: "
             f"{error.strerror or error}",
-            remedy="shaker-ctl install --page makes a pair; the page's user must be able to read "
-            "both",
+            remedy="shaker-ctl setup page makes a pair; the page's user must be able to read both",
         ) from error

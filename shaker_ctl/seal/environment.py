@@ -12,7 +12,7 @@ from pathlib import Path
 
 OF_TABLE = Path("/etc/shaker-ctl/pins.conf")
 UNITS = (
-    *("shaker-ctl.service", "pigpiod.service", "shaker-pigpiod.service"),
+    *("shaker-ctl.service", "shaker-pigpiod.service"),
     *("shaker-page.service", "shaker-link.service"),
 )
 BROUGHT = ("/usr/lib/systemd/system", "/usr/libexec/shaker-ctl")
@@ -24,8 +24,8 @@ OF_HOUSE = (
 STARTED_FROM = ("pyvenv.cfg", "bin/shaker-ctl")
 """Files of the virtual environment that start the program."""
 
-PACKAGED, BY_HAND = Path("usr/lib/shaker-ctl"), Path("opt/shaker-ctl")
-"""Below the root of a system: the environment of the package, and the one made from the wheel."""
+PACKAGED = Path("usr/lib/shaker-ctl")
+"""Below the root of a system: the environment of the package."""
 
 
 def files(packages: Path) -> Mapping[str, Path]:
@@ -39,11 +39,9 @@ def files(packages: Path) -> Mapping[str, Path]:
         prefix = packages.resolve().parents[2]
     except IndexError:
         return {}
-    for place in (PACKAGED, BY_HAND):
-        if prefix.parts[-len(place.parts) :] == place.parts and (prefix / "pyvenv.cfg").exists():
-            root = prefix.parents[len(place.parts) - 1]
-            return dict(_files(root, Path("/") / place))
-    return {}
+    if prefix.parts[-3:] != PACKAGED.parts or not (prefix / "pyvenv.cfg").exists():
+        return {}
+    return dict(_files(prefix.parents[2], Path("/") / PACKAGED))
 
 
 def _files(root: Path, prefix: Path) -> Iterator[tuple[str, Path]]:

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-UNITS = ("pigpiod.service", "shaker-pigpiod.service")
+UNITS = ("shaker-pigpiod.service",)
 
 DEVICES = Path("/proc/self/net/dev")
 """Two lines of heading, then a line for each interface. A file, since the unit may open no socket

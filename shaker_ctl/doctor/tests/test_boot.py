@@ -41,7 +41,7 @@ def test_it_may_come_from_the_package_or_from_source(pi: Computer, daemon: str) 
     put(pi, daemon)
     put(pi, CONFIG, "dtparam=audio=off\n")
     assert boot_settings(pi, PI_4).verdict is Grade.OK
-    unit = (shipped() / "pigpiod.service").read_text("utf-8")
+    unit = (shipped() / "shaker-pigpiod.service").read_text("utf-8")
     assert f"ConditionFileIsExecutable=|{daemon}\n" in unit
 
 

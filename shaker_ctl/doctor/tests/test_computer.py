@@ -10,9 +10,9 @@ from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.doctor import computer
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.finding import Finding, Grade
-from shaker_ctl.installation.places import PREFIX, Places
-from shaker_ctl.installation.plan import Wishes, to_install
+from shaker_ctl.installation.places import Places
 from shaker_ctl.service.wall_time import EARLIEST_WALL_S
+from shaker_ctl.tests.installed_table import install_table
 
 THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
@@ -154,8 +154,7 @@ def test_a_clock_in_the_past_is_wrong_whoever_vouches_for_it(pi: Computer):
 
 @pytest.fixture
 def installed(pi: Computer) -> Computer:
-    for act in to_install(Wishes(Places(pi.root, prefix=PREFIX))):
-        act.do()
+    install_table(pi.root, PinParameters())
     put(pi, "bin/pinctrl", "#!/bin/sh\n")
     (pi.root / "bin/pinctrl").chmod(0o755)
     return pi
@@ -167,17 +166,17 @@ def test_an_installed_table_starts_and_can_be_stopped(installed: Computer):
 
 
 def test_a_table_that_is_not_installed_is_said_so(pi: Computer):
-    assert_says(computer.installation(pi), Grade.WARN, "shaker-ctl install")
-    assert_says(computer.stop_script(pi, PinParameters()), Grade.FAIL, "shaker-ctl install")
+    assert_says(computer.installation(pi), Grade.WARN, "shaker-ctl setup")
+    assert_says(computer.stop_script(pi, PinParameters()), Grade.FAIL, "apt install")
 
 
 def test_a_stop_script_of_other_pins_is_wrong(installed: Computer):
     moved = PinParameters(motor_enable=17)
-    assert_says(computer.stop_script(installed, moved), Grade.FAIL, "shaker-ctl install")
+    assert_says(computer.stop_script(installed, moved), Grade.FAIL, "shaker-ctl setup")
 
 
 def test_a_stop_script_that_cannot_be_run_is_wrong(installed: Computer):
-    (Places(installed.root).scripts / "motor-off").chmod(0o644)
+    (Places(installed.root).stop_script).chmod(0o644)
     assert_says(computer.stop_script(installed, PinParameters()), Grade.FAIL)
 
 

@@ -54,7 +54,7 @@ def test_a_disk_without_room_is_named_in_time(
 def test_a_folder_that_is_not_there_is_wrong(tmp_path: Path):
     found = records.disk("disk", tmp_path / "none")
     assert found.verdict is Grade.FAIL
-    assert "install" in found.remedy
+    assert "Mount" in found.remedy
 
 
 def test_a_second_copy_on_the_same_medium_is_none(tmp_path: Path):

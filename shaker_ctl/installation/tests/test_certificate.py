@@ -1,4 +1,4 @@
-"""The page's certificate, as an installation makes it."""
+"""The page's certificate, as the set-up makes it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from pathlib import Path
 
 from cryptography import x509
 
-from shaker_ctl.installation.certificate import CERTIFICATE, KEY, REQUEST, MakeCertificate
-from shaker_ctl.installation.places import Places
-from shaker_ctl.installation.plan import PAGE_UNIT, Wishes, to_install
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, REQUEST, have_pair
 
 GROUP = grp.getgrgid(os.getgid()).gr_name
 
 
 def test_a_web_server_can_use_it_and_it_bears_this_computers_name(tmp_path: Path) -> None:
-    MakeCertificate(tmp_path, GROUP).do()
+    have_pair(tmp_path, GROUP)
 
     ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)
     made = x509.load_pem_x509_certificate((tmp_path / CERTIFICATE).read_bytes())
@@ -28,7 +26,7 @@ def test_a_web_server_can_use_it_and_it_bears_this_computers_name(tmp_path: Path
 
 
 def test_the_key_is_for_its_group_alone(tmp_path: Path) -> None:
-    MakeCertificate(tmp_path, GROUP).do()
+    have_pair(tmp_path, GROUP)
 
     assert (tmp_path / KEY).stat().st_mode & 0o777 == 0o640
 
@@ -37,18 +35,6 @@ def test_a_houses_own_certificate_stays(tmp_path: Path) -> None:
     (tmp_path / CERTIFICATE).write_text("the house's")
     (tmp_path / KEY).write_text("its key")
 
-    MakeCertificate(tmp_path, GROUP).do()
+    have_pair(tmp_path, GROUP)
 
     assert (tmp_path / CERTIFICATE).read_text() == "the house's"
-    assert MakeCertificate(tmp_path, GROUP).is_done()
-
-
-def test_the_page_starts_only_where_it_is_wished_for(tmp_path: Path) -> None:
-    places = Places(tmp_path)
-
-    def started(page: bool) -> bool:
-        acts = to_install(Wishes(places=places, page=page))
-        return any(PAGE_UNIT in act.what and "power-on" in act.what for act in acts)
-
-    assert started(page=True)
-    assert not started(page=False)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.installation import real_table
+from shaker_ctl.installation import real_table, told
 from shaker_ctl.installation.places import Places
-from shaker_ctl.installation.plan import Wishes, to_install
 from shaker_ctl.main import program
 from shaker_ctl.seal import place
 
@@ -28,12 +28,9 @@ def test_each_mark_makes_a_real_table(tmp_path: Path, name: str):
     assert real_table.mark(tmp_path) == path
 
 
-def test_an_installation_leaves_marks(tmp_path: Path):
-    for act in to_install(Wishes(Places(tmp_path, prefix=Path("/opt/shaker-ctl")))):
-        act.do()
-    assert real_table.mark(tmp_path) is not None
-    (tmp_path / "etc/shaker-ctl/real-table").unlink()
-    assert real_table.mark(tmp_path) is not None, "the unit alone says it too"
+def test_a_set_up_leaves_its_mark(tmp_path: Path):
+    told.mark_table(Places(tmp_path), PinParameters())
+    assert real_table.mark(tmp_path) == tmp_path / "etc/shaker-ctl/real-table"
 
 
 def test_the_seals_files_are_marks():

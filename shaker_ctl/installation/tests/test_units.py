@@ -29,7 +29,7 @@ MAX_START_S = (
 )
 """Every wait of `Table.start`, one after the other, by the settings' defaults."""
 
-EXPOSURE = {"shaker-ctl": 1.0, "shaker-page": 1.2, "shaker-link": 1.2, "pigpiod": 2.5}
+EXPOSURE = {"shaker-ctl": 1.0, "shaker-page": 1.2, "shaker-link": 1.2, "shaker-pigpiod": 2.5}
 """Most that `systemd-analyze security` may find, of 10: a daemon of root's drives `/dev/mem`."""
 
 FACES_A_NETWORK = ("shaker-page", "shaker-link", "shaker-floor", "shaker-floor-page")
@@ -45,7 +45,7 @@ def assignments(unit: str) -> dict[str, list[str]]:
 
 
 TABLE = assignments("shaker-ctl.service")
-DAEMON = assignments("pigpiod.service")
+DAEMON = assignments("shaker-pigpiod.service")
 
 
 def test_what_a_restart_cannot_mend_is_not_restarted():
@@ -124,7 +124,7 @@ def test_the_link_does_not_see_who_may_log_in():
 
 def test_daemon_and_table_share_a_network_that_nobody_else_is_on():
     assert TABLE["PrivateNetwork"] == DAEMON["PrivateNetwork"] == ["yes"]
-    assert TABLE["JoinsNamespaceOf"] == ["pigpiod.service"]
+    assert TABLE["JoinsNamespaceOf"] == ["shaker-pigpiod.service"]
     assert TABLE["PrivateTmp"] == DAEMON["PrivateTmp"], "what is joined, both must have"
     assert assignments("bench.conf") == {"PrivateNetwork": ["no"]}
 

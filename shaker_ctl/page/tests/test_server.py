@@ -24,7 +24,7 @@ from uvicorn.server import ServerState
 
 from hil_tests.waiting import until
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.installation.certificate import CERTIFICATE, KEY, MakeCertificate
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, make_pair
 from shaker_ctl.page import server
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.tests.a_journal import Scribe
@@ -149,7 +149,7 @@ def test_a_client_that_never_begins_with_tls_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "HANDSHAKE_S", 0.3)
-    MakeCertificate(tmp_path, "root")._make()
+    make_pair(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / CERTIFICATE, tmp_path / KEY)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shaker_ctl import libraries
-from shaker_ctl.installation import plan
+from shaker_ctl.installation.places import shipped
 from shaker_ctl.seal import environment
 from shaker_ctl.seal.manifest import PACKAGES, Manifest, differences, digests_of_environment
 from shaker_ctl.tests.installed_library import install_library
@@ -165,6 +165,7 @@ def test_a_link_to_a_folder_beside_the_libraries_is_named(packages: Path, tmp_pa
     assert list(libraries.strangers(packages, PACKAGES)) == ["numpy"]
 
 
-def test_each_unit_that_an_installation_brings_is_sealed_but_the_mount_of_the_stick() -> None:
-    units = {*plan.UNITS, *plan.PACKAGED_STARTED}
-    assert units - set(environment.UNITS) == {"media-shaker\\x2djournal.mount"}
+def test_each_unit_that_the_package_brings_is_sealed() -> None:
+    units = {path.name for path in shipped().glob("*.service")}
+    of_floor = {name for name in units if name.startswith("shaker-floor")}
+    assert units - of_floor == set(environment.UNITS)

@@ -1,0 +1,138 @@
+"""What a house tells its table, as files: settings, pins, key, sockets, and that it is a real one.
+
+Owns what each file becomes. Must not know who asks. What is right already is left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from shaker_ctl import settings
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.errors import ShakerError
+from shaker_ctl.installation import pins as pins_file
+from shaker_ctl.installation import sockets
+from shaker_ctl.installation.places import USER, Places
+from shaker_ctl.whole_file import mode, put
+
+REAL_TABLE = """\
+This computer is a real table. No demonstration and no virtual rig runs here.
+Written by `shaker-ctl setup`; `apt purge shaker-ctl` removes it.
+"""
+
+
+class SetupError(ShakerError):
+    """A step of the set-up failed. What was answered before stays; running it again goes on."""
+
+    code = "setup"
+
+
+@contextlib.contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Raise what stands in the way of a change as `SetupError`."""
+    try:
+        yield
+    except (OSError, LookupError) as error:
+        is_denied = isinstance(error, PermissionError)
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SetupError(
+            f"cannot change {path}: {reason}",
+            remedy="Run it as root: sudo shaker-ctl setup"
+            if is_denied
+            else "Mend that; shaker-ctl setup goes on there",
+        ) from error
+
+
+def have(path: Path, content: str, bits: int = 0o644, group: str | None = None) -> bool:
+    """Have a file with this content, mode and group; whether it had to be written."""
+    with changing(path):
+        if path.exists() and path.read_text("utf-8") == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        put(path, content, mode(bits))
+        if group is not None:
+            shutil.chown(path, group=group)
+        return True
+
+
+def mark_table(places: Places, pins: PinParameters) -> bool:
+    """Say that this is a real table, and tell the scripts its pins; whether anything changed."""
+    marked = have(places.real_table, REAL_TABLE)
+    return have(places.pins, pins_file.environment(pins)) or marked
+
+
+def answers(places: Places) -> dict[str, Any]:
+    """Return the settings as they stand; empty where there is no file. Raises `SettingsError`."""
+    if not places.settings.exists():
+        return {}
+    return tomllib.loads(settings.read_text(places.settings))
+
+
+def tell(places: Places, values: Mapping[str, Any], why: str = "") -> None:
+    """Write keys of the settings; None takes one away. `why`: a comment behind a new key.
+
+    Raises `SettingsError` for what no table starts with: the file is as before then.
+    """
+    text = settings.read_text(places.settings) if places.settings.exists() else ""
+    document = tomlkit.parse(text)
+    for name, value in values.items():
+        _put(document, name, value, why)
+    whole = tomlkit.dumps(document)
+    found = settings.parse_text(whole, source=str(places.settings))
+    settings.check_rules(found, source=str(places.settings))
+    have(places.settings, whole, 0o640, None if places.is_staged else USER)
+
+
+def _put(table: Any, name: str, value: Any, why: str) -> None:
+    *sections, key = name.split(".")
+    for section in sections:
+        table = table.setdefault(section, tomlkit.table())
+    if value is None:
+        table.pop(key, None)
+    elif key in table:
+        table[key] = value
+    else:
+        item = tomlkit.item(value)
+        if why:
+            item.comment(why)
+        table.add(key, item)
+
+
+def take_key(places: Places, given: Path) -> None:
+    """Have the key against which the seal is checked. Another one in its place is a person's
+    matter."""
+    try:
+        content = given.read_text("utf-8")
+        there = places.public_key.exists() and places.public_key.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(
+            f"the public key {given} cannot be read: {getattr(error, 'strerror', '') or error}",
+            remedy="Give the approver's seal.pub: shaker-ctl seal keys makes a pair",
+        ) from error
+    if there not in (False, content):
+        raise SetupError(
+            f"{places.public_key} holds another key, and a key is never replaced",
+            remedy="A new approver: remove that file by hand, install the new key, seal again",
+        )
+    have(places.public_key, content)
+
+
+def name_sockets(
+    places: Places,
+    devices: Mapping[str, Path],
+    properties: Callable[[Path], Mapping[str, str]] = sockets.properties,
+) -> bool:
+    """Give the USB socket of each device its name; whether anything changed."""
+    given = {name: sockets.rule(name, path, properties(path)) for name, path in devices.items()}
+    try:
+        before = places.socket_rules.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        before = ""
+    return have(places.socket_rules, sockets.merged(before, given))

@@ -8,6 +8,7 @@ import shlex
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pexpect
 import pytest
@@ -16,8 +17,10 @@ import tomlkit
 from hil_tests.processes import Program
 from hil_tests.scenarios.console_sessions import TerminalUser, person, screen
 from hil_tests.scenarios.test_doctor import PI
-from hil_tests.table_under_test.session import EASY_WORD, Plan, Session, merged
-from shaker_ctl.commands import seal
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.commands import seal, setup
+from shaker_ctl.tests.installed_table import install_table
 from vision.calibrating.target import Target
 from vision.calibrating.target_paper import png
 
@@ -42,70 +45,93 @@ def lines_of_the_page() -> list[str]:
     return [command for line in block.splitlines() for command in line.split(" && ")]
 
 
+QUESTIONS = (
+    r"([a-z_]+(?:\.[a-z_]+)+): [^\r\n]*: ",
+    r"Login name of a (\w+): ",
+    r"badge: ",
+    r"(?:Passphrase|Repeat for confirmation): ",
+    r"seal\.pub: ",
+    r"floor, mm: ",
+    r"lock the compartment. Enter: ",
+    r"seal\.key: ",
+    r"Name of the approver: ",
+    r"Enter: |\[Y/n\]: |\[y/N\]: ",
+)
+"""What `setup`, and the commands that it calls, ask."""
+KEY, PEOPLE, BADGE, WORD, PUBLIC, HEIGHT, LOCK, PRIVATE, APPROVER, _ = range(len(QUESTIONS))
+
+
 @dataclass
 class NewTable(Session):
     """The virtual machine, and a root folder in which nothing is yet."""
 
     root: Path = field(default_factory=Path)
+    decided: dict[str, Any] = field(default_factory=dict)
 
     def follow(self, line: str) -> None:
         """Do what a line of the page says. Raises AssertionError where it is refused."""
         program, *words = shlex.split(line, comments=True)
-        if program == "apt" or words == ["start", "shaker-pigpiod"]:
-            return  # the program is there, and the rig is the daemon
-        if program == "nano":
-            self.fill_in()
-        elif program == "systemctl":
+        if program != "apt":  # the program is there
+            assert (program, words) == ("shaker-ctl", ["setup"]), line
+            self.know_the_rig()
+            self.set_up()
             self.start_service()
-        else:
-            assert program == "shaker-ctl", line
-            if words[:2] == ["calibrate", "camera"]:
-                self.lay_the_card(words)
-            else:
-                self.call(words)
 
-    def lay_the_card(self, words: list[str]) -> None:
-        """Type `calibrate camera` with the height that the ruler shows, over the printed card."""
-        card = self.folder / "card.png"
-        card.write_bytes(png(Target(self.rig["drawing"]["compartment_radius_mm"])))
-        self._hands("force compartment")
-        self._hands(f"lay card {card}")
-        at = words.index("--height") + 1
-        self.call([*words[:at], str(self.rig["camera"]["ruler_mm"]), *words[at + 1 :]])
-        self._hands("take card")
-        self._hands("close compartment")
-
-    def call(self, words: list[str]) -> None:
-        here = [word.replace("/etc/shaker-ctl", str(self.folder)) for word in words]
-        key = str(self.root / "approver.key")
-        here = [word.replace("/media/approver/seal.key", key) for word in here]
-        config = ["--config", str(self.folder / "settings.toml")]
-        if here[0] == "install":
-            # No camera and no lamp box is at a USB socket here: the page has those left out.
-            public = str(self.root / "seal.pub")
-            here = ["install", "--yes", "--public-key", public, "--root", str(self.root)]
-        elif here[:2] == ["console", "add-user"]:
-            here += ["--users", str(self.folder / "users.toml")]
-        elif here[0] == "doctor":
-            here += ["--yes", "--root", str(self.root), *config]
-        elif here[0] == "seal":
-            here += config
-        tools = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"}
-        words = [*PROGRAM[1:], *here]
-        child = pexpect.spawn(PROGRAM[0], words, encoding="utf-8", timeout=90, env=tools)
-        asked = ["(Passphrase|Repeat for confirmation): ", r"Enter: |\[Y/n\]: ", pexpect.EOF]
-        while (found := child.expect(asked)) < len(asked) - 1:
-            child.sendline((EASY_WORD, "")[found])
-        said = str(child.before)
-        child.close()
-        assert child.exitstatus == 0, f"{shlex.join(here)}: {screen(said)}"
-
-    def fill_in(self) -> None:
-        """What the person who installs knows: where camera, lamps and consoles are."""
-        file = self.folder / "settings.toml"
+    def know_the_rig(self) -> None:
+        """Write what a rig needs and no person decides: ports, folders, its camera's frame."""
         known = self.settings()
         del known["journal"]["second"]  # no second medium here, which `doctor` says
-        file.write_text(tomlkit.dumps(merged(tomlkit.parse(file.read_text()), known)), "utf-8")
+        for name in setup.ASKED:
+            *sections, key = name.split(".")
+            inside: dict[str, Any] = known
+            for section in sections:
+                inside = inside.get(section, {})
+            if key in inside:
+                self.decided[name] = inside.pop(key)
+        (self.folder / "settings.toml").write_text(tomlkit.dumps(known), "utf-8")
+
+    def set_up(self) -> None:
+        """Answer `shaker-ctl setup`, leave it once in the middle, and take it up again."""
+        for is_left in (True, False):
+            tools = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"}
+            words = [*PROGRAM[1:], "setup", "--root", str(self.root)]
+            child = pexpect.spawn(PROGRAM[0], words, encoding="utf-8", timeout=90, env=tools)
+            said = ""
+            while (found := child.expect([*QUESTIONS, pexpect.EOF])) < len(QUESTIONS):
+                said += str(child.before) + str(child.after)
+                if is_left and found == PEOPLE:
+                    child.sendintr()
+                else:
+                    child.sendline(self.answer(found, child.match))
+            said += str(child.before)
+            child.close()
+            assert child.exitstatus == (130 if is_left else 0), screen(said)
+
+    def answer(self, found: int, match: Any) -> str:
+        """What the person who installs says to a question; their hands do what it asks for."""
+        if found == KEY:
+            decided = self.decided.get(match[1], "")
+            return ", ".join(decided) if isinstance(decided, list) else str(decided)
+        if found == PEOPLE:
+            return {"floorperson": "fay", "technician": "tom", "dealer": "dan"}[match[1]]
+        if found == HEIGHT:
+            card = self.folder / "card.png"
+            card.write_bytes(png(Target(self.rig["drawing"]["compartment_radius_mm"])))
+            self._hands("force compartment")
+            self._hands(f"lay card {card}")
+            return str(self.rig["camera"]["ruler_mm"])
+        if found == LOCK:
+            self._hands("take card")
+            self._hands("close compartment")
+        told = {
+            BADGE: f"N-{len(self.decided)}",
+            WORD: EASY_WORD,
+            PUBLIC: str(self.root / "seal.pub"),
+            PRIVATE: str(self.root / "approver.key"),
+            APPROVER: "Ann Approver",
+        }
+        self.decided[f"answer {len(self.decided)}"] = found
+        return told.get(found, "")
 
     def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
         if log == "service.log":
@@ -160,6 +186,7 @@ def test_who_follows_the_page_and_next_is_never_refused(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
+    install_table(root, PinParameters())  # what the package brings
     seal.keys(root / "approver.key", root / "seal.pub", unguarded=True)
     table = NewTable(Plan(by_hand=True, seed=5), root / "etc" / "shaker-ctl", root=root)
     table.passphrases = dict.fromkeys(("fay", "tom", "dan"), EASY_WORD)

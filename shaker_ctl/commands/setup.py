@@ -165,7 +165,12 @@ class SetUp:
 
     def ask_doctor(self) -> None:
         """Look at the whole table, and turn the motor for a second."""
-        words = ["doctor", "--config", str(self.places.settings)]
+        typer.prompt(
+            "Take the card out, lay the dice in and lock the compartment. Enter",
+            default="",
+            show_default=False,
+        )
+        words = ["doctor", "--yes", "--config", str(self.places.settings)]
         self.call(*words, *(["--root", str(self.places.root)] if self.places.is_staged else []))
 
     def ask_start(self) -> None:

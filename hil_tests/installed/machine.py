@@ -13,17 +13,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
+from hil_tests.processes import BenchError
 from hil_tests.table_under_test.session import Plan, Session
 from hil_tests.table_under_test.table import TableUnderTest
 from hil_tests.waiting import seconds_until_off
-from shaker_ctl.console.client import Console
+from shaker_ctl.console.client import Console, ConsoleRefusedError
+from shaker_ctl.errors import HardwareError
 
 PORT = 8888
 STICK = "/media/shaker-journal"
@@ -128,12 +131,6 @@ def at_table(machine: OuterRig) -> Iterator[TableUnderTest]:
         table.leave_consoles()
 
 
-def open_table(machine: OuterRig) -> None:
-    """Have the technician clear what stands, and the floorperson inspect, sign and open."""
-    with at_table(machine) as table:
-        table.be_open()
-
-
 def put_stand_ins(root: Path, machine: OuterRig) -> None:
     """The two programs of a Raspberry Pi that stand in for its pins."""
     rig = machine.session.rig
@@ -150,60 +147,66 @@ def put_stand_ins(root: Path, machine: OuterRig) -> None:
         wanted.symlink_to(f"/{unit.relative_to(root)}")
 
 
-def furnish(computer: Computer, machine: OuterRig) -> None:
-    """Give an installed table its settings, its people and the medium of its second journal."""
-    folder = computer.root / "etc/shaker-ctl"
+def furnish(root: Path, machine: OuterRig) -> None:
+    """Lay out what a technician brings to this table: its settings and its people."""
+    folder = root / "srv/table"
+    folder.mkdir(parents=True)
     (folder / "settings.toml").write_text(machine.settings())
-    users = folder / "users.toml"
-    shutil.copyfile(machine.session.folder / "users.toml", users)
-    computer.run("chown", "root:shaker", "/etc/shaker-ctl/users.toml")
-    users.chmod(0o640)
-    plug_in_stick(computer)
+    shutil.copyfile(machine.session.folder / "users.toml", folder / "users.toml")
 
 
-def plug_in_stick(computer: Computer) -> None:
-    """Mount an empty medium for the second journal, which the service may write."""
-    owner = "uid=$(id -u shaker),gid=$(id -g shaker)"
-    computer.run("sh", "-c", f"mount -t tmpfs -o {owner} tmpfs {STICK}")
+class People(Thread):
+    """People at both consoles, who do what is asked for in a file: `open`, `close`, or `away`.
 
-
-def check_installed(computer: Computer, program: str, daemon: str, say: Teller) -> None:
-    """`shaker-ctl install` does all of it once, and a demonstration is refused afterwards.
-
-    `daemon`: the unit of the GPIO daemon.
+    An open table is served meanwhile. Who comes while the table is starting tries again.
     """
-    first = computer.try_(program, "install", "--yes")
-    say("install: " + last_line(first.stdout), first.returncode == 0, first.stdout)
-    again = computer.try_(program, "install", "--check")
-    say("install again: " + last_line(again.stdout), again.returncode == 0)
-    owner = computer.run("stat", "-c", "%U:%G %a", "/var/lib/shaker-ctl", "/etc/shaker-ctl")
-    whose = ["shaker:shaker", "750", "root:shaker", "750"]
-    say(f"folders: {owner.split()}", owner.split() == whose)
-    units = ["shaker-ctl.service", daemon, r"media-shaker\x2djournal.mount"]
-    found = computer.try_("systemd-analyze", "verify", *units)
-    say(f"verify: {found.stdout.strip() or 'clean'}", found.returncode == 0 and not found.stdout)
-    refused = computer.try_(program, "demo", "--rounds", "1")
-    is_refused = refused.returncode == 1 and "real table" in refused.stdout
-    say("demo on this table: " + last_line(refused.stdout), is_refused)
 
+    def __init__(self, machine: OuterRig, wish: Path) -> None:
+        super().__init__(daemon=True)
+        self._machine, self._file = machine, wish
+        self._is_over = Event()
+        wish.write_text("away")
 
-def last_line(text: str) -> str:
-    """Return what a program said last."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "nothing was said"
+    def run(self) -> None:
+        while not self._is_over.wait(0.5):
+            with suppress(BenchError, ConsoleRefusedError, HardwareError, OSError):
+                self._come()
+
+    def wish(self, what: str) -> None:
+        self._file.write_text(what)
+
+    def leave(self) -> None:
+        self._is_over.set()
+        self.join()
+
+    def _come(self) -> None:
+        wish = self._file.read_text().strip()
+        if wish == "away":
+            return
+        with at_table(self._machine) as table:
+            status = table.status()
+            if status["life"] != "open":
+                if wish == "open":
+                    table.be_open()
+            elif wish != "close" or not table.act("floorperson", "close"):
+                _ = table.prompt(status) or table.settle(status)
 
 
 @contextmanager
-def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, OuterRig]]:
+def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, OuterRig, People]]:
     """The Debian in `root` booted beside a machine of its own; all of it ends again."""
     with tempfile.TemporaryDirectory(prefix="booted-") as folder:
         machine = OuterRig(Path(folder))
         with closing(machine.session):
             put_stand_ins(root, machine)
+            furnish(root, machine)
+            people = People(machine, root / "srv/people")
             with closing(Computer(root, machine.devices())) as computer:
                 say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
+                people.start()
                 try:
-                    yield computer, machine
+                    yield computer, machine, people
                 finally:
+                    people.leave()
                     if not say.is_fine:
                         print(computer.log())  # noqa: T201 - the reasons

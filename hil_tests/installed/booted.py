@@ -213,7 +213,7 @@ def check_stop(computer: Computer, machine: OuterRig, say: Teller) -> None:
 
 def prepare_root(suite: str, package: Path, cache: Path, root: Path) -> None:
     """A Debian with the package, its tests, and Debian's program that runs those."""
-    debian.unpack(debian.booting(suite, "autopkgtest"), cache, root)
+    debian.unpack(debian.booting(suite, "autopkgtest", "dpkg-dev"), cache, root)
     source = root / "srv/source/debian"
     shutil.copytree(HERE / "systemd/debian", source)
     version = package.name.split("_")[1]

@@ -28,6 +28,7 @@ LISTED = {
     "read": "Read dice in photographs: values where both readers agree, or why not.",
     "calibrate": "Calibrate the camera, by a printed target or the dice.",
     "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",
+    "backup": "The whole table in one file, and back.",
     "lamp": "The lamp box of the table, as a spare part.",
     "link": "Hand the table's journal, state and alarms to a floor, until SIGTERM or Ctrl-C.",
     "rules": "Show, compare and check the rule profiles.",
@@ -85,6 +86,7 @@ program = typer.Typer(
     cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode=MARKUP,
+    context_settings={"max_content_width": 1000},  # a man page breaks its lines itself
     help="Controller of a Sic Bo table with an automated dice shaker. "
     "It tosses, reads, verifies, lights, and keeps the rules.",
     pretty_exceptions_show_locals=False,

@@ -1,0 +1,130 @@
+"""A table with 10,000 rounds goes into one file, and from it onto an empty machine, and opens."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hil_tests.processes import program
+from hil_tests.reliability.large_journal import RECORDS_A_ROUND, make
+from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.table import TableUnderTest
+from shaker_ctl import settings
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.installation import backup
+from shaker_ctl.installation.places import Places
+
+ROUNDS = 10_000
+
+
+def called(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [*program("shaker_ctl.main"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def table_below(root: Path) -> dict[str, Any]:
+    """The settings of a table whose files all lie below `root`."""
+    data = root / "var/lib/shaker-ctl"
+    second = str(root / "media/journal.sqlite")
+    paths = {"path": str(data / "journal.sqlite"), "pictures": str(data / "pictures")}
+    users = {"users_file": str(root / "etc/shaker-ctl/users.toml")}
+    return {"journal": {**paths, "second": second}, "console": users}
+
+
+@pytest.mark.rig
+@pytest.mark.timeout(400)
+def test_a_table_of_ten_thousand_rounds_opens_on_an_empty_machine(tmp_path: Path) -> None:
+    root, file = tmp_path / "root", tmp_path / "table.tar"
+    places = Places(root)
+    for name in ("etc/shaker-ctl", "var/lib/shaker-ctl", "media"):
+        (root / name).mkdir(parents=True)
+    session = Session(Plan(seed=9, pace="brisk", changes=table_below(root)), tmp_path / "rig")
+    config = ("--config", str(places.settings))
+    with TableUnderTest(session) as table:
+        table.leave_consoles()
+        session.stop_service()
+        found = settings.load(session.folder / "settings.toml")
+        shutil.copy(session.folder / "settings.toml", places.settings)
+        for folder in (found.journal.path.parent, root / "media"):
+            shutil.rmtree(folder)
+            folder.mkdir()
+        make(found.journal, ROUNDS * RECORDS_A_ROUND, seed=1)
+        (found.journal.pictures / "1").mkdir(parents=True)
+        (found.journal.pictures / "1" / "reading.jpg").write_bytes(b"a picture")
+        before = called("journal", "verify", *config)
+        written = called("backup", "write", str(file), *config, "--root", str(root))
+        assert written.returncode == 0, written.stderr
+        shutil.rmtree(root / "etc")
+        shutil.rmtree(root / "var")
+
+        restored = called("backup", "restore", str(file), "--root", str(root))
+        assert restored.returncode == 0, restored.stderr
+        after = called("journal", "verify", *config)
+        assert (after.returncode, after.stdout) == (0, before.stdout)
+        assert "head " in after.stdout
+        assert (found.journal.pictures / "1" / "reading.jpg").read_bytes() == b"a picture"
+        session.start_service()
+        table.be_open(200.0)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> tuple[Places, settings.Settings, Path]:
+    """A small table below a folder, and the place of its backup."""
+    places = Places(tmp_path / "root")
+    found = settings.parse(table_below(places.root), source="it")
+    for path in (places.settings, found.console.users_file, found.journal.path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+    places.settings.chmod(0o640)
+    return places, found, tmp_path / "table.tar"
+
+
+def test_one_flipped_byte_is_found_wherever_it_is(small: Any) -> None:
+    places, found, file = small
+    assert backup.write(file, places, found) == 3
+    assert file.stat().st_mode & 0o777 == 0o600
+    whole = file.read_bytes()
+    for name in ("settings.toml", "users.toml", "journal.sqlite"):
+        at = whole.index(b"\0" + name.encode() + b"\0") + 1  # its content, not its header
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(backup.BackupError, match=name):
+            backup.restore(file, places.root)
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(backup.BackupError, match="not whole"):
+        backup.check(file)
+
+
+def test_nothing_that_is_there_is_written_over(small: Any) -> None:
+    places, found, file = small
+    backup.write(file, places, found)
+    found.journal.path.write_text("played since")
+    places.settings.unlink()
+    with pytest.raises(RefusedError, match="empty machine"):
+        backup.restore(file, places.root)
+    assert not places.settings.exists()
+    assert found.journal.path.read_text() == "played since"
+    with pytest.raises(RefusedError, match="there already"):
+        backup.write(file, places, found)
+
+
+def test_a_file_comes_back_with_its_mode_and_time(small: Any) -> None:
+    places, found, file = small
+    before = places.settings.stat()
+    backup.write(file, places, found)
+    shutil.rmtree(places.root)
+    assert backup.restore(file, places.root) == 3
+    after = places.settings.stat()
+    assert (after.st_mode, int(after.st_mtime)) == (before.st_mode, int(before.st_mtime))
+
+
+def test_a_table_that_runs_is_not_taken(small: Any) -> None:
+    places, found, file = small
+    with closing(JournalLock(found.journal.path)), pytest.raises(RefusedError, match="another process"):
+        backup.write(file, places, found)
+    assert not file.exists()

@@ -10,9 +10,9 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 # ── What people type ─────────────────────────────────────────────────────────
 
-.PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean \
+.PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean site release \
         faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-floor bench-page \
-        test-page words pages machine lock newest wheel deb reproduced test-wheel test-systemd test-deb test-arm64
+        test-page words pages machine lock newest wheel deb reproduced test-wheel test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -121,6 +121,11 @@ model: $(VENV)/.train  ## train the three networks from rendered scenes (hours);
 scenes: $(VENV)/.train  ## render training scenes: SEED=7 KIND="quick loose", "traced shots taught leaning", … COUNT=500
 	$(BIN)/python -m models.training scenes $(or $(KIND),quick loose) --seed $(or $(SEED),1) --count $(or $(COUNT),500)
 
+site: $(VENV)/.site  ## the documents of this commit as one searchable site, into build/site; a broken link is an error
+	rm -rf build/site-pages && mkdir -p build/site-pages
+	git archive HEAD | tar -x -C build/site-pages
+	$(BIN)/mkdocs build --strict --quiet
+
 machine: $(VENV)/.rig  ## what to build, into build/machine: parts, schematic, simulation of EN, drawings, STL, the lamp box's firmware
 	@sh hil_tests/system-libraries ngspice:bin/ngspice openscad:bin/openscad gcc:bin/cc \
 	    graphviz:bin/dot poppler-utils:bin/pdfunite $(LAMP_BOX)
@@ -145,6 +150,9 @@ deb: wheel  ## the table's Debian packages into dist/: SUITES="bookworm trixie" 
 	    done; \
 	done
 
+release: deb  ## everything built, with notes and sums, signed by minisign, into build/release: KEY=FILE
+	hil_tests/release "$(KEY)" build/release
+
 reproduced: $(VENV)/.rig  ## wheels, SBOM and Debian packages twice: the same bytes, or status 1
 	for try in first second; do \
 	    $(MAKE) --no-print-directory deb VENV=$(VENV) && rm -rf build/$$try && \
@@ -158,12 +166,13 @@ test-wheel: wheel  ## both wheels in an empty environment, outside the source tr
 	build/empty/bin/pip install --quiet --no-deps --no-index dist/*.whl
 	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
 
-test-systemd: wheel $(VENV)/.test  ## the installed table under a booted systemd: wants root and a quiet machine
-	$(BIN)/python -m hil_tests.installed.booted --wheel dist/shaker_ctl-*.whl
-
-test-deb: $(VENV)/.test  ## `make deb` of amd64 under a booted systemd: played, upgraded, sent back: root
-	$(BIN)/python -m hil_tests.installed.upgraded --suite bookworm --package dist/*~deb12_amd64.deb
-	$(BIN)/python -m hil_tests.installed.upgraded --suite trixie --package dist/*~deb13_amd64.deb
+test-deb: $(VENV)/.test  ## `make deb` of amd64, by piuparts, by autopkgtest on a booted Debian, and played: root, a quiet machine
+	@sh hil_tests/system-libraries piuparts:sbin/piuparts mmdebstrap:bin/mmdebstrap systemd-container:bin/systemd-nspawn
+	for suite in 12:bookworm 13:trixie; do \
+	    package=$$(ls dist/*~deb$${suite%:*}_amd64.deb) && \
+	    piuparts --distribution $${suite#*:} --warn-on-leftovers-after-purge $$package && \
+	    $(BIN)/python -m hil_tests.installed.booted --suite $${suite#*:} --package $$package || exit 1; \
+	done
 
 test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
 	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl
@@ -185,6 +194,7 @@ LOCK_FLOOR := shaker_ctl/floor/lock.txt
 LOCK_RIG   := hil_tests/lock.txt
 LOCK_TEST  := hil_tests/lock-test.txt
 LOCK_BROWSER := hil_tests/lock-browser.txt
+LOCK_SITE := hil_tests/lock-site.txt
 LOCK_TRAIN := models/training/lock.txt
 
 PINNED  := install --quiet --no-deps --require-hashes --only-binary=:all:
@@ -214,6 +224,10 @@ $(VENV)/.browser: $(VENV)/.test $(LOCK_BROWSER)
 	@sh hil_tests/system-libraries chromium:bin/chromium \
 	    fonts-noto-cjk:share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
 	$(LOCKED) -r $(LOCK_BROWSER)
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.rig $(LOCK_SITE)
+	$(LOCKED) -r $(LOCK_SITE)
 	@touch $@
 
 # PyTorch's build, for this machine's processor or for its graphics card, is the machine's choice.

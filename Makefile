@@ -174,8 +174,10 @@ test-deb: $(VENV)/.test  ## `make deb` of amd64, by piuparts, by autopkgtest on 
 	    $(BIN)/python -m hil_tests.installed.booted --suite $${suite#*:} --package $$package || exit 1; \
 	done
 
-test-arm64: wheel $(VENV)/.test  ## the wheel on emulated arm64 Debians, Python 3.11 and 3.13: root, an hour
-	$(BIN)/python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-*.whl
+test-arm64: $(VENV)/.test  ## `make deb` of arm64 on emulated Debians, Python 3.11 and 3.13: root, an hour
+	for suite in 12:bookworm 13:trixie; do \
+	    $(BIN)/python -m hil_tests.installed.arm64 --suite $${suite#*:} --package dist/*~deb$${suite%:*}_arm64.deb || exit 1; \
+	done
 
 clean:  ## forget the virtual environment and all caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -10,13 +10,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.arm64.processors import Core
-from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError, fetch
+from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS, WheelsError, unpack
 
 SOURCE = Path(__file__).resolve().parents[2]
 COUNTER = Path(__file__).with_name("counter.c")
@@ -138,16 +137,10 @@ def _site(cache: Path) -> Path:
         return site
     partial = site.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    wheels = partial / "wheels"
-    wheels.mkdir(parents=True)
     try:
-        fetch(SUITE, wheels, LOCKED)
+        unpack(SUITE, partial, *LOCKED)
     except WheelsError as error:
         raise EmulationError(str(error)) from error
-    for wheel in wheels.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(partial)
-    shutil.rmtree(wheels)
     partial.rename(site)
     return site
 

@@ -1,17 +1,13 @@
-"""The built wheel on an emulated arm64 Debian, as a Raspberry Pi has it.
+"""The arm64 package on an emulated arm64 Debian, as a Raspberry Pi has it.
 
-    python -m hil_tests.installed.arm64 --wheel dist/shaker_ctl-....whl
+    python -m hil_tests.installed.arm64 --package dist/shaker-ctl_..._arm64.deb --suite bookworm
 
-For Debian 12 (Python 3.11) and 13 (Python 3.13): an empty virtual environment, the wheel as the
-page installs it, its libraries from the lock, `shaker-ctl --version`, `shaker-ctl read` on a
-picture of known truth, and the source tree's unit tests under those libraries. Emulated by qemu, so
-figures of speed mean nothing here, and the tests' own time limits are lifted (see `slow_machine`).
+The package unpacked: `shaker-ctl --version`, `shaker-ctl read` on a picture of known truth, and the
+source tree's unit tests under its libraries. Emulated by qemu, so figures of speed mean nothing
+here, and the tests' own time limits are lifted (see `slow_machine`).
 
 The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`
-goes on where a check of the same wheel was interrupted.
-
-The wheels are fetched by this machine's own pip, for arm64 and that Python: servers hang up on an
-emulated handshake. The emulated pip then resolves and installs from that folder and nothing else.
+goes on where a check of the same package was interrupted.
 """
 
 from __future__ import annotations
@@ -22,7 +18,6 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -33,13 +28,13 @@ import typer
 from hil_tests.arm64.processors import A72
 from hil_tests.campaign import Campaign
 from hil_tests.installed import arm64_wheels, debian
-from hil_tests.installed.arm64_wheels import LOCK, LOCKED, PYTHONS
+from hil_tests.installed.arm64_wheels import PYTHONS
 from hil_tests.installed.debian import Teller
 from vision.tests.drawing import TABLE, Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
 
-PREFIX = "/opt/shaker-ctl"
+PREFIX = "/usr/lib/shaker-ctl"
 
 TEST_TOOLS = (
     *("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.112"),
@@ -59,64 +54,42 @@ class Tests:
     processes: int
 
 
-def progress_of(root: Path, wheel: Path) -> Campaign[str]:
-    """What a check of this wheel has got done in `root`: each step, and what was said of it."""
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+def progress_of(root: Path, package: Path) -> Campaign[str]:
+    """What a check of this package has got done in `root`: each step, and what was said of it."""
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
     return Campaign(root / f"progress-{digest[:12]}.jsonl", str)
 
 
-def _inside(
-    root: Path, words: Sequence[str], *, check: bool = True
-) -> subprocess.CompletedProcess[str]:
-    return debian.inside(root, words, check=check, keeps_bytecode=True)
-
-
 def recipe(suite: str) -> debian.Recipe:
-    """Return the Debian of one suite: what the installation page asks for, and nothing else."""
-    packages = ("python3", "python3-venv", *debian.LIBRARIES[suite])
+    """Return the Debian of one suite: what the package depends on, and nothing else."""
+    packages = ("python3", *debian.LIBRARIES[suite])
     return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 
-INSTALLED = "installed from wheels alone"
-TEST_TOOLS_INSTALLED = "test tools"
+UNPACKED = "unpacked"
 
 
-def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -> bool:
+def check(suite: str, package: Path, cache: Path, tests: Tests, *, resume: bool) -> bool:
     """Check one suite; return whether all held. `resume`: go on with what is done already."""
     root = cache / f"{suite}-root"
     say = Teller(f"{suite}: ")
-    progress = progress_of(root, wheel)
-    is_installed = resume and progress.find(INSTALLED) is not None
-    if not is_installed:
+    progress = progress_of(root, package)
+    if not resume or progress.find(UNPACKED) is None:
         debian.unpack(recipe(suite), cache, root)
-        progress = progress_of(root, wheel)
-        (root / "wheel").mkdir()
-        (root / "wheel" / wheel.name).write_bytes(wheel.read_bytes())
-        arm64_wheels.fetch(suite, root / "wheel", LOCKED, TEST_TOOLS)
+        subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
+        arm64_wheels.unpack(suite, root / TOOLS.lstrip("/"), *TEST_TOOLS)
+        progress = progress_of(root, package)
+        progress.keep(UNPACKED, package.name)
     with debian.mounted(root, source=HERE, cpuinfo=A72.cpuinfo()):
-        machine = _inside(root, ["uname", "-m"]).stdout.strip()
-        python = _inside(root, ["python3", "--version"]).stdout.strip()
+        machine = debian.inside(root, ["uname", "-m"]).stdout.strip()
+        python = debian.inside(root, [PYTHON, "--version"]).stdout.strip()
         say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
-        pip = f"{PREFIX}/bin/pip"
-        if not is_installed:
-            _inside(root, ["python3", "-m", "venv", PREFIX])
-            _inside(
-                root,
-                [pip, *FROM_WHEELS, "--require-hashes", "-r", f"/source/{LOCK.relative_to(HERE)}"],
-            )
-            _inside(root, [pip, *FROM_WHEELS, "--no-deps", f"/wheel/{wheel.name}"])
-            frozen = _inside(root, [pip, "freeze"]).stdout.split()
-            progress.keep(INSTALLED, f"{len(frozen)} packages")
-        say(f"{INSTALLED}: {progress.find(INSTALLED)}", True)
         for step in (_version, _read):
             before = progress.find(step.__name__)
             said, is_fine = (f"{before}, before", True) if before else step(root)
             say(said, is_fine)
             if is_fine and not before:
                 progress.keep(step.__name__, said)
-        if progress.find(TEST_TOOLS_INSTALLED) is None:
-            _inside(root, [pip, *FROM_WHEELS, *TEST_TOOLS])
-            progress.keep(TEST_TOOLS_INSTALLED, "from wheels alone")
         for part in _parts(tests):
             _unit_tests(root, part, tests.processes, progress, say)
     return say.is_fine
@@ -125,31 +98,30 @@ def check(suite: str, wheel: Path, cache: Path, tests: Tests, *, resume: bool) -
 SAID = "tests.log"
 """In the root: what pytest says of the part that runs."""
 
-FROM_WHEELS = ("install", "--only-binary=:all:", "--no-index", "--find-links=/wheel")
-
-
+TOOLS = "/srv/tools"
+PYTHON = f"{PREFIX}/bin/python3"
 PROGRAM = f"{PREFIX}/bin/shaker-ctl"
 
 
 def _version(root: Path) -> tuple[str, bool]:
     """Return what the program says of itself, and whether that is a version."""
-    version = _inside(root, [PROGRAM, "--version"]).stdout.strip()
+    version = debian.inside(root, [PROGRAM, "--version"]).stdout.strip()
     return version, bool(re.fullmatch(r"shaker-ctl \d+\.\d+\.\d+\S*", version))
 
 
 def _read(root: Path) -> tuple[str, bool]:
     """Read a drawn picture of known values, as a table's frame."""
-    picture = root / "wheel" / "dice.png"
+    picture = root / "srv/dice.png"
     cv2.imwrite(str(picture), draw(DICE))
-    settings = root / "wheel" / "settings.toml"
+    settings = root / "srv/settings.toml"
     settings.write_text(
         "[camera.calibration]\n"
         f"image_size = {list(TABLE.image_size)}\ncentre_px = {list(TABLE.centre_px)}\n"
         f"floor_px_per_mm = {TABLE.floor_px_per_mm}\nheight_mm = {TABLE.height_mm}\n"
         f"compartment_radius_mm = {TABLE.compartment_radius_mm}\ndie_mm = {TABLE.die_mm}\n"
     )
-    words = [PROGRAM, "read", "--json", "--config", "/wheel/settings.toml", "/wheel/dice.png"]
-    ran = _inside(root, words, check=False)
+    words = [PROGRAM, "read", "--json", "--config", "/srv/settings.toml", "/srv/dice.png"]
+    ran = debian.inside(root, words, check=False)
     line = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "{}"
     try:
         values = json.loads(line).get("values")
@@ -185,13 +157,13 @@ def _unit_tests(
         if "hil_tests" in path.read_text("utf-8")
     ]
     words = [
-        *("env", "PYTHONPATH=/source", "PYTHONDONTWRITEBYTECODE=1", f"{PREFIX}/bin/python"),
+        *("env", f"PYTHONPATH=/source:{TOOLS}", "PYTHONDONTWRITEBYTECODE=1", PYTHON),
         *("-m", "pytest", "-v", "-c", "/source/pyproject.toml", "--rootdir", "/source"),
         *("-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
         *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={processes}"),
         *("--durations=15", *needs_rig, f"/source/{part}"),
     ]
-    ran = _inside(root, ["sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1"], check=False)
+    ran = debian.inside(root, ["sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1"], check=False)
     said = (root / SAID).read_text("utf-8").strip().splitlines() or ["pytest said nothing"]
     if ran.returncode != 0:
         print("\n".join(said[-150:]))  # noqa: T201 - the reason
@@ -202,25 +174,22 @@ def _unit_tests(
 
 
 def main(
-    wheel: Annotated[Path, typer.Option()],
-    suite: Annotated[list[debian.Suite] | None, typer.Option()] = None,
+    package: Annotated[Path, typer.Option()],
+    suite: debian.Suite = debian.Suite.BOOKWORM,
     cache: debian.Cache = debian.CACHE,
     *,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a check of the same wheel stopped.")
+        bool, typer.Option("--resume", help="Go on where a check of the same package stopped.")
     ] = False,
     tests: Annotated[list[str] | None, typer.Option(help="A folder or file of tests.")] = None,
     processes: int = os.cpu_count() or 1,
 ) -> None:
-    """The wheel on emulated arm64 Debians, all suites or those given; status 1 where one fails."""
+    """The package on the emulated arm64 Debian of its suite; status 1 where something fails."""
     with debian.checked():
-        debian.require("mmdebstrap", "chroot")
+        debian.require("mmdebstrap", "chroot", "dpkg-deb")
         debian.emulate_arm64()
         wanted = Tests(tuple(tests or ("shaker_ctl", "vision")), processes)
-        results = [
-            check(each, wheel, cache, wanted, resume=resume) for each in suite or debian.Suite
-        ]
-        if not all(results):
+        if not check(suite, package, cache, wanted, resume=resume):
             raise typer.Exit(1)
 
 

@@ -1,10 +1,9 @@
-"""Wheels for an arm64 Debian, fetched by this machine's own pip: nothing runs inside."""
+"""Wheels for an arm64 Debian, unpacked by this machine's own pip: nothing runs inside."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from hil_tests.installed.debian import DebianError
@@ -12,7 +11,7 @@ from hil_tests.installed.debian import DebianError
 PYTHONS = {"bookworm": "3.11", "trixie": "3.13"}
 
 LOCK = Path(__file__).resolve().parents[2] / "shaker_ctl" / "lock.txt"
-"""What the page installs beside the wheel."""
+"""What a table uses."""
 
 LOCKED = ("--require-hashes", "-r", str(LOCK))
 """As words of pip."""
@@ -28,8 +27,8 @@ class WheelsError(DebianError):
     """A library has no such wheel, or the index cannot be reached; the text is pip's."""
 
 
-def fetch(suite: str, folder: Path, *wanted: Sequence[str]) -> None:
-    """Have the wheels of each of `wanted`, words of pip, and of what they need, in `folder`.
+def unpack(suite: str, folder: Path, *wanted: str) -> None:
+    """Have the wheels of `wanted`, words of pip, and of what they need, unpacked in `folder`.
 
     Raises `WheelsError`.
     """
@@ -38,11 +37,10 @@ def fetch(suite: str, folder: Path, *wanted: Sequence[str]) -> None:
         for minor in range(NEWEST_GLIBC[suite], OLDEST_GLIBC - 1, -1)
     ]
     command = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:"),
-        *("--platform=manylinux2014_aarch64", *platforms),
-        *("--implementation=cp", f"--python-version={PYTHONS[suite]}", f"--dest={folder}"),
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--no-compile"),
+        *("--platform=manylinux2014_aarch64", *platforms, f"--target={folder}"),
+        *("--implementation=cp", f"--python-version={PYTHONS[suite]}", *wanted),
     ]
-    for words in wanted:
-        ran = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
-        if ran.returncode != 0:
-            raise WheelsError(f"no arm64 wheels for {suite}: {ran.stderr.strip()[-1500:]}")
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise WheelsError(f"no arm64 wheels for {suite}: {ran.stderr.strip()[-1500:]}")

@@ -29,9 +29,6 @@ MOUNT_TABLE = Path("/proc/self/mountinfo")
 
 MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
 
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-"""Whom this machine trusts; the Debian inside trusts the same, so that mirrors work there too."""
-
 EMULATED_CPU = "cortex-a72"
 """A Raspberry Pi 4's. For programs of this machine's own kind it means nothing."""
 
@@ -187,14 +184,6 @@ def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
         shutil.rmtree(root)
     root.mkdir(parents=True)
     subprocess.run(["tar", "-C", str(root), "-xf", str(archive(recipe, folder))], check=True)
-    target = root / CERTIFICATES.relative_to("/")
-    if CERTIFICATES.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(CERTIFICATES, target)
-    with contextlib.suppress(shutil.SameFileError):
-        resolver = root / "etc/resolv.conf"
-        resolver.unlink(missing_ok=True)
-        shutil.copyfile("/etc/resolv.conf", resolver)
 
 
 def mounts_below(root: Path) -> list[Path]:
@@ -249,17 +238,12 @@ def _bind(what: Path, where: Path, done: list[Path], mode: str = "rw") -> None:
 
 
 def inside(
-    root: Path,
-    words: Sequence[str],
-    *,
-    check: bool = True,
-    timeout_s: float | None = None,
-    keeps_bytecode: bool = False,
+    root: Path, words: Sequence[str], *, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """Run a program inside `root` with a clean environment; return what it said.
 
-    `keeps_bytecode`: Python keeps there what it compiled. A Debian that is only unpacked has none
-    of its own library, and an emulated start without any takes a minute.
+    Python keeps there what it compiled: a Debian that is only unpacked has none of its own library,
+    and an emulated start without any takes a minute.
 
     Raises `subprocess.CalledProcessError`, after printing what it said, where `check` is asked for.
     """
@@ -267,17 +251,8 @@ def inside(
         "HOME": "/root",
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "LANG": "C.UTF-8",
-        "PIP_CERT": str(CERTIFICATES),
-        "SSL_CERT_FILE": str(CERTIFICATES),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PIP_DEFAULT_TIMEOUT": "180",
-        "PIP_RETRIES": "20",  # an emulated handshake is slow enough for servers to hang up
-        "PIP_ROOT_USER_ACTION": "ignore",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "QEMU_CPU": EMULATED_CPU,
     }
-    if keeps_bytecode:
-        del environment["PYTHONDONTWRITEBYTECODE"]
     ran = subprocess.run(
         ["chroot", str(root), *words],
         env=environment,
@@ -285,7 +260,6 @@ def inside(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=timeout_s,
         check=False,
     )
     if check and ran.returncode != 0:

@@ -155,7 +155,7 @@ def furnish(root: Path, machine: OuterRig) -> None:
     shutil.copyfile(machine.session.folder / "users.toml", folder / "users.toml")
 
 
-class People(Thread):
+class Attendants(Thread):
     """People at both consoles, who do what is asked for in a file: `open`, `close`, or `away`.
 
     An open table is served meanwhile. Who comes while the table is starting tries again.
@@ -193,14 +193,14 @@ class People(Thread):
 
 
 @contextmanager
-def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, OuterRig, People]]:
+def booted(root: Path, say: Teller) -> Iterator[tuple[Computer, OuterRig, Attendants]]:
     """The Debian in `root` booted beside a machine of its own; all of it ends again."""
     with tempfile.TemporaryDirectory(prefix="booted-") as folder:
         machine = OuterRig(Path(folder))
         with closing(machine.session):
             put_stand_ins(root, machine)
             furnish(root, machine)
-            people = People(machine, root / "srv/people")
+            people = Attendants(machine, root / "srv/people")
             with closing(Computer(root, machine.devices())) as computer:
                 say("booted: " + computer.run("systemctl", "--version").splitlines()[0], True)
                 people.start()

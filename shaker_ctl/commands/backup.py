@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from shaker_ctl import backup as archive
 from shaker_ctl import settings
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
-from shaker_ctl.installation import backup as archive
 from shaker_ctl.installation.places import Places
 
 app = typer.Typer(no_args_is_help=True, help="The whole table in one file, and back.")

@@ -22,6 +22,7 @@ from shaker_ctl.console import accounts
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.installation import certificate, sockets, told
+from shaker_ctl.installation.files import SetupError, changing, have
 from shaker_ctl.installation.places import PAGE_USER, Places
 from shaker_ctl.rules.vocabulary import Role
 
@@ -46,12 +47,12 @@ class SetUp:
 
     def answered(self) -> list[str]:
         file = self.places.answered
-        with told.changing(file):
+        with changing(file):
             return file.read_text("utf-8").split() if file.exists() else []
 
     def note(self, name: str) -> None:
         names = list(dict.fromkeys([*self.answered(), name]))
-        told.have(self.places.answered, "\n".join(names) + "\n")
+        have(self.places.answered, "\n".join(names) + "\n")
 
     def found(self) -> settings.Settings:
         return settings.parse(told.answers(self.places), source=str(self.places.settings))
@@ -62,7 +63,7 @@ class SetUp:
         """Run one of this program's commands at this terminal."""
         typer.echo(f"$ shaker-ctl {' '.join(words)}")
         if subprocess.run([*PROGRAM, *words], check=False).returncode:
-            raise told.SetupError(
+            raise SetupError(
                 f"shaker-ctl {words[0]} was not done, see above",
                 remedy="Mend that; shaker-ctl setup goes on there",
             )
@@ -73,7 +74,7 @@ class SetUp:
             return
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
         if ran.returncode:
-            raise told.SetupError(f"{' '.join(words)}: {ran.stderr.strip() or ran.returncode}")
+            raise SetupError(f"{' '.join(words)}: {ran.stderr.strip() or ran.returncode}")
 
     def switch_on(self, unit: str) -> None:
         """Have a unit start at power-on."""

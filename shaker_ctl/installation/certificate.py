@@ -14,7 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
 from shaker_ctl.certificates import begun, key_pem, named, new_key
-from shaker_ctl.installation.told import changing
+from shaker_ctl.installation.files import changing
 from shaker_ctl.whole_file import mode, put
 
 CERTIFICATE, KEY, REQUEST = "certificate.pem", "key.pem", "request.pem"

@@ -5,10 +5,8 @@ Owns what each file becomes. Must not know who asks. What is right already is le
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,50 +14,15 @@ import tomlkit
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
-from shaker_ctl.errors import ShakerError
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
+from shaker_ctl.installation.files import SetupError, have
 from shaker_ctl.installation.places import USER, Places
-from shaker_ctl.whole_file import mode, put
 
 REAL_TABLE = """\
 This computer is a real table. No demonstration and no virtual rig runs here.
 Written by `shaker-ctl setup`; `apt purge shaker-ctl` removes it.
 """
-
-
-class SetupError(ShakerError):
-    """A step of the set-up failed. What was answered before stays; running it again goes on."""
-
-    code = "setup"
-
-
-@contextlib.contextmanager
-def changing(path: Path) -> Iterator[None]:
-    """Raise what stands in the way of a change as `SetupError`."""
-    try:
-        yield
-    except (OSError, LookupError) as error:
-        is_denied = isinstance(error, PermissionError)
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise SetupError(
-            f"cannot change {path}: {reason}",
-            remedy="Run it as root: sudo shaker-ctl setup"
-            if is_denied
-            else "Mend that; shaker-ctl setup goes on there",
-        ) from error
-
-
-def have(path: Path, content: str, bits: int = 0o644, group: str | None = None) -> bool:
-    """Have a file with this content, mode and group; whether it had to be written."""
-    with changing(path):
-        if path.exists() and path.read_text("utf-8") == content:
-            return False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, content, mode(bits))
-        if group is not None:
-            shutil.chown(path, group=group)
-        return True
 
 
 def mark_table(places: Places, pins: PinParameters) -> bool:

@@ -53,7 +53,7 @@ OPEN_S = 2.0
 PULSE_EVENT = 14
 """The daemon's event (0-31) that travels the notification path; 31 is the daemon's own."""
 
-REMEDY = "Restart the GPIO daemon: systemctl restart shaker-pigpiod, from the wheel: pigpiod"
+REMEDY = "Restart the GPIO daemon: systemctl restart shaker-pigpiod"
 
 
 class Probe(Protocol):
@@ -200,7 +200,7 @@ class PigpioLink:
         if isinstance(error, ConnectionRefusedError):
             return GpioLinkError(
                 f"no GPIO daemon listens at {where}",
-                remedy="Start it: systemctl start shaker-pigpiod, from the wheel: pigpiod",
+                remedy="Start it: systemctl start shaker-pigpiod",
             )
         if isinstance(error, TimeoutError):
             return GpioLinkError(f"the GPIO daemon at {where} does not answer", remedy=REMEDY)

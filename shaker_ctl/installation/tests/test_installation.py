@@ -15,6 +15,7 @@ from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.installation import pins, sockets, told
+from shaker_ctl.installation.files import SetupError
 from shaker_ctl.installation.places import Places, shipped
 from shaker_ctl.main import program
 from shaker_ctl.rules.vocabulary import Role
@@ -119,7 +120,7 @@ def test_who_may_log_in_already_is_not_asked_for(places: Places, monkeypatch: py
 
 def test_a_command_that_fails_is_not_noted_as_answered(places: Places):
     asked(places, "camera.device", said="/dev/none\n")
-    with pytest.raises(told.SetupError, match="calibrate was not done"):
+    with pytest.raises(SetupError, match="calibrate was not done"):
         asked(places, "calibration", said="300\n")
     assert "calibration" not in setup.SetUp(places).answered()
 
@@ -174,9 +175,9 @@ def test_the_approvers_key_is_installed_once_and_never_replaced(places: Places, 
     for _ in range(2):
         told.take_key(places, mine)
         assert places.public_key.read_text() == "one key"
-    with pytest.raises(told.SetupError, match="never replaced"):
+    with pytest.raises(SetupError, match="never replaced"):
         told.take_key(places, other)
-    with pytest.raises(told.SetupError, match="cannot be read"):
+    with pytest.raises(SetupError, match="cannot be read"):
         told.take_key(places, tmp_path / "none.pub")
 
 

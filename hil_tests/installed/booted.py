@@ -196,6 +196,7 @@ def run(root: Path, package: Path) -> bool:
     say = Teller()
     with booted(root, say) as (computer, machine, people):
         check_package(computer, package, say)
+        machine.session.ask_rig("inject lamp_memory_erased")  # its journal went with the package
         computer.run(
             "sh", "-c", "cp /srv/table/* /etc/shaker-ctl/ && chown root:shaker /etc/shaker-ctl/*"
         )

@@ -112,16 +112,6 @@ def test_nothing_that_is_there_is_written_over(small: Any) -> None:
         backup.write(file, places, found)
 
 
-def test_a_file_comes_back_with_its_mode_and_time(small: Any) -> None:
-    places, found, file = small
-    before = places.settings.stat()
-    backup.write(file, places, found)
-    shutil.rmtree(places.root)
-    assert backup.restore(file, places.root) == 3
-    after = places.settings.stat()
-    assert (after.st_mode, int(after.st_mtime)) == (before.st_mode, int(before.st_mtime))
-
-
 def test_a_table_that_runs_is_not_taken(small: Any) -> None:
     places, found, file = small
     with (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,28 +47,13 @@ def lines_of_the_page() -> list[str]:
     return [command for line in block.splitlines() for command in line.split(" && ")]
 
 
-QUESTIONS = (
-    r"([a-z_]+(?:\.[a-z_]+)+): [^\r\n]*: ",
-    r"Login name of a (\w+): ",
-    r"badge: ",
-    r"(?:Passphrase|Repeat for confirmation): ",
-    r"seal\.pub: ",
-    r"floor, mm: ",
-    r"lock the compartment. Enter: ",
-    r"seal\.key: ",
-    r"Name of the approver: ",
-    r"Enter: |\[Y/n\]: |\[y/N\]: ",
-)
-"""What `setup`, and the commands that it calls, ask."""
-KEY, PEOPLE, BADGE, WORD, PUBLIC, HEIGHT, LOCK, PRIVATE, APPROVER, _ = range(len(QUESTIONS))
-
-
 @dataclass
 class NewTable(Session):
     """The virtual machine, and a root folder in which nothing is yet."""
 
     root: Path = field(default_factory=Path)
-    decided: dict[str, Any] = field(default_factory=dict)
+    decided: dict[str, str] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def follow(self, line: str) -> None:
         """Do what a line of the page says. Raises AssertionError where it is refused."""
@@ -87,51 +74,57 @@ class NewTable(Session):
             for section in sections:
                 inside = inside.get(section, {})
             if key in inside:
-                self.decided[name] = inside.pop(key)
+                decided = inside.pop(key)
+                is_list = isinstance(decided, list)
+                self.decided[name] = ", ".join(decided) if is_list else str(decided)
         (self.folder / "settings.toml").write_text(tomlkit.dumps(known), "utf-8")
 
     def set_up(self) -> None:
         """Answer `shaker-ctl setup`, leave it once in the middle, and take it up again."""
+        questions = self.questions()
         for is_left in (True, False):
             tools = {**os.environ, "PATH": f"{self.root}/usr/bin:{os.environ['PATH']}"}
             words = [*PROGRAM[1:], "setup", "--root", str(self.root)]
             child = pexpect.spawn(PROGRAM[0], words, encoding="utf-8", timeout=90, env=tools)
-            said = ""
-            while (found := child.expect([*QUESTIONS, pexpect.EOF])) < len(QUESTIONS):
-                said += str(child.before) + str(child.after)
-                if is_left and found == PEOPLE:
+            while (found := child.expect([*questions, pexpect.EOF])) < len(questions):
+                answer = list(questions.values())[found]
+                if is_left and answer == self.somebody:
                     child.sendintr()
                 else:
-                    child.sendline(self.answer(found, child.match))
-            said += str(child.before)
+                    child.sendline(answer if isinstance(answer, str) else answer(child.match))
+            said = str(child.before)
             child.close()
             assert child.exitstatus == (130 if is_left else 0), screen(said)
 
-    def answer(self, found: int, match: Any) -> str:
-        """What the person who installs says to a question; their hands do what it asks for."""
-        if found == KEY:
-            decided = self.decided.get(match[1], "")
-            return ", ".join(decided) if isinstance(decided, list) else str(decided)
-        if found == PEOPLE:
-            return {"floorperson": "fay", "technician": "tom", "dealer": "dan"}[match[1]]
-        if found == HEIGHT:
-            card = self.folder / "card.png"
-            card.write_bytes(png(Target(self.rig["drawing"]["compartment_radius_mm"])))
-            self._hands("force compartment")
-            self._hands(f"lay card {card}")
-            return str(self.rig["camera"]["ruler_mm"])
-        if found == LOCK:
-            self._hands("take card")
-            self._hands("close compartment")
-        told = {
-            BADGE: f"N-{len(self.decided)}",
-            WORD: EASY_WORD,
-            PUBLIC: str(self.root / "seal.pub"),
-            PRIVATE: str(self.root / "approver.key"),
-            APPROVER: "Ann Approver",
+    def questions(self) -> dict[str, str | Callable[[re.Match[str]], str]]:
+        """What `setup`, and the commands that it calls, ask, and what is answered."""
+        return {
+            r"([a-z_]+(?:\.[a-z_]+)+): [^\r\n]*: ": lambda key: self.decided.get(key[1], ""),
+            r"Login name of a (\w+): ": self.somebody,
+            r"badge: ": lambda _: f"N-{next(self.numbers)}",
+            r"(?:Passphrase|Repeat for confirmation): ": EASY_WORD,
+            r"seal\.pub: ": str(self.root / "seal.pub"),
+            r"floor, mm: ": self.lay_the_card,
+            r"lock the compartment. Enter: ": self.take_the_card,
+            r"seal\.key: ": str(self.root / "approver.key"),
+            r"Name of the approver: ": "Ann Approver",
+            r"Enter: |\[Y/n\]: |\[y/N\]: ": "",
         }
-        self.decided[f"answer {len(self.decided)}"] = found
-        return told.get(found, "")
+
+    def somebody(self, duty: re.Match[str]) -> str:
+        return {"floorperson": "fay", "technician": "tom", "dealer": "dan"}[duty[1]]
+
+    def lay_the_card(self, _: object) -> str:
+        card = self.folder / "card.png"
+        card.write_bytes(png(Target(self.rig["drawing"]["compartment_radius_mm"])))
+        self._hands("force compartment")
+        self._hands(f"lay card {card}")
+        return str(self.rig["camera"]["ruler_mm"])
+
+    def take_the_card(self, _: object) -> str:
+        self._hands("take card")
+        self._hands("close compartment")
+        return ""
 
     def _started(self, name: str, command: list[str], log: str, *, nice: int) -> Program:
         if log == "service.log":

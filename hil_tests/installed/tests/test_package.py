@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from hil_tests.installed.arm64_wheels import NEWEST_GLIBC, OLDEST_GLIBC, PYTHONS
-from hil_tests.installed.debian import LIBRARIES
 from shaker_ctl.view.phase_words import PHASE_WORDS
 
 LIFE_WORDS = frozenset(words.life for words in PHASE_WORDS.values() if words.life)
@@ -19,17 +18,16 @@ LIFE_WORDS = frozenset(words.life for words in PHASE_WORDS.values() if words.lif
 HERE = Path(__file__).resolve().parents[3] / "systemd"
 SCRIPTS = [HERE / "debian" / name for name in ("preinst", "prerm", "postinst", "postrm")]
 SCRIPTS += [HERE / "table-is-closed", HERE / "motor-off", HERE / "build-deb"]
+SCRIPTS += [
+    path for path in (HERE / "debian/tests").iterdir() if path.name not in ("control", "lib")
+]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_each_script_is_a_shell_script(script: Path) -> None:
     subprocess.run(["sh", "-n", str(script)], check=True)
-
-
-@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_shellcheck_finds_nothing(script: Path) -> None:
-    subprocess.run(["shellcheck", "--shell=sh", str(script)], check=True)
+    if shutil.which("shellcheck"):
+        subprocess.run(["shellcheck", "--shell=sh", str(script)], check=True)
 
 
 def test_the_package_is_built_for_the_systems_that_the_emulated_check_runs() -> None:
@@ -38,14 +36,6 @@ def test_the_package_is_built_for_the_systems_that_the_emulated_check_runs() -> 
     assert {suite: f"3.{minor}" for suite, minor, _ in found} == PYTHONS
     assert {suite: int(glibc) for suite, _, glibc in found} == NEWEST_GLIBC
     assert f'[ "$glibc" -ge {OLDEST_GLIBC} ]' in text
-
-
-@pytest.mark.parametrize("suite", LIBRARIES)
-def test_the_package_depends_on_the_libraries_that_no_wheel_brings(suite: str) -> None:
-    control = (HERE / "debian" / "control").read_text("utf-8")
-    (depends,) = re.findall(r"^Depends: (.*)$", control, re.MULTILINE)
-    named = {word.strip() for word in re.split(r"[,|]", depends)}
-    assert set(LIBRARIES[suite]) <= named
 
 
 @pytest.mark.parametrize(

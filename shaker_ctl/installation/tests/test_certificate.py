@@ -23,12 +23,7 @@ def test_a_web_server_can_use_it_and_it_bears_this_computers_name(tmp_path: Path
     names = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert socket.gethostname() in names.get_values_for_type(x509.DNSName)
     assert b"CERTIFICATE REQUEST" in (tmp_path / REQUEST).read_bytes()
-
-
-def test_the_key_is_for_its_group_alone(tmp_path: Path) -> None:
-    have_pair(tmp_path, GROUP)
-
-    assert (tmp_path / KEY).stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / KEY).stat().st_mode & 0o777 == 0o640, "the key is for its group alone"
 
 
 def test_a_houses_own_certificate_stays(tmp_path: Path) -> None:

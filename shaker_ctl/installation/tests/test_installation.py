@@ -13,7 +13,7 @@ from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.commands import setup
 from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.console import accounts
-from shaker_ctl.errors import RefusedError, SettingsError
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.installation import pins, sockets, told
 from shaker_ctl.installation.files import SetupError
 from shaker_ctl.installation.places import Places, shipped
@@ -128,19 +128,6 @@ def test_a_command_that_fails_is_not_noted_as_answered(places: Places):
 # ── What is told ────────────────────────────────────────────────────────────
 
 
-def test_a_table_that_was_marked_is_left_as_it_is(places: Places):
-    assert told.mark_table(places, PinParameters())
-    assert not told.mark_table(places, PinParameters())
-
-
-def test_a_wrong_key_leaves_the_settings_as_before(places: Places):
-    told.tell(places, {"table.profile": "pa-625a"})
-    before = places.settings.read_text()
-    with pytest.raises(SettingsError):
-        told.tell(places, {"table.profile": "atlantis"})
-    assert places.settings.read_text() == before
-
-
 def test_a_comment_of_a_person_stays(places: Places):
     told.tell(places, {"table.profile": "pa-625a"}, "the rule text")
     places.settings.write_text(places.settings.read_text() + "attended = true # ask the house\n")
@@ -198,12 +185,9 @@ def test_a_named_device_gets_its_name_by_the_socket_it_is_in(places: Places):
     assert 'ENV{ID_PATH}=="platform-fd500000.pcie-usb-0:1.3:1.0", SYMLINK+="shaker-lamps"' in rules
 
 
-def test_a_device_of_another_kind_is_refused():
+def test_a_device_of_another_kind_and_one_in_no_socket_are_refused():
     with pytest.raises(RefusedError, match="needs a video4linux device"):
         sockets.rule("camera", Path("/dev/ttyUSB1"), ADAPTER)
-
-
-def test_a_device_in_no_socket_is_refused_with_what_to_write_instead():
     with pytest.raises(RefusedError, match="no USB socket") as refused:
         sockets.rule("technician", Path("/dev/ttyAMA0"), {"SUBSYSTEM": "tty"})
     assert "/dev/ttyAMA0" in refused.value.remedy

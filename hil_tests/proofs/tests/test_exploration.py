@@ -102,7 +102,7 @@ def test_what_is_alike_steps_alike(number):
     It is tried in states of every part of an inspection and of a round, up to its record.
     """
     table, luck = TABLES[number], Random(number)
-    found = explore(table, max_nodes=10_000, keep=True, checked=False, scatter=True)
+    found = explore(table, max_nodes=5_000, keep=True, checked=False, scatter=True)
     played: set[Phase] = set()
     recorded = 0
     for way in found.kept_ways:

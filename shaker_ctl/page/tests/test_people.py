@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import ROLES, Accounts
@@ -43,7 +44,9 @@ class Pit:
 
 
 @pytest.fixture
-def pit(tmp_path: Path) -> Pit:
+def pit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pit:
+    """Its passphrases cost a thousandth of a table's, which hundreds of logins would wait for."""
+    monkeypatch.setattr(accounts, "_HASHER", PasswordHasher(1, 8, 1))
     return Pit(tmp_path)
 
 

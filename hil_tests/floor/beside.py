@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +21,6 @@ import typer
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.show import PlayingTable
 from hil_tests.page.bench import played
-from shaker_ctl.floor import proof
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.topics import Place
@@ -69,7 +68,7 @@ def beside(
             yield under("broker gone")
             house.broker.start()
             table.end_of_play()
-            yield from _received(house, table)
+            yield from house.compared({NAME: table.head()})
 
 
 @contextmanager
@@ -112,16 +111,3 @@ def asking(house: House) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-def _received(house: House, table: PlayingTable) -> Iterator[str]:
-    head = table.head()
-    ends_s = time.monotonic() + 90.0
-    with closing(house.store()) as store:
-        while True:
-            (line,) = (line for line in store.lines(SITE) if line["table_name"] == NAME)
-            if bytes(line["hash"]) == head.hash or time.monotonic() > ends_s:
-                break
-            time.sleep(0.5)
-        wrong = bytes(line["hash"]) != head.hash or proof.broken(store, line) or store.alarms(SITE)
-    yield f"{'NOT equal: ' if wrong else ''}{line['sequence']} of {head.sequence} records received"

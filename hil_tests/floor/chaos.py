@@ -13,8 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -22,11 +21,9 @@ from typing import Annotated
 import typer
 
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
-from hil_tests.floor.house import SITE, House
+from hil_tests.floor.house import House
 from hil_tests.floor.journals import InventedTable
 from hil_tests.processes import Program, program
-from shaker_ctl.floor import proof
-from shaker_ctl.floor.store import count_records
 
 DOWN_S = (0.0, 4.0)
 """How long a killed part stays away, at random."""
@@ -167,26 +164,9 @@ class Chaos:
 
     def compared(self) -> Iterator[str]:
         """Say whether both ends have the same."""
-        with closing(self.house.store()) as store:
-            heads = {table.name: table.head() for table in self.recorded}
-
-            def is_there() -> bool:
-                lines = {line["table_name"]: line for line in store.lines(SITE)}
-                return all(n in lines and lines[n]["sequence"] == heads[n].sequence for n in heads)
-
-            self._wait(is_there)
-            heads |= {table.name: table.head for table in self.crowd.tables}
-            lines = {line["table_name"]: line for line in store.lines(SITE)}
-            differ = [n for n, head in heads.items() if bytes(lines[n]["hash"]) != head.hash]
-            broken = [n for n, line in lines.items() if proof.broken(store, line)]
-            made, stored = sum(head.sequence for head in heads.values()), count_records(store)
-            alarms = store.alarms(SITE)
-            good = not differ and not broken and made == stored and not alarms
-            yield (
-                f"{'' if good else 'NOT good: '}{stored:,} records stored, {made:,} recorded; "
-                f"of {len(heads)} tables {len(differ)} differ, {len(broken)} stored chains are "
-                f"broken, {len(alarms)} alarms"
-            )
+        heads = {table.name: table.head() for table in self.recorded}
+        heads |= {table.name: table.head for table in self.crowd.tables}
+        yield from self.house.compared(heads, EVEN_S, self.go_on)
 
     def end(self) -> None:
         """Stop the links."""
@@ -200,11 +180,6 @@ class Chaos:
     def _made(self) -> int:
         heads = [t.head for t in self.crowd.tables] + [t.head() for t in self.recorded]
         return sum(head.sequence for head in heads)
-
-    def _wait(self, is_there: Callable[[], bool]) -> None:
-        ends_s = time.monotonic() + EVEN_S
-        while not is_there() and time.monotonic() < ends_s:
-            self.go_on(0.5)
 
     def _start_again(self) -> None:
         """Start what was killed and is due, and what ended by itself, as its unit does."""

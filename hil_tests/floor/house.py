@@ -10,6 +10,9 @@ import pwd
 import shutil
 import socket
 import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +21,9 @@ import tomlkit
 
 from hil_tests.processes import Program, program
 from shaker_ctl.floor import authority, broker
-from shaker_ctl.floor.store import Store
+from shaker_ctl.floor.proof import broken
+from shaker_ctl.floor.store import Store, count_records
+from shaker_ctl.journal.record import Head
 from shaker_ctl.link.parameters import LinkParameters
 
 SITE = "house"
@@ -172,6 +177,35 @@ class House:
             return subprocess.run([*asked, "-p", str(self.database_port)]).returncode == 0
 
         self.database.wait_until(answers)
+
+    def compared(
+        self,
+        heads: Mapping[str, Head],
+        limit_s: float = 90.0,
+        go_on: Callable[[float], object] = time.sleep,
+    ) -> Iterator[str]:
+        """Wait until the floor has what the tables have; say whether both ends have the same.
+
+        `heads`: where the journal of each table ends. `go_on`: what is done meanwhile.
+        """
+        ends_s = time.monotonic() + limit_s
+        with closing(self.store()) as store:
+            while True:
+                lines = {line["table_name"]: line for line in store.lines(SITE)}
+                hashes = {name: bytes(line["hash"]) for name, line in lines.items()}
+                differ = [name for name, head in heads.items() if hashes.get(name) != head.hash]
+                if not differ or time.monotonic() > ends_s:
+                    break
+                go_on(0.5)
+            wrong = [f"{n}: {what}" for n, line in lines.items() if (what := broken(store, line))]
+            alarms = [f"alarm: {one.table} {one.text}" for one in store.alarms(SITE)]
+            stored, made = count_records(store), sum(head.sequence for head in heads.values())
+        yield from (*wrong, *alarms)
+        is_good = not (differ or wrong or alarms) and stored == made
+        yield (
+            f"{'' if is_good else 'NOT equal: '}{stored:,} of {made:,} records stored; of "
+            f"{len(heads)} tables {len(differ)} differ, {len(wrong)} stored chains are broken"
+        )
 
     # ── Setting up ──────────────────────────────────────────────────────────
 

@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
-from hil_tests.floor.house import SITE, House
+from hil_tests.floor.house import House
 from hil_tests.processes import Program
 from shaker_ctl.floor.store import count_records
 
@@ -102,11 +102,7 @@ def _size(house: House) -> int:
 
 
 def _verdict(crowd: Crowd, house: House, empty: int) -> Iterator[str]:
+    yield from house.compared({table.name: table.head for table in crowd.tables})
     with closing(house.store()) as store:
-        heads = {line["table_name"]: bytes(line["hash"]) for line in store.lines(SITE)}
-        wrong = [t.name for t in crowd.tables if heads.get(t.name) != t.head.hash]
-        made, stored = sum(t.head.sequence for t in crowd.tables), count_records(store)
-        yield (
-            f"{stored:,} of {made:,} records stored, {(_size(house) - empty) / stored:,.0f} bytes "
-            f"each with indexes; {len(wrong)} tables differ"
-        )
+        each = (_size(house) - empty) / count_records(store)
+        yield f"{each:,.0f} bytes a record, with indexes"

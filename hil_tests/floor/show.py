@@ -13,7 +13,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -27,8 +27,6 @@ from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.floor import proof
-from shaker_ctl.floor.store import Store
 from shaker_ctl.journal.record import Head
 
 TRIES = 3
@@ -139,34 +137,10 @@ def show(
                     each.play(1)
         for table in playing:
             table.end_of_play()
+        heads = {table.name: table.head() for table in (*tables, *playing)}
         with closing(house.store()) as store:
-            yield from _all_received(store, [*tables, *playing])
-
-
-def _all_received(store: Store, tables: Sequence[InventedTable | PlayingTable]) -> Iterator[str]:
-    heads = {table.name: table.head() for table in tables}
-    ends_s = time.monotonic() + 60.0
-    while True:
-        lines = {line["table_name"]: line for line in store.lines(SITE)}
-        behind = [
-            name
-            for name, head in heads.items()
-            if name not in lines or bytes(lines[name]["hash"]) != head.hash
-        ]
-        if not behind or time.monotonic() > ends_s:
-            break
-        time.sleep(0.5)
-    wrong = {name: what for name, line in lines.items() if (what := proof.broken(store, line))}
-    for alarm in store.alarms(SITE):
-        yield f"alarm: {alarm.table} {alarm.text}"
-    for name, what in wrong.items():
-        yield f"{name}: {what}"
-    for table in tables:
-        if isinstance(table, PlayingTable):
-            rounds = len(store.rounds(SITE, table.name, count=1_000_000))
-            yield f"{table.name}: {rounds} rounds played, {heads[table.name].sequence} records"
-    yield (
-        f"{'NOT equal: ' if behind or wrong else ''}"
-        f"received: {sum(line['sequence'] for line in lines.values())} records of {len(lines)} "
-        f"tables; {len(behind)} of {len(tables)} differ, {len(wrong)} stored chains are broken"
-    )
+            for table in playing:
+                rounds = len(store.rounds(SITE, table.name, count=1_000_000))
+                records = heads[table.name].sequence
+                yield f"{table.name}: {rounds} rounds played, {records} records"
+        yield from house.compared(heads)

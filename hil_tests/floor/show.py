@@ -137,7 +137,8 @@ def show(
                     each.play(1)
         for table in playing:
             table.end_of_play()
-        heads = {table.name: table.head() for table in (*tables, *playing)}
+        heads = {one.name: one.head() for one in tables}
+        heads |= {one.name: one.head() for one in playing}
         with closing(house.store()) as store:
             for table in playing:
                 rounds = len(store.rounds(SITE, table.name, count=1_000_000))

@@ -21,10 +21,10 @@ from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.tests.written import WALL, append, forge
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
-from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.record import Entry
 from shaker_ctl.ports import Pictures
 from shaker_ctl.rules.parameters import TableParameters
 
@@ -35,8 +35,6 @@ RUNNER = CliRunner()
 def journal(tmp_path: Path) -> Path:
     """Four ended rounds, a void one among them, and a fifth that is not over."""
     path = tmp_path / "journal.sqlite"
-    store = SqliteJournal(path)
-    head = store.head()
     for number, values in enumerate([(1, 2, 3), (6, 6, 6), None, (4, 4, 1), "open"], start=1):
         decisions: list[list[dict[str, object]]] = [[{"type": "StartToss"}]]
         if values != "open":
@@ -51,22 +49,11 @@ def journal(tmp_path: Path) -> Path:
                 "source": None if values is None else "verified",
             }
             decisions.append([closed])
-        for step, decision in enumerate(decisions):
-            body = {
-                "event": {"type": "TimerExpired", "round": number},
-                "rows": ["a row"],
-                "decision": decision,
-            }
-            record = link(
-                head,
-                Entry("step", body, round=number),
-                monotonic_s=10.0 * number + step,
-                wall=f"2026-11-2{number}T12:00:00.000+00:00",
-                digests={"model": "ab" * 16},
-            )
-            store.write([record])
-            head = Head(record.sequence, record.hash)
-    store.close()
+        event = {"type": "TimerExpired", "round": number}
+        steps = ({"event": event, "rows": ["a row"], "decision": each} for each in decisions)
+        entries = (Entry("step", step, round=number) for step in steps)
+        wall = f"2026-11-2{number}T12:00:00.000+00:00"
+        append(path, *entries, wall=wall, digests={"model": "ab" * 16})
     return path
 
 
@@ -87,14 +74,10 @@ def test_last_shows_the_incomplete_round_too(journal: Path) -> None:
 
 
 def test_a_demonstration_is_marked_by_its_records(journal: Path, tmp_path: Path) -> None:
-    store = SqliteJournal(journal)
     closed = {"type": "RecordRound", "round": 6, "ending": "settled", "wagers": "settled"}
     closed |= {"cause": None, "values": (1, 1, 2), "source": "verified"}
     body = {"event": {"type": "TimerExpired"}, "rows": [], "decision": [closed]}
-    entry = Entry("step", {**body, "marks": ["DEMONSTRATION"]}, round=6)
-    wall = "2026-11-27T12:00:00+00:00"
-    store.write([link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={})])
-    store.close()
+    append(journal, Entry("step", {**body, "marks": ["DEMONSTRATION"]}, round=6))
 
     shown = json.loads(run("last", "2", "--json", journal=journal))
     assert [one["marks"] for one in shown] == [[], ["DEMONSTRATION"]]
@@ -117,15 +100,11 @@ def test_show_tells_every_step_of_a_round(journal: Path) -> None:
 
 def test_what_comes_after_the_end_of_a_round_is_no_part_of_it(journal: Path) -> None:
     """An inspection bears the number of the round before it."""
-    store = SqliteJournal(journal)
     body = {"event": {"type": "LampsShown", "values": [6, 6, 6]}, "rows": [], "decision": []}
-    wall = "2026-11-27T12:00:00+00:00"
-    entry = Entry("step", body, round=4)
-    store.write([link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={})])
-    store.close()
+    append(journal, Entry("step", body, round=4))
     assert "lamps shown" not in run("show", "4", journal=journal)
     shown = json.loads(run("last", "3", "--json", journal=journal))
-    assert shown[1]["ended"] != wall
+    assert shown[1]["ended"] != WALL
 
 
 def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Path) -> None:
@@ -136,16 +115,9 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
 
 def test_verify_compares_pictures_with_their_records_where_it_is_asked(journal: Path) -> None:
     folder = journal.parent / "pictures"
-    store = SqliteJournal(journal)
     saved = PictureFolder(folder, 1.0).save(5, 9, Pictures(b"frame", b"overlay"))
-    wall = "2026-11-27T12:00:00+00:00"
-    entry = Entry(
-        "step", {"event": {"type": "CameraReconnected"}, "rows": [], "decision": []}, round=5
-    )
-    store.write(
-        [link(store.head(), entry, monotonic_s=99.0, wall=wall, digests={}, pictures=saved)]
-    )
-    store.close()
+    body = {"event": {"type": "CameraReconnected"}, "rows": [], "decision": []}
+    append(journal, Entry("step", body, round=5), pictures=saved)
     assert "pictures: 2 as recorded, 0 no longer kept, 0 changed" in run(
         "verify", "--pictures", journal=journal
     )
@@ -171,11 +143,7 @@ def test_verify_names_damaged_tables_of_figures(journal: Path) -> None:
 
 
 def test_verify_names_the_first_bad_record(journal: Path) -> None:
-    store = SqliteJournal(journal)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    change = "UPDATE record SET body = replace(body, '6,6,6', '6,6,5') WHERE sequence = 4"
-    store._file._db.execute(change)
-    store.close()
+    change(journal, "6,6,6", "6,6,5")
     done = RUNNER.invoke(app, ["verify", "--journal", str(journal)])
     assert isinstance(done.exception, JournalCorruptError)
     assert "record 4" in str(done.exception)
@@ -303,32 +271,19 @@ def test_an_export_writes_nothing_through_a_link_that_was_planted(
 @pytest.fixture
 def audited(journal: Path) -> Path:
     """The same journal, in which people have acted as well."""
-    store = SqliteJournal(journal)
     fay, tom = ({"name": n, "role": r} for n, r in (("fay", "floorperson"), ("tom", "technician")))
-    for kind, body in (
-        ("console", {"note": "login", "text": "", "actor": {**fay, "port": "dealer"}}),
-        ("step", {"event": {"type": "Signed", "person": fay}, "rows": [], "decision": []}),
-        (
-            "step",
-            {
-                "event": {"type": "DiceChanged", "person": fay, "serials": ["A1", "A2", "A3"]},
-                "rows": [],
-                "decision": [],
-            },
-        ),
-        (
-            "step",
-            {
-                "event": {"type": "FaultCleared", "person": tom, "kind": "lamp"},
-                "rows": [],
-                "decision": [],
-            },
-        ),
-        ("refused", {"event": {"type": "OpenRequested", "person": tom}, "reason": "not your role"}),
-    ):
-        wall = "2026-11-27T12:00:00+00:00"
-        store.write([link(store.head(), Entry(kind, body), monotonic_s=1, wall=wall, digests={})])
-    store.close()
+    acts = (
+        {"type": "Signed", "person": fay},
+        {"type": "DiceChanged", "person": fay, "serials": ["A1", "A2", "A3"]},
+        {"type": "FaultCleared", "person": tom, "kind": "lamp"},
+    )
+    refused = {"event": {"type": "OpenRequested", "person": tom}, "reason": "not your role"}
+    append(
+        journal,
+        Entry("console", {"note": "login", "text": "", "actor": {**fay, "port": "dealer"}}),
+        *(Entry("step", {"event": act, "rows": [], "decision": []}) for act in acts),
+        Entry("refused", refused),
+    )
     return journal
 
 
@@ -365,12 +320,8 @@ def test_a_journal_that_is_named_is_replayed_by_the_settings_it_was_played_with(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "journal.sqlite"
-    store = SqliteJournal(path)
-    body = {"rules": TableParameters(profile="ma").model_dump(mode="json")}
-    wall = "2026-11-27T12:00:00+00:00"
-    opening = Entry("opening", body)
-    store.write([link(store.head(), opening, monotonic_s=1, wall=wall, digests={})])
-    store.close()
+    rules = TableParameters(profile="ma").model_dump(mode="json")
+    append(path, Entry("opening", {"rules": rules}))
     none = ["--config", str(tmp_path / "none.toml")]
     assert "0 differences; no frame was read again" in run("replay", *none, journal=path)
 
@@ -470,11 +421,7 @@ def test_an_export_into_what_is_no_folder_is_refused(
 
 def change(journal: Path, old: str, new: str) -> None:
     """Write into the records behind the journal's back."""
-    store = SqliteJournal(journal)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    statement = "UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)"
-    store._file._db.execute(statement, (old, new))
-    store.close()
+    forge(journal, "UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)", old, new)
 
 
 @pytest.mark.parametrize(
@@ -524,10 +471,7 @@ def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
 
 
 def test_a_missing_record_is_named(journal: Path) -> None:
-    store = SqliteJournal(journal)
-    store._file._db.execute("DROP TRIGGER record_is_kept")
-    store._file._db.execute("DELETE FROM record WHERE sequence = 3")
-    store.close()
+    forge(journal, "DELETE FROM record WHERE sequence = 3")
     with pytest.raises(JournalCorruptError, match="record 3: missing; 4 follows"):
         run("statistics", journal=journal)
 
@@ -606,7 +550,6 @@ def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
     journal: Path, tmp_path: Path
 ) -> None:
     """As a forged record has it: the chain fits, the words are an attacker's."""
-    store = SqliteJournal(journal)
     closed = {
         "type": "RecordRound",
         "round": 6,
@@ -617,9 +560,7 @@ def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
         "source": "+1",
     }
     body = {"event": {"type": "\x9b31m", "note": "\r\n"}, "rows": [], "decision": [closed]}
-    wall = "2026-11-26T12:00:00+00:00"
-    store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
-    store.close()
+    append(journal, Entry("step", body, 6), wall="2026-11-26T12:00:00+00:00")
     for words in (["last"], ["show", "6"], ["day", "2026-11-26"], ["statistics"]):
         shown = run(*words, journal=journal)
         assert not set(shown) & set("\x1b\x07\x9b\r\u202e\u2028"), ascii(shown)
@@ -632,10 +573,7 @@ def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(
 
 @pytest.mark.parametrize("values", [[1e308, 1e308, 1e308], [7, 1, 1], [1, 2], "123", {"a": 1}])
 def test_statistics_leave_out_values_of_no_dice(journal: Path, values: object) -> None:
-    store = SqliteJournal(journal)
     closed = {"type": "RecordRound", "round": 6, "ending": "settled", "values": values}
     body = {"event": {"type": "LampsDark"}, "rows": [], "decision": [closed]}
-    wall = "2026-11-26T12:00:00+00:00"
-    store.write([link(store.head(), Entry("step", body, 6), monotonic_s=1, wall=wall, digests={})])
-    store.close()
+    append(journal, Entry("step", body, 6))
     assert "record 10 is left out" in run("statistics", journal=journal)

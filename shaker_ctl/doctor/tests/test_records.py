@@ -11,12 +11,12 @@ from time import tzset
 import pytest
 
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.tests.written import append
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor import records
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Entry, link
+from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import DiceChanged
 from shaker_ctl.rules.parameters import TableParameters
@@ -163,10 +163,7 @@ def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start
     assert records.resumption(journal, book, TABLE).verdict is Grade.OK
     event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
     step = {"event": to_record(event), "rows": ["a row of another release"], "decision": []}
-    store = SqliteJournal(journal.path)
-    wall = now.isoformat()
-    store.write([link(store.head(), Entry("step", step), monotonic_s=0.0, wall=wall, digests={})])
-    store.close()
+    append(journal.path, Entry("step", step))
     found = records.resumption(journal, book, TABLE)
     assert found.verdict is Grade.FAIL
     assert "took the rows" in found.text
@@ -183,11 +180,7 @@ def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path:
     assert "dice changed SERIAL SERIAL SERIAL" in found.remedy
     event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
     step = machine.step(machine.initial(book), event, book)
-    store = SqliteJournal(journal.path)
-    entry = Entry("step", {"state": to_record(step.state)})
-    wall = now.isoformat()
-    store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
-    store.close()
+    append(journal.path, Entry("step", {"state": to_record(step.state)}))
     assert records.dice(journal, book, TABLE, now).verdict is Grade.OK
 
 
@@ -211,11 +204,7 @@ def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
     journal = found_journal(tmp_path, second=False)
     profile = of_profile(TABLE.profile, rulebook(TABLE).profile)
     opening = Entry("opening", {"rules": TABLE.model_dump(mode="json")})
-    wall = "2026-11-02T00:00:00+00:00"
-    store = SqliteJournal(journal.path)
-    digests = {"profile": profile}
-    store.write([link(store.head(), opening, monotonic_s=0.0, wall=wall, digests=digests)])
-    store.close()
+    append(journal.path, opening, digests={"profile": profile})
     assert records.resumption(journal, rulebook(TABLE), TABLE).verdict is Grade.OK
     other = TableParameters(paytable="B")
     found = records.resumption(journal, rulebook(other), other)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from time import tzset
 
 import pytest
 from typer.testing import CliRunner
@@ -24,6 +23,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.journal.volume import gaming_day
 from shaker_ctl.page.journal import read_day
 
@@ -76,9 +76,9 @@ def whole(day: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
-    tzset()
+def in_utc() -> Iterator[None]:
+    with zone("UTC"):
+        yield
 
 
 def recorded(path: Path, volumes: Volumes) -> dict[str, list[int]]:
@@ -165,10 +165,9 @@ def test_a_day_of_another_hour_or_zone_is_found_by_the_settings_of_today(
     words = ["day", "2026-11-24", "--json", "--config", str(config)]
     shown = json.loads(CliRunner().invoke(app, words, catch_exceptions=False).output)
     assert shown["rounds"] == [1, 2]
-    monkeypatch.setenv("TZ", "Pacific/Kiritimati")  # 14 hours ahead
-    tzset()
-    assert json.loads(run("day", "2026-11-26", "--json", journal=path))["rounds"] == [3]
-    assert json.loads(run("day", "2026-11-28", "--json", journal=path))["rounds"] == []
+    with zone("Pacific/Kiritimati"):  # 14 hours ahead
+        assert json.loads(run("day", "2026-11-26", "--json", journal=path))["rounds"] == [3]
+        assert json.loads(run("day", "2026-11-28", "--json", journal=path))["rounds"] == []
 
 
 def test_an_end_of_a_volume_that_was_changed_hides_no_day(tmp_path: Path) -> None:
@@ -227,14 +226,12 @@ def test_the_first_day_that_is_kept_has_a_sheet(aged: Path, tmp_path: Path) -> N
     assert not any("removed" in note for note in json.loads(later.output)["notes"])
 
 
-@pytest.mark.parametrize("zone", ["PST8", "EST5", "UTC0", "CST-8"])
+@pytest.mark.parametrize("here", ["PST8", "EST5", "UTC0", "CST-8"])
 def test_no_sheet_accuses_the_clock_of_a_table_that_named_no_day_at_its_first_opening(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+    tmp_path: Path, here: str
 ) -> None:
     """Its first volume is named by the date in UTC, all later ones by the gaming day."""
-    monkeypatch.setenv("TZ", zone)
-    tzset()
-    try:
+    with zone(here):
         for hour in range(24):
             path, at = tmp_path / f"{hour}.sqlite", datetime(2026, 11, 23, hour, 30, tzinfo=UTC)
             with closing(SqliteJournal(path)) as store:
@@ -244,6 +241,3 @@ def test_no_sheet_accuses_the_clock_of_a_table_that_named_no_day_at_its_first_op
                     entry = store.next_volume(day, {}) if minutes else Entry("opening", {})
                     store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
                 assert GamingDays(store, time(6)).notes(day) == [], hour
-    finally:
-        monkeypatch.undo()
-        tzset()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from time import tzset
 
 import pytest
 from typer.testing import CliRunner
@@ -19,6 +19,7 @@ from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.day_sheet import DaySheet, SheetLine
 from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
+from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.journal.volume import removal
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
@@ -34,9 +35,9 @@ RUNNER = CliRunner()
 
 
 @pytest.fixture(autouse=True)
-def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
-    tzset()
+def in_utc() -> Iterator[None]:
+    with zone("UTC"):
+        yield
 
 
 def written(path: Path, days: dict[str, Playing]) -> Path:

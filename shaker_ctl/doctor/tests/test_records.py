@@ -6,7 +6,6 @@ import shutil
 from collections import namedtuple
 from datetime import UTC, datetime
 from pathlib import Path
-from time import tzset
 
 import pytest
 
@@ -17,6 +16,7 @@ from shaker_ctl.doctor import records
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry
+from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.rules import machine
 from shaker_ctl.rules.events import DiceChanged
 from shaker_ctl.rules.parameters import TableParameters
@@ -222,16 +222,11 @@ def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
     ],
 )
 def test_a_machine_in_another_zone_than_its_text_is_named(
-    profile: str, here: str, verdict: Grade, monkeypatch: pytest.MonkeyPatch
+    profile: str, here: str, verdict: Grade
 ) -> None:
     """A Raspberry Pi comes in London's: gaming days would begin at one in the night."""
-    monkeypatch.setenv("TZ", here)
-    tzset()
-    try:
+    with zone(here):
         book = rulebook(TableParameters(profile=profile))
         found = records.time_zone(book, datetime(2026, 11, 23, tzinfo=UTC))
-    finally:
-        monkeypatch.undo()
-        tzset()
     assert found.verdict is verdict
     assert ("set-timezone America/New_York" in found.remedy) is (verdict is Grade.WARN)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from time import tzset
 
 import pytest
 
+from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.rules import events
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.rulebook import rulebook
@@ -18,9 +19,9 @@ DICE = DiceSet(("1", "2", "3"), NOON)
 
 
 @pytest.fixture(autouse=True)
-def in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
-    tzset()
+def in_utc() -> Iterator[None]:
+    with zone("UTC"):
+        yield
 
 
 class Table:

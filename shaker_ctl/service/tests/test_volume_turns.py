@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from time import tzset
 
 import pytest
 from pydantic import ValidationError
@@ -14,6 +13,7 @@ from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import link
+from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.journal.volume import began, day_of, gaming_day
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import TimeTrust
@@ -123,20 +123,14 @@ NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
 
 
 @pytest.fixture
-def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    def moved(zone: str) -> None:
-        monkeypatch.setenv("TZ", zone)
-        tzset()
-
-    yield moved
-    monkeypatch.undo()
-    tzset()
+def here(request: pytest.FixtureRequest) -> Iterator[None]:
+    with zone(request.param):
+        yield
 
 
-@pytest.mark.parametrize("zone", ["PST8", "EST5", "UTC0", "CST-8"])
-def test_a_table_founded_at_any_hour_stays_on_its_day(zone: str, tmp_path: Path, in_zone) -> None:
+@pytest.mark.parametrize("here", ["PST8", "EST5", "UTC0", "CST-8"], indirect=True)
+def test_a_table_founded_at_any_hour_stays_on_its_day(here: None, tmp_path: Path) -> None:
     """So no sheet says of a clock that nobody touched that it was set back."""
-    in_zone(zone)
     for hour in range(24):
         wall = Time(TimeTrust.RTC, datetime(2026, 11, 23, hour, 30, tzinfo=UTC))
         store = SqliteJournal(tmp_path / f"{hour}.sqlite")
@@ -156,8 +150,8 @@ def test_a_table_founded_at_any_hour_stays_on_its_day(zone: str, tmp_path: Path,
     ("begins", "is_steady"),
     [(0, True), (1, True), (1.5, False), (2, False), (2.5, False), (3, True), (6, True)],
 )
-def test_a_day_does_not_begin_inside_a_change_of_clocks(begins, is_steady, in_zone) -> None:
-    in_zone(NEW_YORK)
+@pytest.mark.parametrize("here", [NEW_YORK], indirect=True)
+def test_a_day_does_not_begin_inside_a_change_of_clocks(here, begins, is_steady) -> None:
     at = time(int(begins), 30 if begins % 1 else 0)
     if is_steady:
         assert JournalParameters(day_begins=at).day_begins == at
@@ -166,11 +160,10 @@ def test_a_day_does_not_begin_inside_a_change_of_clocks(begins, is_steady, in_zo
             JournalParameters(day_begins=at)
 
 
-@pytest.mark.parametrize("zone", [NEW_YORK, "PST8", "UTC0", "CST-8"])
+@pytest.mark.parametrize("here", [NEW_YORK, "PST8", "UTC0", "CST-8"], indirect=True)
 @pytest.mark.parametrize("begins", [time(0), time(3), time(6)])
-def test_table_and_floor_put_each_minute_on_the_same_day(zone: str, begins: time, in_zone) -> None:
+def test_table_and_floor_put_each_minute_on_the_same_day(here: None, begins: time) -> None:
     """The table asks for a record's day, the floor for a day's records; clocks change on two."""
-    in_zone(zone)
     for month, day in ((3, 7), (6, 1), (10, 31)):
         for minute in range(0, 3 * 24 * 60, 10):
             at = datetime(2026, month, day, 5, tzinfo=UTC) + timedelta(minutes=minute)

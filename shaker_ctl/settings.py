@@ -20,7 +20,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.parts import PartsParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.parameters import PageParameters, SignParameters
 from shaker_ctl.parameters import Parameters
 from shaker_ctl.quoting import quoted
 from shaker_ctl.reading.parameters import CameraParameters
@@ -44,6 +44,7 @@ class Settings(Parameters):
     journal: JournalParameters = Field(default_factory=JournalParameters)
     parts: PartsParameters = Field(default_factory=PartsParameters)
     page: PageParameters = Field(default_factory=PageParameters)
+    sign: SignParameters = Field(default_factory=SignParameters)
     seal: SealParameters = Field(default_factory=SealParameters)
 
     @model_validator(mode="after")

@@ -52,6 +52,7 @@ from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
 from shaker_ctl.rules import blind, commands, events, profile_files, rulebook
+from shaker_ctl.rules.paytable import paid
 from shaker_ctl.rules.phases import AT_HAND, SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.state import Phase
@@ -571,6 +572,7 @@ class Table:
         """The whole view as plain values, for the status socket."""
         plain: Any = json_voice.plain(self._desk.view())
         plain["areas"] = list(self._rulebook.areas)
+        plain["odds"] = paid(self._rulebook.profile, self._rulebook.parameters.paytable)
         plain["rounds"] = list(self._announcer.rounds)
         plain["marks"] = list(self._rulebook.marks)
         plain["seal"] = self._sealed.seal

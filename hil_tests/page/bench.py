@@ -154,7 +154,7 @@ def _measure(session: Session, rounds: int, limit_s: float, connections: int) ->
         under("page killed", nullcontext())
     with a_page(session.folder, "full", on_small_disk=True) as page:
         fill(page, session.folder / "full")
-        wall, one = get(page.address, "/")[0], get(page.address, "/rounds/1")[0]
+        wall, one = get(page.address, "/sign")[0], get(page.address, "/rounds/1")[0]
         under("page's disk full", nullcontext(), wall=wall, a_round=one)
     with (
         a_page(session.folder, "crowd") as page,
@@ -165,10 +165,13 @@ def _measure(session: Session, rounds: int, limit_s: float, connections: int) ->
 
 
 def _first_view(page: Process) -> list[str]:
-    """What a browser asks for before the wall stands."""
-    body = get(page.address, "/")[1].decode()
+    """What a browser asks for before the sign stands."""
+    body = get(page.address, "/sign")[1].decode()
     found = [part.split('"')[0] for part in body.split('="')[1:]]
-    return ["/", *dict.fromkeys(one for one in found if one.startswith(("/static", "/picture")))]
+    return [
+        "/sign",
+        *dict.fromkeys(one for one in found if one.startswith(("/static", "/picture"))),
+    ]
 
 
 def fill(page: Process, folder: Path) -> None:

@@ -43,10 +43,10 @@ WARM_UP = 5
 """Batches before growth counts."""
 
 PATHS = (
-    *("/", "/rounds", "/rounds/1", "/rounds/1/case", "/day", "/day.csv", "/statistics"),
-    *("/technician", "/technician/bundle", "/technician/picture", "/technician/curves.json"),
+    *("/sign", "/rounds", "/rounds/1", "/rounds/1/case", "/day", "/day.csv", "/statistics"),
+    *("/technician", "/technician/bundle", "/technician/picture"),
     *("/looked", "/login", "/logout", "/alive", "/static/page.css", "/static/../app.py"),
-    *("/stream/wall", "/stream/technician", "/stream/x", f"/picture/{digest(1)}"),
+    *("/stream/sign", "/stream/technician", "/stream/x", f"/picture/{digest(1)}"),
     *("/picture/" + "0" * 64, "/picture/..%2f..%2fjournal.sqlite", "/%2e%2e/%2e%2e/etc/passwd"),
     *("//evil.example/", "/rounds/" + "9" * 400, "/rounds/-1", "/rounds/1e9", "/\x00"),
 )

@@ -45,7 +45,7 @@ WORD = "correct horse battery"
 PHASES = ("bets open", "no more bets", "tossing", "reading", "collecting")
 PICTURE = bytes(60_000)
 LOOKS = (
-    *("/", "/rounds", "/rounds?person=dan", "/day", "/day.csv", "/statistics", "/looked"),
+    *("/sign", "/rounds", "/rounds?person=dan", "/day", "/day.csv", "/statistics", "/looked"),
     *("/rounds/1", "/rounds/nothing", "/technician", "/static/page.css"),
 )
 

@@ -35,7 +35,7 @@ class Readers:
     """Readers of one stream, all in one thread. Use as a context."""
 
     def __init__(
-        self, address: str, count: int, path: str = "/stream/wall", cookie: str = ""
+        self, address: str, count: int, path: str = "/stream/sign", cookie: str = ""
     ) -> None:
         self._address, self._count, self._path, self._cookie = address, count, path, cookie
         self._ended = threading.Event()

@@ -18,7 +18,7 @@ from hil_tests.waiting import until
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
 VIEWS = (
-    "/",
+    "/sign",
     "/staff",
     "/rounds",
     "/rounds/1",
@@ -31,7 +31,7 @@ WAIT_MS = 120_000
 
 
 def _name(path: str) -> str:
-    return path.strip("/").replace("/", "-") or "wall"
+    return path.strip("/").replace("/", "-")
 
 
 def _violations(page: Any) -> list[str]:
@@ -73,14 +73,14 @@ class TestViews:
             assert broad <= 683, path
 
     def test_everything_is_reached_by_keyboard(self, tab: Tab) -> None:
-        tab.go("/")
+        tab.go("/staff")
         tab.page.keyboard.press("Tab")
         assert "Skip" in tab.page.evaluate("document.activeElement.textContent")
         tab.page.keyboard.press("Enter")
         assert tab.page.evaluate("document.activeElement.id") == "main"
 
-    def test_the_wall_follows_the_table(self, tab: Tab, stage: Stage) -> None:
-        tab.go("/")
+    def test_the_sign_follows_the_table(self, tab: Tab, stage: Stage) -> None:
+        tab.go("/sign")
         before = tab.text(".road li:last-child .number")
 
         def has_moved() -> bool:
@@ -93,17 +93,17 @@ class TestViews:
 
         tab.page.set_viewport_size({"width": 1920, "height": 1080})
         until(is_lit, limit_s=120, every_s=0.05)
-        tab.page.screenshot(path=SHOTS / "wall-lit.png")
+        tab.page.screenshot(path=SHOTS / "sign-lit.png")
         assert "stale" not in (tab.page.locator("body").get_attribute("class") or "")
 
     def test_it_speaks_traditional_chinese(self, chromium: Any, stage: Stage) -> None:
         context = chromium.new_context(locale="zh-TW")
         tab = Tab(context.new_page(), stage.open)
-        tab.go("/")
+        tab.go("/staff")
         assert tab.page.locator("html").get_attribute("lang") == "zh-Hant"
         assert "實測亮燈佈局" in tab.text(".layout h2")
-        tab.page.screenshot(path=SHOTS / "wall-chinese.png")
-        tab.go("/?language=en")
+        tab.page.screenshot(path=SHOTS / "staff-chinese.png")
+        tab.go("/staff?language=en")
         tab.go("/rounds")
         assert tab.text("h1") == "Rounds"
         context.close()
@@ -145,7 +145,7 @@ class TestPeople:
         assert "a guest disagrees" in guarded.text("table")
 
     def test_logging_out_ends_it_everywhere(self, guarded: Tab) -> None:
-        self._log_in(guarded, "vic", "viewer")
+        self._log_in(guarded, "sam", "surveillance")
         guarded.page.wait_for_selector("#live")
         other = guarded.page.context.new_page()
         other.goto(guarded.address + "/")
@@ -163,7 +163,7 @@ class TestTrouble:
             return bool(fault.count())
 
         until(is_there, limit_s=WAIT_MS / 1000, every_s=0.3)
-        tab.page.screenshot(path=SHOTS / "wall-fault.png")
+        tab.page.screenshot(path=SHOTS / "staff-fault.png")
         stage.session.ask_rig("heal bulb_burnt")
 
         def is_gone() -> bool:
@@ -173,13 +173,13 @@ class TestTrouble:
 
     def test_a_killed_table_is_greyed_and_comes_back(self, tab: Tab, stage: Stage) -> None:
         stage.people.stop()
-        tab.go("/")
+        tab.go("/sign")
         pid = stage.session.service_pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         tab.page.wait_for_selector("body.stale", timeout=WAIT_MS)
         assert "does not answer" in tab.text("#stale")
-        tab.page.screenshot(path=SHOTS / "wall-killed.png")
+        tab.page.screenshot(path=SHOTS / "sign-killed.png")
         stage.session.stop_service()
         stage.session.start_service()
         tab.page.wait_for_selector("body:not(.stale)", timeout=WAIT_MS)
@@ -190,7 +190,7 @@ class TestTrouble:
         stage.session.start_page()
         context = chromium.new_context()
         tab = Tab(context.new_page(), stage.open)
-        tab.go("/")
+        tab.go("/sign")
         assert "has not answered yet" in tab.text("#stale")
         until(lambda: tab.page.locator(".road li").count() >= 3, limit_s=60, every_s=0.2)
         tab.go("/rounds/1")

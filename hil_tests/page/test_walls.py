@@ -1,6 +1,6 @@
-"""The wall in every moment that a room sees: what it says, and that nothing on it moves.
+"""The sign in every moment that a room sees: what it says, and that nothing on it moves.
 
-A person at a console brings the table there; the wall is drawn from the view that results.
+A person at a console brings the table there; the sign is drawn from the view that results.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from hil_tests.page.conftest import SHOTS
 from hil_tests.waiting import until
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.page.app import Page
+from shaker_ctl.page.parameters import SignParameters
 from shaker_ctl.page.tests.a_journal import Scribe
 from shaker_ctl.page.tests.test_page import _page as made_page
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.paytable import paid
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.view.tests.seated import READ, Seated
 from vision.reading import Kind, NoRoll
@@ -40,14 +42,23 @@ SIZES = {
     "4k": (3840, 2160),
 }
 DRAWN = (*((size, "en") for size in SIZES), ("phone", "zh-TW"), ("wall", "zh-TW"))
+DICE = frozenset({"announcing", "result", "dispute", "no-roll", "void", "by-hand", "restart"}) | {
+    "out-of-service",
+    "between",
+}
+"""Moments by what they make large; the others show the board."""
 _BOXES = """[...document.querySelectorAll('#live > section')].map(section => {
   const box = section.getBoundingClientRect();
   return [section.dataset.part, box.x, box.y, box.width, box.height].join(' ');
 })"""
-_CUT_OFF = """[...document.querySelectorAll('.call strong, .call p, .shown, .life strong')]
-  .filter(one => one.scrollWidth > one.closest('section').clientWidth
-    || one.getBoundingClientRect().bottom > one.closest('section').getBoundingClientRect().bottom)
-  .map(one => one.textContent)"""
+_CUT_OFF = """[...document.querySelectorAll('.call *, .shown, .life strong, .sum, .left, .cell>*')]
+  .filter(one => {
+    const box = one.getBoundingClientRect();
+    const place = one.closest('.cell, section').getBoundingClientRect();
+    return box.width && (box.bottom > place.bottom + 1 || box.top < place.top - 1
+      || box.right > place.right + 1 || box.left < place.left - 1);
+  }).map(one => one.textContent || one.className)"""
+HOUSE = SignParameters(house="Grand Harbour", limits="$10 to $500", bets_s=30.0)
 OF_STAFF = re.compile(r"\bdan\b|\bfay\b|\bdecide\b|\binspect\b|in-view|settled \(|key |`|systemctl")
 
 
@@ -71,6 +82,12 @@ def opened(kind: type[Seated] = Seated) -> Seated:
 def betting() -> Seated:
     table = opened()
     table.dan.does("bets")
+    return table
+
+
+def tossing() -> Seated:
+    table = betting()
+    table.dan.does("nmb")
     return table
 
 
@@ -113,6 +130,7 @@ MOMENTS: dict[str, tuple[Callable[[], Seated], str, str]] = {
     "closed": (Seated, "The table is closed.", ""),
     "between": (opened, "The next round begins soon.", ""),
     "betting": (betting, "Place your bets.", ""),
+    "tossing": (tossing, "No more bets.", ""),
     "announcing": (announcing, "The dealer announces the dice.", ""),
     "result": (lambda: typed("1 4 4"), "Losing wagers are collected.", ""),
     "dispute": (lambda: typed("5 6 4"), "Please wait: a floorperson is called.", "DISPUTE"),
@@ -136,8 +154,10 @@ class Walls:
         view: Any = plain(table.desk.view())
         lit = sorted(table.lit)
         view["lamps"] |= {"measured": lit, "commanded": lit}
-        view |= {"areas": list(table.rules.areas), "monotonic_s": time.monotonic()}
+        odds = paid(table.rules.profile, table.rules.parameters.paytable)
+        view |= {"odds": odds, "monotonic_s": time.monotonic()}
         self.page.watch.view, self.page.watch.trouble = view, ""
+        self.page._heard()
         self.page._regions._wake()
 
 
@@ -148,7 +168,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walls]:
     for number in range(1, ROUNDS + 1):
         scribe.round(number, (2, 2, 6) if number % 5 else None)
     scribe.close()
-    page = made_page(folder, login=False)
+    page = made_page(folder, HOUSE, login=False)
     page.watch.age_s = lambda: 0.1  # type: ignore[method-assign] # posed, and not late
     config = uvicorn.Config(page.app, port=0, lifespan="off", log_config=None)
     server = uvicorn.Server(config)
@@ -156,7 +176,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walls]:
     thread.start()
     until(lambda: server.started, limit_s=20)
     port = server.servers[0].sockets[0].getsockname()[1]
-    yield Walls(page, f"http://127.0.0.1:{port}/")
+    yield Walls(page, f"http://127.0.0.1:{port}/sign")
     page.end_streams()
     server.should_exit = True
     thread.join(20)
@@ -179,7 +199,7 @@ def seen(chromium: Any, walls: Walls) -> dict[tuple[str, str, str], dict[str, An
         for moment, table in tables.items():
             walls.show(table)
             tab.goto(walls.address, wait_until="domcontentloaded")
-            tab.screenshot(path=SHOTS / f"wall-{moment}-{size}-{language}.png")
+            tab.screenshot(path=SHOTS / f"sign-{moment}-{size}-{language}.png")
             found[moment, size, language] = {
                 "life": tab.locator(".state .life").inner_text().strip(),
                 "call": " ".join(tab.locator(".call strong").all_inner_texts()),
@@ -197,23 +217,25 @@ def seen(chromium: Any, walls: Walls) -> dict[tuple[str, str, str], dict[str, An
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_the_wall_says_what_the_room_may_know(seen: Any, moment: str) -> None:
+def test_the_sign_says_what_the_room_may_know(seen: Any, moment: str) -> None:
     _made, says, call = MOMENTS[moment]
 
-    wall = seen[moment, "wall", "en"]
+    sign = seen[moment, "wall", "en"]
 
-    assert (wall["life"], wall["call"]) == (says, call)
-    assert OF_STAFF.search(wall["words"]) is None
+    assert (sign["life"], sign["call"]) == (says, call)
+    assert OF_STAFF.search(sign["words"]) is None
     digits = {"result": "".join(map(str, READ)), "between": "226", "closed": "000"}
     expected = "" if call else digits.get(moment, "000")
-    assert wall["dice"] == expected
-    assert ("circle" in wall["shape"]) == (moment in ("between", "betting", "result"))
+    assert sign["dice"] == expected
+    assert ("circle" in sign["shape"]) == (moment in ("between", "betting", "result"))
 
 
 @pytest.mark.parametrize(("size", "language"), DRAWN)
 def test_nothing_moves_and_nothing_is_cut_off(seen: Any, size: str, language: str) -> None:
     of_size = {moment: seen[moment, size, language] for moment in MOMENTS}
+    scenes = (DICE, set(MOMENTS) - DICE - {"tossing"})
 
-    assert len({tuple(one["boxes"]) for one in of_size.values()}) == 1, of_size
+    for scene in scenes:
+        assert len({tuple(of_size[moment]["boxes"]) for moment in scene}) == 1, of_size
     assert {moment: one["cut off"] for moment, one in of_size.items() if one["cut off"]} == {}
     assert all(one["broad"] <= 0 for one in of_size.values())

@@ -57,7 +57,7 @@ def page(
             settings=config,
             documents=shipped(),
         )
-        made = Page(found.page, places)
+        made = Page(found.page, places, found.sign)
         notifier = SdNotifier()
 
         def ready() -> None:

@@ -253,8 +253,11 @@ class RoomView:
 
     says: str = ""
     """The round in one sentence: `Place your bets.`"""
-    odds: str = ""
-    """Multipliers that are shown and in force."""
+    are_bets_open: bool = False
+    scene: str = "board"
+    """What the sign makes large: `board`, `call` (the sentence), `dice` (or what is called)."""
+    multipliers: tuple[tuple[str, str], ...] = ()
+    """Areas with the odds in force that are shown there: `("one-4", "2 dice: 7 to 1")`."""
     call: str = ""
     """In the place of a result: `void`, `no roll`, `dispute`, `by hand`, ...; empty in play."""
     wagers: str = ""
@@ -288,6 +291,8 @@ class TableView:
     pending: PendingView | None = None
     next_step: str = ""
     """What brings the table on, and who does it, while nobody plays and nothing is under way."""
+    since_s: float | None = None
+    """Wall time from which on the table has stood where it is."""
     profile: ProfileView = field(default_factory=ProfileView)
     faults: tuple[FaultView, ...] = ()
     lamps: LampView = field(default_factory=LampView)

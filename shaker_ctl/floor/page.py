@@ -10,7 +10,7 @@ import asyncio
 import csv
 import io
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -67,6 +67,12 @@ class TableCard:
     room: str
     """The sentence that everybody may read."""
     waits_for: str
+    needs: tuple[str, ...]
+    """Roles that it waits for."""
+    since_s: float | None
+    """Wall time from which on it has stood where it is, by its own clock."""
+    ended: str
+    """Wall time of its newest result."""
     result: Mapping[str, Any]
     marks: tuple[str, ...]
     alarms: tuple[str, ...]
@@ -88,8 +94,9 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         is_waiting = state.get("shape") in ("triangle", "cross")
         shape = "triangle" if is_waiting else "circle"
     rank = ("cross", "triangle", "circle", "square").index(shape)
-    round_id = state.get("round_id")
+    round_id, since_s, needs = state.get("round_id"), state.get("since_s"), state.get("needs")
     result = table.last_result()
+    ended = result.get("wall", "")
     if result.get("round") != round_id or state.get("shape") == "cross":
         result = {}  # of another round: beside a void it would be read as this one's
     return TableCard(
@@ -100,6 +107,9 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         round=round_id if isinstance(round_id, int) else None,
         room=str(state.get("room") or "")[:200],
         waits_for=waits,
+        needs=tuple(str(role)[:20] for role in needs[:4]) if isinstance(needs, list) else (),
+        since_s=since_s if isinstance(since_s, int | float) else None,
+        ended=ended,
         result=result,
         marks=table.runs()["marks"],
         alarms=alarms,
@@ -107,6 +117,16 @@ def card_of(table: ShownTable, history: str) -> TableCard:
         shape=shape,
         rank=rank,
     )
+
+
+def in_order(cards: Iterable[TableCard]) -> list[TableCard]:
+    """Who needs somebody comes first, and of these who has waited longest."""
+
+    def rank(card: TableCard) -> tuple[object, ...]:
+        waited_since = (card.since_s or 0.0) if card.rank < 2 else 0.0
+        return card.rank, waited_since, len(card.name), card.name
+
+    return sorted(cards, key=rank)
 
 
 class FloorPage:
@@ -198,8 +218,7 @@ class FloorPage:
 
     def _cards(self) -> list[TableCard]:
         tables = list(self.watch.tables.by_name.values())
-        cards = [card_of(one, self._histories.get(one.place.table, "")) for one in tables]
-        return sorted(cards, key=lambda card: (card.rank, len(card.name), card.name))
+        return in_order(card_of(t, self._histories.get(t.place.table, "")) for t in tables)
 
     def _draw(self, name: str, language: str) -> str:
         cards = self._cards()

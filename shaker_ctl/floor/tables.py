@@ -83,6 +83,7 @@ class ShownTable:
             "total": sum(values),
             "side": _word(self.result.get("side")),
             "round": self.result.get("round"),
+            "wall": _word(self.result.get("wall")),
             "withdrawn": _word(self.result.get("withdrawn")),
             "marks": _marks(self.result.get("marks")),
         }

@@ -21,8 +21,12 @@ def state_of(view: Mapping[str, Any] | None) -> dict[str, Any]:
     state.update((key, view.get(key)) for key in _STATE)
     pending = view.get("pending") or {}
     state["waits_for"] = pending.get("text") or ""
+    state["needs"] = [str(role) for role in pending.get("roles") or ()]
+    state["since_s"] = _rounded(view.get("since_s"), 1)
     room = view.get("room") or {}
-    state["room"] = f"{room.get('says', '')} {room.get('odds', '')}".strip()
+    odds = ", ".join(" ".join(one) for one in room.get("multipliers") or ())
+    in_force = f"Multipliers in force: {odds}." if odds else ""
+    state["room"] = f"{room.get('says', '')} {in_force}".strip()
     state["shape"] = room.get("shape", "")
     state["profile"] = (view.get("profile") or {}).get("key", "")
     state["entry_mode"] = (view.get("profile") or {}).get("entry_mode", "")

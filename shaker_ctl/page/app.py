@@ -1,4 +1,4 @@
-"""The page of one table: its parts put together, the wall, the live streams and the pictures.
+"""The page of one table: its parts put together, the sign, the live streams and the pictures.
 
 Owns the addresses of these three, the menu, and the life of the two threads that follow the table.
 `history` and `technician` own their addresses. Must not know how a figure comes about.
@@ -7,6 +7,7 @@ Owns the addresses of these three, the menu, and the life of the two threads tha
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shaker_ctl import __version__
@@ -22,26 +23,25 @@ from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.history import Round
-from shaker_ctl.page import wall as walls
+from shaker_ctl.page import sign as signs
 from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
-from shaker_ctl.page.parameters import PageParameters
+from shaker_ctl.page.parameters import PageParameters, SignParameters
 from shaker_ctl.page.people import RIGHTS, Logins, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.tables import Book, marks_of
 from shaker_ctl.page.technician import Technician, wiring_of
-from shaker_ctl.page.trends import Trends
 from shaker_ctl.page.words import Words, area, sentences
 from shaker_ctl.service.table_watch import TableWatch
 
-TABLES, TRENDS = "rounds.sqlite", "trends.sqlite"
+TABLES = "rounds.sqlite"
 
 MENU = (
-    (Right.WALL, "/", "Wall"),
     (Right.STAFF, "/staff", "Staff"),
+    (Right.WALL, "/sign", "Sign"),
     (Right.ROUNDS, "/rounds", "Rounds"),
     (Right.DAY, "/day", "Day sheet"),
     (Right.STATISTICS, "/statistics", "Statistics"),
@@ -50,11 +50,14 @@ MENU = (
 )
 
 LIVE = {
-    "wall": (Right.WALL, ("state", "result", "layout", "road")),
+    "sign": (Right.WALL, ("bar", "state", "result", "layout", "road")),
     "staff": (Right.STAFF, ("staff", "result", "layout", "road")),
     "technician": (Right.TECHNICIAN, ("devices",)),
 }
 """Each live page: who may see it, and its parts."""
+
+CUES = ("no-more-bets", "result")
+"""What a sign lets hear."""
 
 VIEWS_HZ = 5.0
 
@@ -62,14 +65,18 @@ VIEWS_HZ = 5.0
 class Page:
     """One table's page. `app` is the ASGI application; its life starts and ends the threads."""
 
-    def __init__(self, parameters: PageParameters, places: TablePlaces) -> None:
-        """Open the page's own log. Raises JournalError where it cannot be kept."""
+    def __init__(
+        self, parameters: PageParameters, places: TablePlaces, house: SignParameters | None = None
+    ) -> None:
+        """Open the page's own log. `house`: of the sign. Raises JournalError where it cannot."""
         p = parameters
         self._p, self._places = p, places
+        self._house = house or SignParameters()
+        self._bets: tuple[int | None, float] = (None, 0.0)
+        """The round whose bets are open, and since when (monotonic, s); None while none are."""
         self.people = Logins(Accounts(places.users_file), p.idle_s, is_open=not p.login)
         self.looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
-        self.trends = Trends(p.state_dir / TRENDS)
         self.watch = TableWatch(places.runtime_dir, VIEWS_HZ, self._heard)
         journal = places.journal
         self.book = Book(
@@ -83,9 +90,7 @@ class Page:
             menu=MENU,
             facts=self._facts,
         )
-        self._technician = Technician(
-            self.site, self.watch, self.book, self.trends, self.looked, places
-        )
+        self._technician = Technician(self.site, self.watch, self.book, self.looked, places)
         self._drawn: dict[tuple[str, str], tuple[object, str]] = {}
         """(part, language) to what it shows and how that is drawn: a view comes five times a
         second, and most show nothing new."""
@@ -108,7 +113,9 @@ class Page:
     def _routes(self) -> list[Any]:
         guarded = self.site.guarded
         return [
-            Route("/", guarded(Right.WALL, self._wall)),
+            Route("/", guarded(Right.WALL, self._first)),
+            Route("/sign", guarded(Right.WALL, self._sign)),
+            Route("/sign/{name}", guarded(Right.WALL, self._of_the_house, is_page=False)),
             Route("/staff", guarded(Right.STAFF, self._staff)),
             Route("/stream/{page}", self._stream),
             Route("/picture/{sha256}", guarded(Right.WALL, self._picture, is_page=False)),
@@ -120,7 +127,9 @@ class Page:
     def _heard(self) -> None:
         """In the watch's thread: a view has come, or the table has gone."""
         if (view := self.watch.live()) is not None:
-            self.trends.hear(view)
+            opened = view["round_id"] if view["room"]["are_bets_open"] else None
+            if opened != self._bets[0]:
+                self._bets = (opened, time.monotonic())
         self._regions.changed()
 
     def _facts(self) -> Mapping[str, Any]:
@@ -131,10 +140,28 @@ class Page:
             "version": __version__,
         }
 
-    # ── Wall ────────────────────────────────────────────────────────────────
+    # ── Live pages ──────────────────────────────────────────────────────────
 
-    async def _wall(self, request: Request) -> Response:
-        return self._live_page(request, "wall")
+    async def _first(self, request: Request) -> Response:
+        is_staff = Right.STAFF in self.site.session(request).rights
+        return RedirectResponse("/staff" if is_staff else "/sign", 303)
+
+    async def _sign(self, request: Request) -> Response:
+        own = "house" if self._house.sounds else "tones"
+        return self._live_page(request, "sign", sound=own if self._house.sound else "")
+
+    async def _of_the_house(self, request: Request) -> Response:
+        """What a house has set of its sign: logo, colours, sounds."""
+        name, house = request.path_params["name"], self._house
+        if name == "house.css":
+            wanted = {"felt": house.felt, "lit": house.accent}
+            said = "".join(f"--{what}: {colour};" for what, colour in wanted.items() if colour)
+            return Response(f":root:root {{ {said} }}", media_type="text/css")
+        files = {f"{sound}.mp3": house.sounds and house.sounds / f"{sound}.mp3" for sound in CUES}
+        file = {**files, "logo": house.logo}.get(name)
+        if file is None or not await asyncio.to_thread(file.is_file):
+            raise HTTPException(404)
+        return FileResponse(file)
 
     async def _staff(self, request: Request) -> Response:
         return self._live_page(request, "staff")
@@ -146,7 +173,7 @@ class Page:
         language = self.site.language(request)
         parts = {one: self._regions.part(one, language) for one in LIVE[name][1]}
         age_s = self.watch.age_s()
-        self._wall_now()
+        self._sign_now()
         shown = marks_of(self._past[1])
         return self.site.page(
             request, f"{name}.html", parts=parts, age_s=age_s, marks=shown, **facts
@@ -157,10 +184,9 @@ class Page:
             view = self.watch.view
             facts = {"view": view, "version": __version__, "wiring_of": wiring_of}
             return self.site.draw(f"parts/{name}.html", language, **facts)
-        wall = self._wall_now()
-        road = self._past[1] if name == "road" else None
-        staff = walls.staff(self.watch.view) if name == "staff" else None
-        shown = (walls.seen_in(name, wall), road, staff, self.watch.trouble)
+        sign = self._sign_now()
+        rounds, staff = self._past[1], signs.staff(self.watch.view)
+        shown = (sign, rounds, staff, self.watch.trouble)
         known = self._drawn.get((name, language))
         if known is not None and known[0] == shown:
             return known[1]
@@ -168,9 +194,14 @@ class Page:
         html = self.site.draw(
             f"parts/{name}.html",
             language,
-            wall=wall,
-            road=road,
-            kind_of=walls.kind_of,
+            sign=sign,
+            house=self._house.house,
+            limits=self._house.limits,
+            has_logo=self._house.logo is not None,
+            road=rounds[-signs.ROAD :],
+            figures=signs.figures(rounds),
+            marks=dict.fromkeys([*sign.marks, *marks_of(rounds)]),
+            kind_of=signs.kind_of,
             staff=staff,
             area=lambda name: area(name, say),
             sentences=lambda text: sentences(text, say),
@@ -179,14 +210,14 @@ class Page:
         self._drawn[name, language] = (shown, html)
         return html
 
-    def _wall_now(self) -> walls.Wall:
+    def _sign_now(self) -> signs.Sign:
         """The tables are asked anew where the journal has grown, or another round is in hand."""
         view = self.watch.view
         number = None if view is None else view["round_id"]
         if self._past[0] != (wanted := (self.book.cursor, number)):
             in_hand = self.book.round(number) if number is not None else None
-            self._past = (wanted, self.book.last(walls.ROAD), in_hand)
-        return walls.wall(view, self._past[2], self._places.name)
+            self._past = (wanted, self.book.last(signs.COUNTED), in_hand)
+        return signs.sign(view, self._past[2], self._places.name)
 
     # ── Live ────────────────────────────────────────────────────────────────
 
@@ -203,7 +234,10 @@ class Page:
     def _said(self) -> tuple[int, Mapping[str, object]]:
         """What every event carries: how far the journal is known, and how old the view is."""
         cursor, age_s = self.book.cursor, self.watch.age_s()
-        fields = {"age_s": None if age_s is None else round(age_s, 2), "version": __version__}
+        fields: dict[str, object] = {"age_s": None if age_s is None else round(age_s, 2)}
+        fields["version"] = __version__
+        if self._house.bets_s and self._bets[0] is not None:
+            fields["left_s"] = round(self._house.bets_s - (time.monotonic() - self._bets[1]), 1)
         return 0 if cursor is None else cursor.sequence, fields
 
     def end_streams(self) -> None:
@@ -213,7 +247,7 @@ class Page:
     # ── Pictures ────────────────────────────────────────────────────────────
 
     async def _picture(self, request: Request) -> Response:
-        """A picture by its digest. Whoever sees the wall alone gets the one that it shows."""
+        """A picture by its digest. Whoever sees the sign alone gets the one that it shows."""
         wanted = request.path_params["sha256"]
         session = self.site.session(request)
         is_shown = wanted == self._shown_picture()
@@ -234,4 +268,4 @@ class Page:
         return Response(data, media_type="image/jpeg")
 
     def _shown_picture(self) -> str:
-        return self._wall_now().picture
+        return self._sign_now().picture

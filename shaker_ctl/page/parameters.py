@@ -39,8 +39,8 @@ class PageParameters(Parameters):
     everything, and each page says so."""
 
     state_dir: Path = Path("/var/lib/shaker-page")
-    """Folder of the page's own files: tables made from the journal, trends, and the chained log of
-    who looked at what."""
+    """Folder of the page's own files: tables made from the journal, and the chained log of who
+    looked at what."""
 
     idle_s: float = bounded(600.0, at_least=30.0, at_most=86_400.0)
     """Seconds without a request before a person is logged out, as on the consoles. An open wall
@@ -74,3 +74,36 @@ class PageParameters(Parameters):
         if not is_local and not self.login:
             raise ValueError(f"login = false is for loopback, and address is {self.address}")
         return self
+
+
+COLOUR = r"^(#[0-9a-fA-F]{6})?$"
+
+
+class SignParameters(Parameters):
+    """The room's sign, `/sign` of the page."""
+
+    house: str = Field(default="", max_length=60)
+    """Name of the house, above the table's."""
+
+    logo: Path | None = None
+    """File of the house's logo, SVG or PNG, in place of the name."""
+
+    limits: str = Field(default="", max_length=60)
+    """Least and greatest wager as the house words them, such as `$10 to $500`."""
+
+    felt: str = Field(default="", pattern=COLOUR)
+    """Colour of the layout, such as `#0b3d2e`; empty: green."""
+
+    accent: str = Field(default="", pattern=COLOUR)
+    """Colour of lit areas, such as `#ffce3a`; empty: gold. Dark letters must be legible on it."""
+
+    bets_s: float = bounded(0.0, at_least=0.0, at_most=600.0)
+    """Seconds that are counted down from bets open; 0: no countdown. It closes no bets: the dealer
+    does, or `table.betting_s` at a table that paces itself."""
+
+    sound: bool = False
+    """Whether no more bets and the result are heard. The browser must permit sound unasked:
+    Chromium's `--autoplay-policy=no-user-gesture-required`."""
+
+    sounds: Path | None = None
+    """Folder with the house's own `no-more-bets.mp3` and `result.mp3`; without it tones."""

@@ -309,10 +309,10 @@ def _versioned(name: str) -> str:
     return f"/static/{name}?{_STATIC[name]}"
 
 
-def clock_time(wall: str) -> str:
-    """A wall time of a record as the house's clock has it: hours, minutes, seconds."""
+def clock_time(wall: str | float) -> str:
+    """A wall time as the house's clock has it: hours, minutes, seconds."""
     when = _local(wall)
-    return wall[:40] if when is None else when.strftime("%H:%M:%S")
+    return str(wall)[:40] if when is None else when.strftime("%H:%M:%S")
 
 
 def moment(wall: str | float) -> Markup:

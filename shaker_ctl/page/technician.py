@@ -1,4 +1,4 @@
-"""For the technician: how the devices do now, the last tosses, weeks of figures, wiring, a bundle.
+"""For the technician: how the devices do now, the last tosses, wiring, a bundle.
 
 Owns these addresses. Only the table gives a live picture, and only while it is closed or out of
 service.
@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from shaker_ctl import __version__
@@ -30,7 +29,6 @@ from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.tables import Book
-from shaker_ctl.page.trends import Trends
 from shaker_ctl.service.status_socket import read_picture
 from shaker_ctl.service.table_watch import TableWatch
 from shaker_ctl.view.archive import log_bundle
@@ -38,7 +36,6 @@ from shaker_ctl.view.archive import log_bundle
 DOCTOR = "doctor.jsonl"
 """Where `shaker-ctl doctor` leaves its last result, beside the journal."""
 
-WEEKS_S = 8 * 7 * 86_400.0
 LOOKS = 500
 FAULTS = 50
 
@@ -63,12 +60,11 @@ class Technician:
         site: Site,
         watch: TableWatch,
         book: Book,
-        trends: Trends,
         looked: LookedLog,
         places: TablePlaces,
     ) -> None:
         self._site, self._watch, self._book = site, watch, book
-        self._trends, self._looked, self._places = trends, looked, places
+        self._looked, self._places = looked, places
 
     def routes(self) -> list[Route]:
         """Addresses, each with the right that it needs."""
@@ -80,8 +76,6 @@ class Technician:
         return [
             mine("/technician/wiring", self._wiring),
             mine("/technician/wiring.svg", self._drawing, is_page=False),
-            mine("/technician/curves.json", self._curves, is_page=False),
-            mine("/technician/trends.json", self._series, is_page=False),
             mine("/technician/picture", self._picture, is_page=False),
             mine("/technician/bundle", self._bundle, is_page=False),
             Route("/looked", self._site.guarded(Right.LOOKED, self._who_looked)),
@@ -94,7 +88,6 @@ class Technician:
             "faults": self._book.faults(FAULTS),
             "doctor": self._doctor(),
             "last": next(iter(reversed(self._book.last(1))), None),
-            "trends": self._trends,
             "wiring_of": wiring_of,
         }
 
@@ -106,14 +99,6 @@ class Technician:
             return [each for each in told if isinstance(each, dict)]
         except (OSError, ValueError):
             return []
-
-    # ── Figures ─────────────────────────────────────────────────────────────
-
-    async def _curves(self, _request: Request) -> Response:
-        return JSONResponse(await asyncio.to_thread(self._trends.curves))
-
-    async def _series(self, _request: Request) -> Response:
-        return JSONResponse(await asyncio.to_thread(self._trends.samples, time.time() - WEEKS_S))
 
     # ── Wiring ──────────────────────────────────────────────────────────────
 

@@ -89,7 +89,8 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 def sentences(text: str, say: Say) -> str:
     """Translate the table's sentences one by one: it joins them as the moment asks for."""
-    return " ".join(say(one) for one in _SENTENCE.split(text)) if text else ""
+    said = " ".join(say(one) for one in _SENTENCE.split(text)) if text else ""
+    return said.replace("`", "")  # what a console marks as a command
 
 
 def area(name: str, say: Say) -> str:

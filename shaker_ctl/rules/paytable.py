@@ -33,6 +33,17 @@ def layout_of(profile: Profile) -> Layout:
     )
 
 
+def paid(profile: Profile, table: str) -> dict[Area, str]:
+    """Return what each area pays: `8 to 1`; one of a kind, on one, two and three dice."""
+    lines = profile.payout.tables[table]
+
+    def said(area: Area) -> str:
+        odds = [lines[line].odds for line in lines_of(area)]
+        return f"{', '.join(str(each.numerator) for each in odds)} to {odds[0].denominator}"
+
+    return {area: said(area) for area in layout_of(profile).areas()}
+
+
 def line_won(area: Area, values: Values) -> str:
     """Return the paytable line by which a winning `area` is paid: `one-N` by how many dice."""
     if area in ONES:

@@ -30,6 +30,17 @@ class Tone(Enum):
     """Red: there is no result, or no play."""
 
 
+class Scene(Enum):
+    """What the room's sign makes large."""
+
+    BOARD = "board"
+    """The layout with its odds."""
+    CALL = "call"
+    """The sentence, over the whole width: no more bets."""
+    DICE = "dice"
+    """The dice, or what is called in their place."""
+
+
 @frozen
 class Waits:
     """Whose word a phase waits for."""
@@ -48,6 +59,7 @@ class PhaseWords:
     room: str
     staff: str
     tone: Tone = Tone.CALM
+    scene: Scene = Scene.BOARD
     call: str = ""
     """Shown as large as a result, in its place."""
     wagers: str = ""
@@ -94,7 +106,7 @@ def _inspection(staff: str, stage: str, waits: Waits | None = None) -> PhaseWord
 
 
 def _toss(staff: str, *lamps: ShownPhase) -> PhaseWords:
-    return PhaseWords(_TOSSED, staff, lamps=frozenset(lamps))
+    return PhaseWords(_TOSSED, staff, scene=Scene.CALL, lamps=frozenset(lamps))
 
 
 PHASE_WORDS: Mapping[P, PhaseWords] = {
@@ -129,6 +141,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "This table is out of service.",
         "The table is out of service.",
         Tone.STOP,
+        Scene.DICE,
         "out of service",
         life="out of service",
         next="technician: return-to-service, or first jog, test-toss, lamp test",
@@ -207,11 +220,12 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
     P.DRAWING_MULTIPLIERS: _toss("Multipliers are drawn.", S.NO_MORE_BETS),
     P.SHOWING_MULTIPLIERS: _toss("Multipliers are shown and read back.", S.NO_MORE_BETS),
     P.NO_MORE_BETS: _toss("No more bets; the shaker waits to be started.", S.NO_MORE_BETS),
-    P.READ: PhaseWords(_TOSSED, _DECIDING),
+    P.READ: PhaseWords(_TOSSED, _DECIDING, scene=Scene.CALL),
     P.INTERRUPTED: PhaseWords(
         _CALLED,
         "Interrupted after the toss: named persons are asked.",
         Tone.WAIT,
+        Scene.DICE,
         "on hold",
         _STAY,
         waits=_waits("in-view", "interrupted after the toss", IN_CHARGE | DEALER),
@@ -220,6 +234,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
     P.AWAITING_DEALER: PhaseWords(
         "The dealer announces the dice.",
         "The dealer announces and confirms, or enters.",
+        scene=Scene.DICE,
         waits=_waits("enter", "read the dice by eye", DEALER),
         lamps=frozenset({S.AWAITING_DEALER}),
     ),
@@ -227,21 +242,24 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         _CALLED,
         "Dealer and reader disagree; the floorperson decides.",
         Tone.WAIT,
+        Scene.DICE,
         "dispute",
         _STAY,
         waits=_waits("decide", "decide"),
         lamps=frozenset({S.AWAITING_DEALER}),
     ),
-    P.DECIDED: PhaseWords(_TOSSED, _DECIDING),
+    P.DECIDED: PhaseWords(_TOSSED, _DECIDING, scene=Scene.DICE),
     P.PUSHING: PhaseWords(
         "The result is shown in a moment.",
         "The values are sent to the lamps and read back.",
+        scene=Scene.DICE,
         lamps=frozenset({S.RESULT}),
     ),
     P.COLLECTING: PhaseWords(
         "Losing wagers are collected.",
         "Losing wagers are collected.",
         Tone.PLAY,
+        Scene.DICE,
         waits=_settled("collect and pay"),
         lamps=frozenset({S.RESULT}),
     ),
@@ -249,6 +267,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "Winning wagers are paid.",
         "Winning wagers are paid.",
         Tone.PLAY,
+        Scene.DICE,
         waits=_settled("pay"),
         lamps=frozenset({S.RESULT}),
     ),
@@ -256,14 +275,16 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         _SOON,
         "All paid; the lamps are cleared next.",
         Tone.PLAY,
+        Scene.DICE,
         waits=_waits("lamps-off", f"clear the lamps: {typed('lamps-off')}", DEALER),
         lamps=frozenset({S.RESULT}),
     ),
-    P.CLEARING: PhaseWords(_SOON, "The lamps are cleared.", Tone.PLAY),
+    P.CLEARING: PhaseWords(_SOON, "The lamps are cleared.", Tone.PLAY, Scene.DICE),
     P.AWAITING_PRESENCE: PhaseWords(
         _CALLED,
         "The lamps failed after the toss; the named person must come.",
         Tone.WAIT,
+        Scene.DICE,
         "by hand",
         _BY_HAND,
         waits=_waits("presence", "come to the table, then: presence"),
@@ -273,6 +294,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "The dealer settles this round by hand.",
         "The round is settled by hand.",
         Tone.WAIT,
+        Scene.DICE,
         "by hand",
         _BY_HAND,
         waits=_settled("settle by hand"),
@@ -282,6 +304,7 @@ PHASE_WORDS: Mapping[P, PhaseWords] = {
         "This round has no result.",
         "The round ended without a result.",
         Tone.STOP,
+        Scene.DICE,
         "no result",
         waits=_settled("deal with wagers"),
         lamps=frozenset({S.NO_ROLL, S.VOID}),

@@ -6,6 +6,8 @@ names; the wall adds values once their lamps are measured lit.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from shaker_ctl.console.desk import RoomView
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.commands import RecordRound
@@ -14,8 +16,7 @@ from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import Barrier, Cause, Ending, Purpose, WagersDo
-from shaker_ctl.view import wording
-from shaker_ctl.view.phase_words import INSPECTED, PHASE_WORDS, PhaseWords, Tone
+from shaker_ctl.view.phase_words import INSPECTED, PHASE_WORDS, PhaseWords, Scene, Tone
 
 CALLS = {Ending.NO_ROLL: "no roll", Ending.VOID: "void", Ending.NOT_STARTED: "no result"}
 WAGERS = {
@@ -44,13 +45,24 @@ def room(
         says, tone = PHASE_WORDS[Phase.DISPUTED].room, Tone.WAIT
     elif state.phase in _BETWEEN and (barrier or state.compartment_open or state.estop_pressed):
         says, tone = _NO_ROUND, Tone.WAIT
-    odds = ""
-    if state.multipliers_shown:
-        odds = f"Multipliers in force: {wording.odds(state.multipliers)}."
     call, wagers, clause = _call(state, rules, last, words)
     if wagers and state.phase in _BETWEEN:
         tone = Tone.CALM  # not green beside a round that has no result
-    return RoomView(says=says, odds=odds, call=call, wagers=wagers, clause=clause, shape=tone.value)
+    return RoomView(
+        says=says,
+        are_bets_open=words is PHASE_WORDS[Phase.BETTING],
+        scene=(Scene.DICE if call else words.scene).value,
+        multipliers=tuple(_in_force(state)),
+        call=call,
+        wagers=wagers,
+        clause=clause,
+        shape=tone.value,
+    )
+
+
+def _in_force(state: TableState) -> Iterator[tuple[str, str]]:
+    for each in state.multipliers if state.multipliers_shown else ():
+        yield each.area, f"{each.dice} dice: {each.odds} to 1" if each.dice else f"{each.odds} to 1"
 
 
 def _are_bets_open(state: TableState, rules: Rulebook) -> bool:

@@ -75,6 +75,8 @@ class TableFacts:
     require_verified: Callable[[], None] = lambda: None
     """Raises RefusedError while a closed volume of the journal or the seal is not verified."""
     monotonic: Callable[[], float] = time.monotonic
+    stood: tuple[object, float] = (None, 0.0)
+    """Where the table stood at the newest view, and since when (wall time)."""
     subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)
     """Every cited value of the profile as (what, value, clause): put into words once."""
@@ -108,6 +110,7 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
             frozenset() if rules.autonomous else allowed,
             rules.retire_steps if rules.attended else frozenset(),
         ),
+        since_s=_since(c, state),
         profile=_profile(c),
         faults=tuple(
             console.FaultView(
@@ -155,6 +158,13 @@ def says(c: TableFacts, state: TableState, bars: Barrier | None = None) -> str:
 
 
 # ── Pieces ──────────────────────────────────────────────────────────────────
+
+
+def _since(c: TableFacts, state: TableState) -> float:
+    where = (state.phase, state.purpose, state.round, state.serial)
+    if c.stood[0] != where:
+        c.stood = (where, c.wall.now().timestamp())
+    return c.stood[1]
 
 
 def _last_ended(record: RecordRound | None, state: TableState) -> str:

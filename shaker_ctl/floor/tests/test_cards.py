@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from shaker_ctl.floor.page import HERE, card_of
+from shaker_ctl.floor.page import HERE, card_of, in_order
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
@@ -83,6 +83,23 @@ def test_a_card_shows_the_result_of_the_round_in_hand_alone(
 
 
 def test_a_floor_hears_which_multipliers_are_in_force() -> None:
-    room = {"says": "Place your bets.", "odds": "Multipliers in force: one-4 7 to 1."}
+    room = {"says": "Place your bets.", "multipliers": [["double-4", "87 to 1"]]}
 
-    assert state_of({"room": room})["room"] == f"{room['says']} {room['odds']}"
+    said = state_of({"room": room})["room"]
+    assert said == "Place your bets. Multipliers in force: double-4 87 to 1."
+
+
+def test_who_has_waited_longest_comes_first_with_role_and_time() -> None:
+    tables = Tables("house")
+    waits = {"pit-1": ("circle", 0.0), "pit-2": ("triangle", 1_790_000_600.0)}
+    for name, (shape, since_s) in {**waits, "pit-10": ("triangle", 1_790_000_000.0)}.items():
+        pending = {"text": "decide", "roles": ["floorperson"]}
+        view = {"life": "open", "room": {"shape": shape}, "pending": pending, "since_s": since_s}
+        tables.take(Place("house", name).topic("alive"), b'{"is":"online"}')
+        told = json.dumps(state_of(view)).encode()
+        tables.take(Place("house", name).topic("state"), told)
+
+    cards = in_order(card_of(one, "") for one in tables.by_name.values())
+
+    assert [card.name for card in cards] == ["pit-10", "pit-2", "pit-1"]
+    assert (cards[0].needs, cards[0].since_s) == (("floorperson",), 1_790_000_000)

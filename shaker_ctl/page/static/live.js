@@ -5,6 +5,34 @@ const stale = document.getElementById("stale");
 let age = live.dataset.age === undefined ? null : Number(live.dataset.age);
 let heardAt = performance.now();
 let source = null;
+let left = null;
+
+function cue() {
+  const sign = live.querySelector("[data-scene]");
+  if (live.querySelector(".state .sum")) return "result";
+  return sign && sign.dataset.scene === "call" ? "no-more-bets" : "";
+}
+
+function sound(name) {
+  if (live.dataset.sound === "house") {
+    new Audio(`/sign/${name}.mp3`).play().catch(() => {});
+    return;
+  }
+  const context = new AudioContext();
+  const notes = name === "result" ? [523, 659, 784] : [440, 330];
+  notes.forEach((hertz, index) => {
+    const tone = context.createOscillator();
+    const loud = context.createGain();
+    const at = context.currentTime + index * 0.22;
+    tone.frequency.value = hertz;
+    loud.gain.setValueAtTime(0.3, at);
+    loud.gain.exponentialRampToValueAtTime(0.001, at + 0.6);
+    tone.connect(loud).connect(context.destination);
+    tone.start(at);
+    tone.stop(at + 0.6);
+  });
+  setTimeout(() => context.close(), 2000);
+}
 
 function take(event) {
   const said = JSON.parse(event.data);
@@ -12,11 +40,14 @@ function take(event) {
     location.reload();
     return;
   }
+  const before = cue();
   for (const [name, html] of Object.entries(said.parts)) {
     const place = live.querySelector(`[data-part="${name}"]`);
     if (place) place.innerHTML = html;
   }
+  if (live.dataset.sound && cue() !== before && cue()) sound(cue());
   age = said.age_s;
+  left = said.left_s ?? null;
   heardAt = performance.now();
   tick();
 }
@@ -48,6 +79,8 @@ function words(seconds) {
 function tick() {
   const silence = (performance.now() - heardAt) / 1000;
   const old = age === null ? null : age + silence;
+  const count = live.querySelector(".left");
+  if (count) count.textContent = left === null ? "" : Math.max(0, Math.ceil(left - silence));
   const isOld = old === null || old > OLD_S;
   document.body.classList.toggle("stale", isOld);
   stale.hidden = !isOld;

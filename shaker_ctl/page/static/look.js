@@ -7,6 +7,7 @@ apply();
 dark.addEventListener("change", apply);
 document.addEventListener("DOMContentLoaded", () => {
   const button = document.getElementById("look");
+  if (!button) return;
   const name = () => { button.textContent = chosen() === "night" ? button.dataset.day : button.dataset.night; };
   button.hidden = false;
   name();

@@ -76,7 +76,7 @@ def _answer(port: int) -> bytes:
 
 def test_a_stream_begins_with_all_parts_and_ends_with_the_server(served) -> None:
     process, port = served
-    with ask(port, "/stream/wall") as line:
+    with ask(port, "/stream/sign") as line:
         told = b""
         while b'"road"' not in told:
             piece = line.recv(65536)

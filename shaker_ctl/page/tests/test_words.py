@@ -1,4 +1,4 @@
-"""The catalogues that ship: compiled as they are written, and whole for wall and rounds."""
+"""The catalogues that ship: compiled as they are written, and whole for sign, staff and rounds."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from shaker_ctl.view.room import CALLS, WAGERS
 FOLDER = SHIPPED / "zh_Hant" / "LC_MESSAGES"
 TEMPLATES = Path(__file__).parents[1] / "templates"
 TRANSLATED = (
-    *("base", "wall", "staff", "rounds", "round", "login", "error", "macros"),
-    *("parts/state", "parts/staff", "parts/result", "parts/layout", "parts/road"),
+    *("base", "sign", "staff", "rounds", "round", "login", "error", "macros"),
+    *("parts/bar", "parts/state", "parts/staff", "parts/result", "parts/layout", "parts/road"),
     "parts/stale",
 )
 _MESSAGE = re.compile(r'^msgid "((?:[^"\\]|\\.)+)"\nmsgstr "((?:[^"\\]|\\.)*)"', re.MULTILINE)
@@ -42,7 +42,7 @@ def test_the_compiled_catalogue_is_the_written_one() -> None:
 
 
 @pytest.mark.parametrize("template", TRANSLATED)
-def test_every_word_of_wall_and_rounds_is_translated(template: str) -> None:
+def test_every_word_of_sign_and_rounds_is_translated(template: str) -> None:
     assert asked(template) - set(written()) == set()
 
 
@@ -84,11 +84,11 @@ def test_the_language_is_the_one_asked_for(asked_for: str, accepted: str, chosen
 def test_a_house_adds_its_own_words(tmp_path: Path) -> None:
     place = tmp_path / "zh_Hant" / "LC_MESSAGES"
     place.mkdir(parents=True)
-    (place / "page.mo").write_bytes(_compiled({"Wall": "牆"}))
+    (place / "page.mo").write_bytes(_compiled({"Sign": "牆"}))
 
     say = Words(tmp_path).say("zh-Hant")
 
-    assert say("Wall") == "牆"
+    assert say("Sign") == "牆"
     assert say("Rounds") == "局次"
 
 

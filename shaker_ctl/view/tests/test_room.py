@@ -56,7 +56,7 @@ def test_no_phase_tells_the_room_values_names_or_commands(phase: Phase) -> None:
 
         told = room(state, RULES, last, bar)
 
-        said = f"{told.says} {told.odds} {told.call} {told.wagers}"
+        said = f"{told.says} {told.multipliers} {told.call} {told.wagers}"
         assert not re.search(r"\d|dan\b|[`;/]|systemctl", said), said
         assert not {"inspect", "decide", "sign", "say:"} & set(said.lower().split())
 
@@ -123,7 +123,7 @@ def test_multipliers_are_told_beside_the_sentence_and_make_it_no_longer() -> Non
     told = room(replace(betting, multipliers=odds, multipliers_shown=True), RULES, None)
 
     assert told.says == room(betting, RULES, None).says
-    assert told.odds == "Multipliers in force: one-4 on 2 dice 7 to 1."
+    assert told.multipliers == (("one-4", "2 dice: 7 to 1"),)
 
 
 def test_the_table_of_words_is_complete() -> None:

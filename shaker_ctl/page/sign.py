@@ -1,4 +1,4 @@
-"""What the wall shows, from the table's view and the page's own tables.
+"""What the room's sign shows, and the staff's view: from the table's view and the page's tables.
 
 Owns which figure is shown when: values and their picture are those of the round in hand, once their
 lamps are lit or the round has ended. Nobody reads a result here before the table has shown it, nor
@@ -7,20 +7,24 @@ that of another round. What only staff reads stands in `Staff`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.history import Round
-from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
+from shaker_ctl.rules.outcome import AREAS, EVEN, FACES, ODD
 
 ROAD = 20
 """Results in the road, the row of the newest ones."""
 
+COUNTED = 100
+"""Newest rounds in the shares, and in what is hot or cold."""
+
 
 @frozen
 class Staff:
-    """What staff reads beside the wall, and the room does not."""
+    """What staff reads beside the layout, and the room does not."""
 
     life: str
     shape: str
@@ -28,20 +32,25 @@ class Staff:
     says: str
     waits_for: str
     roles: tuple[str, ...]
+    since_s: float | None
+    """Wall time from which on somebody is waited for."""
     faults: tuple[tuple[str, str, str], ...]
     """(code, cause, remedy)."""
 
 
 @frozen
-class Wall:
-    """One moment of the wall: the round in hand and nothing else. All of it is public."""
+class Sign:
+    """One moment of the sign: the round in hand and nothing else. All of it is public."""
 
     is_known: bool
     """Whether a table has answered since the page started."""
     table: str
+    rules: str
+    """Title of the rule text in force."""
+    marks: tuple[str, ...]
     says: str
-    odds: str
-    """Multipliers in force."""
+    are_bets_open: bool
+    scene: str
     shape: str
     round: int | None
     call: str
@@ -51,8 +60,10 @@ class Wall:
     values: tuple[int, ...]
     """Of the round in hand, once their lamps are measured lit or the round has ended."""
     picture: str
-    areas: frozenset[str]
-    """That this table offers."""
+    odds: Mapping[str, str]
+    """Areas that this table offers, with what each pays."""
+    multipliers: Mapping[str, str]
+    """Odds in force this round, in place of those."""
     lit: frozenset[str] | None
     """As measured; None where the lamp box does not answer."""
     commanded: frozenset[str]
@@ -67,7 +78,19 @@ class Wall:
         return kind_of(self.values)
 
 
-NO_TABLE = Staff("no table", "cross", "", "", "", (), ())
+@frozen
+class Figures:
+    """What the newest rounds came to."""
+
+    rounds: int
+    shares: tuple[tuple[str, int], ...]
+    """Percent of Small, Big and triples."""
+    hot: int
+    cold: int
+    """Faces seen most and least often; 0 before there were results."""
+
+
+NO_TABLE = Staff("no table", "cross", "", "", "", (), None, ())
 
 
 def kind_of(values: Sequence[int]) -> str:
@@ -77,6 +100,20 @@ def kind_of(values: Sequence[int]) -> str:
     if len(set(values)) == 1:
         return "triple"
     return "big" if sum(values) > 10 else "small"
+
+
+def figures(rounds: Sequence[Round]) -> Figures:
+    """Count the newest results."""
+    results = [one.values for one in rounds if one.values]
+    kinds = Counter(kind_of(values) for values in results)
+    faces = Counter(dict.fromkeys(FACES, 0))
+    faces.update(face for values in results for face in values)
+    order = [face for face, _ in faces.most_common()] if results else [0]
+    shares = tuple((kind, round(100 * kinds[kind] / max(1, len(results)))) for kind in KINDS)
+    return Figures(len(results), shares, order[0], order[-1])
+
+
+KINDS = ("small", "triple", "big")
 
 
 def staff(view: Mapping[str, Any] | None) -> Staff:
@@ -91,24 +128,27 @@ def staff(view: Mapping[str, Any] | None) -> Staff:
         says=view["says"],
         waits_for=pending.get("text") or view["next_step"],
         roles=tuple(pending.get("roles") or ()),
+        since_s=view["since_s"] if pending or view["next_step"] else None,
         faults=tuple((f["code"], f["cause"], f["remedy"]) for f in view["faults"]),
     )
 
 
-def wall(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> Wall:
-    """Return what the wall shows. `in_hand`: the round of the view as far as the journal tells."""
+def sign(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> Sign:
+    """Return what the sign shows. `in_hand`: the round of the view as far as the journal tells."""
     if view is None:
         return _unknown(table)
     lamps, room = view["lamps"], view["room"]
     lit = None if lamps["measured"] is None else frozenset(lamps["measured"])
-    commanded = frozenset(lamps["commanded"])
     values = () if room["call"] or view["life"] != "open" else _values(view, lit, in_hand)
     picture = in_hand.picture if values and in_hand is not None else None
-    return Wall(
+    return Sign(
         is_known=True,
         table=view["table"],
+        rules=view["profile"]["title"],
+        marks=tuple(view["marks"]),
         says=room["says"],
-        odds=room["odds"],
+        are_bets_open=room["are_bets_open"],
+        scene="dice" if values else room["scene"],
         shape=room["shape"],
         round=view["round_id"],
         call=room["call"],
@@ -116,9 +156,10 @@ def wall(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> W
         clause=room["clause"],
         values=values,
         picture=picture or "",
-        areas=frozenset(view["areas"]),
+        odds=view["odds"],
+        multipliers=dict(room["multipliers"]),
         lit=lit,
-        commanded=commanded,
+        commanded=frozenset(lamps["commanded"]),
         broken=frozenset(lamps["broken"]),
     )
 
@@ -133,13 +174,16 @@ def _values(
     return tuple(values) if is_lit or view["phase"] == "clearing" else ()
 
 
-def _unknown(table: str) -> Wall:
+def _unknown(table: str) -> Sign:
     """Of a table that has not answered yet."""
-    return Wall(
+    return Sign(
         is_known=False,
         table=table,
+        rules="",
+        marks=(),
         says="",
-        odds="",
+        are_bets_open=False,
+        scene="board",
         shape="cross",
         round=None,
         call="",
@@ -147,25 +191,9 @@ def _unknown(table: str) -> Wall:
         clause="",
         values=(),
         picture="",
-        areas=frozenset(AREAS) - {EVEN, ODD},  # most tables offer neither
+        odds=dict.fromkeys((area for area in AREAS if area not in (EVEN, ODD)), ""),
+        multipliers={},
         lit=None,
         commanded=frozenset(),
         broken=frozenset(),
     )
-
-
-def seen_in(part: str, wall: Wall) -> tuple[object, ...]:
-    """What a part of the wall shows: it is drawn anew where this differs."""
-    if part == "layout":
-        return wall.areas, wall.odds, wall.lit, wall.commanded, wall.broken, wall.is_known
-    if part == "result":
-        return (
-            wall.values,
-            wall.call,
-            wall.wagers,
-            wall.clause,
-            wall.shape,
-            wall.picture,
-            wall.is_known,
-        )
-    return (wall.says, wall.shape, wall.round, wall.is_known) if part != "road" else ()

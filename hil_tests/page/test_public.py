@@ -10,6 +10,7 @@ from typing import Any
 
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.link.shown import state_of
+from shaker_ctl.page.app import Page
 from shaker_ctl.page.tests.test_page import page, scribe
 from shaker_ctl.rules.commands import Announce, RecordRound
 from shaker_ctl.rules.outcome import Toss
@@ -70,7 +71,9 @@ def _a_view(rnd: random.Random) -> tuple[dict[str, Any], bool]:
     return told | {"odds": paid(RULES.profile, "A"), "monotonic_s": 0.0}, is_lit
 
 
-def test_no_public_surface_tells_a_reading_early_and_no_person_reads_a_field_s_name(page) -> None:
+def test_no_public_surface_tells_a_reading_early_and_no_person_reads_a_field_s_name(
+    page: Page,
+) -> None:
     """Phases x purposes x readings x notices x roles, by a seed; the texts of staff, too."""
     rnd = random.Random(62)
     drawn: dict[object, str] = {}

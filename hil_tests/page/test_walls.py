@@ -51,7 +51,8 @@ _BOXES = """[...document.querySelectorAll('#live > section')].map(section => {
   const box = section.getBoundingClientRect();
   return [section.dataset.part, box.x, box.y, box.width, box.height].join(' ');
 })"""
-_CUT_OFF = """[...document.querySelectorAll('.call *, .shown, .life strong, .sum, .left, .cell>*')]
+_CUT_OFF = """[...document.querySelectorAll(
+    '.call *, .shown, .life *, .sum, .left, .about>*, .marks, .cell>*')]
   .filter(one => {
     const box = one.getBoundingClientRect();
     const place = one.closest('.cell, section').getBoundingClientRect();
@@ -156,6 +157,7 @@ class Walls:
         view["lamps"] |= {"measured": lit, "commanded": lit}
         odds = paid(table.rules.profile, table.rules.parameters.paytable)
         view |= {"odds": odds, "monotonic_s": time.monotonic()}
+        view["marks"] = ["DEMONSTRATION", "automatic entry and pacing by the table: the house"]
         self.page.watch.view, self.page.watch.trouble = view, ""
         self.page._heard()
         self.page._regions._wake()

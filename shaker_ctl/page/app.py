@@ -50,7 +50,7 @@ MENU = (
 )
 
 LIVE = {
-    "sign": (Right.WALL, ("bar", "state", "result", "layout", "road")),
+    "sign": (Right.WALL, ("bar", "state", "result", "layout", "road", "marks")),
     "staff": (Right.STAFF, ("staff", "result", "layout", "road")),
     "technician": (Right.TECHNICIAN, ("devices",)),
 }

@@ -455,7 +455,7 @@ class TestStream:
 
         event = _first_event(page, monkeypatch)
 
-        assert set(event["parts"]) == {"bar", "state", "result", "layout", "road"}
+        assert set(event["parts"]) == {"bar", "state", "result", "layout", "road", "marks"}
         assert event["age_s"] < 30
 
     def test_it_ends_with_its_session(self, page):

@@ -56,7 +56,7 @@ def names(paths: list[Path]) -> set[str]:
 
 def leaves(base: type) -> set[str]:
     kinds: list[type] = base.__subclasses__()
-    return {kind.__name__ for kind in kinds}
+    return {name for kind in kinds for name in leaves(kind)} or {base.__name__}
 
 
 def test_every_event_is_posted_by_the_service_or_a_console() -> None:

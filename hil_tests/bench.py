@@ -135,7 +135,7 @@ def main(
             people.stop()
             ready_s = session.ready_after_s
             session.stop_service()
-        found = rounds_of(folder / "journal.sqlite", session.rig, folder, plan.profile)
+        found = rounds_of(folder / "journal.jsonl", session.rig, folder, plan.profile)
         tally = check(found)
         console.print(_times(tally, found, list(readings.values()), ready_s))
         console.print(_stages(found, readings.values(), asked))

@@ -116,8 +116,8 @@ class RecordedTable:
                 }
             },
             "journal": {
-                "path": str(self.folder / "journal.sqlite"),
-                "second": str(self.folder / "journal-second.sqlite"),
+                "path": str(self.folder / "journal.jsonl"),
+                "second": str(self.folder / "journal-second.jsonl"),
                 "pictures": str(self.folder / "pictures"),
                 "sync_deadline_s": 30.0,
                 "second_lag_s": 600.0,

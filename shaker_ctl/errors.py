@@ -117,13 +117,6 @@ class JournalWriteError(JournalError):
     code = "journal-write"
 
 
-class JournalBusyError(JournalWriteError):
-    """Another process kept a file of the journal for longer than it takes to read. Nothing was
-    changed; a start waits for it."""
-
-    code = "journal-busy"
-
-
 class JournalCorruptError(JournalError):
     """The chain, or a copy, does not verify. Halt; a person decides (O-4)."""
 
@@ -145,8 +138,8 @@ class JournalAbsentError(JournalError):
 
 
 class JournalVersionError(JournalError):
-    """A newer program wrote this journal. Nothing was changed; nothing else than that program, or a
-    newer one, may write on."""
+    """A newer program wrote this journal, or one of a form that is converted first. Nothing was
+    changed."""
 
     code = "journal-version"
 

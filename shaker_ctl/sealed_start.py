@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalError, RefusedError, SealError, SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, link
@@ -99,7 +99,7 @@ def asks_a_person(found: Examined, config: Path) -> str:
     parameters = _journal_of(found.manifest, config)
     if parameters is None or not volume_numbers(parameters.path):
         return ""
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         past = fault.past(journal.milestones())
     if past.is_broken:
         return f"a broken seal stands since {past.since}; a person clears it: shaker-ctl seal clear"

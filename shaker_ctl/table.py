@@ -20,18 +20,17 @@ from shaker_ctl import __version__, libraries, sealed_start
 from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk import dispute_list, record_tables
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.journal_copies import (
     OpenedJournal,
     await_media,
     open_copies,
-    wait_for_lock,
 )
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder, newest_pictures
 from shaker_ctl.adapters.disk.record_tables import TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.disk.shown_journal import ShownRecords
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.adapters.lines.serial_console import consoles
 from shaker_ctl.adapters.pins import daemon_network
@@ -39,7 +38,6 @@ from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console import json_voice
 from shaker_ctl.errors import (
-    JournalBusyError,
     JournalCorruptError,
     JournalError,
     RefusedError,
@@ -323,9 +321,6 @@ class Table:
             log.warning("%s", notice.line())
         self._build_on(journal)
         self._stops.append(self._close_journal)
-        for copy in copies:
-            with contextlib.suppress(JournalBusyError):  # then the first append begins it, or fails
-                wait_for_lock(copy.begin_log, verifying)
         self._keeper.start()
         self._stops.append(self._records.stop)
         self._records.start()
@@ -444,7 +439,7 @@ class Table:
         if self._state.state.phase in BETWEEN_ROUNDS:
             raise error
 
-    def _compare_with_lamp_box(self, journal: SqliteJournal) -> None:
+    def _compare_with_lamp_box(self, journal: DiskJournal) -> None:
         """What the box remembers proves a journal that is cut, rewritten, or another's."""
         self._box = self._lamps.memory()
         finding = compare_lamp_box(lamp_box.journal_memory(journal), self._box)

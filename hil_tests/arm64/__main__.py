@@ -58,7 +58,7 @@ def count_programs(
 ) -> Counts:
     """Commands and the start, each from the first instruction of its process. `is_first`: nothing
     was compiled to bytecode yet."""
-    journal = folder / "journal.sqlite"
+    journal = folder / "journal.jsonl"
     if not journal.exists():
         programs.write_journal(journal)
     last = ("journal", "last", "--journal", str(journal))

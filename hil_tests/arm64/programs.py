@@ -23,7 +23,7 @@ from hil_tests.arm64.processors import Core
 from hil_tests.reliability.bytes_cut import forged
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import CameraError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.reading.parameters import CameraParameters
@@ -55,7 +55,7 @@ def write_journal(path: Path) -> None:
         }
         body = {"event": {"type": "TimerExpired"}, "rows": ["a row"], "decision": [closed]}
         entries.append(Entry("step", body, round=number))
-    with closing(SqliteJournal(path)) as store:
+    with closing(DiskJournal(path)) as store:
         store.write(
             forged(store.head(), entries, lambda n: f"2026-11-20T12:{n + 1:02}:00.000+00:00")
         )

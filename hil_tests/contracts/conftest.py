@@ -19,7 +19,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 def parameters(tmp_path: Path) -> JournalParameters:
     (tmp_path / "stick").mkdir()
     return JournalParameters(
-        path=tmp_path / "journal.sqlite", second=tmp_path / "stick" / "journal.sqlite"
+        path=tmp_path / "journal.jsonl", second=tmp_path / "stick" / "journal.jsonl"
     )
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hil_tests.contracts.test_journal_volumes import changed
 from hil_tests.contracts.test_volume_removal import act, aged, remove
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.record_tables import RecordTables
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
+from shaker_ctl.adapters.tests.written import rewritten, saying
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Entry, Head, link
@@ -85,7 +85,7 @@ def recorded(path: Path, volumes: Volumes) -> dict[str, list[int]]:
     """Write such a journal; return which rounds are of each day."""
     rounds: dict[str, list[int]] = {}
     chance, number = random.Random(28), 0
-    with closing(SqliteJournal(path)) as store:
+    with closing(DiskJournal(path)) as store:
         for name, days in volumes:
             if number:
                 store.write([volume_after(store, whole(name))])
@@ -103,7 +103,7 @@ def recorded(path: Path, volumes: Volumes) -> dict[str, list[int]]:
 
 @pytest.fixture(params=CLOCKS)
 def journal(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, list[int]]]:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     return path, recorded(path, CLOCKS[request.param])
 
 
@@ -135,7 +135,7 @@ def test_each_round_of_a_day_is_on_its_sheet_and_in_its_export(
 def test_a_sheet_says_where_the_clock_was_set(tmp_path: Path) -> None:
     notes: dict[str, dict[str, list[str]]] = {}
     for clock, volumes in CLOCKS.items():
-        path = tmp_path / clock / "journal.sqlite"
+        path = tmp_path / clock / "journal.jsonl"
         path.parent.mkdir()
         rounds = recorded(path, volumes)
         notes[clock] = {
@@ -151,14 +151,14 @@ def test_a_sheet_says_where_the_clock_was_set(tmp_path: Path) -> None:
     back = notes["set back by two days"]["2026-11-25"]
     assert "54 records between them are of other days" in back[-1]
     assert any("from 2026-11-26 to 2026-11-24" in note for note in back)
-    path = tmp_path / "set back by two days" / "journal.sqlite"
+    path = tmp_path / "set back by two days" / "journal.jsonl"
     assert "set back at record" in " ".join(run("day", "2026-11-25", journal=path).split())
 
 
 def test_a_day_of_another_hour_or_zone_is_found_by_the_settings_of_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     recorded(path, CLOCKS["right"])
     config = tmp_path / "settings.toml"
     config.write_text(f'[journal]\npath = "{path}"\nday_begins = 13:00:00\n')
@@ -171,11 +171,10 @@ def test_a_day_of_another_hour_or_zone_is_found_by_the_settings_of_today(
 
 
 def test_an_end_of_a_volume_that_was_changed_hides_no_day(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     rounds = recorded(path, CLOCKS["right"])
     second = volume_path(path, 2)
-    other = "replace(CAST(body AS TEXT), '2026-11-26T', '2026-11-29T')"
-    changed(second, f"UPDATE record SET body = CAST({other} AS BLOB)")
+    rewritten(second, saying("2026-11-26T", "2026-11-29T"))
     done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
     assert done.exit_code == 1
     assert "does not continue the chain" in str(done.exception)
@@ -184,10 +183,9 @@ def test_an_end_of_a_volume_that_was_changed_hides_no_day(tmp_path: Path) -> Non
 
 
 def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     recorded(path, CLOCKS["right"])
-    other = "replace(CAST(body AS TEXT), '2026-11-26T', '2026-11-2:T')"
-    changed(volume_path(path, 2), f"UPDATE record SET body = CAST({other} AS BLOB)")
+    rewritten(volume_path(path, 2), saying("2026-11-26T", "2026-11-2:T"))
     with pytest.raises(JournalCorruptError, match="says no time"):
         read_day(path, "2026-11-26", time(6))
     done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
@@ -195,7 +193,7 @@ def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
 
 
 def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     recorded(path, CLOCKS["five years ahead for a day"])
     tables = RecordTables(path)
     tables.keep_up()
@@ -233,8 +231,8 @@ def test_no_sheet_accuses_the_clock_of_a_table_that_named_no_day_at_its_first_op
     """Its first volume is named by the date in UTC, all later ones by the gaming day."""
     with zone(here):
         for hour in range(24):
-            path, at = tmp_path / f"{hour}.sqlite", datetime(2026, 11, 23, hour, 30, tzinfo=UTC)
-            with closing(SqliteJournal(path)) as store:
+            path, at = tmp_path / f"{hour}.jsonl", datetime(2026, 11, 23, hour, 30, tzinfo=UTC)
+            with closing(DiskJournal(path)) as store:
                 for minutes in range(2):
                     wall = (at + timedelta(minutes=minutes)).isoformat(timespec="milliseconds")
                     day = gaming_day(at.astimezone(), time(6))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -16,12 +15,17 @@ import pytest
 
 from hil_tests.reliability import bytes_cut
 from hil_tests.reliability.bytes_cut import records_after
-from shaker_ctl.adapters.disk import stray_sqlite_files
+from shaker_ctl.adapters.disk import kept_aside
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.dispute_list import known
-from shaker_ctl.adapters.disk.journal_copies import await_media, open_copies, survey
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.adapters.disk.volume_file import VolumeFile
+from shaker_ctl.adapters.disk.journal_copies import (
+    await_media,
+    open_copies,
+    survey,
+)
+from shaker_ctl.adapters.disk.volume_lines import Lines
+from shaker_ctl.adapters.tests.written import appended, changed, flipped, unhashed
 from shaker_ctl.errors import (
     JournalAbsentError,
     JournalCorruptError,
@@ -34,12 +38,9 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import (
     SCHEMA,
     Damage,
-    Entry,
     Head,
     Record,
     canonical,
-    chain_hash,
-    link,
 )
 from shaker_ctl.journal.recovery import Trouble
 from shaker_ctl.main import exit_status
@@ -53,7 +54,7 @@ from shaker_ctl.service.recovery import recover
 WALL = "2026-11-27T12:00:00.000+00:00"
 
 
-def write(store: SqliteJournal, count: int, round_of_first: int = 1) -> list[Record]:
+def write(store: DiskJournal, count: int, round_of_first: int = 1) -> list[Record]:
     records = records_after(store.head(), count, round_of_first=round_of_first)
     store.write(records)
     return records
@@ -63,8 +64,8 @@ def write(store: SqliteJournal, count: int, round_of_first: int = 1) -> list[Rec
 def parameters(tmp_path: Path) -> JournalParameters:
     (tmp_path / "stick").mkdir()
     return JournalParameters(
-        path=tmp_path / "journal.sqlite",
-        second=tmp_path / "stick" / "journal.sqlite",
+        path=tmp_path / "journal.jsonl",
+        second=tmp_path / "stick" / "journal.jsonl",
         pictures=tmp_path / "pictures",
     )
 
@@ -92,10 +93,10 @@ def test_what_was_written_is_read_back_in_order(parameters: JournalParameters) -
 
 
 def test_a_batch_is_written_whole_or_not_at_all(parameters: JournalParameters) -> None:
-    store = SqliteJournal(parameters.path)
+    store = DiskJournal(parameters.path)
     write(store, 3)
     records = records_after(store.head(), 3)
-    broken = [records[0], Record(records[1].sequence, b"short", records[1].body), records[2]]
+    broken = [records[0], flipped(records[1]), records[2]]
     with pytest.raises(JournalError):
         store.write(broken)
     assert store.head().sequence == 3
@@ -106,23 +107,65 @@ def test_a_batch_is_written_whole_or_not_at_all(parameters: JournalParameters) -
 
 
 def test_a_record_that_does_not_follow_is_refused(parameters: JournalParameters) -> None:
-    store = SqliteJournal(parameters.path)
+    store = DiskJournal(parameters.path)
     records = records_after(store.head(), 4)
     with pytest.raises(JournalCorruptError, match="cannot follow"):
         store.write(records[2:])
     store.close()
 
 
-@pytest.mark.parametrize("statement", ["UPDATE record SET round = 9", "DELETE FROM record"])
-def test_the_file_itself_refuses_change_and_deletion(
-    parameters: JournalParameters, statement: str
+@pytest.mark.parametrize("behind", [b"", bytes(700)], ids=["nothing", "zeros of the file system"])
+def test_a_torn_end_was_never_acknowledged_wherever_it_is_torn(
+    parameters: JournalParameters, behind: bytes
 ) -> None:
-    store = SqliteJournal(parameters.path)
+    """A power cut in mid-write, at each byte of two records: the table goes on."""
+    filled(parameters, 8, 6)
+    content = parameters.path.read_bytes()
+    batch = b"".join(content.splitlines(keepends=True)[-2:])
+    kept = content.removesuffix(batch)
+    for at in range(len(batch)):
+        parameters.path.write_bytes(kept + batch[:at] + behind)
+        store = DiskJournal(parameters.path)
+        assert store.verify() == (store.head(), None), at
+        assert store.head().sequence == 6 + batch[:at].count(b"\n"), at
+        store.close()
+
+
+def test_the_bytes_of_a_torn_end_are_kept(parameters: JournalParameters) -> None:
+    filled(parameters, 8, 7)
+    content = parameters.path.read_bytes()
+    parameters.path.write_bytes(content + b'{"hash":"12')
+    opened = open_copies(parameters)
+    assert parameters.path.read_bytes() == content + b'{"hash":"12'
+    write(opened.main, 2)
+    opened.close()
+    (kept,) = parameters.path.parent.glob("journal.jsonl.torn-*")
+    assert kept.read_bytes() == b'{"hash":"12'
+    assert DiskJournal(parameters.path, read_only=True).verify()[0].sequence == 10
+
+
+def test_what_is_not_synced_yet_is_not_there_for_readers(
+    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that handed on what a power cut takes back would have told another history."""
+    store = DiskJournal(parameters.path)
+    write(store, 4)
+    reader = DiskJournal(parameters.path, read_only=True)
+    seen: list[tuple[int, int]] = []
+    sync = os.fdatasync
+
+    def look(number: int) -> None:
+        seen.append((len(list(reader.read())), reader.newest().sequence))
+        with contextlib.closing(DiskJournal(parameters.path, read_only=True)) as late:
+            assert late.head().sequence == 4
+        sync(number)
+
+    monkeypatch.setattr(os, "fdatasync", look)
     write(store, 3)
+    assert seen == [(4, 4)]
+    assert reader.newest().sequence == 7
     store.close()
-    with sqlite3.connect(parameters.path) as db, pytest.raises(sqlite3.Error, match="append-only"):
-        db.execute(statement)
-    db.close()
+    reader.close()
 
 
 def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
@@ -130,8 +173,8 @@ def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
     program = (
         "import sys; from pathlib import Path\n"
         "from hil_tests.contracts.test_journal import write\n"
-        "from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal\n"
-        "store = SqliteJournal(Path(sys.argv[1]))\n"
+        "from shaker_ctl.adapters.disk.disk_journal import DiskJournal\n"
+        "store = DiskJournal(Path(sys.argv[1]))\n"
         "while True:\n"
         "    write(store, 3); print(store.head().sequence, flush=True)\n"
     )
@@ -148,7 +191,7 @@ def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
         said += [int(line) for line in process.stdout.read().split("\n")[:-1] if line]
         process.wait()
         process.stdout.close()
-        store = SqliteJournal(parameters.path)
+        store = DiskJournal(parameters.path)
         head, damage = store.verify()
         assert damage is None
         assert head.sequence >= said[-1]
@@ -156,7 +199,7 @@ def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
 
 
 def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParameters) -> None:
-    store = SqliteJournal(parameters.path)
+    store = DiskJournal(parameters.path)
     write(store, 58)
     assert store.last_rounds(10) == list(range(3, 13))
     assert [r.plain["event"]["n"] for r in store.read_round(12)] == [55, 56, 57]
@@ -167,64 +210,51 @@ def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParamet
 # ── Media that refuse ───────────────────────────────────────────────────────
 
 
-def test_a_full_medium_is_named_and_loses_nothing_before(parameters: JournalParameters) -> None:
-    store = SqliteJournal(parameters.path)
+REFUSALS = [
+    OSError(errno.ENOSPC, "No space left on device"),
+    OSError(errno.EROFS, "Read-only file system"),
+    OSError(errno.EIO, "Input/output error"),
+    MemoryError("out of memory"),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize("call", ["write", "fdatasync"])
+def test_a_medium_that_refuses_is_named_and_goes_on_when_it_is_mended(
+    parameters: JournalParameters,
+    monkeypatch: pytest.MonkeyPatch,
+    call: str,
+    refusal: BaseException,
+) -> None:
+    """Half of what was written stands there; it is not kept for a record."""
+    store = DiskJournal(parameters.path)
     write(store, 5)
-    pages = store._file._db.execute("PRAGMA page_count").fetchone()[0]
-    store._file._db.execute(f"PRAGMA max_page_count={pages + 2}")
-    with pytest.raises(JournalWriteError, match="full") as caught:
-        write(store, 1000)
+    content = parameters.path.read_bytes()
+
+    def refuse(number: int, data: bytes = b"") -> int:
+        if data and len(data) < 1500:
+            raise refusal
+        if not data:
+            raise refusal
+        return os.pwrite(number, data[: len(data) // 2], 0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, refuse)
+        with pytest.raises(JournalWriteError, match="cannot be written") as caught:
+            write(store, 10)
+    assert caught.value.code == "journal-write"
     assert "Free space" in caught.value.remedy
-    kept = store.head().sequence
-    store._file._db.execute("PRAGMA max_page_count=100000")
+    assert store.head().sequence == 5
+    assert parameters.path.read_bytes() == content
     write(store, 5)
     assert store.verify() == (store.head(), None)
-    assert store.head().sequence == kept + 5
+    assert store.head().sequence == 10
     store.close()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalWriteError, match="does not exist"):
-        SqliteJournal(tmp_path / "nowhere" / "journal.sqlite")
-
-
-def test_a_medium_that_turned_read_only_is_named_and_goes_on_when_it_is_mended(
-    parameters: JournalParameters,
-) -> None:
-    store = SqliteJournal(parameters.path)
-    write(store, 3)
-    store._file._db.execute("PRAGMA query_only=ON")  # as SQLite answers on a read-only mount
-    with pytest.raises(JournalWriteError, match="readonly"):
-        write(store, 2)
-    assert store.head().sequence == 3
-    store._file._db.execute("PRAGMA query_only=OFF")
-    write(store, 2)
-    assert store.verify()[1] is None
-    store.close()
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        OSError(errno.ENOSPC, "No space left on device"),
-        OSError(errno.EROFS, "Read-only file system"),
-        OSError(errno.EIO, "Input/output error"),
-        MemoryError("out of memory"),
-    ],
-)
-def test_what_the_system_refuses_speaks_of_the_medium_and_not_of_damage(
-    parameters: JournalParameters, error: BaseException
-) -> None:
-    store = SqliteJournal(parameters.path)
-
-    def refused() -> None:
-        raise error
-
-    with pytest.raises(JournalWriteError, match="cannot be written") as caught:
-        store._file._guard(refused)
-    assert caught.value.code == "journal-write"
-    assert caught.value.remedy
-    store.close()
+        DiskJournal(tmp_path / "nowhere" / "journal.jsonl")
 
 
 def test_a_second_medium_that_is_read_only_at_start_halts_with_its_remedy(
@@ -235,24 +265,21 @@ def test_a_second_medium_that_is_read_only_at_start_halts_with_its_remedy(
     assert parameters.second is not None
     second = parameters.second
 
-    def append(store: VolumeFile, records: list[Record]) -> None:
-        if store.path == second:
-            raise OSError(errno.EROFS, "Read-only file system")
+    def append(lines: Lines, data: bytes) -> None:
+        if lines.path == second:
+            raise JournalWriteError(f"{second} is read-only", remedy="mount it")
         pytest.fail("nothing is written to the main copy")
 
-    monkeypatch.setattr(VolumeFile, "_append", append)
+    monkeypatch.setattr(Lines, "append", append)
     with pytest.raises(JournalWriteError, match="stick/journal"):
         open_copies(parameters)
 
 
 def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    path.write_bytes(b"not a database at all" * 500)
-    with pytest.raises(JournalCorruptError):
-        SqliteJournal(path)
-    sqlite3.connect(tmp_path / "other.sqlite").execute("CREATE TABLE t (a)").connection.close()
-    with pytest.raises(JournalCorruptError, match="not a journal"):
-        SqliteJournal(tmp_path / "other.sqlite")
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b"not a journal at all\n" * 500)
+    with pytest.raises(JournalCorruptError, match="not a journal of this table"):
+        DiskJournal(path)
 
 
 # ── Two copies ──────────────────────────────────────────────────────────────
@@ -388,18 +415,18 @@ def test_a_survey_beside_a_table_that_plays_knows_a_longer_copy_from_a_cut_one(
 ) -> None:
     """Five records come to the second copy while it waits for its turn, and `main` to the main."""
     filled(parameters, 30, 30)
-    verify = SqliteJournal.verify
+    verify = DiskJournal.verify
 
-    def walked(copy: SqliteJournal, alive: object = None) -> tuple[Head, Damage | None]:
+    def walked(copy: DiskJournal, alive: object = None) -> tuple[Head, Damage | None]:
         done = verify(copy)
         if copy.path == parameters.path:
             for path, count in ((parameters.path, main), (parameters.second, 5)):
                 assert path is not None
-                with contextlib.closing(SqliteJournal(path)) as writer:
+                with contextlib.closing(DiskJournal(path)) as writer:
                     writer.write(records_after(writer.head(), 5)[:count])
         return done
 
-    monkeypatch.setattr(SqliteJournal, "verify", walked)
+    monkeypatch.setattr(DiskJournal, "verify", walked)
     _, findings = survey(parameters)
     assert [each.trouble for each in findings] == found
 
@@ -408,7 +435,7 @@ def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) 
     filled(parameters, 10, 10)
     assert parameters.second is not None
     for path, n in ((parameters.path, 3), (parameters.second, 4)):
-        store = SqliteJournal(path)
+        store = DiskJournal(path)
         write(store, 2, round_of_first=n)
         store.close()
     with pytest.raises(JournalCorruptError) as caught:
@@ -417,7 +444,7 @@ def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) 
 
 
 def test_without_a_second_copy_it_says_what_cannot_be_seen(tmp_path: Path) -> None:
-    opened = open_copies(JournalParameters(path=tmp_path / "j.sqlite"))
+    opened = open_copies(JournalParameters(path=tmp_path / "j.jsonl"))
     assert [n.trouble for n in opened.notices] == [Trouble.TAIL_UNPROVED]
     assert not opened.notices[0].halts
     opened.close()
@@ -445,7 +472,7 @@ def test_a_killed_services_journal_opens_whole(crashed: bytes_cut.Crashed) -> No
 def test_a_cut_is_never_taken_for_a_shorter_journal(
     crashed: bytes_cut.Crashed, fast_path: Path, which: str
 ) -> None:
-    """Each boundary of page and log frame, and every 61st byte of the last records between.
+    """Each boundary of a page, and every 61st byte of the last records between.
 
     Every byte: `python -m hil_tests.reliability.bytes_cut`.
     """
@@ -467,71 +494,27 @@ def test_a_flipped_byte_is_named_or_changes_nothing(
     assert seen.total() - seen["sound"] > 10, seen
 
 
-def test_opening_a_damaged_journal_leaves_the_evidence_as_it_was(
-    crashed: bytes_cut.Crashed, fast_path: Path
-) -> None:
-    """A cut log is not quietly folded away: its bytes stand beside the journal, to the last."""
-    damaged = bytes_cut.trial(crashed, fast_path / "trial")
-    log = bytes_cut.file_of(damaged, "log")
-    with log.open("r+b") as file:
-        file.truncate(log.stat().st_size - 1000)
-    found = log.read_bytes()
-    assert bytes_cut.verdict(damaged, crashed.records) == "journal-cut"
-    (folder,) = damaged.path.parent.glob("*.evidence-*")
-    assert (folder / log.name).read_bytes() == found
-
-
 def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    log = crashed.file("log")
-    content = bytearray(log.read_bytes())
+    file = crashed.file("main")
+    content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
-    log.write_bytes(content)
+    file.write_bytes(content)
     with pytest.raises(JournalCorruptError, match="as found"):
         open_copies(parameters)
     with pytest.raises(JournalCorruptError, match="as found"):
         open_copies(parameters)  # A restart finds the same, and keeps it once.
     (folder,) = parameters.path.parent.glob("*.evidence-*")
-    assert (folder / log.name).read_bytes() == bytes(content)
+    assert (folder / file.name).read_bytes() == bytes(content)
     assert "journal" in (folder / "why.txt").read_text()
 
 
 def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    store = SqliteJournal(parameters.path)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    store._file._db.execute(
-        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 28"
-    )
-    store.close()
+    changed(crashed.file("main"), 28, flipped)
     _, findings = survey(parameters)
     assert findings[0].trouble is Trouble.MAIN_DAMAGED
     assert "record 28" in findings[0].text
-
-
-@pytest.mark.parametrize("wrong", [None, 0, 60, 6.5, "6", b"6", "six", b"\xff"])
-@pytest.mark.parametrize("text", ["in words", "a brace } asks for decoding"])
-def test_a_record_filed_under_another_round_is_named(
-    parameters: JournalParameters, text: str, wrong: object
-) -> None:
-    opened = open_copies(parameters)
-    entries = [Entry("step", {"event": {"round": 60}, "text": text}, round=n) for n in range(1, 9)]
-    head = opened.main.head()
-    for entry in entries:
-        record = link(head, entry, monotonic_s=1.0, wall="2026-11-21T00:00:00+00:00", digests={})
-        opened.main.write([record])
-        head = Head(record.sequence, record.hash)
-    opened.close()
-    assert SqliteJournal(parameters.path, read_only=True).verify() == (head, None)
-    with contextlib.closing(sqlite3.connect(parameters.path)) as db, db:
-        db.execute("DROP TRIGGER record_stays")
-        db.execute("UPDATE record SET round = ? WHERE sequence = 6", (wrong,))
-    _, damage = SqliteJournal(parameters.path, read_only=True).verify()
-    if wrong == "6":  # SQLite itself makes a number of it again
-        assert damage is None
-        return
-    assert damage is not None
-    assert (damage.sequence, "filed under round" in damage.what) == (6, True)
 
 
 def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
@@ -539,22 +522,15 @@ def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(
 ) -> None:
     """A changed digit leaves valid JSON: only the other copy knows which byte is wrong."""
     parameters = crashed.parameters
-    store = SqliteJournal(parameters.path)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    wrong = crashed.records[27].body.replace(b'"n":6', b'"n":7')
-    store._file._db.execute("UPDATE record SET body = ? WHERE sequence = 28", (wrong,))
-    store.close()
-    at = crashed.records[27].body.index(b'"n":6') + 4
+    changed(crashed.file("main"), 28, flipped)
+    at = crashed.records[27].body.index(b'"wall":"20') + 9
     _, findings = survey(parameters)
     assert f"record 28, byte {at}:" in findings[0].text
 
 
 def test_a_changed_hash_is_told_from_a_changed_record(crashed: bytes_cut.Crashed) -> None:
     parameters = crashed.parameters
-    store = SqliteJournal(parameters.path)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    store._file._db.execute("UPDATE record SET hash = zeroblob(32) WHERE sequence = 29")
-    store.close()
+    changed(crashed.file("main"), 29, unhashed)
     _, findings = survey(parameters)
     assert "record 29: its hash is not the one" in findings[0].text
 
@@ -577,18 +553,18 @@ def test_what_is_no_file_in_the_place_of_the_lock_is_to_be_moved_away(
     make(parameters.path.with_name(parameters.path.name + ".lock"))
     with pytest.raises(JournalWriteError, match="cannot be locked") as caught:
         open_copies(parameters)
-    assert caught.value.remedy == stray_sqlite_files.MOVE_AWAY
+    assert caught.value.remedy == kept_aside.MOVE_AWAY
 
 
 def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> None:
     file = crashed.file("closed")
-    kept = stray_sqlite_files.preserve(file, "one finding")
+    kept = kept_aside.preserve(file, "one finding")
     elsewhere = kept.with_name("elsewhere")
     kept.rename(elsewhere)
     kept.symlink_to(elsewhere)
     (elsewhere / "why.txt").unlink()
     with contextlib.suppress(FileExistsError):
-        stray_sqlite_files.preserve(file, "another finding")
+        kept_aside.preserve(file, "another finding")
     assert not (elsewhere / "why.txt").exists()
 
 
@@ -607,17 +583,15 @@ def test_evidence_goes_into_a_folder_of_its_own(crashed: bytes_cut.Crashed) -> N
 )
 def test_a_record_that_no_table_writes_is_damage_though_its_hash_is_right(tmp_path, body) -> None:
     """Verification and every start say so alike: 65 with evidence, and never a traceback."""
-    path = tmp_path / "journal.sqlite"
-    store = SqliteJournal(path)
+    path = tmp_path / "journal.jsonl"
+    store = DiskJournal(path)
     head = store.head()
     if isinstance(body, dict):
         body = {"sequence": head.sequence + 1, "digests": {}, "pictures": {}, "round": None} | body
     forged = canonical(body)
     store.close()
-    with contextlib.closing(sqlite3.connect(path)) as db, db:
-        row = (head.sequence + 1, None, chain_hash(head.hash, forged), forged)
-        db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", row)
-    store = SqliteJournal(path)
+    appended(path, head, forged)
+    store = DiskJournal(path)
     _, damage = store.verify()
     assert damage is not None
     assert damage.sequence == head.sequence + 1
@@ -635,11 +609,9 @@ def forge(parameters: JournalParameters, body: bytes) -> int:
     """Append to both copies a record whose hash is right; return its number."""
     assert parameters.second is not None
     for path in (parameters.path, parameters.second):
-        with contextlib.closing(SqliteJournal(path)) as store:
+        with contextlib.closing(DiskJournal(path)) as store:
             head = store.head()
-        with contextlib.closing(sqlite3.connect(path)) as db, db:
-            row = (head.sequence + 1, None, chain_hash(head.hash, body), body)
-            db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", row)
+        appended(path, head, body)
     return head.sequence + 1
 
 

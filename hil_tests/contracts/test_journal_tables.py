@@ -18,10 +18,11 @@ from hil_tests.reliability.bytes_cut import fast_folder, forged, records_after, 
 from hil_tests.reliability.large_journal import a_round, batches
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk import record_tables
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.tests.written import changed, flipped
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal import meters
 from shaker_ctl.journal.meters import CLEARED
@@ -34,8 +35,8 @@ from shaker_ctl.rules.vocabulary import Ending
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteJournal:
-    return SqliteJournal(tmp_path / "journal.sqlite")
+def store(tmp_path: Path) -> DiskJournal:
+    return DiskJournal(tmp_path / "journal.jsonl")
 
 
 def of_each_kind() -> Iterator[Entry]:
@@ -71,7 +72,7 @@ def of_each_kind() -> Iterator[Entry]:
 
 
 def test_each_record_that_moves_a_counter_or_an_outcome_reaches_the_tables(
-    store: SqliteJournal,
+    store: DiskJournal,
 ) -> None:
     """Most records are passed over undecoded, by the words in them."""
     plain = [record.plain for record in written(store, *of_each_kind())]
@@ -90,19 +91,19 @@ def test_each_record_that_moves_a_counter_or_an_outcome_reaches_the_tables(
     store.close()
 
 
-def written(store: SqliteJournal, *entries: Entry) -> list[Record]:
+def written(store: DiskJournal, *entries: Entry) -> list[Record]:
     records = forged(store.head(), entries, lambda _: "2026-11-23T12:00:00.000+00:00")
     store.write(records)
     return records
 
 
-def rounds(store: SqliteJournal, first: int, count: int) -> list[Record]:
+def rounds(store: DiskJournal, first: int, count: int) -> list[Record]:
     chance = random.Random(first)
     entries = [e for n in range(first, first + count) for e in a_round(n, chance)]
     return written(store, *entries)
 
 
-def made(store: SqliteJournal) -> TablesReader:
+def made(store: DiskJournal) -> TablesReader:
     """Tables of all that is there."""
     tables = RecordTables(store.path)
     while tables.keep_up():
@@ -115,7 +116,7 @@ def made(store: SqliteJournal) -> TablesReader:
 
 
 def test_a_follower_reads_on_while_the_writer_writes_and_changes_volumes(
-    store: SqliteJournal,
+    store: DiskJournal,
 ) -> None:
     everything = written(store, *(Entry("note", {"n": n}) for n in range(10)))
     follower = Follower(store.path)
@@ -148,7 +149,7 @@ def test_a_stopped_table_is_followed_from_a_folder_in_which_nothing_may_be_made(
     )
     with fast_folder() as folder:
         folder.chmod(0o755)
-        store = SqliteJournal(folder / "journal.sqlite")
+        store = DiskJournal(folder / "journal.jsonl")
         store.write(records_after(store.head(), 20))
         store.write([volume_after(store)])
         store.close()
@@ -164,12 +165,10 @@ def test_a_stopped_table_is_followed_from_a_folder_in_which_nothing_may_be_made(
     assert done.stdout == "21\n", done.stderr
 
 
-def test_a_follower_never_hands_on_what_does_not_fit_the_chain(store: SqliteJournal) -> None:
+def test_a_follower_never_hands_on_what_does_not_fit_the_chain(store: DiskJournal) -> None:
     records = records_after(store.head(), 20)
     store.write(records)
-    store._file._db.execute("DROP TRIGGER record_stays")
-    change = "UPDATE record SET body = CAST(replace(body, '\"n\":9', '\"n\":8') AS BLOB)"
-    store._file._db.execute(change)
+    changed(store.path, 10, flipped)
     follower = Follower(store.path)
     with pytest.raises(JournalCorruptError, match="record 10"):
         follower.take()
@@ -179,7 +178,7 @@ def test_a_follower_never_hands_on_what_does_not_fit_the_chain(store: SqliteJour
 
 
 def test_another_journal_and_a_rewritten_one_are_not_followed_on(
-    store: SqliteJournal, tmp_path: Path
+    store: DiskJournal, tmp_path: Path
 ) -> None:
     store.write(records_after(store.head(), 20))
     with pytest.raises(JournalCorruptError, match="another journal"):
@@ -187,14 +186,14 @@ def test_another_journal_and_a_rewritten_one_are_not_followed_on(
     with pytest.raises(JournalCorruptError, match="does not hold the record 7"):
         Follower(store.path, Head(7, b"\0" * 32))
     with pytest.raises(JournalError, match="no journal"):
-        Follower(tmp_path / "none.sqlite")
+        Follower(tmp_path / "none.jsonl")
     store.close()
 
 
 # ── The tables ──────────────────────────────────────────────────────────────
 
 
-def test_the_tables_say_what_a_walk_over_all_records_says(store: SqliteJournal) -> None:
+def test_the_tables_say_what_a_walk_over_all_records_says(store: DiskJournal) -> None:
     for batch in batches(store, 20_000, seed=3):
         store.write(batch)
     reader = made(store)
@@ -205,7 +204,7 @@ def test_the_tables_say_what_a_walk_over_all_records_says(store: SqliteJournal) 
     store.close()
 
 
-def test_a_verdict_and_its_rounds_end_may_come_in_two_readings(store: SqliteJournal) -> None:
+def test_a_verdict_and_its_rounds_end_may_come_in_two_readings(store: DiskJournal) -> None:
     verdict = {"type": "Unreadable", "reason": "hand"}
     occasion = {"number": 1, "purpose": "play"}
     reading = {"event": {"type": "ReadingMade", "occasion": occasion, "verdict": verdict}}
@@ -221,7 +220,7 @@ def test_a_verdict_and_its_rounds_end_may_come_in_two_readings(store: SqliteJour
 
 
 def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
-    store: SqliteJournal, capfd: pytest.CaptureFixture[str]
+    store: DiskJournal, capfd: pytest.CaptureFixture[str]
 ) -> None:
     settled = {"type": "TossSettled", "proof": {"turns": 7.0, "in_band_s": 1.0}}
     written(
@@ -236,7 +235,7 @@ def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
     store.close()
 
 
-def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: SqliteJournal) -> None:
+def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: DiskJournal) -> None:
     def step(event: dict[str, object]) -> Entry:
         return Entry("step", {"event": event, "decision": []})
 
@@ -254,7 +253,7 @@ def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: SqliteJournal
 
 
 @pytest.mark.parametrize("damage", ["gone", "empty", "cut", "flipped", "older", "foreign", "rows"])
-def test_tables_that_are_lost_or_damaged_are_made_anew(store: SqliteJournal, damage: str) -> None:
+def test_tables_that_are_lost_or_damaged_are_made_anew(store: DiskJournal, damage: str) -> None:
     rounds(store, 1, 30)
     place = record_tables.place(store.path)
     whole = made(store).counted()
@@ -266,7 +265,7 @@ def test_tables_that_are_lost_or_damaged_are_made_anew(store: SqliteJournal, dam
     elif damage == "flipped":
         place.write_bytes(bytes([content[0] ^ 1]) + content[1:])
     elif damage == "foreign":
-        with closing(SqliteJournal(store.path.with_name("other.sqlite"))) as other:
+        with closing(DiskJournal(store.path.with_name("other.jsonl"))) as other:
             rounds(other, 1, 30)
             made(other)
             place.write_bytes(record_tables.place(other.path).read_bytes())
@@ -300,7 +299,7 @@ def answers(reader: TablesReader) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_row_is_never_shown_and_is_made_anew(
-    store: SqliteJournal, change: str, capfd: pytest.CaptureFixture[str]
+    store: DiskJournal, change: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def event(kind: str) -> Entry:
         return Entry("step", {"event": {"type": kind}, "decision": []})
@@ -348,7 +347,7 @@ def test_tables_that_are_not_there_answer_nothing(tmp_path: Path) -> None:
 
 
 def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another_journal(
-    store: SqliteJournal,
+    store: DiskJournal,
 ) -> None:
     rounds(store, 1, 20)
     watch = RecordsWatch([store])
@@ -370,7 +369,7 @@ def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another
         store.close()
 
 
-def test_meters_count_since_two_persons_cleared_them(store: SqliteJournal) -> None:
+def test_meters_count_since_two_persons_cleared_them(store: DiskJournal) -> None:
     opened = Entry("step", {"event": {"type": "CompartmentOpened"}, "decision": []})
     refused = Entry("refused", {"event": {"type": "CompartmentOpened"}})
     started = Entry("step", {"event": {"type": "Restarted"}, "decision": []})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,27 +21,24 @@ import pytest
 from hil_tests.reliability.bytes_cut import records_after, volume_after
 from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import (
-    journal_copies,
+    disk_journal,
     record_tables,
     records_process,
     records_watch,
-    sqlite_journal,
-    stray_sqlite_files,
     volume_file,
     volume_proofs,
-    volume_queries,
 )
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
+from shaker_ctl.adapters.tests.written import changed, flipped, gone, unhashed
 from shaker_ctl.errors import (
     JournalAbsentError,
-    JournalBusyError,
     JournalCorruptError,
     JournalError,
     JournalVersionError,
@@ -56,14 +54,14 @@ from shaker_ctl.journal.recovery import FETCH
 EACH = 40
 
 
-def turn(store: SqliteJournal, day: str = "2026-11-22") -> Record:
+def turn(store: DiskJournal, day: str = "2026-11-22") -> Record:
     """Begin the next volume; return its first record."""
     record = volume_after(store, day)
     store.write([record])
     return record
 
 
-def grown(store: SqliteJournal, count: int) -> list[Record]:
+def grown(store: DiskJournal, count: int) -> list[Record]:
     """So many volumes of `EACH` records; the last one stays open."""
     written: list[Record] = []
     for n in range(count):
@@ -90,7 +88,7 @@ def both(parameters: JournalParameters, count: int) -> list[Record]:
 
 
 def test_volumes_are_read_as_one_chain(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     records = grown(store, 4)
     assert volume_numbers(store.path) == [1, 2, 3, 4]
     assert [v.day for v in store.closed] == ["2026-11-21", "2026-11-01", "2026-11-02"]
@@ -105,14 +103,14 @@ def test_volumes_are_read_as_one_chain(tmp_path: Path) -> None:
     assert store.verify() == (Head(160, records[-1].hash), None)
     store.check_tail(150)
     store.close()
-    again = SqliteJournal(store.path, read_only=True)
+    again = DiskJournal(store.path, read_only=True)
     assert list(again.read()) == records
     assert again.verify()[1] is None
     again.close()
 
 
 def test_what_is_no_step_is_found_in_whichever_volume_it_lies(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     records = grown(store, 3)
     opening = link(
         store.head(), Entry("opening", {}), monotonic_s=0.0, wall="2026-11-22", digests={}
@@ -120,7 +118,7 @@ def test_what_is_no_step_is_found_in_whichever_volume_it_lies(tmp_path: Path) ->
     assert list(store.milestones()) == [records[2 * EACH], records[EACH]]
     store.write([opening])
     assert list(store.milestones()) == [opening, records[2 * EACH], records[EACH]]
-    changed(volume_path(store.path, 2), "UPDATE record SET body = '{}' WHERE sequence = 45")
+    changed(volume_path(store.path, 2), 45, flipped)
     found = store.milestones()
     assert [next(found), next(found)] == [opening, records[2 * EACH]]
     with pytest.raises(JournalCorruptError, match="record 45"):
@@ -129,7 +127,7 @@ def test_what_is_no_step_is_found_in_whichever_volume_it_lies(tmp_path: Path) ->
 
 
 def test_rounds_are_found_in_whichever_volume_they_lie(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     grown(store, 3)
     rounds = sorted({r.plain["round"] for r in store.read() if r.plain["round"]})
     assert store.last_rounds(5) == rounds[-5:]
@@ -139,46 +137,6 @@ def test_rounds_are_found_in_whichever_volume_they_lie(tmp_path: Path) -> None:
         assert {r.plain["round"] for r in found} == {number}
     assert store.read_round(max(rounds) + 1) == []
     store.close()
-
-
-def test_a_journal_of_one_file_is_the_first_volume_as_it_stands(tmp_path: Path) -> None:
-    """A file from before there were volumes: no list of volumes, version 0, records without one."""
-    path = tmp_path / "journal.sqlite"
-    volume_file.found(path, "an old table founded 2026-01-01")
-    head = VolumeFile(path).start
-    with sqlite3.connect(path) as db:
-        db.execute("DROP TABLE volume")
-        db.execute("PRAGMA user_version=0")
-        for n in range(1, 31):
-            plain = {"sequence": n, "kind": "step", "round": n, "wall": "2026-01-01T00:00:00+00:00"}
-            body = canonical(plain)
-            head = Head(n, chain_hash(head.hash, body))
-            db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", (n, n, head.hash, body))
-    db.close()
-    store = SqliteJournal(path)
-    before = path.read_bytes()
-    assert store.verify() == (head, None)
-    assert path.read_bytes() == before
-    turn(store)
-    assert [(v.number, v.day, v.last) for v in store.closed] == [(1, "2026-01-01", 30)]
-    assert store.verify()[1] is None
-    store.close()
-    with sqlite3.connect(path) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (volume_file.FORMAT,)
-    db.close()
-
-
-def test_a_volume_keeps_the_version_of_its_tables_when_it_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
-    store.write(records_after(store.head(), EACH))
-    written = volume_file.FORMAT
-    monkeypatch.setattr(volume_file, "FORMAT", written + 1)
-    turn(store)
-    store.close()
-    with closing(sqlite3.connect(store.path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (written,)
 
 
 def test_a_copy_that_is_written_anew_has_the_same_volumes(parameters: JournalParameters) -> None:
@@ -210,80 +168,41 @@ def test_a_second_copy_is_caught_up_over_a_change_of_volume(parameters: JournalP
 
 
 def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path: Path) -> None:
-    """No log, no shared memory: it can be read from a folder in which nothing may be made."""
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    """Nothing stands beside it: it can be read from a folder in which nothing may be made."""
+    store = DiskJournal(tmp_path / "journal.jsonl")
     grown(store, 2)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {
-        *("journal.sqlite", "journal-000002.sqlite"),
-        *("journal-000002.sqlite-wal", "journal-000002.sqlite-shm"),
-    }
+    assert names == {"journal.jsonl", "journal-000002.jsonl"}
     store.close()
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"journal.sqlite", "journal-000002.sqlite"}
-    assert not any(stray_sqlite_files.look(path).has_log for path in tmp_path.iterdir())
 
 
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
-        store = SqliteJournal(tmp_path / "journal.sqlite")
+        store = DiskJournal(tmp_path / "journal.jsonl")
         grown(store, 2)
         modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
         assert set(modes.values()) == {0o640}, modes
-        assert len(modes) == 4
+        assert len(modes) == 2
         store.close()
     finally:
         os.umask(before)
 
 
-def test_a_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
-    store.write(records_after(store.head(), 10))
-    with sqlite3.connect(store.path) as db:
-        db.execute("BEGIN")
-        db.execute("SELECT * FROM record LIMIT 1").fetchone()
-        turn(store)
-    db.close()
-    store.close()
-    assert stray_sqlite_files.look(store.path).has_log
-    store = SqliteJournal(store.path)
-    assert store.verify_start()[1] is None
-    assert not stray_sqlite_files.look(store.path).has_log
-    assert store.verify()[1] is None
-    store.close()
-
-
-def test_every_volume_that_a_reader_kept_open_is_finished_at_the_next_start(tmp_path: Path) -> None:
-    """Two gaming days end in one run, and a reader is at each of them."""
-    store = SqliteJournal(tmp_path / "journal.sqlite")
-    kept = [store.open_file]
-    for _ in range(2):
-        store.write(records_after(store.head(), 10))
-        with sqlite3.connect(store.open_file) as db:
-            db.execute("BEGIN")
-            db.execute("SELECT * FROM record LIMIT 1").fetchone()
-            kept.append(volume_path(store.path, store.volume + 1))
-            turn(store)
-        db.close()
-    store.close()
-    assert [stray_sqlite_files.look(path).has_log for path in kept] == [True, True, False]
-    store = SqliteJournal(store.path)
-    assert store.verify_start()[1] is None
-    assert not any(stray_sqlite_files.look(path).has_log for path in kept)
-    assert store.verify()[1] is None
-    store.close()
-
-
-def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: Path) -> None:
-    """The records process has the journal open all the time."""
-    store = SqliteJournal(tmp_path / "journal.sqlite")
-    store.write(records_after(store.head(), 10))
+def test_who_follows_the_journal_keeps_nothing_from_being_recorded(tmp_path: Path) -> None:
+    """The records process has the journal open all the time, on a busy computer for seconds."""
+    store = DiskJournal(tmp_path / "journal.jsonl")
+    records = records_after(store.head(), 10)
+    store.write(records)
     follower = Follower(store.path)
-    assert len(follower.take()) == 10
-    turn(store)
-    assert not stray_sqlite_files.look(store.path).has_log
+    assert len(follower.take(4)) == 4
+    amid = store.read()
+    next(amid)
+    records.append(turn(store))
+    store.write(records_after(store.head(), 1))
+    assert list(amid) == records[1:10]
     assert len(list(archive(store.path, tmp_path / "archive"))) == 1
+    assert len(follower.take()) == 8
     follower.close()
     store.close()
 
@@ -291,115 +210,30 @@ def test_who_follows_the_journal_keeps_no_volume_from_being_finished(tmp_path: P
 # ── The change ──────────────────────────────────────────────────────────────
 
 
-@contextmanager
-def one_who_reads(path: Path) -> Iterator[None]:
-    """Somebody amid a reading: at idle priority, on a busy computer, this can take seconds."""
-    with closing(volume_queries.reader(path)) as db:
-        rows = db.execute("SELECT * FROM record")
-        assert rows.fetchone() is not None
-        yield
-        del rows
-
-
-def test_who_reads_the_open_volume_keeps_nothing_from_being_recorded(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    store = SqliteJournal(path)
-    store.write(records_after(store.head(), EACH))
-    store.close()  # the log is folded in: a reader now holds the whole file
-    store = SqliteJournal(path)
-    store.begin_log()
-    with one_who_reads(path):
-        store.write(records_after(store.head(), 1))
-    first = volume_after(store, "2026-11-22")
-    store.write([first, *records_after(Head(first.sequence, first.hash), EACH)])
-    with one_who_reads(volume_path(path, 2)):
-        store.write(records_after(store.head(), 1))
+def test_a_torn_end_is_moved_away_when_its_volume_is_closed(tmp_path: Path) -> None:
+    """An auditor who walks a closed volume finds nothing in it but records."""
+    store = DiskJournal(tmp_path / "journal.jsonl")
+    grown(store, 1)
+    with store.path.open("ab") as file:
+        file.write(b'{"hash":')
+    turn(store)
+    assert store.verify_closed(store.closed[0])[1] is None
+    assert store.path.read_bytes().endswith(b"}\n")
+    with store.path.open("ab") as file:
+        file.write(b'{"hash":')
+    _, damage = store.verify_closed(store.closed[0])
+    assert damage is not None
+    assert "stand behind the last line" in damage.what
     store.close()
-
-
-@contextmanager
-def one_who_keeps(path: Path) -> Iterator[sqlite3.Connection]:
-    """Somebody who holds the whole file: a reader that was starved, or killed, amid recovering."""
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as db:
-        db.execute("BEGIN EXCLUSIVE")
-        yield db
-
-
-@contextmanager
-def one_who_writes(path: Path) -> Iterator[None]:
-    """Another process amid closing a volume: it has the file for itself, and a rollback journal
-    stands beside it."""
-    program = (
-        "import sqlite3, sys\n"
-        "db = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
-        "db.execute('BEGIN EXCLUSIVE')\n"
-        "db.execute('PRAGMA user_version=2')\n"
-        "print('there', flush=True)\n"
-        "sys.stdin.read()\n"
-        "db.execute('ROLLBACK')\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        assert Path(f"{path}-journal").exists()
-        yield
-        writer.communicate()
-
-
-def test_a_start_waits_for_another_process_that_keeps_a_file(
-    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    both(parameters, 2)
-    waited: list[str] = []
-    assert parameters.second is not None
-    with one_who_keeps(volume_path(parameters.second, 2)) as db:
-
-        def gone() -> None:
-            waited.append("for a while")
-            db.execute("ROLLBACK")
-
-        opened = open_copies(parameters, gone)
-    assert waited == ["for a while"]
-    assert opened.second is not None
-    assert opened.second.head() == opened.main.head()
-    opened.close()
-    monkeypatch.setattr(journal_copies, "BUSY_S", 0.0)
-    with (
-        one_who_keeps(volume_path(parameters.path, 2)),
-        pytest.raises(JournalBusyError, match=r"journal-000002\.sqlite is kept by another process"),
-    ):
-        open_copies(parameters)
-    open_copies(parameters).close()
-
-
-def test_a_volume_that_another_process_keeps_is_not_called_damaged(
-    parameters: JournalParameters,
-) -> None:
-    """The first of these would halt the table at start, the second one in play."""
-    both(parameters, 2)
-    opened = open_copies(parameters)
-    with one_who_keeps(opened.main.open_file), pytest.raises(JournalBusyError):
-        opened.main.verify_start()
-    with one_who_writes(parameters.path):
-        for verify in (
-            lambda: opened.main.verify_closed(opened.main.closed[0]),
-            lambda: records_process.verify_next([parameters.path], records_process.Backoff()),
-        ):
-            with pytest.raises(JournalBusyError):
-                verify()
-    assert volume_proofs.load(volume_proofs.place(parameters.path)).broken is None
-    opened.close()
 
 
 def test_a_volume_that_is_only_opened_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "journal.sqlite"
-    store = SqliteJournal(path)
+    path = tmp_path / "journal.jsonl"
+    store = DiskJournal(path)
     store.write(records_after(store.head(), EACH))
     store.close()
     before = path.read_bytes()
-    SqliteJournal(path).close()
+    DiskJournal(path).close()
     assert path.read_bytes() == before
 
 
@@ -411,15 +245,15 @@ def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
         "import sys; from pathlib import Path\n"
         "from hil_tests.contracts.test_journal_volumes import turn\n"
         "from hil_tests.reliability.bytes_cut import records_after\n"
-        "from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal\n"
-        "store = SqliteJournal(Path(sys.argv[1]))\n"
+        "from shaker_ctl.adapters.disk.disk_journal import DiskJournal\n"
+        "store = DiskJournal(Path(sys.argv[1]))\n"
         "while True:\n"
         "    store.write(records_after(store.head(), 2))\n"
         "    print(store.head().sequence, flush=True)\n"
         "    turn(store)\n"
         "    print(store.head().sequence, flush=True)\n"
     )
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     for n in range(6):
         process = subprocess.Popen(
             [sys.executable, "-c", program, str(path)],
@@ -433,7 +267,7 @@ def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
         said += [int(line) for line in process.stdout.read().split("\n")[:-1] if line]
         process.wait()
         process.stdout.close()
-        store = SqliteJournal(path)
+        store = DiskJournal(path)
         head, damage = store.verify()
         assert damage is None
         assert head.sequence >= said[-1]
@@ -441,12 +275,12 @@ def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
 
 
 @pytest.mark.parametrize(
-    "stops_at", ["COMMIT", "rename", "sync_folder", "open of the new", "close of the old"]
+    "stops_at", ["fsync", "rename", "sync_folder", "open of the new", "close of the old"]
 )
 def test_a_change_that_is_cut_short_anywhere_is_taken_up_by_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_at: str
 ) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     made = records_after(store.head(), 10)
     store.write(made)
 
@@ -457,26 +291,26 @@ def test_a_change_that_is_cut_short_anywhere_is_taken_up_by_the_next_start(
         raise CutShortError
 
     with monkeypatch.context() as patched:
-        if stops_at == "COMMIT":
-            patched.setattr(volume_file, "_rows_of", cut)
+        if stops_at == "fsync":
+            patched.setattr(os, "fsync", cut)
         elif stops_at == "rename":
             patched.setattr(Path, "rename", cut)
         elif stops_at == "sync_folder":
             patched.setattr(volume_file, "sync_folder", cut)
         elif stops_at == "open of the new":
-            patched.setattr(sqlite_journal, "VolumeFile", cut)
+            patched.setattr(disk_journal, "VolumeFile", cut)
         else:
-            patched.setattr(VolumeFile, "close_for_good", cut)
+            patched.setattr(VolumeFile, "close", cut)
         with pytest.raises(CutShortError):
             turn(store)
     left = tmp_path / "left"
     left.mkdir()
     for path in tmp_path.glob("journal*"):
         shutil.copy(path, left / path.name)
-    found = SqliteJournal(left / "journal.sqlite")
+    found = DiskJournal(left / "journal.jsonl")
     assert found.verify()[1] is None
     assert list(found.read())[:10] == made
-    assert found.head().sequence == (10 if stops_at in ("COMMIT", "rename") else 11)
+    assert found.head().sequence == (10 if stops_at in ("fsync", "rename") else 11)
     found.write(records_after(found.head(), 3))
     turn(found)
     assert found.verify()[1] is None
@@ -484,9 +318,9 @@ def test_a_change_that_is_cut_short_anywhere_is_taken_up_by_the_next_start(
 
 
 def test_a_volume_is_never_founded_over_a_file_that_is_there(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     store.write(records_after(store.head(), 10))
-    planted = tmp_path / "journal-000002.sqlite"
+    planted = tmp_path / "journal-000002.jsonl"
     planted.write_text("what somebody put there")
     with pytest.raises(JournalWriteError, match="is there already"):
         turn(store)
@@ -497,7 +331,7 @@ def test_a_volume_is_never_founded_over_a_file_that_is_there(tmp_path: Path) -> 
 
 
 def test_a_volume_record_that_does_not_fit_the_volumes_is_not_written(tmp_path: Path) -> None:
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     store.write(records_after(store.head(), 10))
     wrong = Entry("volume", {"volume": 2, "day": "2026-11-23", "volumes": "00" * 32})
     with pytest.raises(JournalCorruptError, match="list of closed volumes"):
@@ -507,15 +341,6 @@ def test_a_volume_record_that_does_not_fit_the_volumes_is_not_written(tmp_path: 
 
 
 # ── Damage ──────────────────────────────────────────────────────────────────
-
-
-def changed(path: Path, statement: str) -> None:
-    """Write into a volume behind the journal's back."""
-    with sqlite3.connect(path) as db:
-        for name in ("record_stays", "record_is_kept", "volume_stays", "volume_is_kept"):
-            db.execute(f"DROP TRIGGER IF EXISTS {name}")
-        db.execute(statement)
-    db.close()
 
 
 def test_a_start_sees_a_closed_volume_that_is_missing_or_cut(parameters: JournalParameters) -> None:
@@ -534,38 +359,32 @@ def test_a_start_sees_a_closed_volume_that_is_missing_or_cut(parameters: Journal
 def test_a_start_sees_a_changed_list_of_volumes(parameters: JournalParameters) -> None:
     both(parameters, 3)
     newest = volume_path(parameters.path, 3)
-    for statement in (
-        "UPDATE volume SET hash = zeroblob(32) WHERE number = 1",
-        "UPDATE volume SET last_round = 99 WHERE number = 2",
-        "DELETE FROM volume WHERE number = 1",
-    ):
-        kept = newest.read_bytes()
-        changed(newest, statement)
+    kept = newest.read_bytes()
+    header = json.loads(kept.split(b"\n")[0])
+    one, two = header["closed"]
+    wrong: list[object] = [[[*one[:4], "00" * 32, *one[5:]], two], [one, [*two[:6], 99]], [two]]
+    for listed in (*wrong, 5, [[]]):
+        changed_header = canonical({**header, "closed": listed})
+        newest.write_bytes(changed_header + kept[kept.index(b"\n") :])
         with pytest.raises(JournalCorruptError):
             open_copies(parameters)
-        newest.write_bytes(kept)
+    newest.write_bytes(kept)
     open_copies(parameters).close()
 
 
 @pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE record SET body = replace(body, '\"n\":6', '\"n\":7') WHERE sequence = 7",
-        "UPDATE record SET round = 2 WHERE sequence = 3",
-        "DELETE FROM record WHERE sequence = 40",
-        "DELETE FROM record WHERE sequence = 1",
-        "UPDATE record SET body = 7 WHERE sequence = 9",
-        "UPDATE identity SET name = 'another'",
-    ],
+    ("number", "change"), [(7, flipped), (40, unhashed), (20, gone), (1, gone), (9, unhashed)]
 )
-def test_a_changed_closed_volume_starts_and_is_found_by_the_proving(
-    parameters: JournalParameters, statement: str
+def test_a_changed_closed_volume_is_found(
+    parameters: JournalParameters, number: int, change: Callable[[Record], Record | None]
 ) -> None:
+    """Its end is looked at by the start, all else by the proving that comes before play."""
     both(parameters, 3)
-    with sqlite3.connect(parameters.path) as db:
-        db.execute("DROP TRIGGER identity_stays")
-    db.close()
-    changed(parameters.path, statement)
+    changed(parameters.path, number, change)
+    if number == 40:
+        with pytest.raises(JournalCorruptError, match="does not end as it was closed"):
+            open_copies(parameters)
+        return
     opened = open_copies(parameters)
     _, damage = opened.main.verify_closed(opened.main.closed[0])
     assert damage is not None
@@ -576,30 +395,46 @@ def test_a_changed_closed_volume_starts_and_is_found_by_the_proving(
     assert findings[0].halts
 
 
+def test_a_volume_that_begins_with_anything_but_its_own_record_is_damaged(tmp_path: Path) -> None:
+    """What it says of the volumes before it is sealed in by nothing."""
+    store = DiskJournal(tmp_path / "journal.jsonl")
+    grown(store, 1)
+    closed = replace(volume_closed(store), day="1999-01-01")
+    store.close()
+    steps = records_after(closed.head, 3)
+    volume_file.found(volume_path(store.path, 2), store.identity, [closed], steps)
+    with closing(DiskJournal(store.path, read_only=True)) as forged:
+        _, damage = forged.verify()
+    assert damage is not None
+    assert (damage.sequence, "its own volume record" in damage.what) == (41, True)
+
+
+def volume_closed(store: DiskJournal) -> volume.Volume:
+    return store._file.as_closed()
+
+
 def test_a_volume_from_another_place_of_the_chain_is_not_taken_for_this_one(
     parameters: JournalParameters,
 ) -> None:
     both(parameters, 3)
-    shutil.copy(volume_path(parameters.path, 2), parameters.path)
-    opened = open_copies(parameters)
-    _, damage = opened.main.verify_closed(opened.main.closed[0])
+    with closing(DiskJournal(parameters.path, read_only=True)) as store:
+        shutil.copy(volume_path(parameters.path, 2), parameters.path)
+        _, damage = store.verify_closed(store.closed[0])
     assert damage is not None
     assert "another place" in damage.what
-    opened.close()
+    with pytest.raises(JournalCorruptError, match="volume 1: it does not end as it was closed"):
+        open_copies(parameters)
 
 
 def test_records_that_a_start_reads_back_are_proved_though_their_volume_is_not(
     tmp_path: Path,
 ) -> None:
     """State and faults are taken up from the records before the open volume, too."""
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     grown(store, 2)
     store.close()
-    changed(
-        tmp_path / "journal.sqlite",
-        "UPDATE record SET body = replace(body, '\"n\":30', '\"n\":31') WHERE sequence = 31",
-    )
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    changed(tmp_path / "journal.jsonl", 31, flipped)
+    store = DiskJournal(tmp_path / "journal.jsonl")
     with pytest.raises(JournalCorruptError, match="record 31"):
         list(store.newest_first())
     store.close()
@@ -617,17 +452,15 @@ def test_what_a_newer_program_wrote_is_refused_with_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(volume_file, "FORMAT", SCHEMA + 7)  # two numbers that rise by themselves
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     body = canonical({"schema": SCHEMA + 1, "kind": "step", "round": None})
     record = Record(1, chain_hash(store.head().hash, body), body)
     with pytest.raises(JournalVersionError, match=f"version {SCHEMA + 1}.* up to {SCHEMA}$"):
         store.write([record])
     store.close()
-    with sqlite3.connect(store.path) as db:
-        db.execute(f"PRAGMA user_version={volume_file.FORMAT + 1}")
-    db.close()
+    monkeypatch.setattr(volume_file, "FORMAT", volume_file.FORMAT - 1)
     with pytest.raises(JournalVersionError, match=f" up to {volume_file.FORMAT}$") as refused:
-        SqliteJournal(store.path)
+        DiskJournal(store.path)
     assert "newer" in refused.value.remedy
 
 
@@ -637,7 +470,7 @@ def test_a_later_volume_that_is_given_for_the_journal_leads_to_the_first(
     both(parameters, 3)
     for number in (2, 3):
         with pytest.raises(JournalError, match=f"is volume {number} of a journal") as caught:
-            SqliteJournal(volume_path(parameters.path, number), read_only=True)
+            DiskJournal(volume_path(parameters.path, number), read_only=True)
         assert caught.value.code == "journal"
         assert caught.value.remedy.endswith(f", {parameters.path}")
 
@@ -661,7 +494,7 @@ def test_a_folder_where_a_volume_is_written_first_is_moved_aside(
 # ── The proving ─────────────────────────────────────────────────────────────
 
 
-def proved(copies: list[SqliteJournal], now_s: float, known: Proofs | None = None) -> Proofs:
+def proved(copies: list[DiskJournal], now_s: float, known: Proofs | None = None) -> Proofs:
     """Verify what is due until nothing is."""
     proofs = known or Proofs()
     while (due := volume_proofs.next_due(copies, proofs, now_s)) is not None:
@@ -766,14 +599,14 @@ def test_a_broken_volume_is_kept_as_found_and_bars_each_start_until_it_is_whole(
 ) -> None:
     both(parameters, 3)
     whole = parameters.path.read_bytes()
-    changed(parameters.path, "UPDATE record SET round = 2 WHERE sequence = 3")
+    changed(parameters.path, 3, flipped)
     found = parameters.path.read_bytes()
     opened = open_copies(parameters)
     proofs = proved([opened.main], 1000.0)
     assert proofs.broken is not None
     assert "record 3" in proofs.broken.line
-    (folder,) = parameters.path.parent.glob("journal.sqlite.evidence-*")
-    assert (folder / "journal.sqlite").read_bytes() == found
+    (folder,) = parameters.path.parent.glob("journal.jsonl.evidence-*")
+    assert (folder / "journal.jsonl").read_bytes() == found
     volume_proofs.save(volume_proofs.place(parameters.path), proofs)
     with pytest.raises(JournalCorruptError, match="record 3") as broken:
         RecordsWatch([opened.main]).refuse_a_broken_one()
@@ -790,7 +623,7 @@ def test_a_broken_volume_of_a_copy_that_the_table_has_no_more_bars_nothing(
     """A stick died, and the second copy was written anew on another one."""
     both(parameters, 3)
     opened = open_copies(parameters)
-    gone = Break("/media/old-stick/journal.sqlite", "record 3 is wrong", time.time())
+    gone = Break("/media/old-stick/journal.jsonl", "record 3 is wrong", time.time())
     volume_proofs.save(volume_proofs.place(parameters.path), Proofs(broken=gone))
     watch = RecordsWatch([opened.main])
     watch.refuse_a_broken_one()
@@ -1046,8 +879,8 @@ def test_every_closed_volume_is_brought_to_an_archive_once_and_verified_there(
     folder = tmp_path / "archive"
     brought = [(one.number, one.is_new) for one in archive(parameters.path, folder)]
     assert brought == [(1, True), (2, True)]
-    assert {path.name for path in folder.iterdir()} == {"journal.sqlite", "journal-000002.sqlite"}
-    assert (folder / "journal.sqlite").read_bytes() == parameters.path.read_bytes()
+    assert {path.name for path in folder.iterdir()} == {"journal.jsonl", "journal-000002.jsonl"}
+    assert (folder / "journal.jsonl").read_bytes() == parameters.path.read_bytes()
     assert [one.is_new for one in archive(parameters.path, folder)] == [False, False]
 
 
@@ -1057,11 +890,11 @@ def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
     both(parameters, 3)
     folder = tmp_path / "archive"
     list(archive(parameters.path, folder))
-    changed(folder / "journal.sqlite", "DELETE FROM record WHERE sequence = 3")
-    broken = (folder / "journal.sqlite").read_bytes()
+    changed(folder / "journal.jsonl", 3, gone)
+    broken = (folder / "journal.jsonl").read_bytes()
     with pytest.raises(JournalCorruptError, match="record 3"):
         list(archive(parameters.path, folder))
-    assert (folder / "journal.sqlite").read_bytes() == broken
+    assert (folder / "journal.jsonl").read_bytes() == broken
     assert parameters.second is not None
     for own in (parameters.path.parent, parameters.second.parent):
         with pytest.raises(RefusedError, match="holds the journal itself"):
@@ -1072,11 +905,11 @@ def test_a_broken_volume_never_reaches_an_archive(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
     both(parameters, 3)
-    changed(parameters.path, "UPDATE record SET round = 2 WHERE sequence = 3")
+    changed(parameters.path, 3, flipped)
     folder = tmp_path / "archive"
     with pytest.raises(JournalCorruptError, match="record 3"):
         list(archive(parameters.path, folder))
-    assert not (folder / "journal.sqlite").exists()
+    assert not (folder / "journal.jsonl").exists()
 
 
 def test_missing_and_broken_volumes_of_both_copies_are_fetched_back(
@@ -1088,7 +921,7 @@ def test_missing_and_broken_volumes_of_both_copies_are_fetched_back(
     parameters.path.unlink()
     assert parameters.second is not None
     second = volume_path(parameters.second, 2)
-    changed(second, "DELETE FROM record WHERE sequence = 50")
+    changed(second, 50, gone)
     broken = second.read_bytes()
     fetched = [(one.number, one.file) for one in fetch(parameters, folder)]
     assert fetched == [(1, parameters.path), (2, second)]
@@ -1110,7 +943,7 @@ def test_another_tables_volume_is_not_fetched(
     both(parameters, 3)
     folder = tmp_path / "archive"
     folder.mkdir()
-    strange = SqliteJournal(folder / "journal.sqlite")
+    strange = DiskJournal(folder / "journal.jsonl")
     other = "2026-01-01T06:00:00.000+00:00"
     strange.write(records_after(strange.head(), EACH, wall=other))
     turn(strange)
@@ -1120,7 +953,7 @@ def test_another_tables_volume_is_not_fetched(
     parameters.second.unlink()
     with pytest.raises(JournalCorruptError, match="40 of its 40 records are bad"):
         list(fetch(parameters, folder))
-    (folder / "journal.sqlite").unlink()
+    (folder / "journal.jsonl").unlink()
     with pytest.raises(RefusedError, match="has none"):
         list(fetch(parameters, folder))
     with pytest.raises(RefusedError, match="holds no volume"):
@@ -1141,7 +974,7 @@ def test_an_archive_that_is_cut_short_leaves_no_volume_that_looks_whole(
         patched.setattr(os, "fsync", full)
         with pytest.raises(RefusedError, match="No space left"):
             list(archive(parameters.path, folder))
-    assert not (folder / "journal.sqlite").exists()
+    assert not (folder / "journal.jsonl").exists()
     assert len(list(archive(parameters.path, folder))) == 2
 
 
@@ -1160,9 +993,9 @@ def test_what_the_medium_gives_back_is_verified_and_not_what_memory_holds_of_it(
 
     monkeypatch.setattr(os, "posix_fadvise", forgotten)
     folder = tmp_path / "archive"
-    with pytest.raises(JournalCorruptError, match=r"journal\.sqlite\.part"):
+    with pytest.raises(JournalCorruptError, match=r"journal\.jsonl\.part"):
         list(archive(parameters.path, folder))
-    assert not (folder / "journal.sqlite").exists()
+    assert not (folder / "journal.jsonl").exists()
 
 
 def test_one_process_at_a_time_brings_volumes_to_a_folder(
@@ -1179,7 +1012,7 @@ def test_one_process_at_a_time_brings_volumes_to_a_folder(
 
 def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) -> None:
     """A start opens the last file only; of the others it reads the header."""
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     grown(store, 6)
     store.close()
     opened: list[str] = []
@@ -1190,10 +1023,10 @@ def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) 
             super().__init__(path, read_only=read_only)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sqlite_journal, "VolumeFile", Counting)
-        store = SqliteJournal(tmp_path / "journal.sqlite")
+        patched.setattr(disk_journal, "VolumeFile", Counting)
+        store = DiskJournal(tmp_path / "journal.jsonl")
         assert store.verify_start()[1] is None
         store.close()
-    assert opened == ["journal-000006.sqlite"]
-    assert os.path.exists(tmp_path / "journal-000005.sqlite")
+    assert opened == ["journal-000006.jsonl"]
+    assert os.path.exists(tmp_path / "journal-000005.jsonl")
     assert volume.broken_list(store.closed) == ""

@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 from hil_tests.contracts.test_lamp_contract import Bench as OnLine
 from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
 from shaker_ctl import sealed_start, settings
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
@@ -49,7 +49,7 @@ class Bench:
             "[lamp]\n"
             f'device = "{folder}/lamp"\nreply_slack_s = 0.12\nrequest_deadline_s = 0.4\n'
             "show_deadline_s = 0.4\n"
-            f'[journal]\npath = "{folder}/journal.sqlite"\nsecond = "{folder}/second.sqlite"\n'
+            f'[journal]\npath = "{folder}/journal.jsonl"\nsecond = "{folder}/second.jsonl"\n'
             f'pictures = "{folder}/pictures"\n[console]\nusers_file = "{folder}/users.toml"\n'
         )
         self.settings = settings.load(self.config)
@@ -188,7 +188,7 @@ def test_a_round_that_the_journal_lost_for_good_is_accepted_by_a_person(bench: B
 def test_a_box_that_keeps_the_head_of_a_lost_end_is_erased_by_hand_first(bench: Bench) -> None:
     box = bench.fit(LampBox())
     bench.play(1)
-    older = [bench.folder / name for name in ("journal.sqlite", "second.sqlite")]
+    older = [bench.folder / name for name in ("journal.jsonl", "second.jsonl")]
     for path in older:
         shutil.copy(path, path.with_suffix(".older"))
     bench.play(2)
@@ -203,7 +203,7 @@ def test_a_box_that_keeps_the_head_of_a_lost_end_is_erased_by_hand_first(bench: 
 
 def test_a_new_journal_and_another_tables_are_named(bench: Bench) -> None:
     bench.play(1, 2)
-    for name in ("journal.sqlite", "second.sqlite"):
+    for name in ("journal.jsonl", "second.jsonl"):
         (bench.folder / name).rename(bench.folder / f"{name}.away")
     assert bench.trouble() is Trouble.FOUNDED_ANEW
     box = bench.fit(LampBox())
@@ -217,12 +217,12 @@ def test_a_new_journal_and_another_tables_are_named(bench: Bench) -> None:
 def test_a_result_that_is_rewritten_with_every_hash_after_it_is_named(bench: Bench) -> None:
     """Whoever may write both copies can make a whole chain; the head in the box is not theirs."""
     bench.play(1, 2)
-    for name in ("journal.sqlite", "second.sqlite"):
+    for name in ("journal.jsonl", "second.jsonl"):
         path = bench.folder / name
-        with closing(SqliteJournal(path)) as journal:
+        with closing(DiskJournal(path)) as journal:
             identity, records = journal.identity, list(journal.read())
         path.unlink()
-        with closing(SqliteJournal(path, identity=identity)) as forged:
+        with closing(DiskJournal(path, identity=identity)) as forged:
             forged.write(list(_rewritten(forged.start, records)))
     with bench.journal() as opened:
         assert opened.main.verify()[1] is None, "the files alone do not show it"

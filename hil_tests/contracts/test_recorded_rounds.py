@@ -14,9 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.recorded import RecordedTable
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.commands.journal import app
-from shaker_ctl.journal.record import names_round
 from shaker_ctl.rules import effects, machine
 from vision.faces_by_pips import pips
 
@@ -46,15 +45,17 @@ def test_the_same_program_decides_and_reads_every_round_again_as_it_did(
     assert frames >= played.rounds
 
 
-def test_rounds_that_are_seen_without_decoding_are_the_records_own(played: RecordedTable) -> None:
-    store = SqliteJournal(played.folder / "journal.sqlite", read_only=True)
+def test_rounds_rise_along_the_chain_and_each_is_found_by_halving_its_file(
+    played: RecordedTable,
+) -> None:
+    store = DiskJournal(played.folder / "journal.jsonl", read_only=True)
     records = list(store.read())
-    numbers = {record.plain["round"] for record in records}
-    for record in records:
-        own = record.plain["round"]
-        assert not any(names_round(record.body, other) for other in numbers - {own})
-    seen = sum(names_round(record.body, record.plain["round"]) for record in records)
-    assert seen > 0.8 * len(records)
+    numbers = [number for record in records if (number := record.plain["round"]) is not None]
+    assert numbers == sorted(numbers)
+    for number in set(numbers):
+        own = [record for record in records if record.plain["round"] == number]
+        found = store.read_round(number)
+        assert (found[0], found[-1]) == (own[0], own[-1])
     assert store.verify() == (store.head(), None)
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import random
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from hil_tests.contracts.test_journal_volumes import EACH, both, changed, turn
+from hil_tests.contracts.test_journal_volumes import EACH, both, turn
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch, lost_records
+from shaker_ctl.adapters.tests import written as tampering
+from shaker_ctl.adapters.tests.written import changed
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.record import Record, canonical
 from shaker_ctl.rules.vocabulary import Role
 
 WORD = "correct horse battery"
@@ -30,24 +32,16 @@ def second_of(parameters: JournalParameters) -> Path:
     return parameters.second
 
 
-FLIPPED = "substr(body, 1, 9) || x'00' || substr(body, 11)"
-
-
 def flipped(path: Path, *numbers: int) -> None:
     """Flip a byte in records of the second volume."""
     for number in numbers:
-        changed(
-            volume_path(path, 2), f"UPDATE record SET body = {FLIPPED} WHERE sequence = {number}"
-        )
+        changed(volume_path(path, 2), number, tampering.flipped)
 
 
 def unhashed(path: Path, *numbers: int) -> None:
     """Lose the hashes of records of the second volume."""
     for number in numbers:
-        changed(
-            volume_path(path, 2),
-            f"UPDATE record SET hash = randomblob(32) WHERE sequence = {number}",
-        )
+        changed(volume_path(path, 2), number, tampering.unhashed)
 
 
 @pytest.fixture
@@ -67,7 +61,7 @@ def accept(config: Path) -> Result:
 
 
 def everything(path: Path) -> list[Record]:
-    with closing(SqliteJournal(path, read_only=True)) as store:
+    with closing(DiskJournal(path, read_only=True)) as store:
         return list(store.read())
 
 
@@ -78,7 +72,7 @@ def test_different_records_bad_in_each_copy_are_put_together(parameters: Journal
     assert [one.number for one in fetch(parameters)] == [2, 2]
     for path in (parameters.path, second_of(parameters)):
         assert everything(path) == records
-        assert list(path.parent.glob("journal-000002.sqlite.replaced-*"))
+        assert list(path.parent.glob("journal-000002.jsonl.replaced-*"))
     assert survey(parameters)[1] == []
 
 
@@ -149,10 +143,8 @@ def test_a_loss_that_nobody_accepted_stays_damage(
     for path in (parameters.path, second_of(parameters)):
         flipped(path, 50)
     assert accept(config).exit_code == 0
-    mark = json.dumps({"kind": "lost", "sequence": 60, "wall": "2026-11-22", "round": None})
-    changed(
-        volume_path(parameters.path, 2), f"UPDATE record SET body = '{mark}' WHERE sequence = 60"
-    )
+    mark = canonical({"kind": "lost", "sequence": 60, "wall": "2026-11-22", "round": None})
+    changed(volume_path(parameters.path, 2), 60, lambda record: replace(record, body=mark))
     assert "record 60" in survey(parameters)[1][0].text
     list(fetch(parameters))
     assert survey(parameters)[1] == []

@@ -13,26 +13,32 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hil_tests.contracts.test_journal_volumes import EACH, changed, turn
+from hil_tests.contracts.test_journal_volumes import EACH, turn
 from hil_tests.reliability.bytes_cut import records_after
 from shaker_ctl.adapters.disk import (
+    kept_aside,
     record_tables,
     records_process,
-    stray_sqlite_files,
     volume_archive,
 )
-from shaker_ctl.adapters.disk.dispute_list import NAME, NOTHING, Dispute, DisputeList, known
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.dispute_list import (
+    NAME,
+    NOTHING,
+    Dispute,
+    DisputeList,
+    known,
+)
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, fetch
+from shaker_ctl.adapters.tests.written import changed, cut_after, gone
 from shaker_ctl.commands.journal import copies
 from shaker_ctl.commands.program import program
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import (
     DisputesError,
-    JournalBusyError,
     JournalCorruptError,
     JournalError,
     RefusedError,
@@ -79,7 +85,7 @@ def remove(config: Path, before: str = "2026-10-01", archive: str = "archive") -
 def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
     parameters: JournalParameters, aged: Path, tmp_path: Path
 ) -> None:
-    before = list(SqliteJournal(parameters.path, read_only=True).read())
+    before = list(DiskJournal(parameters.path, read_only=True).read())
     done = remove(aged)
     assert "no floor: /etc/shaker-link/link.toml is not there" in done.output.split("Passphrase")[0]
     assert done.exit_code == 0, done.output
@@ -96,7 +102,7 @@ def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
         opened.second.write([turn(opened.main, each)])
     assert RecordsWatch([opened.main, opened.second]).words().startswith("verifying: 0 of 8 ")
     opened.close()
-    store = SqliteJournal(parameters.path, read_only=True)
+    store = DiskJournal(parameters.path, read_only=True)
     assert store.removed == {2, 3}
     assert store.verify()[1] is None
     assert survey(parameters)[1] == []
@@ -105,7 +111,7 @@ def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(
     assert store.read_round(30)
     fetched = [one.number for one in fetch(parameters, tmp_path / "archive")]
     assert fetched == [2, 3, 2, 3]
-    assert list(SqliteJournal(parameters.path, read_only=True).read())[: len(before)] == before
+    assert list(DiskJournal(parameters.path, read_only=True).read())[: len(before)] == before
 
 
 def test_only_what_an_archive_holds_whole_is_removed(
@@ -113,8 +119,8 @@ def test_only_what_an_archive_holds_whole_is_removed(
 ) -> None:
     (tmp_path / "empty").mkdir()
     assert isinstance(remove(aged, archive="empty").exception, RefusedError)
-    broken = tmp_path / "archive" / "journal-000002.sqlite"
-    changed(broken, "DELETE FROM record WHERE sequence = 50")
+    broken = tmp_path / "archive" / "journal-000002.jsonl"
+    changed(broken, 50, gone)
     assert isinstance(remove(aged).exception, JournalCorruptError)
     no_day = remove(aged, before="2026-13-20").exception
     assert isinstance(no_day, RefusedError)
@@ -180,27 +186,25 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
             pass
     counted = TablesReader(tables).counted()
     assert counted is not None
-    assert counted[1] == SqliteJournal(parameters.path, read_only=True).head().sequence
+    assert counted[1] == DiskJournal(parameters.path, read_only=True).head().sequence
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize(
-    "file", ["journal.sqlite", "journal-000005.sqlite", "stick/journal.sqlite"]
-)
+@pytest.mark.parametrize("file", ["journal.jsonl", "journal-000005.jsonl", "stick/journal.jsonl"])
 def test_a_pipe_in_the_place_of_a_volume_is_named_and_not_waited_for(
     parameters: JournalParameters, aged: Path, tmp_path: Path, file: str
 ) -> None:
     (tmp_path / file).unlink()
     os.mkfifo(tmp_path / file)
-    with pytest.raises(JournalCorruptError, match=r"ordinary file|no SQLite file"):
+    with pytest.raises(JournalCorruptError, match="ordinary file"):
         open_copies(parameters)
     assert isinstance(act(aged, "verify").exception, JournalCorruptError)
 
 
 @pytest.mark.timeout(60)
 def test_a_pipe_in_an_archive_is_named_and_not_waited_for(aged: Path, tmp_path: Path) -> None:
-    (tmp_path / "archive" / "journal-000002.sqlite").unlink()
-    os.mkfifo(tmp_path / "archive" / "journal-000002.sqlite")
+    (tmp_path / "archive" / "journal-000002.jsonl").unlink()
+    os.mkfifo(tmp_path / "archive" / "journal-000002.jsonl")
     for done in (remove(aged), act(aged, "archive", str(tmp_path / "archive"))):
         assert "is no ordinary file" in str(done.exception)
 
@@ -247,7 +251,7 @@ def test_an_archive_on_the_medium_of_a_copy_is_named(
         told = f"archive lies on the medium of {parameters.path}: what takes that medium takes"
         assert told in done.stderr
         assert done.exit_code == 0
-    gone = tmp_path / "gone" / "journal.sqlite"
+    gone = tmp_path / "gone" / "journal.jsonl"
     assert volume_archive.sharing_medium(tmp_path, (None, gone, parameters.path)) == parameters.path
     assert (
         volume_archive.sharing_medium(Path("/proc"), (parameters.path, parameters.second)) is None
@@ -266,7 +270,7 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     assert "volume 2 stays: round 9 is disputed" in done.output
     assert "volume 3 stays: the floor has not committed record 122" in done.output
     assert "no volume is removed" in done.output
-    with closing(SqliteJournal(parameters.path, read_only=True)) as book:
+    with closing(DiskJournal(parameters.path, read_only=True)) as book:
         own = book.head_before(123).hash.hex()
     said = {"acknowledged": 122, "acknowledged_hash": own}
     others = [said | {"acknowledged_hash": other} for other in ("", own[::-1], "ab" * 32)]
@@ -276,7 +280,7 @@ def test_disputed_rounds_and_what_the_floor_has_not_committed_stay(
     (tmp_path / "floor.json").write_text(json.dumps(said))
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 2, 4, 5]
-    with closing(SqliteJournal(tmp_path / "archive" / "journal.sqlite", read_only=True)) as book:
+    with closing(DiskJournal(tmp_path / "archive" / "journal.jsonl", read_only=True)) as book:
         within = {"acknowledged": 100, "acknowledged_hash": book.head_before(101).hash.hex()}
     (tmp_path / "floor.json").write_text(json.dumps(within))
     again = remove(aged)  # the floor was set back, into a volume that is gone
@@ -298,7 +302,7 @@ def test_records_behind_a_removal_are_read_back_to_the_first_that_is_there(
 ) -> None:
     """A start of a table that has recorded little since then needs no more."""
     assert remove(aged).exit_code == 0
-    with closing(SqliteJournal(parameters.path, read_only=True)) as book:
+    with closing(DiskJournal(parameters.path, read_only=True)) as book:
         newest = book.newest_first()
         found = [next(newest).sequence for _ in range(book.head().sequence - book.closed[2].last)]
         assert found[-1] == book.closed[2].last + 1
@@ -404,7 +408,7 @@ def test_an_older_copy_is_named_though_volumes_were_removed_since(
     for number in (1, 2):
         name = volume_path(parameters.path, number).name
         shutil.copy(parameters.path.parent / "archive" / name, copy.with_name(name))
-    changed(volume_path(copy, 2), f"DELETE FROM record WHERE sequence > {end}")
+    cut_after(volume_path(copy, 2), end)
     code = "journal-cut" if which == "main" else "journal-second-behind"
     with pytest.raises(JournalCorruptError, match=f"ends at record {end}") as caught:
         open_copies(parameters)
@@ -420,7 +424,7 @@ def test_removes_no_more_than_asked_however_the_day_is_written(
 ) -> None:
     """As text, 20260902 comes behind every day that is written with dashes."""
     assert remove(aged, "20260902").exit_code == 0
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         gone = [each for each in journal.closed if each not in journal.present]
         assert [each.day for each in gone] == ["2026-09-01"]
 
@@ -432,14 +436,14 @@ def test_no_copy_is_rebuilt_from_one_that_only_ends_earlier(
     assert parameters.second is not None
     for number in volume_numbers(parameters.second)[kept:]:
         volume_path(parameters.second, number).unlink()
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
-        SqliteJournal(parameters.second, identity=journal.identity).close()
-    before = [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.sqlite"))]
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
+        DiskJournal(parameters.second, identity=journal.identity).close()
+    before = [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.jsonl"))]
     done = act(aged, "rebuild", "--main", "--yes")
     assert done.exit_code == 1
     assert isinstance(done.exception, RefusedError)
     assert "goes on to record" in str(done.exception)
-    assert [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.sqlite"))] == before
+    assert [path.read_bytes() for path in sorted(aged.parent.glob("journal-*.jsonl"))] == before
 
 
 def test_what_is_moved_aside_in_one_second_is_all_kept(
@@ -447,7 +451,7 @@ def test_what_is_moved_aside_in_one_second_is_all_kept(
 ) -> None:
     for _ in range(3):
         assert act(aged, "rebuild", "--second", "--yes").exit_code == 0
-    assert len(list((tmp_path / "stick").glob("journal.sqlite.replaced-*"))) == 3
+    assert len(list((tmp_path / "stick").glob("journal.jsonl.replaced-*"))) == 3
 
 
 def test_what_is_left_is_exported_and_counted_and_says_what_is_not(
@@ -467,15 +471,15 @@ def test_a_broken_volume_is_fetched_from_an_archive_without_those_that_were_remo
     parameters: JournalParameters, aged: Path, tmp_path: Path
 ) -> None:
     assert remove(aged).exit_code == 0
-    away = f"{len(gone := [2, 3])} removed volumes stay away: shaker-ctl journal fetch FOLDER"
-    assert away in act(aged, "fetch").output
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
-        assert sorted(journal.removed) == gone
+    told = f"{len(away := [2, 3])} removed volumes stay away: shaker-ctl journal fetch FOLDER"
+    assert told in act(aged, "fetch").output
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
+        assert sorted(journal.removed) == away
         broken = journal.present[-1].number
         first = journal.present[-1].first
-    for number in gone:
+    for number in away:
         volume_path(tmp_path / "archive" / parameters.path.name, number).unlink()
-    changed(volume_path(parameters.path, broken), f"DELETE FROM record WHERE sequence = {first}")
+    changed(volume_path(parameters.path, broken), first, gone)
     assert [each.number for each in fetch(parameters, tmp_path / "archive")] == [broken]
     assert survey(parameters)[1] == []
 
@@ -500,7 +504,7 @@ def test_a_removed_volume_that_was_fetched_back_is_missed_when_it_is_gone(
     assert act(aged, "archive", str(archived)).exit_code == 0
     assert remove(aged).exit_code == 0
     assert volume_numbers(parameters.path) == [1, 4, 5, 6]
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         assert journal.removed == {2, 3}
 
 
@@ -531,10 +535,10 @@ def test_damage_in_the_first_record_of_the_open_volume_is_damage_of_that_file(
         opened.second.write([turn(opened.main, "2026-11-23")])
         first = opened.main.head().sequence
     path = volume_path(parameters.path, 6)
-    with closing(sqlite3.connect(path)) as db:
-        (body,) = db.execute("SELECT body FROM record WHERE sequence = ?", (first,)).fetchone()
-    assert said in body
-    changed(path, f"UPDATE record SET body = X'{body.replace(said, instead).hex()}'")
+    content = path.read_bytes()
+    at = content.index(b"\n")
+    assert said in content[at:]
+    path.write_bytes(content[:at] + content[at:].replace(said, instead, 1))
     told = f"{path}: record {first}"
     with pytest.raises(JournalCorruptError, match=told) as caught:
         open_copies(parameters)
@@ -557,7 +561,7 @@ def cut_second(parameters: JournalParameters, volumes: int) -> Path:
 
 
 def head_of(path: Path) -> int:
-    with closing(SqliteJournal(path, read_only=True)) as journal:
+    with closing(DiskJournal(path, read_only=True)) as journal:
         return journal.head().sequence
 
 
@@ -565,7 +569,7 @@ def test_a_copy_that_ends_early_first_gets_the_sound_records_of_the_damaged_one(
     parameters: JournalParameters, aged: Path
 ) -> None:
     last, second = head_of(parameters.path), cut_second(parameters, 2)
-    changed(volume_path(parameters.path, 5), f"DELETE FROM record WHERE sequence = {last - 2}")
+    changed(volume_path(parameters.path, 5), last - 2, gone)
     assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
     assert [head_of(path) for path in (parameters.path, second)] == [last - 3, last - 3]
     assert survey(parameters)[1] == []
@@ -575,7 +579,7 @@ def test_damage_before_the_end_of_a_copy_that_ends_early_costs_nothing(
     parameters: JournalParameters, aged: Path
 ) -> None:
     last, second = head_of(parameters.path), cut_second(parameters, 2)
-    changed(parameters.path, "DELETE FROM record WHERE sequence = 3")
+    changed(parameters.path, 3, gone)
     assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
     assert [head_of(path) for path in (parameters.path, second)] == [last, last]
     assert survey(parameters)[1] == []
@@ -586,7 +590,7 @@ def test_records_behind_a_gap_wait_for_the_volume_that_is_wanted(
 ) -> None:
     last = head_of(parameters.path)
     cut_second(parameters, 2)
-    changed(volume_path(parameters.path, 4), "DELETE FROM record WHERE sequence = 140")
+    changed(volume_path(parameters.path, 4), 140, gone)
     refused = act(aged, "rebuild", "--main", "--yes").exception
     assert isinstance(refused, RefusedError)
     assert f"sound records up to {last}" in str(refused)
@@ -601,7 +605,7 @@ def test_no_copy_is_rebuilt_from_an_older_one_after_a_removal(
     parameters: JournalParameters, aged: Path
 ) -> None:
     assert parameters.second is not None
-    kept = {path: path.read_bytes() for path in parameters.second.parent.glob("*.sqlite")}
+    kept = {path: path.read_bytes() for path in parameters.second.parent.glob("*.jsonl")}
     assert remove(aged).exit_code == 0
     last = head_of(parameters.path)
     for path, content in kept.items():
@@ -613,22 +617,11 @@ def test_no_copy_is_rebuilt_from_an_older_one_after_a_removal(
     assert head_of(parameters.path) == last
 
 
-def test_no_copy_is_rebuilt_while_another_process_keeps_it(
-    parameters: JournalParameters, aged: Path
-) -> None:
-    last = head_of(parameters.path)
-    cut_second(parameters, 2)
-    with closing(sqlite3.connect(volume_path(parameters.path, 5), isolation_level=None)) as db:
-        db.execute("BEGIN EXCLUSIVE")
-        assert isinstance(act(aged, "rebuild", "--main", "--yes").exception, JournalBusyError)
-    assert head_of(parameters.path) == last
-
-
 def test_no_copy_is_rebuilt_from_another_tables_journal(
     parameters: JournalParameters, aged: Path
 ) -> None:
     second = cut_second(parameters, 0)
-    other = SqliteJournal(second)
+    other = DiskJournal(second)
     other.write(records_after(other.head(), 200, wall="2026-11-22T12:00:00.000+00:00"))
     other.close()
     before = parameters.path.read_bytes()
@@ -637,25 +630,6 @@ def test_no_copy_is_rebuilt_from_another_tables_journal(
         assert isinstance(refused, RefusedError)
         assert "another journal" in str(refused)
     assert parameters.path.read_bytes() == before
-
-
-def test_an_archive_counts_only_by_the_file_that_a_fetch_would_copy(
-    parameters: JournalParameters, aged: Path, tmp_path: Path
-) -> None:
-    """The log of a crashed copy came along, and has the last record."""
-    file = tmp_path / "archive" / "journal-000002.sqlite"
-    changed(file, "CREATE TEMP TABLE last AS SELECT 1")
-    with closing(sqlite3.connect(file, isolation_level=None)) as db:
-        last = db.execute("SELECT * FROM record ORDER BY sequence DESC LIMIT 1").fetchone()
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("DELETE FROM record WHERE sequence = ?", last[:1])
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        db.execute("INSERT INTO record VALUES (?, ?, ?, ?)", last)
-        kept = {each: each.read_bytes() for each in (file, Path(f"{file}-wal"))}
-    for each, content in kept.items():
-        each.write_bytes(content)
-    assert isinstance(remove(aged).exception, JournalCorruptError)
-    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
 
 
 def test_a_dispute_that_is_opened_while_the_archive_is_read_keeps_its_volume(
@@ -675,7 +649,7 @@ def test_a_dispute_that_is_opened_while_the_archive_is_read_keeps_its_volume(
 def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
     parameters: JournalParameters, aged: Path, tmp_path: Path
 ) -> None:
-    changed(volume_path(parameters.path, 2), "DELETE FROM record WHERE sequence = 50")
+    changed(volume_path(parameters.path, 2), 50, gone)
     refused = act(aged, "archive", str(tmp_path / "new"))
     assert isinstance(refused.exception, JournalCorruptError)
     assert f"{volume_path(parameters.path, 2)}: record 50" in str(refused.exception)
@@ -686,7 +660,7 @@ def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
     for number in (2, 3):
         for path in (parameters.path, parameters.second):
             volume_path(path, number).unlink()
-    (tmp_path / "archive" / "journal-000002.sqlite").unlink()
+    (tmp_path / "archive" / "journal-000002.jsonl").unlink()
     refused = act(aged, "fetch", str(tmp_path / "archive"))
     assert "volume 2 is wanted" in str(refused.exception)
     assert volume_path(parameters.path, 3).exists()
@@ -695,7 +669,7 @@ def test_a_damaged_volume_keeps_no_other_one_from_archive_and_fetch(
 def test_evidence_is_no_copy_of_a_file_larger_than_any_volume(
     parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stray_sqlite_files, "MAX_EVIDENCE_B", 1 << 20)
+    monkeypatch.setattr(kept_aside, "MAX_EVIDENCE_B", 1 << 20)
     os.truncate(volume_path(parameters.path, 2), 1 << 21)
     with pytest.raises(JournalCorruptError, match="volume 2"):
         open_copies(parameters)
@@ -713,7 +687,7 @@ def test_two_damaged_copies_give_what_is_sound_in_either(
     assert parameters.second is not None
     last = head_of(parameters.path)
     for path, back in ((parameters.path, ours), (parameters.second, theirs)):
-        changed(volume_path(path, 5), f"DELETE FROM record WHERE sequence = {last - back}")
+        changed(volume_path(path, 5), last - back, gone)
     refused = act(aged, "rebuild", "--main", "--yes").exception
     assert isinstance(refused, RefusedError)
     assert "--sound-part" in refused.remedy
@@ -726,7 +700,7 @@ def test_two_damaged_copies_give_what_is_sound_in_either(
 def test_a_damaged_volume_at_the_table_is_evidence_and_stays(
     parameters: JournalParameters, aged: Path
 ) -> None:
-    changed(volume_path(parameters.path, 2), "DELETE FROM record WHERE sequence = 50")
+    changed(volume_path(parameters.path, 2), 50, gone)
     refused = remove(aged).exception
     assert isinstance(refused, JournalCorruptError)
     assert "journal fetch" in refused.remedy

@@ -161,7 +161,7 @@ def _made(report: Path) -> Path:
         str(report).encode()
         report = report.resolve()
         report.mkdir(parents=True, exist_ok=True)
-        if (report / "journal.sqlite").exists():
+        if (report / "journal.jsonl").exists():
             raise BenchError(
                 f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
             )
@@ -341,7 +341,7 @@ class _News:
 
 def _finish(session: Session, folder: Path, console: Console) -> RoundsTally:
     """Write the report, show its sum, and return it."""
-    found = rounds_of(folder / "journal.sqlite", session.rig, folder, session.plan.profile)
+    found = rounds_of(folder / "journal.jsonl", session.rig, folder, session.plan.profile)
     write(found, folder / "rounds.jsonl")
     plan = session.plan
     tally = check(found)

@@ -16,7 +16,7 @@ import tomlkit
 
 from hil_tests.reliability.bytes_cut import forged
 from hil_tests.reliability.large_journal import a_round
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.link.link import Link
 from shaker_ctl.link.parameters import LinkParameters
@@ -31,7 +31,7 @@ class InventedTable:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.name = name
-        self.path = folder / "journal.sqlite"
+        self.path = folder / "journal.jsonl"
         self.settings = folder / "settings.toml"
         self._chance = random.Random(seed)
         self.round = 0
@@ -40,12 +40,12 @@ class InventedTable:
             "journal": {"path": str(self.path), "pictures": str(folder / "pictures")},
         }
         self.settings.write_text(tomlkit.dumps(plain), "utf-8")
-        with closing(SqliteJournal(self.path)) as store:
+        with closing(DiskJournal(self.path)) as store:
             self.identity = store.identity
 
     def play(self, rounds: int = 1) -> Head:
         """Append so many rounds; return the head."""
-        with closing(SqliteJournal(self.path)) as store:
+        with closing(DiskJournal(self.path)) as store:
             for _ in range(rounds):
                 self.round += 1
                 store.write(self._records(store.head(), a_round(self.round, self._chance)))
@@ -53,13 +53,13 @@ class InventedTable:
 
     def turn_volume(self) -> None:
         """Close the open volume and begin the next."""
-        with closing(SqliteJournal(self.path)) as store:
+        with closing(DiskJournal(self.path)) as store:
             entry = store.next_volume(f"2026-11-{10 + len(store.closed):02}", {})
             store.write(self._records(store.head(), [entry]))
 
     def append(self, entries: Iterable[Entry], *, wall: str = "") -> Head:
         """Append other facts, recorded at `wall` or now; return the head."""
-        with closing(SqliteJournal(self.path)) as store:
+        with closing(DiskJournal(self.path)) as store:
             store.write(self._records(store.head(), entries, wall))
             return store.head()
 
@@ -72,7 +72,7 @@ class InventedTable:
 
     def head(self) -> Head:
         """Where the journal ends."""
-        with closing(SqliteJournal(self.path, read_only=True)) as store:
+        with closing(DiskJournal(self.path, read_only=True)) as store:
             return store.head()
 
 

@@ -26,7 +26,7 @@ from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Head
 
 TRIES = 3
@@ -56,7 +56,7 @@ class PlayingTable:
         self, house: House, folder: Path, name: str, *, seed: int = 0, pace: str = "table"
     ) -> None:
         self.name = name
-        self.path = folder / "journal.sqlite"
+        self.path = folder / "journal.jsonl"
         plan = Plan(seed=seed, pace=pace, changes={"service": {"table_name": name}})
         self.session = Session(plan, folder)
         self.people = People(self.session, lambda _: None, are_patient=True)
@@ -91,7 +91,7 @@ class PlayingTable:
 
     def head(self) -> Head:
         """Where the journal ends."""
-        with closing(SqliteJournal(self.path, read_only=True)) as book:
+        with closing(DiskJournal(self.path, read_only=True)) as book:
             return book.head()
 
 

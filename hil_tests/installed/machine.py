@@ -113,7 +113,7 @@ class OuterRig:
             *self._lines(),
             (f"{folder}/run", "/run/shaker-ctl"),
             (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
-            (f"{folder}/journal-second.sqlite", f"{STICK}/journal.sqlite"),
+            (f"{folder}/journal-second.jsonl", f"{STICK}/journal.jsonl"),
             (f"{folder}/", "/var/lib/shaker-ctl/"),
             (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
         ):

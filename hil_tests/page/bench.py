@@ -26,7 +26,7 @@ from hil_tests.page.readers import Readers, get, idle_connections
 from hil_tests.processes import Program, program, resident_mb
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.history import InHand, raised_by
 from shaker_ctl.service.status_socket import read_status
 
@@ -76,13 +76,13 @@ def a_page(
 
 def played(session: Session, rounds: int, limit_s: float) -> dict[str, Any]:
     """Let so many more rounds end; say how long rest to lit took in them, and what was late."""
-    began = SqliteJournal(session.folder / "journal.sqlite", read_only=True).head().sequence
+    began = DiskJournal(session.folder / "journal.jsonl", read_only=True).head().sequence
     ends = time.monotonic() + limit_s
     first = _newest(session)
     while _newest(session) < first + rounds and time.monotonic() < ends:
         time.sleep(0.3)
     late, in_hand, ended = 0, InHand(), []
-    for record in SqliteJournal(session.folder / "journal.sqlite", read_only=True).read(began + 1):
+    for record in DiskJournal(session.folder / "journal.jsonl", read_only=True).read(began + 1):
         ended += in_hand.take(record.plain)
         late += any(code == "controller-late" for _, code in raised_by(record.plain))
     lit = [one.lit_ms for one in ended if one.lit_ms is not None]

@@ -47,7 +47,7 @@ PATHS = (
     *("/technician", "/technician/bundle", "/technician/picture"),
     *("/looked", "/login", "/logout", "/alive", "/static/page.css", "/static/../app.py"),
     *("/stream/sign", "/stream/technician", "/stream/x", f"/picture/{digest(1)}"),
-    *("/picture/" + "0" * 64, "/picture/..%2f..%2fjournal.sqlite", "/%2e%2e/%2e%2e/etc/passwd"),
+    *("/picture/" + "0" * 64, "/picture/..%2f..%2fjournal.jsonl", "/%2e%2e/%2e%2e/etc/passwd"),
     *("//evil.example/", "/rounds/" + "9" * 400, "/rounds/-1", "/rounds/1e9", "/\x00"),
 )
 METHODS = (*("GET",) * 8, *("HEAD", "POST", "POST", "PUT", "DELETE", "OPTIONS", "GET\x00"))
@@ -179,7 +179,7 @@ async def _fuzz(
     folder: Path, requests: int, seed: int, seconds: float, done: Campaign[dict[str, int]]
 ) -> bool:
     """`done`: the answers to each batch, as `WHO STATUS` to how often."""
-    scribe = Scribe(folder / "journal.sqlite")
+    scribe = Scribe(folder / "journal.jsonl")
     for number in range(1, 6):
         scribe.round(number, (1, 6, 6))
     accounts.add(folder / "users.toml", "vic", accounts.ROLES["viewer"], "correct horse", "vic-1")
@@ -187,7 +187,7 @@ async def _fuzz(
         name="Table 7",
         profile="pa-625a",
         runtime_dir=folder / "run",
-        journal=JournalParameters(path=folder / "journal.sqlite", pictures=scribe.pictures),
+        journal=JournalParameters(path=folder / "journal.jsonl", pictures=scribe.pictures),
         users_file=folder / "users.toml",
         settings=folder / "settings.toml",
         documents=folder,

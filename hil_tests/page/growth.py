@@ -54,7 +54,7 @@ class TableStandIn:
     """A table of which the page sees what it sees of a real one. One thread."""
 
     def __init__(self, folder: Path, round_s: float) -> None:
-        self._scribe = Scribe(folder / "journal.sqlite")
+        self._scribe = Scribe(folder / "journal.jsonl")
         self._round_s = round_s
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._play, name="stand-in", daemon=True)
@@ -225,7 +225,7 @@ def _settings(folder: Path) -> dict[str, Any]:
     return {
         "service": {"runtime_dir": str(folder / "run"), "table_name": "Table 7"},
         "journal": {
-            "path": str(folder / "journal.sqlite"),
+            "path": str(folder / "journal.jsonl"),
             "pictures": str(folder / "pictures"),
         },
         "console": {"users_file": str(folder / "users.toml")},

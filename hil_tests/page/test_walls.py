@@ -166,7 +166,7 @@ class Walls:
 @pytest.fixture(scope="module")
 def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walls]:
     folder = tmp_path_factory.mktemp("walls")
-    scribe = Scribe(folder / "journal.sqlite")
+    scribe = Scribe(folder / "journal.jsonl")
     for number in range(1, ROUNDS + 1):
         scribe.round(number, (2, 2, 6) if number % 5 else None)
     scribe.close()

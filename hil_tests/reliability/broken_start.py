@@ -6,18 +6,16 @@ the service says to it.
 
 from __future__ import annotations
 
+import json
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import TrialError
-from shaker_ctl.adapters.disk.sqlite_journal import volume_numbers, volume_path
-
-SUFFIXES = ("", "-wal", "-shm")
+from shaker_ctl.adapters.disk.disk_journal import volume_numbers, volume_path
+from shaker_ctl.journal.record import STEP_MARK, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +32,7 @@ def _copies(bench: Bench) -> tuple[Path, Path]:
 
 def _files(copy: Path) -> list[Path]:
     """All volumes of a copy: the table has more than one where its day ended behind it."""
-    volumes = [volume_path(copy, number) for number in volume_numbers(copy)]
-    return [path.with_name(path.name + suffix) for path in volumes for suffix in SUFFIXES]
+    return [volume_path(copy, number) for number in volume_numbers(copy)]
 
 
 def _kept(copy: Path) -> Path:
@@ -64,15 +61,26 @@ def _back(copy: Path) -> None:
     _kept(copy).rmdir()
 
 
-def _edit(copy: Path, statement: str) -> None:
-    """Change rows of the open volume behind the service's back, as with a database tool."""
+def _edit(copy: Path, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """Change lines of the open volume behind the service's back, as with an editor."""
     _keep(copy)
-    with closing(sqlite3.connect(volume_path(copy, volume_numbers(copy)[-1]))) as db:
-        db.execute("DROP TRIGGER IF EXISTS no_update")
-        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='trigger'").fetchall():
-            db.execute(f'DROP TRIGGER "{name}"')
-        db.execute(statement)
-        db.commit()
+    file = _files(copy)[-1]
+    file.write_bytes(b"".join(change(file.read_bytes().splitlines(keepends=True))))
+
+
+def _flip(lines: list[bytes]) -> list[bytes]:
+    """Change one letter of one record: the chain no longer fits."""
+    at = max(n for n, line in enumerate(lines[:-4]) if STEP_MARK in line)
+    return [*lines[:at], lines[at].replace(STEP_MARK, b'"kind":"stop"'), *lines[at + 1 :]]
+
+
+def _cut(lines: list[bytes]) -> list[bytes]:
+    return lines[:-5]
+
+
+def _foreign(lines: list[bytes]) -> list[bytes]:
+    header = json.loads(lines[0])
+    return [canonical({**header, "journal": "another journal"}) + b"\n", *lines[1:]]
 
 
 def _link(at: Path, to: Path) -> None:
@@ -110,17 +118,6 @@ def _plant_at_the_second(bench: Bench) -> None:
 
 BYSTANDER = "not the table's\n"
 
-LAST = "(SELECT max(sequence) FROM record)"
-FLIP = (
-    'UPDATE record SET body = CAST(replace(CAST(body AS TEXT), \'"kind":"step"\', '
-    '\'"kind":"stop"\') AS BLOB) WHERE sequence = '
-    f"(SELECT max(sequence) FROM record WHERE sequence < {LAST} - 3 "
-    'AND instr(CAST(body AS TEXT), \'"kind":"step"\'))'
-)
-"""One letter of one record: the chain no longer fits."""
-CUT = f"DELETE FROM record WHERE sequence > {LAST} - 5"
-OTHER = "UPDATE identity SET name = 'another journal'"
-
 
 def _rig(wrong: str, right: str) -> Broken:
     return Broken(_asking(f"inject {wrong}"), _asking(right))
@@ -135,10 +132,12 @@ def _asking(command: str) -> Callable[[Bench], None]:
 
 BROKEN: dict[str, Broken] = {
     "main missing": Broken(lambda b: _away(_copies(b)[0]), lambda b: _back(_copies(b)[0])),
-    "main flipped": Broken(lambda b: _edit(_copies(b)[0], FLIP), lambda b: _back(_copies(b)[0])),
-    "main cut": Broken(lambda b: _edit(_copies(b)[0], CUT), lambda b: _back(_copies(b)[0])),
+    "main flipped": Broken(lambda b: _edit(_copies(b)[0], _flip), lambda b: _back(_copies(b)[0])),
+    "main cut": Broken(lambda b: _edit(_copies(b)[0], _cut), lambda b: _back(_copies(b)[0])),
     "second missing": Broken(lambda b: _away(_copies(b)[1]), lambda b: _back(_copies(b)[1])),
-    "second foreign": Broken(lambda b: _edit(_copies(b)[1], OTHER), lambda b: _back(_copies(b)[1])),
+    "second foreign": Broken(
+        lambda b: _edit(_copies(b)[1], _foreign), lambda b: _back(_copies(b)[1])
+    ),
     "lock planted": Broken(_plant_at_the_lock, _clear_the_lock),
     "second planted": Broken(_plant_at_the_second, lambda b: _back(_copies(b)[1])),
     "lamp silent": _rig("lamp_silent", "heal lamp_silent"),

@@ -4,9 +4,9 @@ Owns the damage and the verdict on it. A damaged journal must open whole, or be 
 a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in
 memory where the machine has a disk there, without any table.
 
-What is damaged is what a killed service leaves: the open volume, its write-ahead log with the
-newest records, and a closed volume, beside a whole second copy. Damage to the closed volume may be
-named by the start, or by the proving that comes before play.
+What is damaged is what a killed service leaves: the open volume and a closed one, beside a whole
+second copy. Damage to the closed volume may be named by the start, or by the proving that comes
+before play.
 """
 
 from __future__ import annotations
@@ -25,19 +25,17 @@ from typing import Annotated
 
 import typer
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, link
 
 PAGE = 4096
-FRAME = PAGE + 24
-"""One page in SQLite's write-ahead log, with its header."""
 
-FILES = ("main", "log", "closed")
-LAST_BYTES = {"main": 2 * PAGE, "log": 3 * FRAME, "closed": 2 * PAGE}
-"""Where the newest records lie: in the last pages of a file, in the last commits of the log."""
+FILES = ("main", "closed")
+LAST_BYTES = 2 * PAGE
+"""Where the newest records lie."""
 
 CLOSED = 20
 """Records of the closed volume of a made-up journal."""
@@ -59,11 +57,11 @@ class Crashed:
 
 
 def file_of(parameters: JournalParameters, which: str) -> Path:
-    """The open volume, its log, or the first volume, of the main copy."""
+    """The open volume, or the first one, of the main copy."""
     newest = volume_path(parameters.path, volume_numbers(parameters.path)[-1])
     if which == "closed":
         return parameters.path if newest != parameters.path else newest.with_name("none")
-    return newest.with_name(newest.name + "-wal") if which == "log" else newest
+    return newest
 
 
 def records_after(
@@ -91,30 +89,28 @@ def forged(
     return records
 
 
-def volume_after(store: SqliteJournal, day: str = "2026-11-22") -> Record:
+def volume_after(store: DiskJournal, day: str = "2026-11-22") -> Record:
     """Forge the record with which the next volume of a journal begins."""
     entry = store.next_volume(day, {"seal": "unsealed", "boot": "a boot"})
     return forged(store.head(), [entry], lambda _: f"{day}T06:00:00.000+00:00")[0]
 
 
 def as_a_crash_leaves_it(path: Path, folder: Path) -> Path:
-    """Copy all volumes and the log while they are open: what a killed process leaves behind."""
+    """Copy all volumes while they are open: what a killed process leaves behind."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in volume_numbers(path):
         file = volume_path(path, number)
-        for source in (file, file.with_name(file.name + "-wal")):
-            if source.exists():
-                shutil.copy(source, folder / source.name)
+        shutil.copy(file, folder / file.name)
     return folder / path.name
 
 
 def made(folder: Path) -> Crashed:
-    """A journal of 60 records in two volumes, the newest 20 in the log, one commit each."""
+    """A journal of 60 records in two volumes."""
     (folder / "open" / "second").mkdir(parents=True)
     opened = open_copies(
         JournalParameters(
-            path=folder / "open" / "journal.sqlite",
-            second=folder / "open" / "second" / "journal.sqlite",
+            path=folder / "open" / "journal.jsonl",
+            second=folder / "open" / "second" / "journal.jsonl",
         )
     )
     assert opened.second is not None
@@ -122,10 +118,7 @@ def made(folder: Path) -> Crashed:
     opened.main.write(records)
     records.append(volume_after(opened.main))
     records += records_after(Head(records[-1].sequence, records[-1].hash), 60 - CLOSED - 1)
-    opened.main.write(records[CLOSED:40])
-    opened.main._file._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for n in range(40, 60):
-        opened.main.write(records[n : n + 1])
+    opened.main.write(records[CLOSED:])
     opened.second.write(records)
     main = as_a_crash_leaves_it(opened.main.path, folder / "crashed")
     second = as_a_crash_leaves_it(opened.second.path, folder / "crashed" / "second")
@@ -148,7 +141,7 @@ def copied(main: Path, second: Path, folder: Path) -> Crashed:
             path=as_a_crash_leaves_it(main, folder / "crashed"),
             second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
         )
-        with closing(SqliteJournal(parameters.path, read_only=True)) as store:
+        with closing(DiskJournal(parameters.path, read_only=True)) as store:
             crashed = Crashed(parameters, list(store.read()))
         said = verdict(trial(crashed, folder / "undamaged"), crashed.records)
     except JournalError as error:
@@ -210,9 +203,8 @@ def flip(crashed: Crashed, which: str, at: int, bit: int, folder: Path) -> str:
 def last_bytes(crashed: Crashed, which: str, *, every: int = 1) -> list[int]:
     """Where to cut: so many bytes apart over the newest records, and around each boundary."""
     size = crashed.file(which).stat().st_size
-    first = max(0, size - LAST_BYTES[which])
-    block = FRAME if which == "log" else PAGE
-    near = {n * block + d for n in range(size // block + 2) for d in (-1, 0, 1)}
+    first = max(0, size - LAST_BYTES)
+    near = {n * PAGE + d for n in range(size // PAGE + 2) for d in (-1, 0, 1)}
     return sorted({*range(first, size, every), *(at for at in near if 0 <= at < size)})
 
 
@@ -260,8 +252,7 @@ def main(
         typer.echo(f"{len(crashed.records)} records; seed {seed}")
         for which in FILES:
             if not crashed.file(which).exists():
-                why = "one volume only" if which == "closed" else "the journal was closed in order"
-                typer.echo(f"{which:<6} no such file: {why}")
+                typer.echo(f"{which:<6} no such file: one volume only")
                 continue
             if crashed.file(which).stat().st_size == 0:
                 typer.echo(f"{which:<6} is empty: nothing in it could be damaged")

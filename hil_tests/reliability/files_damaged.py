@@ -32,11 +32,11 @@ from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
 from hil_tests.rig.lamp_box.memory import Retained
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk import record_tables, volume_proofs
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app as seal
 from shaker_ctl.console import accounts
 from shaker_ctl.errors import JournalCorruptError, ShakerError
@@ -144,7 +144,7 @@ class TableFiles:
         figures = figures_of(chosen.journal.path)
         return found.seal, found.manifest, chosen, records, people, disputes, figures, box
 
-    def box_memory(self, journal: SqliteJournal) -> BoxMemory:
+    def box_memory(self, journal: DiskJournal) -> BoxMemory:
         """What the virtual lamp box remembers, as the service asks for it; compared as at a start.
 
         Raises BadMemoryError, JournalCorruptError.
@@ -236,8 +236,8 @@ def made(folder: Path) -> TableFiles:
     (folder / "approver").mkdir()
     table.config.write_text(
         f'[console]\nusers_file = "{folder / "users.toml"}"\n'
-        f'[journal]\npath = "{folder / "journal.sqlite"}"\n'
-        f'second = "{folder / "stick" / "journal.sqlite"}"\npictures = "{folder / "pictures"}"\n'
+        f'[journal]\npath = "{folder / "journal.jsonl"}"\n'
+        f'second = "{folder / "stick" / "journal.jsonl"}"\npictures = "{folder / "pictures"}"\n'
         f'[camera.calibration]\npicture = "{folder / PICTURE}"\n'
     )
     accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words", "tom-1")

@@ -28,9 +28,9 @@ from typer.testing import CliRunner
 
 from hil_tests.reliability.bytes_cut import forged
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.record_tables import RecordTables, TablesReader, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.parameters import JournalParameters
@@ -108,7 +108,7 @@ def a_round(number: int, chance: random.Random) -> Iterator[Entry]:
 
 
 def batches(
-    store: SqliteJournal,
+    store: DiskJournal,
     count: int,
     seed: int,
     rounds_a_day: int = ROUNDS_A_DAY,
@@ -231,8 +231,8 @@ def main(
     measure_only: Annotated[bool, typer.Option("--measure-only", help="Make nothing.")] = False,
 ) -> None:
     """Make both copies of a journal of years, and measure what a start has to do with them."""
-    second = folder / "second" / "journal.sqlite"
-    parameters = JournalParameters(path=folder / "journal.sqlite", second=second)
+    second = folder / "second" / "journal.jsonl"
+    parameters = JournalParameters(path=folder / "journal.jsonl", second=second)
     if not measure_only:
         second.parent.mkdir(parents=True, exist_ok=True)
         make(parameters, records, seed, rounds_a_day, open_rounds)

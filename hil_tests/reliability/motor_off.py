@@ -46,7 +46,7 @@ from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, MachineTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.desk import MotorView, TableView
@@ -83,7 +83,7 @@ GOES_ON_S = 0.3
 
 WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
 
-JOURNAL, RUNTIME = "journal.sqlite", "run"
+JOURNAL, RUNTIME = "journal.jsonl", "run"
 
 LONG_SHAKE = ShakeParameters(min_s=6.0, max_s=6.0)
 
@@ -91,7 +91,7 @@ LONG_SHAKE = ShakeParameters(min_s=6.0, max_s=6.0)
 # ── The victim ──────────────────────────────────────────────────────────────
 
 
-class HangingJournal(SqliteJournal):
+class HangingJournal(DiskJournal):
     """A journal that takes two seconds for its next sync once it was told to."""
 
     hangs = False
@@ -346,7 +346,7 @@ def watched(folder: Path, readers: int) -> Iterator[None]:
     if not readers:
         yield
         return
-    SqliteJournal(folder / JOURNAL).close()
+    DiskJournal(folder / JOURNAL).close()
     settings = {
         "service": {"runtime_dir": str(folder / RUNTIME), "table_name": "Victim"},
         "journal": {"path": str(folder / JOURNAL), "pictures": str(folder / "pictures")},

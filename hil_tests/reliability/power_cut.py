@@ -1,9 +1,9 @@
 """Each state in which a kill or a power cut can leave the files of an act at a table.
 
 `python -m hil_tests.reliability.power_cut` has a process of its own do each act once: records and a
-change of volume, the first start, archive, fetch, removal, a copy written anew, the adoption of a
-lamp box; a person who is let in or removed, measured settings, the keys of a seal, a seal. The
-process is stopped after every system call (ptrace(2)), and the files are kept as
+change of volume, the first start, a conversion, archive, fetch, removal, a copy written anew, the
+adoption of a lamp box; a person who is let in or removed, measured settings, the keys of a seal, a
+seal. The process is stopped after every system call (ptrace(2)), and the files are kept as
 
 - a kill leaves them: everything written so far;
 - a power cut leaves them: only what was synced, file by file and folder by folder;
@@ -30,13 +30,14 @@ from typing import Annotated
 
 import typer
 
-from hil_tests.reliability import tracer
+from hil_tests.reliability import former_form, tracer
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start
 from shaker_ctl.adapters.camera.calibration import MARKER, PATH, MeasuredTable, write_tables
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
+from shaker_ctl.adapters.disk.former_journal import convert
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive, delete, fetch, require_archived
 from shaker_ctl.commands import seal
 from shaker_ctl.console import accounts
@@ -64,7 +65,7 @@ Files = dict[str, bytes]
 def parameters_in(folder: Path) -> JournalParameters:
     """Both copies, as on two media."""
     return JournalParameters(
-        path=folder / "card" / "journal.sqlite", second=folder / "stick" / "journal.sqlite"
+        path=folder / "card" / "journal.jsonl", second=folder / "stick" / "journal.jsonl"
     )
 
 
@@ -120,6 +121,27 @@ def broken(folder: Path) -> None:
     path.write_bytes(content)
     assert second is not None
     volume_path(second, 2).unlink()
+
+
+def former(folder: Path) -> None:
+    """As `three_volumes`, in the form that an upgrade finds."""
+    three_volumes(folder)
+    for copy in (parameters_in(folder).path, parameters_in(folder).second):
+        assert copy is not None
+        former_form.put_back(copy)
+
+
+def converted(folder: Path) -> None:
+    for copy in (parameters_in(folder).path, parameters_in(folder).second):
+        assert copy is not None
+        heads = [head.sequence for _, head in convert(copy)]
+        say(heads[-1] if heads else 0)
+
+
+def is_converted(folder: Path, said: list[str]) -> None:
+    """The act done again ends it, and nothing of it is lost."""
+    converted(folder)
+    plays_on(folder, [*said, "21"])
 
 
 def start(folder: Path) -> None:
@@ -237,7 +259,7 @@ def make_keys(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened_in(folder: Path) -> Iterator[tuple[OpenedJournal, list[SqliteJournal]]]:
+def opened_in(folder: Path) -> Iterator[tuple[OpenedJournal, list[DiskJournal]]]:
     """What a start opens, and both copies of it."""
     opened = open_copies(parameters_in(folder))
     try:
@@ -264,7 +286,7 @@ def plays_on(folder: Path, said: list[str]) -> None:
 def is_brought(folder: Path, said: list[str]) -> None:
     """What was reported lies there whole, and the act done again brings the rest."""
     path = parameters_in(folder).path
-    with contextlib.closing(SqliteJournal(path, read_only=True)) as journal:
+    with contextlib.closing(DiskJournal(path, read_only=True)) as journal:
         for one in journal.closed:
             file = folder / "archive" / volume_path(path, one.number).name
             assert file.exists() or file.name not in said, f"{file.name} is lost"
@@ -281,7 +303,7 @@ def is_fetched(folder: Path, said: list[str]) -> None:
         path = parameters_in(folder).path.parent.parent / name
         assert path.exists(), f"{name} is lost"
     list(fetch(parameters_in(folder), folder / "archive"))
-    aside = list((folder / "card").glob("journal.sqlite.replaced-*"))
+    aside = list((folder / "card").glob("journal.jsonl.replaced-*"))
     assert aside, "the damaged file is lost"
     plays_on(folder, [])
 
@@ -369,6 +391,7 @@ class Act:
 ACTS = (
     Act("first start", begin, start, plays_on),
     Act("records and a change of volume", three_volumes, play, plays_on),
+    Act("conversion of a former journal", former, converted, is_converted),
     Act("archive", three_volumes, bring, is_brought),
     Act("fetch", broken, fetch_back, is_fetched),
     Act("removal", archived, remove, is_removed),
@@ -399,7 +422,7 @@ def now_in(folder: Path) -> tuple[Files, dict[str, int]]:
                 with open(path, "rb") as file:
                     content = file.read()
                     number = os.fstat(file.fileno()).st_ino
-            except FileNotFoundError:  # SQLite's own thread of deletion is this very call
+            except FileNotFoundError:  # it was renamed meanwhile
                 continue
             files[os.path.normpath(place + name)] = content
             inodes[os.path.normpath(place + name)] = number

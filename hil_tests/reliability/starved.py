@@ -287,7 +287,7 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
         disk = ended.enter_context(Disk(folder))
         group = Group()
         ended.callback(group.close)
-        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.sqlite"))
+        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.jsonl"))
         table = ended.enter_context(GroupedTable(plan, folder / "table", group))
         ways: dict[str, tuple[Starving, float]] = {
             "processor 30 %": (group.quota, 10.0),

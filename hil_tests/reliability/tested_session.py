@@ -107,11 +107,11 @@ class TestedSession(Session):
 
     @property
     def journal(self) -> Path:
-        return self.folder / "journal.sqlite"
+        return self.folder / "journal.jsonl"
 
     @property
     def second(self) -> Path:
-        return self.folder / "journal-second.sqlite"
+        return self.folder / "journal-second.jsonl"
 
     def step_clock(self, offset_s: float) -> None:
         """Have the service's wall clock stand that far from the true one."""

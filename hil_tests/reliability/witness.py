@@ -24,7 +24,7 @@ from typing import Any
 
 from hil_tests.reliability.required import Observation, RequiredLamps, RequiredMotor, matches
 from hil_tests.table_under_test.lamps import against_truth, values_of
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.history import Round, ended_by
 from shaker_ctl.journal.record import Damage, Head, walk
@@ -88,7 +88,7 @@ class Witness:
         """New steps of the journal, and what is wrong with its chain since the last look."""
         steps: list[RecordedStep] = []
         try:
-            with closing(SqliteJournal(self.journal, read_only=True)) as book:
+            with closing(DiskJournal(self.journal, read_only=True)) as book:
                 head = self._head or book.start
                 for link in walk(head, book.read(head.sequence + 1), "journal"):
                     if isinstance(link, Damage):
@@ -116,7 +116,7 @@ class Witness:
 
     @staticmethod
     def _last_of(path: Path) -> int:
-        with closing(SqliteJournal(path, read_only=True)) as book:
+        with closing(DiskJournal(path, read_only=True)) as book:
             return book.head().sequence
 
     def second_differs(self, patience_s: float = 1.0) -> str:
@@ -124,7 +124,7 @@ class Witness:
         until_s = time.monotonic() + patience_s
         while True:
             try:
-                with closing(SqliteJournal(self.second, read_only=True)) as book:
+                with closing(DiskJournal(self.second, read_only=True)) as book:
                     here = book.head()
                     there = next(iter(self._first(here.sequence)), None)
             except JournalError as error:
@@ -136,7 +136,7 @@ class Witness:
             time.sleep(0.05)
 
     def _first(self, sequence: int) -> list[bytes]:
-        with closing(SqliteJournal(self.journal, read_only=True)) as book:
+        with closing(DiskJournal(self.journal, read_only=True)) as book:
             return [record.hash for record in book.read(sequence, sequence)]
 
     # ── Judging ─────────────────────────────────────────────────────────────

@@ -30,8 +30,8 @@ def called(*words: str) -> subprocess.CompletedProcess[str]:
 def table_below(root: Path) -> dict[str, Any]:
     """The settings of a table whose files all lie below `root`."""
     data = root / "var/lib/shaker-ctl"
-    second = str(root / "media/journal.sqlite")
-    paths = {"path": str(data / "journal.sqlite"), "pictures": str(data / "pictures")}
+    second = str(root / "media/journal.jsonl")
+    paths = {"path": str(data / "journal.jsonl"), "pictures": str(data / "pictures")}
     users = {"users_file": str(root / "etc/shaker-ctl/users.toml")}
     return {"journal": {**paths, "second": second}, "console": users}
 
@@ -89,7 +89,7 @@ def test_one_flipped_byte_is_found_wherever_it_is(small: Any) -> None:
     assert backup.write(file, places, found) == 3
     assert file.stat().st_mode & 0o777 == 0o600
     whole = file.read_bytes()
-    for name in ("settings.toml", "users.toml", "journal.sqlite"):
+    for name in ("settings.toml", "users.toml", "journal.jsonl"):
         at = whole.index(b"\0" + name.encode() + b"\0") + 1  # its content, not its header
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         with pytest.raises(backup.BackupError, match=name):

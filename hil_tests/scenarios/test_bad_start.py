@@ -132,8 +132,8 @@ def with_a_stick(session: Session, name: str, wait_s: float) -> Path:
     stick = session.folder / name
     stick.mkdir()
     text = (session.folder / "settings.toml").read_text("utf-8")
-    text = text.replace(str(session.folder / "journal.sqlite"), f"{stick}-main.sqlite")
-    text = text.replace(str(session.folder / "journal-second.sqlite"), f"{stick}/journal.sqlite")
+    text = text.replace(str(session.folder / "journal.jsonl"), f"{stick}-main.jsonl")
+    text = text.replace(str(session.folder / "journal-second.jsonl"), f"{stick}/journal.jsonl")
     file = session.folder / f"{name}.toml"
     file.write_text(text.replace("[journal]", f"[journal]\nmedia_wait_s = {wait_s}"), "utf-8")
     with contextlib.closing(open_copies(settings.load(file).journal)) as opened:
@@ -147,7 +147,7 @@ def test_a_stick_that_never_comes_ends_the_start_to_be_tried_again(session: Sess
     done = start_with(session, "", "", with_a_stick(session, "never", 2.0))
     assert done.returncode == 1, "65 would never be tried again"
     assert last_line(done).startswith("journal-second-missing")
-    assert str(session.folder / "never" / "journal.sqlite") in last_line(done)
+    assert str(session.folder / "never" / "journal.jsonl") in last_line(done)
     assert "Traceback" not in done.stderr
     assert_motor_is_off(session)
 

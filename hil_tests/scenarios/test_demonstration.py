@@ -47,7 +47,7 @@ def test_a_table_opens_plays_and_reports_without_a_difference(tmp_path: Path) ->
 
 
 def test_an_earlier_report_is_not_written_over(tmp_path: Path) -> None:
-    (tmp_path / "journal.sqlite").touch()
+    (tmp_path / "journal.jsonl").touch()
     done = play(tmp_path, "--rounds", "1")
     assert done.returncode == 1
     assert "holds an earlier report" in done.stderr

@@ -119,8 +119,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             session.write_settings()
             config = session.folder / "settings.toml"
             text = config.read_text()
-            here = json.dumps(str(session.folder / "journal-second.sqlite"))
-            text = text.replace(here, json.dumps(f"{second}/journal.sqlite"))
+            here = json.dumps(str(session.folder / "journal-second.jsonl"))
+            text = text.replace(here, json.dumps(f"{second}/journal.jsonl"))
             config.write_text(text)
             seal.keys(folder / "approver.key", config.parent / place.PUBLIC_KEY, unguarded=True)
             computer = Computer(root, machine="aarch64", path=str(root / "usr/bin"))
@@ -209,11 +209,11 @@ def with_a_console_that_is_not_there(bench: Bench) -> None:
 
 
 def with_both_copies_on_one_medium(bench: Bench) -> None:
-    bench.edit(f"{bench.second}/journal.sqlite", f"{bench.session.folder}/copy.sqlite")
+    bench.edit(f"{bench.second}/journal.jsonl", f"{bench.session.folder}/copy.jsonl")
 
 
 def without_the_second_medium(bench: Bench) -> None:
-    bench.edit(f"{bench.second}/journal.sqlite", "/media/nothing-here/journal.sqlite")
+    bench.edit(f"{bench.second}/journal.jsonl", "/media/nothing-here/journal.jsonl")
 
 
 def without_a_pin_tool(bench: Bench) -> None:

@@ -19,7 +19,7 @@ from hil_tests.scenarios.conftest import telling
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan
 from hil_tests.waiting import until
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.seal import fault, manifest, place
 from shaker_ctl.service.status_socket import read_status
 
@@ -133,7 +133,7 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
     table.story.expect("the result is still lit", still["glowing"] == lit["glowing"], still)
     said = table.ended_with(65)
     table.story.expect("it names the file", "vision/table/tilt.py" in said, said)
-    book = SqliteJournal(table.session.folder / "journal.sqlite", read_only=True)
+    book = DiskJournal(table.session.folder / "journal.jsonl", read_only=True)
     plain = [record.plain for record in book.read()]
     book.close()
     ended = [

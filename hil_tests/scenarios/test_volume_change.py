@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from pathlib import Path
 
 import pytest
 
 from hil_tests.scenarios.table import Table
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_copies import survey
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
+from shaker_ctl.adapters.tests.written import changed, flipped
 from shaker_ctl.journal.parameters import JournalParameters
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
@@ -21,9 +21,7 @@ SMALL = 100
 
 def journal_of(table: Table) -> JournalParameters:
     folder = Path(table.session.folder)
-    return JournalParameters(
-        path=folder / "journal.sqlite", second=folder / "journal-second.sqlite"
-    )
+    return JournalParameters(path=folder / "journal.jsonl", second=folder / "journal-second.jsonl")
 
 
 def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_the_round(
@@ -42,7 +40,7 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
 
     # ── A round lies in one volume, and each is found again ──
     table.story.expect("the second copy has the same volumes", second_follows(parameters))
-    book = SqliteJournal(parameters.path, read_only=True)
+    book = DiskJournal(parameters.path, read_only=True)
     for one in book.closed[1:]:
         begins = next(book.read(one.first, one.first)).plain
         table.story.expect("a volume begins with its own record", begins["kind"] == "volume")
@@ -60,12 +58,9 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
 
     # ── Somebody writes into a closed volume ──
     number = table.betting()
-    with sqlite3.connect(parameters.path) as db:
-        db.execute("DROP TRIGGER record_stays")
-        db.execute("UPDATE record SET round = 9999 WHERE sequence = 5")
-    db.close()
+    changed(parameters.path, 5, flipped)
     table.await_end(90.0)
-    book = SqliteJournal(parameters.path, read_only=True)
+    book = DiskJournal(parameters.path, read_only=True)
     decided = [
         command
         for record in book.read(max(1, book.head().sequence - 200))
@@ -77,7 +72,7 @@ def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_th
     table.story.expect("the round in hand was settled first", number in ended, ended)
     table.story.expect("the break is on record", "journal_broken" in kinds, kinds)
     log = (table.session.folder / "service.log").read_text("utf-8")
-    table.story.expect("one line says which volume", "journal.sqlite: record 5" in log)
+    table.story.expect("one line says which volume", "journal.jsonl: record 5" in log)
 
 
 def restarted(table: Table) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import against_truth, toss_at
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.history import InHand, Round
 
 Truth = dict[str, Any]
@@ -67,7 +67,7 @@ def rounds_of(
             if change["areas"]:
                 driven.setdefault(change["round"], (change["t_staged"], change["t"]))
     in_hand = InHand()
-    with closing(SqliteJournal(journal)) as book:
+    with closing(DiskJournal(journal)) as book:
         ended = [one for record in book.read() for one in in_hand.take(record.plain)]
     return [
         _round(told, tosses, burnt.get(told.number, []), driven.get(told.number), folder, profile)

@@ -236,8 +236,8 @@ class Session:
                 },
             },
             "journal": {
-                "path": str(self.folder / "journal.sqlite"),
-                "second": str(self.folder / "journal-second.sqlite"),
+                "path": str(self.folder / "journal.jsonl"),
+                "second": str(self.folder / "journal-second.jsonl"),
                 "pictures": str(self.folder / "pictures"),
             },
             "page": {"port": 0, "login": False, "state_dir": str(self.folder / "page")},

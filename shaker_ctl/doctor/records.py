@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_copies import survey
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.console import accounts
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
@@ -161,7 +161,7 @@ def _recovered(
     newest run. Raises ShakerError."""
     if not volume_numbers(journal.path):
         return None, None
-    with closing(SqliteJournal(journal.path, read_only=True)) as store:
+    with closing(DiskJournal(journal.path, read_only=True)) as store:
         found, then = recovered(store, _rules(book, table), book)
         return found.state, then
 

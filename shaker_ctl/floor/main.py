@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import signal
@@ -202,8 +201,7 @@ def export_(
         batches = (store.records(kept.id, first, first + 999) for first in steps)  # type: ignore[assignment]
     for records in batches:
         for record in records:
-            line = {"hash": record.hash.hex(), "body": record.body.decode("utf-8", "replace")}
-            typer.echo(json.dumps(line, ensure_ascii=False))
+            typer.echo(record.exported, nl=False)
 
 
 # ── Setting up ──────────────────────────────────────────────────────────────

@@ -14,9 +14,9 @@ from shaker_ctl.parameters import Parameters, bounded
 class JournalParameters(Parameters):
     """The table's memory."""
 
-    path: Path = Path("/var/lib/shaker-ctl/journal.sqlite")
-    """The journal's first volume; the later ones stand beside it as `journal-000002.sqlite` and so
-    on. On a medium that survives power loss; SQLite adds `-wal` and `-shm` beside the open one.
+    path: Path = Path("/var/lib/shaker-ctl/journal.jsonl")
+    """The journal's first volume; the later ones stand beside it as `journal-000002.jsonl` and so
+    on. On a medium that survives power loss.
     """
 
     second: Path | None = None

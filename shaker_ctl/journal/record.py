@@ -33,6 +33,13 @@ STEP_MARK = b'"kind":"step"'
 """Stands in the body of every step of the rules, and of no other record."""
 
 
+LINE = b'{"hash":"%s","record":%s}'
+"""A record as every file has it: its hash in hexadecimal digits, and its body to the byte."""
+
+BODY_AT = len(LINE % (bytes(64), b"")) - 1
+"""Where the body begins."""
+
+
 @frozen
 class Entry:
     """What the service wants remembered: one fact, already plain."""
@@ -71,7 +78,7 @@ class Record:
     @property
     def exported(self) -> bytes:
         """The record as it was hashed, to the byte, with its hash: a line of every export."""
-        return b'{"hash":"%s","record":%s}\n' % (self.hash.hex().encode(), self.body)
+        return LINE % (self.hash.hex().encode(), self.body) + b"\n"
 
 
 @frozen
@@ -163,14 +170,14 @@ def out_of_frame(plain: Mapping[str, Plain], sequence: int) -> str:
 def is_seen_framed(body: bytes, sequence: int) -> bool:
     """Whether a body is seen, without being decoded, to be a step in its frame, at this place.
 
-    False says nothing: then decode it. As for `names_round`, what follows the mark is of the body.
+    False says nothing: then decode it. As for `number_in`, what follows the mark is of the body.
     """
     at = body.rfind(b',"sequence":%d,"wall":"' % sequence)
     return (
         at >= 0
         and body.find(b"}", at) == len(body) - 1
-        and STEP_MARK in body
-        and b'"event":{' in body
+        and body.rfind(STEP_MARK) >= 0  # from the end, where keys as these stand
+        and body.rfind(b'"event":{') >= 0
         and (b'"decision":[{' in body or b'"decision":[]' in body)
     )
 
@@ -231,17 +238,27 @@ def names_its_record(
     return read
 
 
-def names_round(body: bytes, number: Plain) -> bool:
-    """Whether a body is seen, without being decoded, to name this round (None: no round) as its
-    own. False says nothing: then decode it.
+MAX_INTEGER = (1 << 63) - 1
+"""No record and no round is beyond it."""
 
-    `body`: what `link` wrote, as its hash shows. In a string, a quotation mark follows a backslash
-    and no comma, so what is found is a key with its value. No object but the body ends after it,
-    so it is the body's own.
+
+def number_in(body: bytes, key: str) -> int | None:
+    """Return the number that a body has under a key of its own; None where it has none there.
+
+    Mostly seen without decoding. In a string, a quotation mark follows a backslash and no comma, so
+    what is found is a key with its value; no object but the body ends after it, so it is its own.
     """
-    spelled = b"null" if number is None else ascii(number).encode()
-    at = body.rfind(b',"round":%b,' % spelled)
-    return at >= 0 and body.find(b"}", at) == len(body) - 1
+    mark = b',"%s":' % key.encode()
+    at = body.rfind(mark)
+    if at >= 0 and body.find(b"}", at) == len(body) - 1:
+        spelled = body[at + len(mark) : body.find(b",", at + 1)]
+        if spelled == b"null" or (spelled.isdigit() and len(spelled) < 19):
+            return None if spelled == b"null" else int(spelled)
+    try:
+        number = json.loads(body)[key]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return number if type(number) is int and abs(number) <= MAX_INTEGER else None
 
 
 def _played(number: Plain) -> int | None:

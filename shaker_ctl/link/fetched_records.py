@@ -15,9 +15,9 @@ from typing import Any
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.disk import volume_file
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
+from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.packing import Ack, ProtocolError
@@ -45,7 +45,7 @@ def pull(parameters: LinkParameters, folder: Path) -> Iterator[str]:
 
 
 def _missing(floor: _Floor, path: Path, folder: Path) -> Iterator[str]:
-    with closing(SqliteJournal(path, read_only=True)) as journal:
+    with closing(DiskJournal(path, read_only=True)) as journal:
         wanted = [one for one in journal.closed if journal.verify_closed(one)[1] is not None]
         if not wanted:
             yield "every closed volume is here and whole; nothing was asked for"
@@ -70,7 +70,7 @@ def _whole(floor: _Floor, target: Path) -> str:
     if volume_numbers(target):
         raise RefusedError(f"{target} is there already", remedy="Give an empty folder")
     ack = floor.acknowledged()
-    with closing(SqliteJournal(target, identity=ack.identity)) as made:
+    with closing(DiskJournal(target, identity=ack.identity)) as made:
         batch: list[Record] = []
         for record in floor.records(ack.identity, genesis(ack.identity), ack.head.sequence):
             batch.append(record)
@@ -119,11 +119,11 @@ class _Floor:
         """Yield the records behind `before` up to `last`, each proved by the one before it."""
         head = before
         while head.sequence < last:
-            for body in self._bodies(identity, head.sequence + 1):
+            for record in packing.chained(head, self._bodies(identity, head.sequence + 1)):
                 if head.sequence == last:
                     return
-                head = Head(head.sequence + 1, chain_hash(head.hash, body))
-                yield Record(head.sequence, head.hash, body)
+                head = Head(record.sequence, record.hash)
+                yield record
 
     def _bodies(self, identity: str, first: int) -> list[bytes]:
         self._wait(lambda: self._connection.is_connected)

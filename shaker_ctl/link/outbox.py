@@ -9,9 +9,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.link.packing import BATCH_RECORDS, Ack, Batch, within_bounds
@@ -109,7 +109,7 @@ class Outbox:
         self._follower, self._taken = None, []
 
 
-def opened(path: Path) -> SqliteJournal:
+def opened(path: Path) -> DiskJournal:
     """Open the journal for looking. Raises JournalError."""
     if not volume_numbers(path):
         raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")

@@ -15,6 +15,7 @@ import re
 import struct
 import zlib
 from collections.abc import Sequence
+from itertools import accumulate, islice
 from typing import Any
 
 from shaker_ctl.errors import ShakerError
@@ -118,14 +119,17 @@ def unpack(payload: bytes) -> Batch:
         raise ProtocolError(f"{count} records in one batch, at most {BATCH_RECORDS}")
     if before.sequence + count > head:
         raise ProtocolError("a batch beyond the head that it names")
-    records = []
-    at = before
-    for body in bodies_of(rest, count):
-        at = Head(at.sequence + 1, chain_hash(at.hash, body))
-        records.append(Record(at.sequence, at.hash, body))
-    if at.hash != digest(header, "end"):
+    batch = Batch(session, named(identity), before, chained(before, bodies_of(rest, count)), head)
+    if batch.end.hash != digest(header, "end"):
         raise ProtocolError("the records do not lead where the batch says that they do")
-    return Batch(session, named(identity), before, tuple(records), head)
+    return batch
+
+
+def chained(before: Head, bodies: list[bytes]) -> tuple[Record, ...]:
+    """Return the records that bodies in a row are, the first of which follows `before`."""
+    hashes = accumulate(bodies, chain_hash, initial=before.hash)
+    numbers = range(before.sequence + 1, before.sequence + 1 + len(bodies))
+    return tuple(map(Record, numbers, islice(hashes, 1, None), bodies))
 
 
 def bodies_of(data: bytes, count: int) -> list[bytes]:

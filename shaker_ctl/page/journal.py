@@ -14,10 +14,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import DisputesError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import history
@@ -32,7 +32,7 @@ MAX_RECORDS = 20_000
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[SqliteJournal]:
+def opened(path: Path) -> Iterator[DiskJournal]:
     """Open a journal for looking. Raises JournalError where that is not possible."""
     if not volume_numbers(path):
         raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")

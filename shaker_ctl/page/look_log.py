@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalError, RefusedError, reraise_as
 from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.page.people import PageLogin
 
-NAME = "looked.sqlite"
+NAME = "looked.jsonl"
 
 VOLUME_RECORDS = 50_000
 """Records at which a volume ends."""
@@ -36,8 +36,7 @@ class LookedLog:
             remedy="Give page.state_dir a folder that the page's user may write",
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._book = SqliteJournal(path)
-        self._book.settle()
+        self._book = DiskJournal(path)
         self._lock = threading.Lock()
 
     def note(self, kind: str, session: PageLogin, what: str) -> None:
@@ -74,5 +73,5 @@ class LookedLog:
             yield record.plain
 
     def close(self) -> None:
-        """Close the file; no log stays beside it."""
+        """Close the file."""
         self._book.close()

@@ -125,10 +125,10 @@ def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], ke
         parse({"camera": camera}, source="x")
 
 
-@pytest.mark.parametrize("second", ["journal.sqlite", "../{}/journal.sqlite", "link.sqlite"])
+@pytest.mark.parametrize("second", ["journal.jsonl", "../{}/journal.jsonl", "link.jsonl"])
 def test_the_second_copy_is_another_file(tmp_path: Path, second: str) -> None:
-    journal = {"path": str(tmp_path / "journal.sqlite")}
-    (tmp_path / "link.sqlite").symlink_to("journal.sqlite")
+    journal = {"path": str(tmp_path / "journal.jsonl")}
+    (tmp_path / "link.jsonl").symlink_to("journal.jsonl")
     journal["second"] = str(tmp_path / second.format(tmp_path.name))
     with pytest.raises(SettingsError, match=r"x: journal\.second is the same file"):
         parse({"journal": journal}, source="x")

@@ -14,7 +14,6 @@ from shaker_ctl.adapters.camera.dice_reader import CameraReader
 from shaker_ctl.adapters.disk.dispute_list import KEY, NAME, Dispute, DisputeList
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.records_watch import RecordsWatch
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.errors import DisputesError, GpioLinkError, JournalCorruptError, SealError
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.rules import events
@@ -30,8 +29,8 @@ def config(tmp_path: Path) -> Path:
     (tmp_path / "stick").mkdir()
     path = tmp_path / "settings.toml"
     path.write_text(
-        f'[journal]\npath = "{tmp_path / "journal.sqlite"}"\n'
-        f'second = "{tmp_path / "stick" / "journal.sqlite"}"\n'
+        f'[journal]\npath = "{tmp_path / "journal.jsonl"}"\n'
+        f'second = "{tmp_path / "stick" / "journal.jsonl"}"\n'
         f'pictures = "{tmp_path / "pictures"}"\n'
     )
     return path
@@ -55,8 +54,6 @@ def touched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(table, "open_copies", note("journal", open_copies))
     check = sealed_start.check_journal
     monkeypatch.setattr(sealed_start, "check_journal", note("standing seal fault", check))
-    begin_log = SqliteJournal.begin_log
-    monkeypatch.setattr(SqliteJournal, "begin_log", note("log", begin_log))
     monkeypatch.setattr(RecordsWatch, "start", note("reader of records"))
     monkeypatch.setattr("shaker_ctl.adapters.camera.dice_camera.DiceCamera.start", note("camera"))
     stop = note("camera stopped", CameraReader.stop)
@@ -85,8 +82,7 @@ def test_journal_and_seal_are_proved_before_camera_pins_lamps_and_consoles(
         started(load(config), config)
     assert touched == [
         *("journal", "standing seal fault", "camera"),
-        *("log", "log", "reader of records"),  # both copies: nobody may be at them then
-        *("pins", "camera stopped"),
+        *("reader of records", "pins", "camera stopped"),
     ]
 
 
@@ -117,7 +113,7 @@ def test_with_a_damaged_journal_nothing_outside_is_touched(
     parameters.path.write_bytes(content)
     for _ in range(2):
         touched.clear()
-        with pytest.raises(JournalCorruptError, match=r"journal\.sqlite"):
+        with pytest.raises(JournalCorruptError, match=r"journal\.jsonl"):
             started(load(config), config)
         assert touched == ["journal", "camera stopped"]
 

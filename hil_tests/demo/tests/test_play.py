@@ -52,7 +52,7 @@ def test_a_report_folder_that_cannot_be_is_refused_first(tmp_path: Path, where: 
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "earlier").mkdir()
-    (tmp_path / "earlier" / "journal.sqlite").touch()
+    (tmp_path / "earlier" / "journal.jsonl").touch()
     with pytest.raises(BenchError) as caught:
         play(Plan(), rounds=1, report=tmp_path / where, plain=True)
     assert caught.value.remedy

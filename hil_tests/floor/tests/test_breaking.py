@@ -12,7 +12,7 @@ from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.waiting import until
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, Head
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import link
@@ -52,7 +52,7 @@ def test_a_clock_that_steps_changes_neither_order_nor_count(house: House, tmp_pa
         "9999-12-31T23:59:59+00:00",
         "2026-11-23T05:59:59+00:00",
     )
-    with closing(SqliteJournal(table.path)) as book:
+    with closing(DiskJournal(table.path)) as book:
         head = book.head()
         for wall in walls * 3:
             entry = Entry("step", {"event": {"type": "TimeChecked"}})

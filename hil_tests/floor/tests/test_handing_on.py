@@ -16,8 +16,8 @@ from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import PlayingTable
 from hil_tests.waiting import until
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor import proof
 from shaker_ctl.floor.store import Store, count_records
@@ -36,7 +36,7 @@ def equal(store: Store, table: InventedTable | PlayingTable) -> bool:
     """Whether every record of the table is in the store once, with its very bytes."""
     kept = store.kept(SITE, table.name)
     assert kept.id is not None
-    with closing(SqliteJournal(table.path, read_only=True)) as book:
+    with closing(DiskJournal(table.path, read_only=True)) as book:
         return store.records(kept.id, 1, 1 << 40) == list(book.read())
 
 
@@ -108,7 +108,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
 ) -> None:
     table = InventedTable(tmp_path / "table", name)
     table.play(2)
-    older = tmp_path / "older.sqlite"
+    older = tmp_path / "older.jsonl"
     shutil.copy(table.path, older)
     table.play(2)
     parameters = house.link_parameters(name, table.settings, again_s=0.5)
@@ -162,20 +162,20 @@ def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
     with closing(house.store()) as store:
         with RunningLink(parameters):
             until(lambda: stored_as(store, table))
-        with closing(SqliteJournal(table.path, read_only=True)) as book:
+        with closing(DiskJournal(table.path, read_only=True)) as book:
             records, head = list(book.read()), book.head()
         second = volume_path(table.path, 2)
         second.rename(tmp_path / "lost")
         (line,) = pull(parameters, tmp_path / "pulled")
         assert line.startswith("volume 2: ")
         shutil.copy(tmp_path / "pulled" / second.name, second)
-        with closing(SqliteJournal(table.path, read_only=True)) as book:
+        with closing(DiskJournal(table.path, read_only=True)) as book:
             assert list(book.read()) == records
             assert book.verify() == (head, None)
-        for file in table.folder.glob("journal*.sqlite*"):
+        for file in table.folder.glob("journal*.jsonl*"):
             file.unlink()
         (line,) = pull(parameters, tmp_path / "all")
-        with closing(SqliteJournal(tmp_path / "all" / "journal.sqlite", read_only=True)) as book:
+        with closing(DiskJournal(tmp_path / "all" / "journal.jsonl", read_only=True)) as book:
             assert list(book.read()) == records
             assert book.verify() == (head, None)
             assert len(book.closed) == 3
@@ -190,7 +190,7 @@ def test_pictures_of_a_disputed_round_come_by_themselves(
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     (pictures / "00000001-0000000001-frame.jpg").write_bytes(picture)
-    with closing(SqliteJournal(table.path)) as book:
+    with closing(DiskJournal(table.path)) as book:
         named = {"frame": {"file": "00000001-0000000001-frame.jpg", "sha256": digest}}
         entry = Entry("step", {"event": {"type": "ReadingMade"}}, round=1)
         wall = "2026-11-23T06:00:00+00:00"

@@ -15,7 +15,7 @@ from hil_tests.floor.show import PlayingTable
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.floor.tests.test_strangers import as_floor, connected
 from hil_tests.waiting import until
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.link.link import STATE_S
 
 ROUNDS = 2
@@ -60,7 +60,7 @@ def test_the_floor_follows_a_table_that_plays(own_house: House, tmp_path: Path) 
     assert len({says["phase"] for _, says in states}) >= 4, "the socket is followed live"
     took_s = states[-1][0] - states[0][0]
     assert len(states) <= took_s / STATE_S + 3, "at most two a second"
-    with closing(SqliteJournal(table.path, read_only=True)) as book:
+    with closing(DiskJournal(table.path, read_only=True)) as book:
         plains = {record.sequence: record.plain for record in book.read()}
     for number, says in results().items():
         event = plains[says["sequence"]]["event"]

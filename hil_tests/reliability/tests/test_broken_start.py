@@ -19,7 +19,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 @pytest.fixture(params=[1, 2])
 def session(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     """A table's journal in two copies, of so many volumes, with twenty records in the last."""
-    main, second = tmp_path / "journal.sqlite", tmp_path / "journal-second.sqlite"
+    main, second = tmp_path / "journal.jsonl", tmp_path / "journal-second.jsonl"
     copies = open_copies(JournalParameters(path=main, second=second))
     assert copies.second is not None
     for volume in range(request.param):

@@ -14,8 +14,8 @@ from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.large_journal import RECORDS_A_ROUND, make
 from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.table_under_test.session import Plan
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.dispute_list import known
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.adapters.disk.volume_archive import KEPT_ROUNDS, KEPT_VOLUMES
 from shaker_ctl.journal.parameters import JournalParameters
 
@@ -80,7 +80,7 @@ def test_a_round_disputed_in_play_stays_at_the_table_until_it_is_settled(bench: 
         done = command(bench, *act, "a five")
         assert done.stdout == f"open disputes: {DISPUTED}\n", done
         play(bench, "ready")
-        with closing(SqliteJournal(bench.session.journal, read_only=True)) as book:
+        with closing(DiskJournal(bench.session.journal, read_only=True)) as book:
             assert known(book.milestones()).open == (DISPUTED,)
         assert command(bench, "archive", f"{bench.session.folder}/archive").returncode == 0
         refused = remove(bench)

@@ -40,7 +40,7 @@ def table() -> Iterator[TableFiles]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("journal.sqlite", "journal-000002.sqlite", "stick/journal.sqlite", "journal.proved.json"),
+        *("journal.jsonl", "journal-000002.jsonl", "stick/journal.jsonl", "journal.proved.json"),
         *("journal.tables.sqlite", "pictures/disputes.jsonl", "users.toml"),
         *("lamp-memory.json", "calibration.png"),
         *("settings.toml", "seal.json", "seal.pub", *MODEL),
@@ -58,26 +58,9 @@ def test_damage_is_named_or_changes_nothing(table: TableFiles, name: str) -> Non
         assert seen[BAD_MEMORY] > 40, seen
 
 
-def test_the_schema_page_of_a_journal_is_read_byte_by_byte_without_a_traceback(
-    table: TableFiles,
-) -> None:
-    """A high bit in the text of the schema is an error of SQLite's module, not of SQLite."""
-    file = table.folder / "journal.sqlite"
-    content = file.read_bytes()
-    sound = table.facts(is_seal_looked_at=False)
-    seen = Counter[str]()
-    for at in range(100, 4096, 61):
-        if content[at]:
-            file.write_bytes(content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :])
-            seen[table.outcome(sound, is_guarded=True)] += 1
-    file.write_bytes(content)
-    assert not [outcome for outcome in seen if outcome.startswith((TRACEBACK, CHANGED))], seen
-    assert seen.total() > 20
-
-
 def test_a_volume_record_whose_kind_is_misspelt_is_named(table: TableFiles) -> None:
     """What a person has had removed is asked of records that nothing has verified yet."""
-    file = table.folder / "journal-000002.sqlite"
+    file = table.folder / "journal-000002.jsonl"
     content = file.read_bytes()
     sound = table.facts(is_seal_looked_at=False)
     at = content.index(b'"kind":"volume"')
@@ -103,14 +86,13 @@ def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
 @pytest.mark.parametrize(
     ("name", "status"),
     [
-        ("journal.sqlite", "status 65: journal-damaged"),
-        ("journal-000002.sqlite", "status 65: journal-corrupt"),
-        ("stick/journal-000002.sqlite", "status 65: journal-corrupt"),
-        ("journal.sqlite.lock", "status 1: journal-write"),
-        ("journal-000002.sqlite-wal", "status 65: journal-corrupt"),
+        ("journal.jsonl", "status 65: journal-damaged"),
+        ("journal-000002.jsonl", "status 65: journal-corrupt"),
+        ("stick/journal-000002.jsonl", "status 65: journal-corrupt"),
+        ("journal.jsonl.lock", "status 1: journal-write"),
         ("journal.proved.json", STARTS),
         ("journal.tables.sqlite", STARTS),
-        ("journal-000003.sqlite.founding", STARTS),
+        ("journal-000003.jsonl.founding", STARTS),
     ],
 )
 def test_a_planted_link_leads_no_start_astray(

@@ -9,6 +9,6 @@ from shaker_ctl import settings
 
 
 def test_the_starved_table_takes_its_settings(tmp_path: Path) -> None:
-    told = settings.parse(starved.settings_with(tmp_path / "journal.sqlite"), source="starved")
+    told = settings.parse(starved.settings_with(tmp_path / "journal.jsonl"), source="starved")
     assert told.motion.shake.min_s == told.motion.shake.max_s == starved.PLANNED_S
-    assert told.journal.path == tmp_path / "journal.sqlite"
+    assert told.journal.path == tmp_path / "journal.jsonl"

@@ -11,12 +11,12 @@ from typing import Any
 
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.attached import files_of
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.commands.journal.export import verify_export
 from shaker_ctl.journal.record import Entry, link
 
 
-def written(store: SqliteJournal, at: datetime, *entries: Entry) -> None:
+def written(store: DiskJournal, at: datetime, *entries: Entry) -> None:
     for entry in entries:
         wall = at.isoformat(timespec="milliseconds")
         store.write([link(store.head(), entry, monotonic_s=0.0, wall=wall, digests={})])
@@ -37,10 +37,10 @@ def ended(number: int) -> Entry:
 
 def a_table(folder: Path) -> tuple[float, Path]:
     """A table whose story begins in its second volume; return when it begins, and its journal."""
-    path = folder / "journal.sqlite"
+    path = folder / "journal.jsonl"
     (folder / "settings.toml").write_text(f'[journal]\npath = "{path}"\n', "utf-8")
     now = datetime.now(UTC)
-    with closing(SqliteJournal(path)) as store:
+    with closing(DiskJournal(path)) as store:
         opened = Entry("opening", {"day": "2026-11-22"})
         written(store, now - timedelta(minutes=1), opened, ended(1))
         written(store, now - timedelta(minutes=1), store.next_volume("2026-11-23", {}))

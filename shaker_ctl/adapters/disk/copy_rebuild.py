@@ -9,16 +9,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
-from shaker_ctl.adapters.disk import stray_sqlite_files, volume_file
-from shaker_ctl.adapters.disk.journal_copies import BATCH, copy_forward, hash_at, opened_only
+from shaker_ctl.adapters.disk import kept_aside
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.journal_copies import copy_forward, hash_at, opened_only
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.volume_file import VolumeFile
+from shaker_ctl.adapters.disk.volume_file import found
 from shaker_ctl.errors import (
-    JournalBusyError,
     JournalError,
     JournalWriteError,
     RefusedError,
@@ -62,13 +60,13 @@ def _rebuilt(
         _require_room(source, target_path.parent)
         stamp = unused_stamp(target_path)
         for number in sorted({*volume_numbers(target_path), *range(1, source.volume + 1)}):
-            stray_sqlite_files.move_aside(volume_path(target_path, number), stamp=stamp)
+            kept_aside.move_aside(volume_path(target_path, number), stamp=stamp)
         for one in source.present:  # what was removed stays in its archive
             before = source.closed[: one.number - 1]
-            _write_volume(target_path, source, before, one.last).close_for_good()
+            _write_volume(target_path, source, before, one.last)
         if last is None or not source.closed or last > source.closed[-1].last:
-            _write_volume(target_path, source, source.closed, last).close()
-    with contextlib.closing(SqliteJournal(target_path)) as target:
+            _write_volume(target_path, source, source.closed, last)
+    with contextlib.closing(DiskJournal(target_path)) as target:
         copy_forward(iter(then), target)
         return target.head()
 
@@ -91,17 +89,15 @@ def _sound_in_either(source_path: Path, target_path: Path) -> tuple[int, list[Re
         return last, found
 
 
-def _readable(path: Path) -> SqliteJournal | None:
+def _readable(path: Path) -> DiskJournal | None:
     """Open a copy; None where it cannot be read, which is what a rebuild is for."""
     try:
         return opened_only(path)
-    except JournalBusyError:
-        raise
     except (JournalError, RefusedError):
         return None
 
 
-def _require_sound(source: SqliteJournal) -> Head:
+def _require_sound(source: DiskJournal) -> Head:
     head, damage = source.verify()
     if damage is None:
         return head
@@ -115,7 +111,7 @@ def _require_sound(source: SqliteJournal) -> Head:
     )
 
 
-def _require_same(target: SqliteJournal, source: SqliteJournal) -> None:
+def _require_same(target: DiskJournal, source: DiskJournal) -> None:
     if target.identity != source.identity:
         raise RefusedError(
             f"{target.path} is another journal ({target.identity}) than {source.path}",
@@ -123,7 +119,7 @@ def _require_same(target: SqliteJournal, source: SqliteJournal) -> None:
         )
 
 
-def _require_room(source: SqliteJournal, folder: Path) -> None:
+def _require_room(source: DiskJournal, folder: Path) -> None:
     """Raise RefusedError where the volumes of `source` have no room in `folder`, JournalWriteError
     where it is not there."""
     files = [*(volume_path(source.path, one.number) for one in source.present), source.open_file]
@@ -142,7 +138,7 @@ def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
     """Bring to the source what the target alone has: sound records that go on where it ends.
 
     Raises RefusedError where the source is damaged; where the target is another journal, or is
-    whole and longer; where it holds sound records that cannot be brought. Raises JournalBusyError.
+    whole and longer; where it holds sound records that cannot be brought.
     """
     with contextlib.closing(opened_only(source_path)) as source:
         head = _require_sound(source)
@@ -159,7 +155,7 @@ def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
                 f"at record {head.sequence}",
                 remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
             )
-        with contextlib.closing(SqliteJournal(source_path)) as source:
+        with contextlib.closing(DiskJournal(source_path)) as source:
             copy_forward(_sound_after(head, target), source)
             kept = source.head().sequence
     if kept < end.sequence:
@@ -170,20 +166,18 @@ def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
         )
 
 
-def _forks(target: SqliteJournal, head: Head) -> bool:
+def _forks(target: DiskJournal, head: Head) -> bool:
     """Whether the target has another record where the source ends, so that a person has decided."""
     if head.sequence == 0:
         return False
     try:
         there = hash_at(target, head.sequence)
-    except JournalBusyError:
-        raise
     except JournalError:  # it lies in a volume that is missing
         return False
     return there is not None and there != head.hash
 
 
-def _sound_after(head: Head, journal: SqliteJournal) -> Iterator[Record]:
+def _sound_after(head: Head, journal: DiskJournal) -> Iterator[Record]:
     """Yield the records that follow `head`, up to the first that is not sound."""
     with contextlib.suppress(JournalError):
         for step in walk_chain(head, journal.read(head.sequence + 1), str(journal.path)):
@@ -193,13 +187,8 @@ def _sound_after(head: Head, journal: SqliteJournal) -> Iterator[Record]:
 
 
 def _write_volume(
-    path: Path, source: SqliteJournal, closed: Sequence[Volume], last: int | None
-) -> VolumeFile:
+    path: Path, source: DiskJournal, closed: Sequence[Volume], last: int | None
+) -> None:
     """Write the volume that comes after `closed`, up to its `last` record; None: the open one."""
-    file = volume_path(path, len(closed) + 1)
     records = source.read(closed[-1].last + 1 if closed else 1, last)
-    volume_file.found(file, source.identity, closed, list(islice(records, BATCH)))
-    written = VolumeFile(file)
-    while batch := list(islice(records, BATCH)):
-        written.append(batch)
-    return written
+    found(volume_path(path, len(closed) + 1), source.identity, closed, records)

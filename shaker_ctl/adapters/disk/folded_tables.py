@@ -21,15 +21,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import (
-    sqlite_complaints,
-    stray_sqlite_files,
-    volume_file,
-    volume_queries,
-)
+from shaker_ctl.adapters.disk import table_complaints, volume_lines
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.whole_file import opened
 
 Told = dict[str, Any]
 """What is kept beside the tables, as JSON has it."""
@@ -41,7 +37,7 @@ _KEPT = (
 _ROW = "SELECT kind, sequence, told, mark FROM kept WHERE kind = ? AND sequence"
 _CURSOR = "cursor"
 
-DAMAGE = (*sqlite_complaints.COMPLAINTS, ValueError, LookupError, TypeError)
+DAMAGE = (*table_complaints.COMPLAINTS, ValueError, LookupError, TypeError)
 """What a look at damaged tables raises."""
 
 
@@ -113,7 +109,8 @@ class FoldedTables(ABC):
         self._set_out()
         is_there = path.exists()
         try:
-            stray_sqlite_files.require_file(path)
+            if is_there:
+                opened(path).close()  # SQLite would wait for a pipe without end
             self._db = self._connect()
             self._take_up()
             self._follow()
@@ -153,7 +150,7 @@ class FoldedTables(ABC):
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
-        db.execute(f"PRAGMA cache_size=-{volume_queries.CACHE_KB}")
+        db.execute(f"PRAGMA cache_size=-{table_complaints.CACHE_KB}")
         # The chain is the record: what a power cut takes from the tables is made anew from it.
         db.execute("PRAGMA synchronous=OFF")
         db.execute(f"PRAGMA journal_mode={self.LOG}")
@@ -193,11 +190,11 @@ class FoldedTables(ABC):
             for suffix in ("", "-journal", "-wal", "-shm"):
                 self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
             self._db = self._connect()
-            self.path.chmod(volume_file.MODE)
+            self.path.chmod(volume_lines.MODE)
             for statement in (_KEPT, *self.SCHEMA, f"PRAGMA user_version={self.VERSION}"):
                 self._db.execute(statement)
-        except sqlite_complaints.COMPLAINTS as error:
-            raise sqlite_complaints.translated(error, self.path) from error
+        except table_complaints.COMPLAINTS as error:
+            raise table_complaints.translated(error, self.path) from error
         self._set_out()
         self._follow()
 
@@ -227,11 +224,11 @@ class FoldedTables(ABC):
             self.keep(_CURSOR, 0, told)
             self._rows -= 1
             self._db.execute("COMMIT")
-        except sqlite_complaints.COMPLAINTS as error:
-            raise sqlite_complaints.translated(error, self.path) from error
+        except table_complaints.COMPLAINTS as error:
+            raise table_complaints.translated(error, self.path) from error
         finally:
             if self._db.in_transaction:
-                with suppress(*sqlite_complaints.COMPLAINTS):
+                with suppress(*table_complaints.COMPLAINTS):
                     self._db.execute("ROLLBACK")
         self.cursor = Head(last.sequence, last.hash)
 

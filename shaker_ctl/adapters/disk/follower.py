@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.disk_journal import volume_numbers, volume_path
 from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.adapters.disk.sqlite_journal import volume_numbers, volume_path
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal.record import Damage, Head, Record, walk
 

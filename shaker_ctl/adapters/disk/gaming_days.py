@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import DaySheet
@@ -46,7 +46,7 @@ def _beside(day: str, days: int) -> str:
 class GamingDays:
     """The days of one copy, as they stand when it is made."""
 
-    def __init__(self, journal: SqliteJournal, begins: time) -> None:
+    def __init__(self, journal: DiskJournal, begins: time) -> None:
         """`begins`: local time at which a gaming day begins."""
         self._journal, self._begins = journal, begins
         here = {one.number for one in journal.present} if journal.closed else set()

@@ -15,12 +15,15 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.adapters.disk.volume_file import Alive
-from shaker_ctl.errors import JournalAbsentError, JournalBusyError, JournalError, RefusedError
+from shaker_ctl.errors import (
+    JournalAbsentError,
+    JournalError,
+    RefusedError,
+)
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_difference
@@ -37,21 +40,16 @@ from shaker_ctl.journal.recovery import (
 
 log = logging.getLogger(__name__)
 
-Done = TypeVar("Done")
-
 BATCH = 1000
 """Records that are written together."""
-
-BUSY_S = 60.0
-"""Longest wait of a start for a process that keeps a file of the journal from it."""
 
 
 @frozen
 class OpenedJournal:
     """Both copies, sound, and what a person should know though it halts nothing."""
 
-    main: SqliteJournal
-    second: SqliteJournal | None
+    main: DiskJournal
+    second: DiskJournal | None
     notices: tuple[RecoveryFinding, ...]
     lock: JournalLock
 
@@ -60,24 +58,6 @@ class OpenedJournal:
         if self.second is not None:
             self.second.close()
         self.lock.close()
-
-
-def wait_for_lock(act: Callable[[], Done], alive: Alive | None) -> Done:
-    """Do `act`, which can be begun anew; wait while another process keeps a file from it.
-
-    Who reads at idle priority beside a busy computer, or was killed there, may keep a file for
-    half a minute. Raises JournalBusyError after `BUSY_S`.
-    """
-    until_s = time.monotonic() + BUSY_S
-    while True:
-        try:
-            return act()
-        except JournalBusyError as error:  # SQLite has waited for a second
-            if time.monotonic() > until_s:
-                raise
-            log.warning("%s; waiting for it", error)
-            if alive is not None:
-                alive()
 
 
 LOOK_AGAIN_S = 0.5
@@ -120,12 +100,11 @@ def open_copies(parameters: JournalParameters, alive: Alive | None = None) -> Op
     Raises RefusedError where another process writes them. Raises JournalCorruptError where the
     table must halt until a person acts (O-4): the bytes as found are then kept in a folder beside
     the damaged copy, which the message names. Raises JournalAbsentError where one of two copies is
-    not there, and JournalWriteError where a medium refuses, or another process keeps a file for too
-    long.
+    not there, and JournalWriteError where a medium refuses.
     """
     lock = JournalLock(parameters.path)
     try:
-        return wait_for_lock(lambda: _opened_under(lock, parameters, alive), alive)
+        return _opened_under(lock, parameters, alive)
     except BaseException:
         lock.close()
         raise
@@ -142,13 +121,13 @@ def _opened_under(
             remedy="Bring back its medium. Where it is lost for good, a person decides; then: "
             "shaker-ctl journal rebuild --main",
         )
-    main = SqliteJournal(parameters.path)
-    second: SqliteJournal | None = None
+    main = DiskJournal(parameters.path)
+    second: DiskJournal | None = None
     try:
         # Empty: the first start was cut short between the two, or its journal was never written.
         is_empty = main.head().sequence == 0
         if parameters.second is not None and (is_empty or second_is_there):
-            second = SqliteJournal(parameters.second, identity=main.identity)
+            second = DiskJournal(parameters.second, identity=main.identity)
         findings = _compare(
             main, second, lambda copy: copy.verify_start(alive), second_at=parameters.second
         )
@@ -173,11 +152,11 @@ def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list
     Raises JournalError where the main copy cannot be opened at all.
     """
     main = opened_only(parameters.path)
-    second: SqliteJournal | None = None
+    second: DiskJournal | None = None
     findings: list[RecoveryFinding] = []
     heads: list[tuple[Path, Head]] = []
 
-    def walked(copy: SqliteJournal) -> tuple[Head, Damage | None]:
+    def walked(copy: DiskJournal) -> tuple[Head, Damage | None]:
         head, damage = copy.verify()
         heads.append((copy.path, head))
         return head, damage
@@ -186,8 +165,6 @@ def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list
         if parameters.second is not None and volume_numbers(parameters.second):
             try:
                 second = opened_only(parameters.second)
-            except JournalBusyError:
-                raise
             except JournalError as error:
                 damage = Damage(str(parameters.second), 1, None, str(error))
                 findings.append(
@@ -219,28 +196,28 @@ def _goes_on_to(path: Path, head: Head, end: Head) -> bool:
     return bool(newest) and isinstance(newest[0], Record) and newest[0].hash == end.hash
 
 
-def copy_forward(records: Iterator[Record], target: SqliteJournal) -> None:
+def copy_forward(records: Iterator[Record], target: DiskJournal) -> None:
     """Append to `target` what comes next."""
     while batch := list(islice(records, BATCH)):
         target.write(batch)
 
 
-def opened_only(path: Path) -> SqliteJournal:
+def opened_only(path: Path) -> DiskJournal:
     """Open a copy to look at it. Raises RefusedError where there is none, and JournalError."""
     if not volume_numbers(path):
         raise RefusedError(
             f"there is no journal at {path}",
             remedy="Mount its medium, or give its path: --journal, or the settings with --config",
         )
-    return SqliteJournal(path, read_only=True)
+    return DiskJournal(path, read_only=True)
 
 
-Walk = Callable[[SqliteJournal], tuple[Head, Damage | None]]
+Walk = Callable[[DiskJournal], tuple[Head, Damage | None]]
 """A walk over one copy: its sound head, and the first damage."""
 
 
 def _compare(
-    main: SqliteJournal, second: SqliteJournal | None, walk: Walk, *, second_at: Path | None
+    main: DiskJournal, second: DiskJournal | None, walk: Walk, *, second_at: Path | None
 ) -> list[RecoveryFinding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
@@ -271,7 +248,7 @@ def _compare(
 
 
 def _pinpointed(
-    state: CopyState, copy: SqliteJournal, other: CopyState, twin: SqliteJournal
+    state: CopyState, copy: DiskJournal, other: CopyState, twin: DiskJournal
 ) -> CopyState:
     """Name the first wrong byte of a bad record, where the other copy has that record sound."""
     damage = state.damage
@@ -289,12 +266,12 @@ def _pinpointed(
     return replace(state, damage=replace(damage, byte=byte, what=what))
 
 
-def _walked(copy: SqliteJournal, walk: Walk) -> CopyState:
+def _walked(copy: DiskJournal, walk: Walk) -> CopyState:
     head, damage = walk(copy)
     return CopyState(str(copy.path), head, damage, partial(hash_at, copy))
 
 
-def _known_to(copies: Sequence[SqliteJournal], sequence: int) -> int:
+def _known_to(copies: Sequence[DiskJournal], sequence: int) -> int:
     """Return the newest record up to `sequence` whose hash every copy knows: of a volume that was
     removed, the chain has only the last one sealed in."""
     for copy in copies:
@@ -304,7 +281,7 @@ def _known_to(copies: Sequence[SqliteJournal], sequence: int) -> int:
     return sequence
 
 
-def hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
+def hash_at(copy: DiskJournal, sequence: int) -> bytes | None:
     """Return the hash of one record of a copy, unverified; None where it is not there."""
     if sequence == 0:
         return b""
@@ -316,7 +293,7 @@ def hash_at(copy: SqliteJournal, sequence: int) -> bytes | None:
 
 
 def _halted(
-    finding: RecoveryFinding, main: SqliteJournal, second: SqliteJournal | None
+    finding: RecoveryFinding, main: DiskJournal, second: DiskJournal | None
 ) -> JournalError:
     about_second = finding.trouble in (Trouble.SECOND_DAMAGED, Trouble.SECOND_BEHIND)
     concerned = second if about_second else main

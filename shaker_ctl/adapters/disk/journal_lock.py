@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.stray_sqlite_files import MOVE_AWAY
+from shaker_ctl.adapters.disk.kept_aside import MOVE_AWAY
 from shaker_ctl.errors import JournalWriteError, RefusedError, reraise_as
 from shaker_ctl.whole_file import opened
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
 
-from shaker_ctl.adapters.disk import sqlite_complaints, volume_queries
+from shaker_ctl.adapters.disk import table_complaints
 from shaker_ctl.adapters.disk.folded_tables import (
     DAMAGE,
     FoldedTables,
@@ -128,8 +128,8 @@ class TablesReader:
         """The tables as they stand at one moment. Raises JournalError, and ValueError where there
         is no cursor."""
         with (
-            sqlite_complaints.guarded(self._path),
-            closing(volume_queries.reader(self._path)) as db,
+            table_complaints.guarded(self._path),
+            closing(table_complaints.reader(self._path)) as db,
         ):
             db.execute("BEGIN")
             if (kept := kept_in(db)) is None:

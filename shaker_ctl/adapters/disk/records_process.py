@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from shaker_ctl.adapters.disk import volume_proofs
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalError, RefusedError
 
 PAUSE_S = 1.0
@@ -97,13 +97,13 @@ def _idle_priority() -> bool:
 
 
 @contextlib.contextmanager
-def opened(paths: list[Path]) -> Iterator[list[SqliteJournal]]:
+def opened(paths: list[Path]) -> Iterator[list[DiskJournal]]:
     """Open the copies that are there, for looking. Raises JournalError."""
     with contextlib.ExitStack() as stack:
         copies = []
         for path in paths:
             if volume_numbers(path):
-                copy = SqliteJournal(path, read_only=True)
+                copy = DiskJournal(path, read_only=True)
                 stack.callback(copy.close)
                 copies.append(copy)
         yield copies

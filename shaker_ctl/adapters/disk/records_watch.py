@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from shaker_ctl import child_process
 from shaker_ctl.adapters.disk import volume_proofs
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.proofs import Break, Mark, Proofs
 from shaker_ctl.journal.recovery import FETCH
@@ -44,7 +44,7 @@ def _is_idle(pid: int) -> bool:
 class RecordsWatch:
     """One records process. `start` and `stop` once; everything else from any thread."""
 
-    def __init__(self, copies: list[SqliteJournal]) -> None:
+    def __init__(self, copies: list[DiskJournal]) -> None:
         """`copies`: both, as the service has them open."""
         self._copies = copies
         self._kept = volume_proofs.place(copies[0].path)

@@ -1,15 +1,14 @@
 """The journal as people, screens and floor may see it: it ends before a reading that waits for the
 dealer's entry (`rules.blind`).
 
-Owns where it ends. What proves, repairs or resumes a journal reads `SqliteJournal` itself.
+Owns where it ends. What proves, repairs or resumes a journal reads `DiskJournal` itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
-from shaker_ctl.adapters.disk.volume_queries import MAX_INTEGER, newest_before
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import STEP_MARK, Head, Record
 from shaker_ctl.rules import blind
 
@@ -17,16 +16,16 @@ _MARK = b'"%s":true' % blind.KEY.encode()
 """Looked for in the bytes: a damaged record is shown, and named by whoever reads it."""
 
 
-def shown_head(journal: SqliteJournal) -> Head:
+def shown_head(journal: DiskJournal) -> Head:
     """Return the last record that may be shown now.
 
     No volume ends in a round: the open volume holds what is not shown.
     """
-    end = newest_before(journal.open_file, MAX_INTEGER) or SqliteJournal.head(journal)
+    end = journal.newest()
     begin = journal.closed[-1].last if journal.closed else 0
     hidden = None
     for sequence in range(end.sequence, begin, -1):
-        for record in SqliteJournal.read(journal, sequence, sequence):
+        for record in DiskJournal.read(journal, sequence, sequence):
             if STEP_MARK in record.body:
                 if _MARK not in record.body:
                     return end if hidden is None else journal.head_before(hidden)
@@ -34,7 +33,7 @@ def shown_head(journal: SqliteJournal) -> Head:
     return end if hidden is None else journal.head_before(hidden)
 
 
-class ShownJournal(SqliteJournal):
+class ShownJournal(DiskJournal):
     """One copy, opened for looking."""
 
     def head(self) -> Head:
@@ -42,7 +41,7 @@ class ShownJournal(SqliteJournal):
         return shown_head(self)
 
     def read(self, first: int = 1, last: int | None = None) -> Iterator[Record]:
-        """Yield as `SqliteJournal.read`, to the shown end."""
+        """Yield as `DiskJournal.read`, to the shown end."""
         end = self.head().sequence
         yield from super().read(first, end if last is None else min(last, end))
 
@@ -50,7 +49,7 @@ class ShownJournal(SqliteJournal):
 class ShownRecords:
     """A journal that this process writes, as its consoles may see it."""
 
-    def __init__(self, journal: SqliteJournal) -> None:
+    def __init__(self, journal: DiskJournal) -> None:
         self._journal = journal
 
     def head(self) -> Head:

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers, volume_path
-from shaker_ctl.adapters.disk.stray_sqlite_files import clear, look, move_aside
+from shaker_ctl.adapters.disk.kept_aside import clear, move_aside
 from shaker_ctl.adapters.disk.volume_assembly import assemble
-from shaker_ctl.adapters.disk.volume_file import MODE, found
+from shaker_ctl.adapters.disk.volume_file import found
+from shaker_ctl.adapters.disk.volume_lines import Lines
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import opened, sync_folder
@@ -66,7 +67,7 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Re
     not verify, once the others are brought; RefusedError where the folder cannot be written, or
     another process writes there.
     """
-    with closing(SqliteJournal(path, read_only=True)) as journal:
+    with closing(DiskJournal(path, read_only=True)) as journal:
         _make_folder(folder)
         for copy in filter(None, (path, second)):
             if copy.parent.exists() and folder.samefile(copy.parent):
@@ -84,18 +85,17 @@ def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[Re
                 raise trouble
 
 
-def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> RestoredVolume:
+def _brought(journal: DiskJournal, one: Volume, folder: Path) -> RestoredVolume:
     file = journal.file_of(one)
     target = folder / file.name
-    if foreign := look(file).foreign:
-        raise JournalCorruptError(f"{file}: {foreign}", remedy=FETCH)
     if target.exists():
         _require_whole(target, journal, one)
         return RestoredVolume(one.number, target, is_new=False)
     try:
         aside = _copied(file, target, journal, one)
     except JournalCorruptError:
-        _require_ready(journal, one)
+        if (damage := journal.verify_closed(one)[1]) is not None:
+            raise JournalCorruptError(damage.line(), remedy=FETCH) from None
         raise
     with _writing(target):
         os.replace(aside, target)
@@ -103,25 +103,12 @@ def _brought(journal: SqliteJournal, one: Volume, folder: Path) -> RestoredVolum
     return RestoredVolume(one.number, target, is_new=True)
 
 
-def _require_ready(journal: SqliteJournal, one: Volume) -> None:
-    """Raise what keeps a volume at the table from being brought, where it is to blame."""
-    _, damage = journal.verify_closed(one)
-    if damage is not None:
-        raise JournalCorruptError(damage.line(), remedy=FETCH)
-    if look(file := journal.file_of(one)).has_log:
-        raise RefusedError(
-            f"{file} was not closed whole: a crash left its end in the log beside it",
-            remedy="Start the table, which folds the log in; then archive again",
-        )
-
-
 def fetch(parameters: JournalParameters, *folders: Path) -> Iterator[RestoredVolume]:
     """Put whole volumes where one of a copy is missing or broken; yield each as it is done.
 
     They are taken from `folders`, or from the other copy; where none of these has it whole, it is
     put together from what is sound in any of them. A volume that was removed comes back if an
-    archive has it, and may stay away. What is broken is moved aside, and what stands beside a
-    closed volume with it.
+    archive has it, and may stay away. What is broken is moved aside.
 
     The table must be stopped. Raises RefusedError while a service runs, or where a folder holds no
     volume, or none of them one that is wanted; JournalCorruptError where what is there does not
@@ -149,7 +136,7 @@ def lost_records(parameters: JournalParameters, *folders: Path) -> list[int]:
     copies = [path for path in (parameters.path, parameters.second) if path is not None]
     archived = _archived(copies, folders)
     found = set[int]()
-    with closing(SqliteJournal(parameters.path, read_only=True)) as journal:
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         for one in journal.present:
             here = volume_path(parameters.path, one.number)
             places = [volume_path(source, one.number) for source in (*archived, *copies)]
@@ -176,7 +163,7 @@ def _journals_in(folder: Path, names: set[str]) -> list[Path]:
 def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[RestoredVolume]:
     """`sources`: the journals that volumes are taken from."""
     trouble: JournalError | RefusedError | None = None
-    with closing(SqliteJournal(path, read_only=True)) as journal:
+    with closing(DiskJournal(path, read_only=True)) as journal:
         for one in journal.closed:
             try:
                 brought = _fetched(journal, one, sources)
@@ -189,15 +176,13 @@ def _fetch_copy(path: Path, sources: list[Path]) -> Iterator[RestoredVolume]:
         raise trouble
 
 
-def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> RestoredVolume | None:
+def _fetched(journal: DiskJournal, one: Volume, sources: list[Path]) -> RestoredVolume | None:
     """Return None where the volume is whole, or was removed and is nowhere."""
     _, damage = journal.verify_closed(one)
     if damage is None:
         return None
     here = volume_path(journal.path, one.number)
     places = [volume_path(source, one.number) for source in sources]
-    if look(here).foreign:
-        places.insert(0, here)  # alone it may be whole
     there = [file for file in places if os.path.lexists(file)]
     if not there and one.number in journal.removed and not os.path.lexists(here):
         return None
@@ -210,14 +195,12 @@ def _fetched(journal: SqliteJournal, one: Volume, sources: list[Path]) -> Restor
     return RestoredVolume(one.number, here, is_new=True)
 
 
-def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> None:
-    """Put the first of the candidates that is whole at `here`: the file alone, whatever stands
-    beside it; where none is, what is sound in any of them. What stood here is moved aside. Raises
-    JournalCorruptError, RefusedError."""
+def _put_whole(here: Path, candidates: list[Path], journal: DiskJournal, one: Volume) -> None:
+    """Put the first of the candidates that is whole at `here`; where none is, what is sound in any
+    of them. What stood here is moved aside. Raises JournalCorruptError, RefusedError."""
     for file in candidates:
         try:
-            if file != here:
-                _require_whole(file, journal, one)
+            _require_whole(file, journal, one)
             aside = _copied(file, here, journal, one)
             break
         except JournalCorruptError:
@@ -231,7 +214,7 @@ def _put_whole(here: Path, candidates: list[Path], journal: SqliteJournal, one: 
         sync_folder(here.parent)
 
 
-def _assembled(here: Path, candidates: list[Path], journal: SqliteJournal, one: Volume) -> Path:
+def _assembled(here: Path, candidates: list[Path], journal: DiskJournal, one: Volume) -> Path:
     """Write what is sound in any of the candidates to a place beside `here`; return that place.
 
     Raises JournalCorruptError where records are bad in all of them and nobody has accepted it.
@@ -244,11 +227,7 @@ def _assembled(here: Path, candidates: list[Path], journal: SqliteJournal, one: 
             f" or missing in each of {len(candidates)} files: {named}",
             remedy=GIVE_MORE,
         )
-    aside = here.with_name(here.name + ".part")
-    clear(aside)
-    found(aside, journal.identity, journal.closed[: one.number - 1], made.records)
-    _require_whole(aside, journal, one)
-    return aside
+    return _written(here, made.records, journal, one)
 
 
 @frozen
@@ -380,20 +359,19 @@ def _make_lasting(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _copied(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> Path:
-    """Copy to a place beside the target, sync, read back and verify; return that place."""
+def _copied(source: Path, target: Path, journal: DiskJournal, one: Volume) -> Path:
+    """Write what a file has of a volume beside the target, read it back and verify it; return that
+    place."""
+    with closing(Lines(source, read_only=True)) as lines:
+        records = lines.records(one.first, one.last, one.first - 1)
+        return _written(target, records, journal, one)
+
+
+def _written(target: Path, records: Iterable[Record], journal: DiskJournal, one: Volume) -> Path:
     aside = target.with_name(target.name + ".part")
     with _writing(aside):
         clear(aside)
-        with opened(source) as old, aside.open("xb") as new:
-            try:
-                shutil.copyfileobj(old, new, 1 << 20)
-                new.flush()
-                os.fchmod(new.fileno(), MODE)  # and not of what a link in its place names
-                os.fsync(new.fileno())
-            except OSError:
-                aside.unlink()  # it keeps no room on a medium that is full
-                raise
+        found(aside, journal.identity, journal.closed[: one.number - 1], records)
     try:
         _require_whole(aside, journal, one)
     except JournalCorruptError:
@@ -402,7 +380,7 @@ def _copied(source: Path, target: Path, journal: SqliteJournal, one: Volume) -> 
     return aside
 
 
-def _require_whole(file: Path, journal: SqliteJournal, one: Volume) -> None:
+def _require_whole(file: Path, journal: DiskJournal, one: Volume) -> None:
     with suppress(OSError), opened(file) as content:
         # What was just written would be read from memory, and prove nothing of the medium.
         os.posix_fadvise(content.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -9,13 +9,13 @@ What lies between two lost ones fits together, and nothing else proves it.
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.volume_queries import as_bytes, reader
+from shaker_ctl.adapters.disk.volume_lines import Lines
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Head, Record, chain_hash
@@ -58,34 +58,40 @@ def assemble(identity: str, start: Head, one: Volume, files: Sequence[Path]) -> 
     """Put volume `one` of the journal `identity` together from `files`, with as few lost records as
     there can be. `start`: the end of the volume before."""
     with ExitStack() as opened:
-        readers: list[sqlite3.Connection] = []
+        rows: list[Iterator[Record]] = []
         for file in files:
-            with suppress(JournalError, sqlite3.Error, OSError):
-                db = reader(file, alone=True)
-                opened.callback(db.close)
-                if not _is_of_another(db, identity):
-                    readers.append(db)
+            with suppress(JournalError):
+                lines = Lines(file, read_only=True)
+                opened.callback(lines.close)
+                if not _is_of_another(lines.header, identity):
+                    rows.append(_rows(lines, one))
         ways = [_Way(start.hash, None, None)]
         for sequence in range(one.first, one.last + 1):
-            found = [row for db in readers for row in _row(db, sequence)]
-            known = {one.hash} if sequence == one.last else {chain for chain, _ in found}
-            ways = _onward(ways, known, {body for _, body in found})
+            found = [record for each in rows if (record := next(each)).body]
+            known = {one.hash} if sequence == one.last else {each.hash for each in found}
+            ways = _onward(ways, known - {b""}, {each.body for each in found})
     return _made(one, next(way for way in ways if way.hash == one.hash))
 
 
-def _is_of_another(db: sqlite3.Connection, identity: str) -> bool:
+def _is_of_another(header: bytes, identity: str) -> bool:
     """Whether a file says that it is of another journal; it may be too damaged to say anything."""
-    with suppress(sqlite3.Error):
-        return bool(db.execute("SELECT 1 FROM identity WHERE name != ?", (identity,)).fetchone())
-    return False
+    try:
+        said = json.loads(header).get("journal")
+    except (ValueError, AttributeError, RecursionError):
+        return False
+    return isinstance(said, str) and said != identity
 
 
-def _row(db: sqlite3.Connection, sequence: int) -> Iterator[tuple[bytes, bytes]]:
-    """One record of a file, if it can be read."""
-    with suppress(sqlite3.Error):
-        query = "SELECT hash, body FROM record WHERE sequence = ?"
-        for chain, body in db.execute(query, (sequence,)).fetchall():
-            yield as_bytes(chain).ljust(32, b"\0")[:32], as_bytes(body)
+def _rows(lines: Lines, one: Volume) -> Iterator[Record]:
+    """One after the other what a file has of each record of a volume; no body where it has none."""
+    wanted = one.first
+    with suppress(JournalError):
+        for record in lines.records(one.first, one.last, one.first - 1):
+            if record.sequence >= wanted:
+                yield from (Record(at, b"", b"") for at in range(wanted, record.sequence))
+                yield record
+                wanted = record.sequence + 1
+    yield from (Record(at, b"", b"") for at in range(wanted, one.last + 1))
 
 
 def _onward(ways: list[_Way], known: set[bytes], bodies: set[bytes]) -> list[_Way]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
-from shaker_ctl.adapters.disk.stray_sqlite_files import BESIDE, move_aside, preserve
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
+from shaker_ctl.adapters.disk.kept_aside import move_aside, preserve
 from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
@@ -52,7 +51,7 @@ def save(path: Path, proofs: Proofs) -> None:
     Raises OSError, JournalWriteError.
     """
     if path.is_dir() and not path.is_symlink():
-        move_aside(path, ("",))
+        move_aside(path)
     put(path, json.dumps(proofs.to_plain()), mode(0o640))
 
 
@@ -69,7 +68,7 @@ def mark_of(path: Path) -> Mark:
 class VolumeProofStatus:
     """One closed volume of one copy."""
 
-    copy: SqliteJournal
+    copy: DiskJournal
     volume: Volume
 
     @property
@@ -77,13 +76,11 @@ class VolumeProofStatus:
         return volume_path(self.copy.path, self.volume.number)
 
     def mark(self) -> Mark:
-        """How its file stands, and which names stand beside it."""
-        path = self.path
-        found = (n for n, suffix in enumerate(BESIDE) if os.path.lexists(f"{path}{suffix}"))
-        return (*mark_of(path), *found)
+        """How its file stands."""
+        return mark_of(self.path)
 
 
-def volumes(copies: list[SqliteJournal]) -> Iterator[VolumeProofStatus]:
+def volumes(copies: list[DiskJournal]) -> Iterator[VolumeProofStatus]:
     """Yield every closed volume of every copy that was not removed."""
     for copy in copies:
         for volume in copy.present:
@@ -91,7 +88,7 @@ def volumes(copies: list[SqliteJournal]) -> Iterator[VolumeProofStatus]:
 
 
 def unproved(
-    copies: list[SqliteJournal], proofs: Proofs, now_s: float, for_s: float = GOOD_FOR_S
+    copies: list[DiskJournal], proofs: Proofs, now_s: float, for_s: float = GOOD_FOR_S
 ) -> list[VolumeProofStatus]:
     """Return the volumes whose verification is not good any more, or was never."""
     return [
@@ -102,7 +99,7 @@ def unproved(
     ]
 
 
-def next_due(copies: list[SqliteJournal], proofs: Proofs, now_s: float) -> VolumeProofStatus | None:
+def next_due(copies: list[DiskJournal], proofs: Proofs, now_s: float) -> VolumeProofStatus | None:
     """Return the volume to verify next: one that keeps the table closed, then the oldest proof."""
 
     def made_s(one: VolumeProofStatus) -> float:

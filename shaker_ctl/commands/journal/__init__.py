@@ -1,10 +1,10 @@
 """`shaker-ctl journal`: what the table remembers, and whether it can be believed.
 
-The commands read the files themselves, whether the service runs or not. Six commands write:
-`rebuild` writes a copy of the journal, or the list of disputes, anew, `fetch` and `remove` change
-its volumes and keep a record of it (all three refuse while a service runs); `archive` writes files
-into its folder; `dispute` adds a line to `disputes.jsonl`, beside the pictures, and a record of it;
-`export` writes three files into its folder.
+The commands read the files themselves, whether the service runs or not. Seven commands write:
+`rebuild` writes a copy of the journal, or the list of disputes, anew, `convert` a journal of a
+former form, `fetch` and `remove` change its volumes and keep a record of it (all four refuse while
+a service runs); `archive` writes files into its folder; `dispute` adds a line to `disputes.jsonl`,
+beside the pictures, and a record of it; `export` writes three files into its folder.
 
 Every record that is read is checked against the chain. A record that does not fit is shown as far
 as possible, and the command ends with an error that names it (status 65).
@@ -32,6 +32,6 @@ app = typer.Typer(
 for command in (
     *(rounds.last, rounds.show, rounds.events, day_sheet.day, proof.verify, replay.replay),
     *(export.export, statistics.statistics, disputes.dispute),
-    *(copies.rebuild, copies.archive, copies.fetch, copies.remove),
+    *(copies.rebuild, copies.convert, copies.archive, copies.fetch, copies.remove),
 ):
     app.command()(command)

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from shaker_ctl import settings as settings_file
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
 from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_numbers
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.history import until_ended
@@ -44,14 +44,18 @@ class CheckedJournal:
     """An opened journal, read as it stands. Every record is held against its chain on the way, and
     the first that does not fit is remembered."""
 
-    def __init__(self, parameters: JournalParameters, store: SqliteJournal) -> None:
+    def __init__(self, parameters: JournalParameters, store: DiskJournal) -> None:
         self.parameters, self.store = parameters, store
         self._chain = Chain(str(store.path))
 
     def round(self, number: int) -> list[Record]:
-        """Return the records of a round to its end; none where the journal does not know it."""
+        """Return the records of a round to its end; none where the journal does not know it.
+
+        A changed record may hide a round: what could hold it is verified where none is found.
+        """
         records = self.store.read_round(number)
         if not records:
+            self._chain.damage = self.store.round_damage(number) or self.store.verify_open()[1]
             return []
         proved = list(self._chain.over(self.store.head_before(records[0].sequence), records))
         self._chain.damage = self._chain.damage or self.store.round_damage(number)
@@ -152,9 +156,9 @@ class CheckedJournal:
         begins = (one for one in holding if one.first >= behind and any(of(one)))
         return next(of(next(begins))), max(of(ends))
 
-    def unknown_round(self, number: int) -> RefusedError:
+    def unknown_round(self, number: int) -> ShakerError:
         """Return what a person is told who asks for a round that is not there."""
-        return RefusedError(
+        return self.trouble() or RefusedError(
             f"the journal {self.parameters.path} knows no round {number}",
             remedy="shaker-ctl journal last shows which there are",
         )

@@ -12,9 +12,10 @@ import typer
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild as rebuild_copy
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
+from shaker_ctl.adapters.disk.former_journal import convert as convert_copy
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive as archive_volumes
 from shaker_ctl.adapters.disk.volume_archive import (
     delete,
@@ -89,6 +90,23 @@ def _rebuild_disputes(parameters: JournalParameters, *, yes: bool) -> None:
         listed = DisputeList(parameters.pictures, known(opened.main.milestones())).write_anew()
         sealed_start.write(opened, listed.entry())
     screen.print(f"open disputes: {listed.words()}; the list as it was lies beside the new one")
+
+
+def convert(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
+    """Write a journal of a former form, SQLite files, as files of lines. Once, after an upgrade.
+
+    The table must be stopped. Records, hashes and heads stay as they are. The former files are
+    moved aside, never deleted. What was cut short goes on when the command is run again.
+    """
+    parameters = parameters_of(config, journal)
+    become_owner_of(parameters.path.parent)
+    is_any = False
+    for path in filter(None, (parameters.path, parameters.second)):
+        for file, head in convert_copy(path):
+            is_any = True
+            screen.print(f"{visible(file)}: as before, to record {head.line()}", soft_wrap=True)
+    if not is_any:
+        screen.print("no journal of a former form is here")
 
 
 def archive(
@@ -273,7 +291,7 @@ def remove(
     )
 
 
-def _acknowledged(journal: SqliteJournal) -> int | None:
+def _acknowledged(journal: DiskJournal) -> int | None:
     """The last record of this journal that the floor has committed, 0 where the floor holds another
     history; None where this table has no floor."""
     if not LINK_CONFIG.exists():

@@ -21,6 +21,7 @@ from typing import IO, Annotated, Any
 import typer
 
 from shaker_ctl import whole_file
+from shaker_ctl.adapters.disk.volume_lines import record_in
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.errors import JournalCorruptError, RefusedError, reraise_as
@@ -34,9 +35,6 @@ ROUNDS = "rounds.csv"
 
 _MAX_CHAIN_B = 10_000
 """Largest `chain.json`; it has some 200 bytes."""
-
-_BODY_AT = len('{"hash":"","record":') + 64
-"""Where a record begins on its line."""
 
 ROUND_COLUMNS = (
     *("round", "ended", "first", "second", "third"),
@@ -134,7 +132,7 @@ def verify_export(folder: Path) -> Head:
             f"{folder} is no export: {getattr(error, 'strerror', '') or error}",
             remedy="Give a folder that `shaker-ctl journal export` wrote",
         ) from error
-    records = (_record(number, line) for number, line in enumerate(lines, head.sequence + 1))
+    records = (record_in(line, number) for number, line in enumerate(lines, head.sequence + 1))
     for step in walk(head, records, ""):
         if isinstance(step, Damage):
             wrong = f"record {step.sequence} is not what the table wrote"
@@ -148,15 +146,6 @@ def verify_export(folder: Path) -> Head:
         f"{folder / RECORDS}: {wrong}",
         remedy="Ask for the export anew; the table's own journal: shaker-ctl journal verify",
     )
-
-
-def _record(number: int, line: bytes) -> Record:
-    """What was exported; without a hash where it wrote something else."""
-    with contextlib.suppress(ValueError):
-        record = Record(number, bytes.fromhex(line[9:73].decode()), line[_BODY_AT:-1])
-        if line + b"\n" == record.exported:
-            return record
-    return Record(number, b"", line)
 
 
 def with_hash(record: Record) -> dict[str, Any]:

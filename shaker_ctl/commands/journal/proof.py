@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.journal_lock import is_locked
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import (
     Config,
@@ -59,7 +59,7 @@ def verify(
     for path, head in heads:
         screen.print(f"{path}: {head.sequence} records, head {head.hash.hex()}")
     gone = 0
-    with closing(SqliteJournal(parameters.path, read_only=True)) as store, suppress(JournalError):
+    with closing(DiskJournal(parameters.path, read_only=True)) as store, suppress(JournalError):
         gone = len(store.closed) - len(store.present)  # else its record is damaged: told below
     if gone:
         screen.print(f"{gone} closed volumes were removed; their archive holds them")

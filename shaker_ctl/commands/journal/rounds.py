@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -38,6 +39,8 @@ def last(
         rounds = [round_of(book.round(number), number) for number in numbers]
         if len(rounds) < count or rounds[0].first < book.first:
             book.say_what_is_left_out()
+        if rounds:  # what lies between may be a round that no longer says so
+            collections.deque(book.all(first=max(rounds[0].first, book.first)), maxlen=0)
         if as_json:
             typer.echo(json.dumps([_summary(one) for one in rounds], indent=2))
             return

@@ -19,9 +19,9 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.waiting import until
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.picture_folder import newest_pictures
 from shaker_ctl.adapters.disk.shown_journal import ShownRecords
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.console import json_voice, render
 from shaker_ctl.console.desk import CameraView
@@ -63,7 +63,7 @@ class Written:
     """The journal's thread, without a thread: each record is on the disk when `append` returns."""
 
     def __init__(self, path: Path) -> None:
-        self.store = SqliteJournal(path)
+        self.store = DiskJournal(path)
         self._pictures = path.with_name("pictures")
         self._pictures.mkdir()
 
@@ -101,7 +101,7 @@ class Surfaces:
     """A table in its round 1, at the moment before the reader speaks, and all who look at it."""
 
     def __init__(self, folder: Path, entry_mode: str) -> None:
-        self.folder, self.journal = folder, folder / "journal.sqlite"
+        self.folder, self.journal = folder, folder / "journal.jsonl"
         played = Playing(entry_mode=entry_mode).open().settled().revealed().at_rest()
         self.written = Written(self.journal)
         self.written.append("opening", {"note": "a run begins"})

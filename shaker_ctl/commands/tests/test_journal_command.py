@@ -21,7 +21,7 @@ from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.adapters.disk.record_tables import RecordTables, place
-from shaker_ctl.adapters.tests.written import WALL, append, forge
+from shaker_ctl.adapters.tests.written import WALL, append, changed, gone, rewritten, saying
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
 from shaker_ctl.journal.record import Entry
@@ -34,7 +34,7 @@ RUNNER = CliRunner()
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
     """Four ended rounds, a void one among them, and a fifth that is not over."""
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     for number, values in enumerate([(1, 2, 3), (6, 6, 6), None, (4, 4, 1), "open"], start=1):
         decisions: list[list[dict[str, object]]] = [[{"type": "StartToss"}]]
         if values != "open":
@@ -159,7 +159,7 @@ def test_verify_says_that_another_process_writes_where_it_finds_something(
     with closing(JournalLock(journal)):
         assert "another process" not in run("verify", journal=journal)
         if found == "a record":
-            change(journal, "6,6,6", "6,6,5")
+            rewritten(journal, saying("6,6,6", "6,6,5"))
         else:
             journal.write_bytes(b"no journal")
         done = RUNNER.invoke(app, ["verify", "--journal", str(journal)])
@@ -319,7 +319,7 @@ def test_events_that_nothing_fits_say_so_beside_the_answer(
 def test_a_journal_that_is_named_is_replayed_by_the_settings_it_was_played_with(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "journal.sqlite"
+    path = tmp_path / "journal.jsonl"
     rules = TableParameters(profile="ma").model_dump(mode="json")
     append(path, Entry("opening", {"rules": rules}))
     none = ["--config", str(tmp_path / "none.toml")]
@@ -398,7 +398,7 @@ def test_an_export_that_fails_or_finds_nothing_leaves_the_earlier_one(
     assert not list((tmp_path / "new").iterdir())
     with pytest.raises(RefusedError, match="is not before"):
         run("export", str(out), "--from", "2026-11-23", "--to", "2026-11-22", journal=journal)
-    change(journal, "6,6,6", "6,6,5")
+    rewritten(journal, saying("6,6,6", "6,6,5"))
     with pytest.raises(JournalCorruptError, match="record 4"):
         run("export", str(out), journal=journal)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
@@ -421,7 +421,7 @@ def test_an_export_into_what_is_no_folder_is_refused(
 
 def change(journal: Path, old: str, new: str) -> None:
     """Write into the records behind the journal's back."""
-    forge(journal, "UPDATE record SET body = CAST(replace(body, ?, ?) AS BLOB)", old, new)
+    rewritten(journal, saying(old, new))
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_what_does_not_fit_the_chain_is_never_shown_without_saying_so(
     old: str,
     new: str,
 ) -> None:
-    change(journal, old, new)
+    rewritten(journal, saying(old, new))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "settings.toml").touch()
     words = [*words, "--journal", str(journal), "--config", "settings.toml"]
@@ -466,19 +466,22 @@ def test_what_does_not_fit_the_chain_is_never_shown_without_saying_so(
 
 
 def test_a_sound_round_of_a_damaged_journal_is_shown(journal: Path) -> None:
-    change(journal, "6,6,6", "6,6,5")
+    rewritten(journal, saying("6,6,6", "6,6,5"))
     assert "round 4 settled: 4 4 1" in run("show", "4", journal=journal)
 
 
 def test_a_missing_record_is_named(journal: Path) -> None:
-    forge(journal, "DELETE FROM record WHERE sequence = 3")
+    changed(journal, 3, gone)
     with pytest.raises(JournalCorruptError, match="record 3: missing; 4 follows"):
         run("statistics", journal=journal)
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 100, None])
 def test_verify_does_not_send_people_to_verify(journal: Path, content: bytes | None) -> None:
-    journal.write_bytes(journal.read_bytes()[:10_000] if content is None else content)
+    if content is None:
+        changed(journal, 3, gone)
+    else:
+        journal.write_bytes(content)
     with pytest.raises(JournalCorruptError) as caught:
         run("verify", journal=journal)
     assert "journal verify" not in caught.value.line()
@@ -504,7 +507,7 @@ def test_words_are_shown_as_they_were_written(journal: Path, tmp_path: Path) -> 
     shown = run("show", "1", journal=journal)
     assert "[/x] :die:" in shown
     assert "die [/y] [red]cocked" in shown
-    named = tmp_path / "[" / "journal.sqlite"
+    named = tmp_path / "[" / "journal.jsonl"
     named.parent.mkdir()
     journal.rename(named)
     # How a narrow screen breaks the line depends on the name's length.
@@ -542,8 +545,8 @@ def test_a_path_that_cannot_be_a_journal_is_refused(tmp_path: Path, name: str, w
 def test_a_journal_in_a_folder_whose_name_is_no_utf8_is_read(journal: Path, tmp_path: Path) -> None:
     odd = tmp_path / "ov\udcff"
     odd.mkdir()
-    journal.rename(odd / "journal.sqlite")
-    assert len(json.loads(run("last", "--json", journal=odd / "journal.sqlite"))) == 5
+    journal.rename(odd / "journal.jsonl")
+    assert len(json.loads(run("last", "--json", journal=odd / "journal.jsonl"))) == 5
 
 
 def test_what_a_terminal_would_obey_and_a_spreadsheet_calculate_is_spelled_out(

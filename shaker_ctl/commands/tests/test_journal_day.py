@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.record_tables import RecordTables
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
@@ -42,7 +42,7 @@ def in_utc() -> Iterator[None]:
 
 def written(path: Path, days: dict[str, Playing]) -> Path:
     """A journal of what happened at one table after another, each on its own day at noon."""
-    store = SqliteJournal(path)
+    store = DiskJournal(path)
     head: Head = store.head()
     for day, table in days.items():
         for number, (event, step) in enumerate(table.history):
@@ -70,7 +70,7 @@ def journal(tmp_path: Path) -> Path:
     busy.do(ev.NoMoreBetsCalled(DEALER, 1), ev.ShakerFault(None, "stall"))
     busy.do(ev.WagersSettled(DEALER, 1))
     busy.do(ev.CompartmentOpened(), ev.CompartmentClosed())
-    return written(tmp_path / "journal.sqlite", {"2026-03-02": quiet, "2026-03-03": busy})
+    return written(tmp_path / "journal.jsonl", {"2026-03-02": quiet, "2026-03-03": busy})
 
 
 def run(*words: str, journal: Path) -> str:
@@ -99,7 +99,7 @@ def test_a_corrected_round_stands_on_the_sheet_with_both_results_and_both_names(
     table.do(ev.LampsShown(table.state.occasion, (1, 4, 5)))
     table.do(ev.CorrectionNamed(DEALER, 1, (1, 4, 4)), ev.CorrectionAgreed(FLOOR, 1, (1, 4, 4)))
     table.do(ev.LampsShown(table.state.occasion, (1, 4, 4))).cleared()
-    told = run(journal=written(tmp_path / "journal.sqlite", {"2026-03-02": table}))
+    told = run(journal=written(tmp_path / "journal.jsonl", {"2026-03-02": table}))
     line = told.replace(f"\n{INDENT}", " ").partition("round 1: settled")[2].partition("\n")[0]
     assert "1 4 4" in line
     assert "corrected from 1 4 5" in line
@@ -126,7 +126,7 @@ def test_a_round_by_eye_stands_on_the_sheet_with_what_was_read_later(
     if late is not None:
         table.read(late)
     table.cleared()
-    told = run(journal=written(tmp_path / "journal.sqlite", {"2026-03-02": table}))
+    told = run(journal=written(tmp_path / "journal.jsonl", {"2026-03-02": table}))
     line = told.replace(f"\n{INDENT}", " ").partition("round 1: settled")[2].partition("\n")[0]
     assert said in line
     assert re.search(r"rounds by eye +1", told)
@@ -154,7 +154,7 @@ def test_a_day_carries_the_head_of_its_last_record(journal: Path) -> None:
     first = json.loads(run("2026-03-02", "--json", journal=journal))
     last = json.loads(run("2026-03-03", "--json", journal=journal))
     assert first["last"] + 1 == last["first"]
-    store = SqliteJournal(journal, read_only=True)
+    store = DiskJournal(journal, read_only=True)
     records = list(store.read())
     store.close()
     assert last["head"] == records[-1].hash.hex()
@@ -173,9 +173,9 @@ def test_what_is_no_day_is_refused(journal: Path) -> None:
 
 def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Path) -> None:
     """The first records of a day still lie in the volume of the day before."""
-    parted = SqliteJournal(tmp_path / "parted.sqlite")
+    parted = DiskJournal(tmp_path / "parted.jsonl")
     head = parted.head()
-    source = SqliteJournal(journal, read_only=True)
+    source = DiskJournal(journal, read_only=True)
     begun = 0
     for record in source.read():
         plain = record.plain
@@ -192,7 +192,7 @@ def test_a_day_is_found_in_the_volumes_that_hold_it(journal: Path, tmp_path: Pat
     parted.close()
     for day in ("2026-03-02", "2026-03-03"):
         whole = json.loads(run(day, "--json", journal=journal))
-        sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.sqlite"))
+        sheet = json.loads(run(day, "--json", journal=tmp_path / "parted.jsonl"))
         for name in ("rounds", "endings", "meters", "faults", "acts", "exceptions"):
             assert sheet[name] == whole[name], (day, name)
 

@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl import sealed_start
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.journal_copies import open_copies
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
 from shaker_ctl.commands.seal import app
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor.digests import digests
@@ -84,7 +84,7 @@ class Sealed:
         sealed_start.clear(self.config, TOM, "restored", self.packages)
 
     def kinds(self) -> list[str]:
-        store = SqliteJournal(load(self.config).journal.path, read_only=True)
+        store = DiskJournal(load(self.config).journal.path, read_only=True)
         try:
             return [record.plain["kind"] for record in store.read()]
         finally:
@@ -110,7 +110,7 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     sealed = Sealed(tmp_path / "table")
     shutil.copytree(original.folder, sealed.folder)
     sealed.config.parent.mkdir()
-    journal = tmp_path / "journal.sqlite"
+    journal = tmp_path / "journal.jsonl"
     (tmp_path / "stick").mkdir()
     users = tmp_path / "users.toml"
     own = tmp_path / "house.toml"
@@ -118,7 +118,7 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     own.write_text(shipped.read_text().replace('name = "house-auto"', 'name = "house-own"'))
     sealed.config.write_text(
         f'[table]\nprofile = "{own}"\n[console]\nusers_file = "{users}"\n'
-        f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.sqlite"}"\n'
+        f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.jsonl"}"\n'
         f'pictures = "{tmp_path / "pictures"}"\n'
     )
     public = str(sealed.config.parent / place.PUBLIC_KEY)
@@ -479,7 +479,7 @@ def test_only_a_known_person_with_their_passphrase_clears(
     assert "cleared" in table.seal(*words, answer=f"{PASSPHRASE}\n")
     with pytest.raises(RefusedError, match="no broken seal stands"):
         table.seal(*words, answer=f"{PASSPHRASE}\n")
-    store = SqliteJournal(load(table.config).journal.path, read_only=True)
+    store = DiskJournal(load(table.config).journal.path, read_only=True)
     (record,) = [r.plain for r in store.read() if r.plain["kind"] == fault.CLEARED]
     store.close()
     assert record["by"] == {"name": "tom", "role": "technician", "number": "tom-1"}

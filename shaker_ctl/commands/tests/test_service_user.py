@@ -25,7 +25,7 @@ def test_a_rebuild_by_root_leaves_files_that_the_service_can_write() -> None:
         folder = Path(name)
         (folder / "stick").mkdir()
         parameters = JournalParameters(
-            path=folder / "journal.sqlite", second=folder / "stick" / "journal.sqlite"
+            path=folder / "journal.jsonl", second=folder / "stick" / "journal.jsonl"
         )
         open_copies(parameters).close()
         for path in (folder, *folder.rglob("*")):

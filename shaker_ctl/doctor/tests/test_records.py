@@ -35,7 +35,7 @@ TABLE = TableParameters()
 
 def found_journal(folder: Path, *, second: bool) -> JournalParameters:
     parameters = JournalParameters(
-        path=folder / "journal.sqlite", second=folder / "second.sqlite" if second else None
+        path=folder / "journal.jsonl", second=folder / "second.jsonl" if second else None
     )
     open_copies(parameters).close()
     return parameters
@@ -59,14 +59,14 @@ def test_a_folder_that_is_not_there_is_wrong(tmp_path: Path):
 
 def test_a_second_copy_on_the_same_medium_is_none(tmp_path: Path):
     found = records.second_disk(
-        JournalParameters(path=tmp_path / "journal.sqlite", second=tmp_path / "second.sqlite")
+        JournalParameters(path=tmp_path / "journal.jsonl", second=tmp_path / "second.jsonl")
     )
     assert found.verdict is Grade.FAIL
     assert "same medium" in found.text
 
 
 def test_a_table_without_a_second_copy_is_to_be_known(tmp_path: Path):
-    found = records.second_disk(JournalParameters(path=tmp_path / "journal.sqlite"))
+    found = records.second_disk(JournalParameters(path=tmp_path / "journal.jsonl"))
     assert found.verdict is Grade.WARN
     assert "shaker-2nd" in found.remedy
 
@@ -79,7 +79,7 @@ def test_a_sound_journal_is_ok_and_left_as_it_is(tmp_path: Path):
 
 
 def test_a_new_table_has_no_journal_yet(tmp_path: Path):
-    found = records.journal_copies(JournalParameters(path=tmp_path / "journal.sqlite"))
+    found = records.journal_copies(JournalParameters(path=tmp_path / "journal.jsonl"))
     assert found.verdict is Grade.OK
 
 
@@ -92,7 +92,7 @@ def test_a_lost_journal_beside_its_second_copy_is_wrong(tmp_path: Path):
 
 
 def test_a_file_that_is_no_journal_is_wrong(tmp_path: Path):
-    parameters = JournalParameters(path=tmp_path / "journal.sqlite")
+    parameters = JournalParameters(path=tmp_path / "journal.jsonl")
     parameters.path.write_text("no journal at all " * 100)
     assert records.journal_copies(parameters).verdict is Grade.FAIL
 
@@ -168,7 +168,7 @@ def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start
     assert found.verdict is Grade.FAIL
     assert "took the rows" in found.text
     assert "Restore the program" in found.remedy
-    new = JournalParameters(path=tmp_path / "none.sqlite")
+    new = JournalParameters(path=tmp_path / "none.jsonl")
     assert records.resumption(new, book, TABLE).verdict is Grade.OK
 
 

@@ -163,7 +163,7 @@ from shaker_ctl.page.journal import read_round
 from shaker_ctl.page.tables import RoundTables
 from shaker_ctl.page.tests.a_journal import Scribe
 
-scribe = Scribe(folder / "journal.sqlite")
+scribe = Scribe(folder / "journal.jsonl")
 scribe.write({"type": "BetsRequested"}, of=1)
 opened = scribe.write({"type": "CompartmentOpened"}, of=1)
 scribe.write({"type": "BetsRequested"}, of=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.link.link import ResultFollower
 from shaker_ctl.link.results import plain
@@ -28,7 +28,7 @@ def step(event: dict[str, Any], *decision: dict[str, Any], of: int = 7) -> Entry
 
 @pytest.fixture
 def followed(tmp_path: Path):
-    store = SqliteJournal(tmp_path / "journal.sqlite")
+    store = DiskJournal(tmp_path / "journal.jsonl")
     follower = ResultFollower(store.path)
 
     def told(*entries: Entry) -> dict[str, Any] | None:

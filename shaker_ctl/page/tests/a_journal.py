@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, link
 
 BEGAN = datetime(2026, 11, 23, 20, 0, tzinfo=UTC)
@@ -31,7 +31,7 @@ class Scribe:
 
     def __init__(self, path: Path, marks: Sequence[str] = ()) -> None:
         self._marks = list(marks)
-        self.book = SqliteJournal(path)
+        self.book = DiskJournal(path)
         self.pictures = path.with_name("pictures")
         self.pictures.mkdir(exist_ok=True)
         self._at_s = 0.0

@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 import re
-import sqlite3
 import subprocess
 import sys
 import time
@@ -38,7 +37,7 @@ WORD = "correct horse"
 
 @pytest.fixture
 def scribe(tmp_path):
-    made = Scribe(tmp_path / "journal.sqlite")
+    made = Scribe(tmp_path / "journal.jsonl")
     made.round(1, (1, 6, 6))
     made.round(2, None)
     made.round(3, (2, 2, 2), person="eve")
@@ -60,7 +59,7 @@ def _page(folder: Path, house: SignParameters | None = None, **told: Any) -> Pag
     places = TablePlaces(
         name="Table 7",
         runtime_dir=folder / "run",
-        journal=JournalParameters(path=folder / "journal.sqlite", pictures=folder / "pictures"),
+        journal=JournalParameters(path=folder / "journal.jsonl", pictures=folder / "pictures"),
         users_file=folder / "users.toml",
         profile="pa-625a",
         settings=folder / "settings.toml",
@@ -511,12 +510,8 @@ class TestRounds:
         assert "✓ holds" in words
 
     def test_one_with_a_forged_record_says_so(self, page, tmp_path):
-        db = sqlite3.connect(tmp_path / "journal.sqlite")
-        db.execute("DROP TRIGGER record_stays")
-        forged = "CAST(replace(CAST(body AS TEXT), 'dan', 'eve') AS BLOB)"
-        db.execute(f"UPDATE record SET body = {forged} WHERE sequence = 1")
-        db.commit()
-        db.close()
+        path = tmp_path / "journal.jsonl"
+        path.write_bytes(path.read_bytes().replace(b"dan", b"eve", 1))
 
         words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
 
@@ -696,7 +691,7 @@ class TestMarks:
 
     @pytest.fixture
     def scribe(self, tmp_path):
-        made = Scribe(tmp_path / "journal.sqlite", marks=("DEMONSTRATION",))
+        made = Scribe(tmp_path / "journal.jsonl", marks=("DEMONSTRATION",))
         made.round(1, (1, 6, 6))
         yield made
         made.close()

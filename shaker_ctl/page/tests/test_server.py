@@ -34,7 +34,7 @@ CONNECTIONS = 8
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    scribe = Scribe(tmp_path / "journal.sqlite")
+    scribe = Scribe(tmp_path / "journal.jsonl")
     scribe.round(1, (1, 6, 6))
     scribe.close()
     settings = tmp_path / "settings.toml"
@@ -42,7 +42,7 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         f'[page]\nport = 0\nlogin = false\nstate_dir = "{tmp_path}/page"\n'
         f"connections = {CONNECTIONS}\n"
         f'[service]\nruntime_dir = "{tmp_path}/run"\n'
-        f'[journal]\npath = "{tmp_path}/journal.sqlite"\npictures = "{tmp_path}/pictures"\n'
+        f'[journal]\npath = "{tmp_path}/journal.jsonl"\npictures = "{tmp_path}/pictures"\n'
     )
     program = [sys.executable, "-c", "from shaker_ctl.main import app; app()"]
     process = subprocess.Popen(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.box_memory import BoxMemory, KnownBox
 from shaker_ctl.journal.record import Entry, Record, link, table_mark
 from shaker_ctl.rules import commands
@@ -22,11 +22,11 @@ SPARE = BoxMemory(9, 2, 250000, frozenset(), None)
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> SqliteJournal:
-    return SqliteJournal(tmp_path / "journal.sqlite")
+def journal(tmp_path: Path) -> DiskJournal:
+    return DiskJournal(tmp_path / "journal.jsonl")
 
 
-def write(journal: SqliteJournal, entry: Entry) -> None:
+def write(journal: DiskJournal, entry: Entry) -> None:
     record = link(journal.head(), entry, monotonic_s=0.0, wall="2026-01-01T00:00:00Z", digests={})
     journal.write([record])
 
@@ -44,7 +44,7 @@ def opening(box: BoxMemory) -> Entry:
     return Entry("opening", {KEY: as_recorded(box)})
 
 
-def test_the_newest_record_that_names_a_box_counts(journal: SqliteJournal) -> None:
+def test_the_newest_record_that_names_a_box_counts(journal: DiskJournal) -> None:
     assert on_record(journal.newest_first()) is None
     write(journal, Entry("opening", {"note": "from before boxes were named"}))
     assert on_record(journal.newest_first()) is None
@@ -56,7 +56,7 @@ def test_the_newest_record_that_names_a_box_counts(journal: SqliteJournal) -> No
 
 
 def test_a_volume_names_the_box_so_that_no_start_looks_back_behind_it(
-    journal: SqliteJournal,
+    journal: DiskJournal,
 ) -> None:
     write(journal, opening(SPARE))
     write(journal, journal.next_volume("2026-11-23", {KEY: as_recorded(OURS)}))
@@ -70,7 +70,7 @@ def test_a_volume_names_the_box_so_that_no_start_looks_back_behind_it(
     assert on_record(no_further_than_the_volume()) == KnownBox(5, 0, 7)
 
 
-def test_an_adoption_keeps_who_did_it_and_why(journal: SqliteJournal) -> None:
+def test_an_adoption_keeps_who_did_it_and_why(journal: DiskJournal) -> None:
     write(journal, adopted(SPARE, TESS, "the old one burnt out"))
     plain = next(journal.newest_first()).plain
     assert plain["kind"] == "lamp_adopted"
@@ -78,7 +78,7 @@ def test_an_adoption_keeps_who_did_it_and_why(journal: SqliteJournal) -> None:
     assert "the old one burnt out" in plain["note"]
 
 
-def test_what_the_journal_says_is_read_from_its_records(journal: SqliteJournal) -> None:
+def test_what_the_journal_says_is_read_from_its_records(journal: DiskJournal) -> None:
     entry = Occasion(Purpose.INSPECTION, 1)
     for done in (
         [push(7, "big")],
@@ -97,6 +97,6 @@ def test_what_the_journal_says_is_read_from_its_records(journal: SqliteJournal) 
     assert memory.lit == {frozenset({"small", "odd"}), frozenset({"small", "even"})}
 
 
-def test_an_empty_journal_has_pushed_nothing(journal: SqliteJournal) -> None:
+def test_an_empty_journal_has_pushed_nothing(journal: DiskJournal) -> None:
     memory = journal_memory(journal)
     assert (memory.last_pushed, memory.lit, memory.box) == (0, frozenset(), None)

@@ -39,7 +39,7 @@ class Ground:
         self.watch = SelfWatch(
             self.clock,
             ServiceParameters(),
-            Path("/var/lib/journal.sqlite"),
+            Path("/var/lib/journal.jsonl"),
             memory_free_b=lambda: self.memory,
             disk_free_b=lambda _: self.disk,
         )

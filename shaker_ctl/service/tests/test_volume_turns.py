@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from shaker_ctl.adapters.disk.sqlite_journal import SqliteJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import link
@@ -133,7 +133,7 @@ def test_a_table_founded_at_any_hour_stays_on_its_day(here: None, tmp_path: Path
     """So no sheet says of a clock that nobody touched that it was set back."""
     for hour in range(24):
         wall = Time(TimeTrust.RTC, datetime(2026, 11, 23, hour, 30, tzinfo=UTC))
-        store = SqliteJournal(tmp_path / f"{hour}.sqlite")
+        store = DiskJournal(tmp_path / f"{hour}.jsonl")
         turned: list[str] = []
         turns = VolumeTurns(store, JournalParameters(), wall, turned.append)
         at = wall.now().isoformat(timespec="milliseconds")

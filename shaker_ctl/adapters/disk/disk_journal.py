@@ -1,7 +1,7 @@
 """One copy of the journal: a chain of volumes, one file each.
 
 Owns which volume a record lies in, and the beginning of the next one. The first volume has the
-path in the settings, `journal.sqlite`; the ones after it stand beside it as `journal-000002.sqlite`
+path in the settings, `journal.jsonl`; the ones after it stand beside it as `journal-000002.jsonl`
 and so on. The one with the highest number is open, the others are closed and never change.
 
 The chain itself says where a volume begins: a record of the kind `volume` is the first of the next
@@ -10,38 +10,35 @@ file, wherever it is written. So a copy that is written anew has the same volume
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
 import re
 import uuid
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import stray_sqlite_files, volume_file, volume_queries
-from shaker_ctl.adapters.disk.sqlite_complaints import REBUILD
+from shaker_ctl.adapters.disk import kept_aside, volume_file
 from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
-from shaker_ctl.adapters.disk.volume_queries import MAX_INTEGER
-from shaker_ctl.errors import JournalBusyError, JournalCorruptError, JournalError
+from shaker_ctl.adapters.disk.volume_lines import REBUILD, Lines, record_in
+from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal import volume
 from shaker_ctl.journal.record import (
+    MAX_INTEGER,
     STEP_MARK,
     Damage,
     Entry,
     Head,
     Record,
-    chain_hash,
     genesis,
     walk,
 )
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.journal.volume import Volume
-
-log = logging.getLogger(__name__)
+from shaker_ctl.whole_file import opened
 
 _PAGE = 255
 """Records that are read together on the way back."""
@@ -64,7 +61,21 @@ def volume_numbers(path: Path) -> list[int]:
     return found + sorted(int(fits[1]) for fits in map(named.fullmatch, names) if fits)
 
 
-class SqliteJournal:
+def former_files(path: Path) -> list[Path]:
+    """Return the volumes of the former form that stand beside a journal, in order: SQLite files
+    that nobody has converted yet."""
+    older = path.with_suffix(".sqlite")
+    files = [volume_path(older, number) for number in volume_numbers(older)]
+    return [file for file in files if _begins_as_former(file)]
+
+
+def _begins_as_former(file: Path) -> bool:
+    with suppress(OSError), opened(file) as content:
+        return content.read(len(volume_file.FORMER)) == volume_file.FORMER
+    return False
+
+
+class DiskJournal:
     """`ports.JournalStore` on the files of one copy. `write` for one thread at a time; reading from
     any.
     """
@@ -72,7 +83,7 @@ class SqliteJournal:
     def __init__(self, path: Path, *, identity: str | None = None, read_only: bool = False) -> None:
         """Open, or found where no file is; `identity` then names the journal that it copies.
 
-        `read_only` leaves every byte as it is, the log too: for looking at what may be evidence.
+        `read_only` leaves every byte as it is: for looking at what may be evidence.
         Raises JournalWriteError where the medium refuses, JournalCorruptError where the file is no
         journal, JournalVersionError where a newer program wrote it.
         """
@@ -83,6 +94,8 @@ class SqliteJournal:
         self._held: dict[int, Damage | None] = {}
         """What `round_damage` found of each volume."""
         numbers = volume_numbers(path)
+        if not read_only and (older := former_files(path)):
+            raise volume_file.former(older[0])
         if not numbers and not read_only:
             stamp = datetime.now(UTC).isoformat(timespec="seconds")
             volume_file.found(path, identity or f"{uuid.uuid4()} founded {stamp}")
@@ -104,32 +117,16 @@ class SqliteJournal:
         self.identity = self._file.identity
         self.start = genesis(self.identity)
 
-    def settle(self) -> None:
-        """Finish what a crash, or a reader, kept from being finished when a volume was closed."""
-        for one in self.present:
-            self._settled(one)
-
-    def _settled(self, one: Volume) -> Damage | None:
-        """Do so with one closed volume; return what its header, and what stands beside it, show.
-
-        Its log is folded in only where the volume verifies with it. A rollback journal is what a
-        crash at the end of a log may leave; the file is then whole without it.
-        """
+    def _not_closed_so(self, one: Volume) -> Damage | None:
+        """Look at the end of a closed volume alone: whether it is there, and is what was closed."""
         path = volume_path(self.path, one.number)
-        seen = stray_sqlite_files.look(path)
-        journal = Path(f"{path}-journal")
-        if journal in seen.beside and not self._read_only:
-            if self._held_against_chain(one, path, None, alone=True)[1] is not None:
-                return _of(one, path, seen.foreign)
-            stray_sqlite_files.move_aside(path, ("-journal",))
-            log.warning("%s is moved aside; %s is whole without it", journal, path)
-            seen = stray_sqlite_files.look(path)
-        if seen.has_log and not self._read_only:
-            if seen.beside and (damage := self.verify_closed(one)[1]) is not None:
-                return damage
-            VolumeFile(path).close_for_good()
-            seen = stray_sqlite_files.look(path)
-        wrong = seen.wrong or seen.foreign
+        try:
+            with closing(Lines(path, read_only=True)) as there:
+                last = record_in(next(there.backwards(), b""), one.last)
+                is_as_closed = last.hash == one.hash and not there.torn
+            wrong = "" if is_as_closed else "it does not end as it was closed"
+        except JournalError as error:
+            wrong = str(error)
         return _of(one, path, wrong) if wrong else None
 
     # ── Volumes ─────────────────────────────────────────────────────────────
@@ -177,16 +174,12 @@ class SqliteJournal:
     def removed(self) -> frozenset[int]:
         """Numbers of the closed volumes that a person has had removed, as the open one says. They
         are removed while no service runs."""
-        file = self._file
-        found = volume_queries.marked(file.path, file.start.sequence + 1, volume.REMOVED_MARK)
-        return volume.removed(found)
+        return volume.removed(self._file.marked(volume.REMOVED_MARK))
 
     @cached_property
     def lost(self) -> frozenset[int]:
         """Numbers of the records whose loss a person has accepted, as the open volume says."""
-        file = self._file
-        found = volume_queries.marked(file.path, file.start.sequence + 1, volume.LOST_MARK)
-        return volume.lost(found)
+        return volume.lost(self._file.marked(volume.LOST_MARK))
 
     @property
     def present(self) -> tuple[Volume, ...]:
@@ -204,6 +197,10 @@ class SqliteJournal:
     def head(self) -> Head:
         """Return where the chain ends, as last written or found."""
         return self._file.head()
+
+    def newest(self) -> Head:
+        """Return the last record that is there now; for who reads what another process writes."""
+        return self._file.newest()
 
     def write(self, records: Sequence[Record]) -> None:
         """Append and sync; all or none, but that each volume among them is written by itself.
@@ -225,25 +222,20 @@ class SqliteJournal:
             else:
                 self._file.append(part)
 
-    def begin_log(self) -> None:
-        """See `VolumeFile.begin_log`: for whoever will append, before there are readers."""
-        self._file.begin_log()
-
     def _begin(self, records: Sequence[Record]) -> None:
         """Close the open volume and found the next one with its first records in it.
 
         The rename of the new file is the moment at which the volume changes: before it, the old
         volume is open and whole; after it, the new one is.
         """
+        self._file.lines.move_torn_end()
         closed = (*self.closed, self._file.as_closed())
         if wrong := volume.misfit(records[0].plain, closed):
             raise JournalCorruptError(f"{self.path}: {wrong}", remedy=REBUILD)
         path = volume_path(self.path, len(closed) + 1)
         volume_file.found(path, self.identity, closed, records)
         before, self._file = self._file, VolumeFile(path)
-        with contextlib.suppress(JournalBusyError):
-            self._file.begin_log()
-        before.close_for_good()
+        before.close()
 
     # ── Reading ─────────────────────────────────────────────────────────────
 
@@ -265,30 +257,18 @@ class SqliteJournal:
     def _read_closed(self, one: Volume, first: int, limit: int) -> Iterator[Record]:
         path = self.file_of(one)
         reached = first - 1
-        for record in volume_queries.read(path, first, limit):
-            reached = record.sequence
-            if reached == one.last:
-                record = Record(one.last, one.hash, record.body)
-            yield volume.as_accepted(record, self.lost)
+        with closing(Lines(path, read_only=True)) as file:
+            for record in file.records(first, min(limit, one.last), one.first - 1):
+                reached = record.sequence
+                if reached == one.last:
+                    record = Record(one.last, one.hash, record.body)
+                yield volume.as_accepted(record, self.lost)
         if reached < min(one.last, limit):
             damage = Damage(str(path), reached + 1, None, f"missing; the volume ends at {one.last}")
             raise JournalCorruptError(damage.line(), remedy="shaker-ctl journal verify")
 
     def file_of(self, one: Volume) -> Path:
-        """Return the file of a closed volume, to be read with what stands beside it.
-
-        Raises JournalCorruptError where it is not there, or where something stands beside it that
-        is no log of its own.
-        """
-        path = self._place_of(one)
-        # Who has a writer has had the volumes settled, and may be closing one in another thread.
-        if self._read_only and stray_sqlite_files.beside(path):
-            with contextlib.suppress(JournalBusyError):  # the writer is at it, and it is his log
-                if foreign := stray_sqlite_files.look(path).foreign:
-                    raise JournalCorruptError(_of(one, path, foreign).line(), remedy=FETCH)
-        return path
-
-    def _place_of(self, one: Volume) -> Path:
+        """Return the file of a closed volume. Raises JournalError where it is not there."""
         path = volume_path(self.path, one.number)
         if not path.exists():
             if one.number in self.removed:
@@ -307,32 +287,24 @@ class SqliteJournal:
         Where that one is missing, the newest that is there before it in its volume. At the
         beginning of a volume, what the chain has sealed in of the end of the one before.
         """
-        file = self._file
-        start, path = file.start, file.path
-        for number, one in enumerate(file.closed):
+        for one in self.closed:
             if sequence == one.last + 1:
                 return one.head
             if sequence <= one.last:
-                start = file.closed[number - 1].head if number else self.start
-                path = self.file_of(one)
-                break
-        newest = volume_queries.newest_before(path, sequence)
-        return start if newest is None else newest
+                with closing(Lines(self.file_of(one), read_only=True)) as there:
+                    found = there.newest(sequence, one.first - 1)
+                return self.start_of(one) if found is None else Head(found.sequence, found.hash)
+        return self._file.newest(sequence)
 
     def ends(self, one: Volume) -> list[Record]:
         """Return the first and the last record of a volume; the last one is proved by the hash with
         which the chain has sealed in a closed one. Raises JournalError."""
-        path = self._file.path if one.number == self.volume else self.file_of(one)
-        wanted = sorted({one.first, max(one.first, one.last - 1), one.last})
-        found = volume_queries.among(path, wanted)
-        before = self.closed[one.number - 2].head if one.number > 1 else self.start
-        if [record.sequence for record in found] == wanted:
-            if len(found) > 1:
-                before = Head(found[-2].sequence, found[-2].hash)
-            if chain_hash(before.hash, found[-1].body) == one.hash:
-                return [found[0], found[-1]]
+        last = walk(self.head_before(one.last), self.read(one.last, one.last), str(self.path))
+        found = [*self.read(one.first, one.first), *last]
+        if len(found) == 2 and all(isinstance(each, Record) for each in found):
+            return [each for each in found if isinstance(each, Record)]
         raise JournalCorruptError(
-            f"{path}: volume {one.number} does not end as the chain has it",
+            f"{self.path}: volume {one.number} does not end as the chain has it",
             remedy="shaker-ctl journal verify",
         )
 
@@ -364,7 +336,8 @@ class SqliteJournal:
         as `newest_first` does. Raises JournalCorruptError.
         """
         if self._milestones is None:
-            self._milestones = volume_queries.milestones(self._file.path)
+            found = [each for each in self._file.read() if STEP_MARK not in each.body]
+            self._milestones = found[::-1]
         yield from self._milestones
         for record in self.newest_first(self._file.start.sequence):
             if STEP_MARK not in record.body:
@@ -372,30 +345,32 @@ class SqliteJournal:
 
     def read_round(self, number: int) -> list[Record]:
         """Return everything recorded from the first to the last record of a round."""
-        if abs(number) > MAX_INTEGER:
-            return []
-        file = self._file
-        paths = [self.file_of(one) for one in file.closed if one.holds_round(number)]
-        spans = [volume_queries.span_of(path, number) for path in (*paths, file.path)]
+        spans = []
+        for one in self.closed:
+            if one.holds_round(number):
+                with closing(Lines(self.file_of(one), read_only=True)) as there:
+                    spans.append(there.span_of(number, one.first - 1))
+        spans.append(self._file.lines.span_of(number, self._file.start.sequence))
         found = [span for span in spans if span is not None]
         return list(self.read(found[0][0], found[-1][1])) if found else []
 
     def last_rounds(self, count: int) -> list[int]:
         """Return the numbers of the last rounds, newest last, an incomplete one included (O-7).
 
-        Without those of which a volume was removed. Raises JournalCorruptError where what stands
-        there is no number.
+        Without those of which a volume was removed. Raises JournalError.
         """
-        file = self._file
-        found = set(volume_queries.rounds(file.path, count))
-        here = {one.number for one in self.present} if file.closed else set()
-        for one in reversed(file.closed):
-            if one.number not in here:  # what follows a round in the next volume bears its number
+        found = set(self._file.lines.rounds(count))
+        for one in reversed(self.closed):
+            path = volume_path(self.path, one.number)
+            if (
+                not path.exists() and one.number in self.removed
+            ):  # what follows a round in the next volume bears its number
                 found = {number for number in found if not one.holds_round(number)}
             elif len(found) >= count:
                 break
             elif one.first_round is not None:
-                found.update(volume_queries.rounds(self.file_of(one), count))
+                with closing(Lines(self.file_of(one), read_only=True)) as there:
+                    found.update(there.rounds(count))
         return sorted(found)[-min(count, MAX_INTEGER) :]
 
     # ── Verifying ───────────────────────────────────────────────────────────
@@ -418,14 +393,13 @@ class SqliteJournal:
     def verify_start(self, alive: Alive | None = None) -> tuple[Head, Damage | None]:
         """Walk the open volume, and look at the files of the closed ones, whose heads it seals in.
 
-        The closed ones are settled as by `settle`. What this does not see in one of them is for
-        `verify_closed`.
+        What this does not see in one of them is for `verify_closed`.
         """
         end, damage = self._file.verify(alive)
         if damage is not None:
             return end, damage
         for one in self.present:
-            if (damage := self._settled(one)) is not None:
+            if (damage := self._not_closed_so(one)) is not None:
                 return Head(one.first - 1, b""), damage
         return end, None
 
@@ -438,26 +412,34 @@ class SqliteJournal:
     ) -> tuple[Head, Damage | None]:
         """Walk one closed volume and hold it against what the chain has sealed in of it.
 
-        `file`: another file that should hold it, such as an archive's; read alone, as it is copied
-        from there. At the table a log that belongs to the file is read with it.
+        `file`: another file that should hold it, such as an archive's.
         """
         path = file or volume_path(self.path, one.number)
         start = self.start_of(one)
         try:
             if file is None:
-                self._place_of(one)
+                self.file_of(one)
         except JournalError as error:
             return start, Damage(str(path), one.first, None, str(error))
-        seen = stray_sqlite_files.look(path)
-        if seen.foreign:
-            return start, _of(one, path, seen.foreign)
-        return self._held_against_chain(one, path, alive, alone=file is not None or not seen.beside)
+        try:
+            there = VolumeFile(path, read_only=True)
+        except JournalError as error:
+            return start, Damage(str(path), one.first, None, str(error))
+        with closing(there):
+            if (there.identity, there.closed) != (self.identity, self.closed[: one.number - 1]):
+                what = "it is a volume of another journal, or of another place in this one"
+                return start, Damage(str(path), one.first, None, what)
+            head, damage = there.verify(alive, self.lost, closed=True)
+        if damage is None and head != one.head:
+            what = f"volume {one.number} ends at record {head.sequence}, not as it was closed"
+            damage = Damage(str(path), min(head.sequence, one.last) + 1, None, what)
+        return head, damage
 
     def round_damage(self, number: int) -> Damage | None:
-        """Return the first damage of the closed volumes that can hold records of a round.
+        """Return the first damage of the volumes that can hold records of a round.
 
-        What `read_round` yields leads to nothing that is sealed; its volumes do. Each is verified
-        once.
+        What `read_round` yields leads to nothing that is sealed; its volumes do. Each closed one is
+        verified once.
         """
         for one in self.closed:
             if one.holds_round(number):
@@ -470,28 +452,6 @@ class SqliteJournal:
     def start_of(self, one: Volume) -> Head:
         """Return where the chain stands before a closed volume."""
         return self.closed[one.number - 2].head if one.number > 1 else self.start
-
-    def _held_against_chain(
-        self, one: Volume, path: Path, alive: Alive | None, *, alone: bool
-    ) -> tuple[Head, Damage | None]:
-        start = self.start_of(one)
-        try:
-            there = VolumeFile(path, read_only=True, alone=alone)
-        except JournalBusyError:
-            raise
-        except JournalError as error:
-            return start, Damage(str(path), one.first, None, str(error))
-        try:
-            if (there.identity, there.closed) != (self.identity, self.closed[: one.number - 1]):
-                what = "it is a volume of another journal, or of another place in this one"
-                return start, Damage(str(path), one.first, None, what)
-            head, damage = there.verify(alive, self.lost)
-            if damage is None and head != one.head:
-                what = f"volume {one.number} ends at record {head.sequence}, not as it was closed"
-                damage = Damage(str(path), min(head.sequence, one.last) + 1, None, what)
-            return head, damage
-        finally:
-            there.close()
 
     def check_tail(self, count: int = 64) -> None:
         """Read the last records back and prove that they lead to the head (O-5).
@@ -512,11 +472,11 @@ class SqliteJournal:
             )
 
     def preserve(self, note: str, file: Path | None = None) -> Path:
-        """Keep `file`, or the open volume, as found (O-4); see `stray_sqlite_files.preserve`."""
-        return stray_sqlite_files.preserve(file or self._file.path, note)
+        """Keep `file`, or the open volume, as found (O-4); see `kept_aside.preserve`."""
+        return kept_aside.preserve(file or self._file.path, note)
 
     def close(self) -> None:
-        """Fold the log into the file and close it."""
+        """Let go of the file."""
         self._file.close()
 
 

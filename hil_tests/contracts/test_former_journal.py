@@ -1,0 +1,94 @@
+"""A journal of the former form is converted, to the byte, and never taken for a new one."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hil_tests.contracts.test_journal_volumes import both
+from hil_tests.reliability import former_form
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
+from shaker_ctl.adapters.disk.former_journal import convert
+from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
+from shaker_ctl.adapters.disk.journal_lock import JournalLock
+from shaker_ctl.commands.program import program
+from shaker_ctl.errors import JournalCorruptError, JournalVersionError, RefusedError
+from shaker_ctl.journal.parameters import JournalParameters
+from shaker_ctl.main import exit_status
+
+
+@pytest.fixture
+def copies(parameters: JournalParameters) -> list[Path]:
+    """Both copies, of three volumes each, in the former form."""
+    both(parameters, 3)
+    assert parameters.second is not None
+    return [parameters.path, parameters.second]
+
+
+def test_bodies_hashes_and_heads_stay_as_they_are(
+    parameters: JournalParameters, copies: list[Path], tmp_path: Path
+) -> None:
+    files = [volume_path(copy, number) for copy in copies for number in volume_numbers(copy)]
+    before = [file.read_bytes() for file in files]
+    for copy in copies:
+        former_form.put_back(copy)
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[journal]\npath = "{copies[0]}"\nsecond = "{copies[1]}"\n')
+    done = CliRunner().invoke(program, ["journal", "convert", "--config", str(config)])
+    assert done.exit_code == 0, done.output
+    assert [file.read_bytes() for file in files] == before
+    assert done.output.count("as before, to record 120 ") == 2
+    assert len(list(tmp_path.rglob("*.sqlite.converted"))) == 6
+    open_copies(parameters).close()
+    assert survey(parameters)[1] == []
+    again = CliRunner().invoke(program, ["journal", "convert", "--config", str(config)])
+    assert "no journal of a former form" in again.output
+
+
+def test_a_table_never_begins_anew_beside_its_former_journal(
+    parameters: JournalParameters, copies: list[Path]
+) -> None:
+    for copy in copies:
+        former_form.put_back(copy)
+    for _ in range(2):
+        with pytest.raises(JournalVersionError, match="form before 3") as caught:
+            open_copies(parameters)
+        assert "journal convert" in caught.value.remedy
+        assert exit_status(caught.value) == 65
+        assert volume_numbers(parameters.path) == []
+        next(convert(parameters.path))[0].unlink()  # half converted, it is not opened either
+    for copy in copies:
+        copy.with_suffix(".sqlite").replace(copy)
+    with pytest.raises(JournalVersionError, match="form before 3"):
+        DiskJournal(parameters.path, read_only=True)
+
+
+def test_what_is_damaged_is_not_converted_and_a_service_that_runs_keeps_it_away(
+    copies: list[Path],
+) -> None:
+    former = former_form.put_back(copies[0])
+    lock = JournalLock(copies[0].with_suffix(".sqlite"))
+    with pytest.raises(RefusedError, match="another process"):
+        list(convert(copies[0]))
+    lock.close()
+    with closing(sqlite3.connect(former[1])) as db, db:
+        db.execute("UPDATE record SET body = CAST(replace(body, 'step', 'stop') AS BLOB)")
+    with pytest.raises(JournalCorruptError, match=r"journal-000002\.sqlite: record 42"):
+        list(convert(copies[0]))
+    assert volume_numbers(copies[0]) == [1]
+    assert all(file.exists() for file in former)
+    former[1].write_bytes(former[1].read_bytes()[:5000])
+    with pytest.raises(JournalCorruptError, match=r"journal-000002\.sqlite is damaged"):
+        list(convert(copies[0]))
+
+
+def test_another_file_in_the_place_of_a_volume_is_not_taken_for_it(copies: list[Path]) -> None:
+    former = former_form.put_back(copies[0])
+    copies[0].write_bytes(volume_path(copies[1], 2).read_bytes())
+    with pytest.raises(JournalCorruptError, match=r"is not what .* holds"):
+        list(convert(copies[0]))
+    assert all(file.exists() for file in former)

@@ -1,0 +1,58 @@
+"""The lines of a volume's file: any of them is found."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hil_tests.reliability.bytes_cut import forged
+from shaker_ctl.adapters.disk import volume_lines
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
+from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.journal.record import Entry, Head
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DiskJournal:
+    """Records of all lengths; rounds of one to nine records, with stretches that are of none."""
+    store = DiskJournal(tmp_path / "journal.jsonl")
+    entries = []
+    for number in range(1, 60):
+        words = "x" * (number**3 % 30_000)
+        entries += [Entry("step", {"text": words}, number)] * (1 + number % 9)
+        entries += [Entry("note", {"event": {"round": 7}}, None)] * (number % 5 * 8)
+    store.write(forged(store.head(), entries, lambda _: "2026-11-21T00:00:00+00:00"))
+    return store
+
+
+def test_each_record_and_each_round_is_found_by_halving(
+    store: DiskJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_lines, "_NEAR", 1)
+    with closing(DiskJournal(store.path, read_only=True)) as book:
+        records = list(book.read())
+        for at, record in enumerate(records):
+            assert list(book.read(record.sequence, record.sequence)) == [record]
+            before = records[at - 1].hash if at else book.start.hash
+            assert book.head_before(record.sequence) == Head(at, before)
+        for number in range(1, 60):
+            own = [each for each in records if each.plain["round"] == number]
+            assert book.read_round(number) == own
+        assert book.last_rounds(70) == list(range(1, 60))
+        assert book.last_rounds(3) == [57, 58, 59]
+        assert book.read_round(60) == book.read_round(0) == book.read_round(10**30) == []
+
+
+def test_a_line_without_end_is_damage_and_takes_no_memory(
+    store: DiskJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(volume_lines, "MAX_LINE_B", 1 << 16)
+    head, content = store.head(), store.path.read_bytes()
+    store.path.write_bytes(content + b"[" * (1 << 19) + b"\n")
+    with pytest.raises(JournalCorruptError, match="a line of more than 65536 bytes"):
+        DiskJournal(store.path)
+    store.path.write_bytes(content + bytes(1 << 19))
+    with pytest.raises(JournalCorruptError, match="stand behind its last line"):
+        DiskJournal(store.path).write(forged(head, [Entry("step", {})], lambda _: "2026-11-21"))

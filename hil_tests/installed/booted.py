@@ -217,7 +217,7 @@ def main(
     """One package on the booted Debian of its suite; status 1 where a promise is not kept."""
     root = cache / f"booted-{suite}-root"
     with debian.checked():
-        debian.require("mmdebstrap", "systemd-nspawn", "nsenter", "chroot")
+        debian.require("mmdebstrap", "systemd-nspawn", "nsenter")
         prepare_root(suite, package, cache, root)
         if not run(root, package):
             raise typer.Exit(1)

@@ -1,7 +1,6 @@
 """A Debian in a folder: made once, kept as an archive, unpacked afresh for each check.
 
-Owns mmdebstrap, the emulation of foreign processors, and what must be mounted for programs to run
-inside. Needs root. Must not know what is checked.
+Owns mmdebstrap, the emulation of foreign processors, and how programs run inside. Needs root.
 """
 
 from __future__ import annotations
@@ -21,13 +20,9 @@ from typing import Annotated
 import typer
 
 CACHE = Path("/var/tmp/shaker-ctl-debian")
-"""Not in the source tree: whatever walks through that would walk through mounted /proc and /dev."""
+"""Not in the source tree: whatever walks through that would walk through a Debian."""
 
 Cache = Annotated[Path, typer.Option("--cache", help="Where Debians are kept.")]
-
-MOUNT_TABLE = Path("/proc/self/mountinfo")
-
-MOUNTS = ("proc", "sys", "dev", "dev/pts", "dev/shm")
 
 EMULATED_CPU = "cortex-a72"
 """A Raspberry Pi 4's. For programs of this machine's own kind it means nothing."""
@@ -175,94 +170,31 @@ def archive(recipe: Recipe, folder: Path) -> Path:
 
 
 def unpack(recipe: Recipe, folder: Path, root: Path) -> None:
-    """Have a fresh one in `root`, in place of what is there.
-
-    Raises DebianError where something stays mounted below it: nothing is deleted then.
-    """
-    if root.exists():
-        _release(root)
-        shutil.rmtree(root)
+    """Have a fresh one in `root`, in place of what is there."""
+    shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     subprocess.run(["tar", "-C", str(root), "-xf", str(archive(recipe, folder))], check=True)
 
 
-def mounts_below(root: Path) -> list[Path]:
-    """What is mounted in `root`, the innermost first."""
-    lines = MOUNT_TABLE.read_text().splitlines()
-    # proc_pid_mountinfo(5): the fifth field, in which a space is written as \\040.
-    points = [Path(line.split()[4].replace("\\040", " ")) for line in lines]
-    return [point for point in reversed(points) if point.is_relative_to(root.resolve())]
-
-
-def _release(root: Path) -> None:
-    """Detach what a check that was killed left mounted: to delete `root` with it would delete the
-    source tree, and this machine's own devices."""
-    for point in mounts_below(root):
-        subprocess.run(["umount", "-l", str(point)], check=False)
-    if left := mounts_below(root):
-        raise DebianError(f"{left[0]} is still mounted, nothing was deleted: umount {left[0]}")
-
-
-@contextlib.contextmanager
-def mounted(
-    root: Path, *, source: Path | None = None, cpuinfo: str | None = None
-) -> Iterator[None]:
-    """Have the kernel's folders, and `source` at /source to read only, inside `root`.
-
-    `cpuinfo`: what /proc/cpuinfo says there. qemu before 8.2 shows the host's, by which
-    onnxruntime, looking for arm64 features, is led into a crash.
-    """
-    done: list[Path] = []
-    try:
-        for name in MOUNTS:
-            _bind(Path("/") / name, root / name, done)
-        if source is not None:
-            (root / "source").mkdir(exist_ok=True)
-            _bind(source, root / "source", done, "ro")
-        if cpuinfo is not None:
-            (root / "cpuinfo").write_text(cpuinfo)
-            _bind(root / "cpuinfo", root / "proc/cpuinfo", done)
-        yield
-    finally:
-        for target in reversed(done):
-            subprocess.run(["umount", "-l", str(target)], check=False)
-
-
-def _bind(what: Path, where: Path, done: list[Path], mode: str = "rw") -> None:
-    if what.is_dir():
-        where.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["mount", "--bind", "--make-private", str(what), str(where)], check=True)
-    done.append(where)
-    if mode == "ro":
-        subprocess.run(["mount", "-o", "remount,bind,ro", str(where)], check=True)
-
-
 def inside(
-    root: Path, words: Sequence[str], *, check: bool = True
+    root: Path, words: Sequence[str], *, source: Path, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program inside `root` with a clean environment; return what it said.
+    """Run a program inside `root`, with `source` at /source to read only; return what it said.
 
     Python keeps there what it compiled: a Debian that is only unpacked has none of its own library,
     and an emulated start without any takes a minute.
 
     Raises `subprocess.CalledProcessError`, after printing what it said, where `check` is asked for.
     """
-    environment = {
-        "HOME": "/root",
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        "LANG": "C.UTF-8",
-        "QEMU_CPU": EMULATED_CPU,
-    }
+    command = [
+        *("systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--as-pid2", "--pipe"),
+        *("--resolv-conf=off", "--timezone=off", f"--directory={root}"),
+        *(f"--bind-ro={source}:/source", f"--setenv=QEMU_CPU={EMULATED_CPU}"),
+    ]
     ran = subprocess.run(
-        ["chroot", str(root), *words],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
+        [*command, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if check and ran.returncode != 0:
-        print(ran.stdout)  # noqa: T201 - the reason, for whoever started the check
+        print(ran.stdout, ran.stderr)  # noqa: T201 - the reason, for whoever started the check
         ran.check_returncode()
     return ran

@@ -66,9 +66,7 @@ def recipe(suite: str) -> debian.Recipe:
     return debian.Recipe(suite, packages, "arm64", is_unpacked_only=True)
 
 
-def _inside(
-    root: Path, words: list[str], *, check: bool = True
-) -> subprocess.CompletedProcess[str]:
+def _inside(root: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run a program there. qemu before 8.2 shows the host's processor, by which onnxruntime,
     looking for features of arm64, is led into a crash."""
     told = ("sh", "-c", 'mount --bind /cpuinfo /proc/cpuinfo && exec "$@"', "sh")

@@ -7,6 +7,7 @@ is as required; 1: a difference, or not everything was run, or there is no place
 from __future__ import annotations
 
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -34,7 +35,6 @@ from hil_tests.reliability.crash import (
     randoms,
 )
 from hil_tests.reliability.crash import points as crash_points
-from hil_tests.reliability.folders import FolderError, fresh, may_be_emptied
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
@@ -147,21 +147,20 @@ def play_mutations(
 def _with(mutation: mutations.Mutation, folder: Path) -> Result:
     """Play the mutation's row at a table of its own whose service is the broken one, or run its
     test."""
-    tree = fresh(folder / "table-broken-product").resolve()
-    mutations.mutated_tree(mutation, tree)
-    if mutation.is_test:
-        found = mutations.noticed_by_test(mutation, tree)
-        return Result(*mutation.told, Observation(), found)
-    here = fresh(folder / "table-mutated").resolve()
-    plan = Plan(profile=mutation.row[0].profile, seed=SEED)
-    try:
-        with Bench(TestedSession(plan, here, tree=tree)) as bench:
-            session = bench.session
-            witness = Witness(session.rig, session.journal, session.second)
-            with closing(Trials(bench, witness)) as trials:
-                return trials.play(*mutation.row)
-    except (TrialError, ShakerError, OSError) as error:
-        return _not_played(mutation.row, error)
+    with tempfile.TemporaryDirectory() as name:
+        tree = mutations.mutated_tree(mutation, Path(name))
+        if mutation.is_test:
+            found = mutations.noticed_by_test(mutation, tree)
+            return Result(*mutation.told, Observation(), found)
+        plan = Plan(profile=mutation.row[0].profile, seed=SEED)
+        try:
+            with Bench(TestedSession(plan, _new_in(folder), tree=tree)) as bench:
+                session = bench.session
+                witness = Witness(session.rig, session.journal, session.second)
+                with closing(Trials(bench, witness)) as trials:
+                    return trials.play(*mutation.row)
+        except (TrialError, ShakerError, OSError) as error:
+            return _not_played(mutation.row, error)
 
 
 @app.command()
@@ -272,7 +271,7 @@ def soak(
     """Continuous play with random faults: wrong lamps, lost rounds, and what grows."""
     console = Console()
     with _place_for(folder):
-        here = fresh(folder).resolve()
+        here = _new_in(folder)
     session = TestedSession(Plan(seed=seed), here)
     with Bench(session) as bench:
         witness = Witness(session.rig, session.journal, session.second)
@@ -318,19 +317,17 @@ def _soak_table(run: Soak) -> Table:
 
 @contextmanager
 def _place_for(folder: Path) -> Iterator[None]:
-    """Make the folder of the results, or leave with a line that says what to do instead.
-
-    The folders of tables that lie in it will be emptied: each must have been made here.
-    """
+    """Make the folder of the results, or leave with a line that says what to do instead."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for table in sorted(folder.glob("table-*")):
-            may_be_emptied(table)
         yield
-    except FolderError as error:
-        _fail(str(error))
     except OSError as error:
         _fail(f"{folder} cannot be used: {error}; name another --results")
+
+
+def _new_in(folder: Path) -> Path:
+    """A new folder for a table's files. What lies there, of earlier runs or of others, stays."""
+    return Path(tempfile.mkdtemp(prefix="table-", dir=folder.resolve()))
 
 
 @contextmanager
@@ -366,12 +363,11 @@ def _tables(
     while more() and time.monotonic() < until_s and failures < MAX_FAILURES:
         tables += 1
         try:
-            here = fresh(folder / f"table-{tables}").resolve()
             plan = Plan(profile=profile(), seed=SEED + tables, changes=changes)
-            session = TestedSession(plan, here)
+            session = TestedSession(plan, _new_in(folder))
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
-        except (TrialError, FolderError, ShakerError, OSError) as error:
+        except (TrialError, ShakerError, OSError) as error:
             failures += 1
             console.print(f"a new table is needed: {error}", markup=False)
 

@@ -1,7 +1,7 @@
 """How a fault is brought about: small words for what is done, to what.
 
-Owns those words, so that `faults.toml` can be read as a table. Who carries them out is `harm`. Must
-not know moments or outcomes.
+Owns those words, so that `hil_tests/faults.toml` can be read as a table. Who carries them out is
+`harm`. Must not know moments or outcomes.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ class BreakStart:
     """The service is killed, and something is wrong when it starts again."""
 
     what: str
-    """A name in `broken_start`."""
+    """A name in `broken_start`, or a sentence for the rig's own door."""
+    of_rig: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.rig.control import RigRefusedError
+from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.adapters.camera.dice_reader import LOST
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
@@ -21,6 +22,10 @@ from shaker_ctl.service.status_socket import read_status
 
 SIGHT_S = 10.0
 """Longest time in which a camera that was healed is seen to give pictures again."""
+
+
+class CannotError(TrialError):
+    """A part of this rig is a real one, and nobody can break it by a command."""
 
 
 class Bench(TableUnderTest):
@@ -40,7 +45,9 @@ class Bench(TableUnderTest):
         try:
             return super().ask_rig(command)
         except RigRefusedError as refused:
-            raise TrialError(f"the rig refused `{command}`: {refused}") from refused
+            cannot = str(refused).startswith(CANNOT)
+            kind = CannotError if cannot else TrialError
+            raise kind(f"the rig refused `{command}`: {refused}") from refused
         except (OSError, ValueError) as error:
             raise TrialError(f"the rig does not answer `{command}`: {error}") from error
 

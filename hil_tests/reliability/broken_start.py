@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hil_tests.reliability.acts import BreakStart
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.tested_session import TrialError
 from shaker_ctl.adapters.disk.disk_journal import volume_numbers, volume_path
@@ -22,8 +23,8 @@ from shaker_ctl.journal.record import STEP_MARK, canonical
 class Broken:
     """Made wrong, and right again."""
 
-    wrong: Callable[[Bench], None]
-    right: Callable[[Bench], None]
+    wrong: Callable[[Bench], object]
+    right: Callable[[Bench], object]
 
 
 def _copies(bench: Bench) -> tuple[Path, Path]:
@@ -119,17 +120,6 @@ def _plant_at_the_second(bench: Bench) -> None:
 BYSTANDER = "not the table's\n"
 
 
-def _rig(wrong: str, right: str) -> Broken:
-    return Broken(_asking(f"inject {wrong}"), _asking(right))
-
-
-def _asking(command: str) -> Callable[[Bench], None]:
-    def ask(bench: Bench) -> None:
-        bench.ask_rig(command)
-
-    return ask
-
-
 BROKEN: dict[str, Broken] = {
     "main missing": Broken(lambda b: _away(_copies(b)[0]), lambda b: _back(_copies(b)[0])),
     "main flipped": Broken(lambda b: _edit(_copies(b)[0], _flip), lambda b: _back(_copies(b)[0])),
@@ -140,10 +130,12 @@ BROKEN: dict[str, Broken] = {
     ),
     "lock planted": Broken(_plant_at_the_lock, _clear_the_lock),
     "second planted": Broken(_plant_at_the_second, lambda b: _back(_copies(b)[1])),
-    "lamp silent": _rig("lamp_silent", "heal lamp_silent"),
-    "lamp exchanged": _rig("lamp_other_box", "heal lamp_other_box"),
-    "lamp not a box": _rig("lamp_not_a_box", "heal lamp_not_a_box"),
-    "lamp other map": _rig("lamp_other_map", "heal lamp_other_map"),
-    "gpio gone": _rig("pigpiod_terminate", "heal pigpiod_terminate"),
-    "camera gone": _rig("camera_closed", "heal camera_closed"),
 }
+
+
+def broken(act: BreakStart) -> Broken:
+    """What an act breaks; a fault of the rig is healed afterwards."""
+    if not act.of_rig:
+        return BROKEN[act.what]
+    name = act.what.split()[0]
+    return Broken(lambda b: b.ask_rig(f"inject {act.what}"), lambda b: b.ask_rig(f"heal {name}"))

@@ -1,15 +1,13 @@
-"""The table of faults, read from `faults.toml`: what is done, when, and what must become of it.
+"""The rows of the faults: what is done to a table, when, and what must become of it.
 
-Owns how the table is read. Must not know how a row is carried out. A row that names no known act,
-moment, outcome or field is refused when the table is read.
+Owns how they are read from `hil_tests/faults.toml`. Must not know how a row is carried out. A row
+that names no known act, moment, outcome or field is refused when the table is read.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -17,8 +15,7 @@ from pydantic import TypeAdapter
 from hil_tests.reliability import acts
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Required
-
-TABLE = Path(__file__).with_name("faults.toml")
+from hil_tests.rig.fault_set import TABLE
 
 PROFILE = "pa-625a"
 """Uncovered; a cover is allowed and none is fitted."""
@@ -84,6 +81,14 @@ def _act(word: str, said: Any) -> acts.Act:
     return _made(_ACTS[word], said if isinstance(said, dict) else {_SINGLE[word]: said})
 
 
+def _of_rig(fault: str, row: dict[str, Any]) -> acts.Act:
+    """What is done in a row below a fault of the rig; takes its words out of the row."""
+    sentence = " ".join(filter(None, (fault, row.pop("with", ""))))
+    if row.pop("at_start", False):
+        return acts.BreakStart(sentence, of_rig=True)
+    return acts.InjectFault(sentence, row.pop("for_s", None))
+
+
 def _whole(like: Mapping[str, Any], said: str | dict[str, Any]) -> dict[str, Any]:
     """An outcome with what it has from the outcome that it is like."""
     own = {"is": said} if isinstance(said, str) else dict(said)
@@ -100,10 +105,19 @@ def _required(like: Mapping[str, Any], said: str | dict[str, Any]) -> Required:
     return _made(Required, one)
 
 
-def read_row(like: Mapping[str, Any], name: str, row: dict[str, Any]) -> CatalogueFault:
-    """A row of the table; `like` has the outcomes by name. Raises for a word that there is not."""
-    word = next(key for key in row if key in _ACTS or key == "then")
-    act = _act(word, row.pop(word))
+def read_row(
+    like: Mapping[str, Any], name: str, row: Mapping[str, Any], fault: str = ""
+) -> CatalogueFault:
+    """A row; `like` has the outcomes by name, and `fault` is the rig's that it stands below.
+
+    Raises for a word that there is not.
+    """
+    row = dict(row)
+    if fault:
+        act = _of_rig(fault, row)
+    else:
+        word = next(key for key in row if key in _ACTS or key == "then")
+        act = _act(word, row.pop(word))
     moments = {moment: row.pop(key) for key in list(row) if (moment := _MOMENTS.get(key))}
     required = {
         moment: tuple(_required(like, one) for one in (said if isinstance(said, list) else [said]))
@@ -113,9 +127,22 @@ def read_row(like: Mapping[str, Any], name: str, row: dict[str, Any]) -> Catalog
 
 
 _MOMENTS = {moment.name.lower(): moment for moment in Moment}
-_TABLE = tomllib.loads(TABLE.read_text("utf-8"))
+_PARTS = TABLE.keys() - {"outcomes", "rows"}
 
-FAULTS = tuple(read_row(_TABLE["outcomes"], *row) for row in _TABLE["faults"].items())
+
+def _read() -> Iterator[CatalogueFault]:
+    """Every row of the file: those below a fault of the rig, then the others."""
+    like = TABLE["outcomes"]
+    for part in (part for part in TABLE if part in _PARTS):
+        prefix = "camera_" if part == "camera" else ""
+        for fault, said in TABLE[part].items():
+            for name, row in said.get("rows", {}).items():
+                yield read_row(like, name, row, prefix + fault)
+    for name, row in TABLE["rows"].items():
+        yield read_row(like, name, row)
+
+
+FAULTS = tuple(_read())
 BY_NAME = {fault.name: fault for fault in FAULTS}
 
 

@@ -80,11 +80,16 @@ def write_matrix(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> N
     )
 
 
-def as_test(row: Row, result: Result) -> dict[str, Any]:
-    """One row as a test of the stories' report; its times are limits of what is required."""
+def wanted(row: Row) -> str:
+    """What a row requires, in a few words."""
+    fault, moment = row
+    return " or ".join(words(one) for one in fault.required[moment])
+
+
+def measured(row: Row, result: Result, measure: Measure) -> None:
+    """Take the times of a row, with what is required of them as their limits."""
     fault, moment = row
     required = fault.required[moment]
-    measure = Measure(lambda taken: None)
     for what, seen_s, limits in (
         ("EN low", result.seen.motor_after_s, [one.motor_within_s for one in required]),
         ("cam still", result.seen.still_after_s, [one.still_within_s for one in required]),
@@ -94,14 +99,20 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
         known = [limit for limit in limits if limit is not None]
         if seen_s is not None and known:
             measure(f"fault to {what}", seen_s, "s", upper=max(known))
-    wanted = " or ".join(words(one) for one in required)
+
+
+def as_test(row: Row, result: Result) -> dict[str, Any]:
+    """One row as a test of the stories' report."""
+    fault, moment = row
+    measure = Measure(lambda taken: None)
+    measured(row, result, measure)
     found = "; ".join(result.differences)
     return {
         "node": f"faults::{name(row)}",
         "title": f"{fault.name.replace('-', ' ')}, {moment.value}",
-        "promise": f"Required: {wanted}.",
+        "promise": f"Required: {wanted(row)}.",
         "outcome": "passed" if result.is_as_required else "failed",
-        "reason": f"expected: {wanted}{FOUND}{found}" if found else "",
+        "reason": f"expected: {wanted(row)}{FOUND}{found}" if found else "",
         "trace": "",
         "t0": time.monotonic(),
         "seconds": result.took_s,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.broken_start import BROKEN
+from hil_tests.reliability.broken_start import broken
 from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
@@ -369,8 +369,8 @@ class _Round:
         self.harm.undo()
         self._bench.session.kill_service() if not self._fault.restarts else self._end_in_order()
         if isinstance(self._fault.act, acts.BreakStart) and self.start_said is None:
-            broken = BROKEN[self._fault.act.what]
-            broken.wrong(self._bench)
+            start = broken(self._fault.act)
+            start.wrong(self._bench)
             try:
                 self._bench.restart_service()
                 self.start_said = "it started"
@@ -378,7 +378,7 @@ class _Round:
                 self.start_said = str(error)
             finally:
                 self._bench.session.kill_service()
-                broken.right(self._bench)
+                start.right(self._bench)
         self._bench.restart_service()
 
     def _end_in_order(self) -> None:

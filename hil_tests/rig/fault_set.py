@@ -1,8 +1,9 @@
 """Faults of one part of the rig: which there are, which are in force, and which wait for an event.
 
-Owns how the table of all faults (`faults.toml`) is read, and triggers. A fault begins at once, or
-after a number of events of the part (`after 2 commit`). So a scenario times a fault by events and
-never by sleeping. The code of the part contains the effect of the fault.
+Owns how the faults of `hil_tests/faults.toml` are read, and triggers; what a table must do about
+one is not looked at. A fault begins at once, or after a number of events of the part (`after 2
+commit`). So a scenario times a fault by events and never by sleeping. The code of the part contains
+the effect of the fault.
 """
 
 from __future__ import annotations
@@ -31,12 +32,17 @@ class Fault:
     """Of each parameter that is a number."""
 
 
-_TABLE = tomllib.loads(Path(__file__).with_name("faults.toml").read_text("utf-8"))
+TABLE = tomllib.loads((Path(__file__).parents[1] / "faults.toml").read_text("utf-8"))
+_OF_TABLES = ("rows", "elsewhere")
+"""What a table under test meets of a fault: see `hil_tests.reliability.catalogue`."""
 
 
 def catalogue(part: str) -> dict[str, Fault]:
     """Return every fault of one part, by name, as `faults.toml` has them."""
-    return {name: _fault(name, **row) for name, row in _TABLE[part].items()}
+    return {
+        name: _fault(name, **{key: said for key, said in row.items() if key not in _OF_TABLES})
+        for name, row in TABLE[part].items()
+    }
 
 
 def _fault(name: str, what: str, seen: str, **parameters: Value | list[float]) -> Fault:

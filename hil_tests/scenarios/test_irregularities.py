@@ -1,5 +1,5 @@
-"""Irregularities of a round as stories: what breaks, what the table does, how it comes back. The
-others are rows of the faults in `reliability/faults.toml`.
+"""Irregularities of a round: rows of the faults (`hil_tests/faults.toml`), each with a report as a
+story has; and what people do wrong, which no row tells.
 
 Seen only from outside: consoles, lamps that really burn, lines, and what the dice truly show.
 """
@@ -7,113 +7,146 @@ Seen only from outside: consoles, lamps that really burn, lines, and what the di
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from hil_tests.report.measurement import Measure
+from hil_tests.reliability import results
+from hil_tests.reliability.bench import Bench, CannotError
+from hil_tests.reliability.catalogue import BY_NAME
+from hil_tests.reliability.moments import Moment
+from hil_tests.reliability.tested_session import TestedSession
+from hil_tests.reliability.trial import Trials
+from hil_tests.reliability.witness import Witness
+from hil_tests.report.evidence import gather
+from hil_tests.report.plugin import TestRecord
+from hil_tests.rig.rigfile import RigFile
+from hil_tests.scenarios.attached import files_of
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
 
-STOP_MS = 150
-"""Longest drive of the motor after what must stop it."""
-SILENT_MS = 200
-"""The same after the last tach edge: `[motion.watch] stall_gap_s` is 150 ms, and a turn of the
-controller's loop and of the rig come on top. Without the watch on silence the speed's own mean
-needs 221 ms more, and names another fault."""
+
+@pytest.fixture(scope="module")
+def bench(
+    tmp_path_factory: pytest.TempPathFactory, rig_file: Path | None, rig_table: RigFile
+) -> Iterator[Bench]:
+    """The table at which the rows are played, on the rig of this run."""
+    if rig_table.service.rig:
+        pytest.skip("rows of faults kill and start the service, and read its journal")
+    session = TestedSession(Plan(seed=8), tmp_path_factory.mktemp("table"), rig_file=rig_file)
+    with Bench(session) as bench:
+        yield bench
 
 
-@pytest.fixture(autouse=True)
-def an_open_table(table: Table) -> None:
-    """Each of these stories begins at an open table that plays."""
-    table.be_open()
+@pytest.fixture(scope="module")
+def trials(bench: Bench) -> Iterator[Trials]:
+    session = bench.session
+    with closing(Trials(bench, Witness(session.rig, session.journal, session.second))) as trials:
+        yield trials
 
 
-def assert_void(table: Table, number: int, *causes: str) -> None:
-    """State that this round ended void, without a result and without a lamp."""
-    played = table.ended_round(number)
-    story = table.story
-    story.expect(f"round {number} is void", played["verdict"] == "void", played["verdict"])
-    story.expect("no value was read or entered", not played["read"] and not played["entered"])
-    story.expect("no lamp burnt for it", not table.lit_for(number), table.lit_for(number))
-    if causes:
-        faults = table.status()["faults"]
-        story.expect(f"the table names {' or '.join(causes)}", set(faults) & set(causes), faults)
+Becomes = Callable[..., None]
 
 
-def stop_ms(table: Table, since_s: float, line: str) -> float:
-    """From the change of a contact to EN low at the controller's pin, milliseconds."""
-    fell = table.enable_fell(since_s)
-    moved = next(one["t"] for one in table.signals() if one["t"] >= since_s and one.get(line) == 1)
-    return 1000 * (fell - float(moved))
+@pytest.fixture
+def becomes(bench: Bench, trials: Trials, record: TestRecord) -> Becomes:
+    """Play a row; it must become what the row requires."""
+
+    def play(name: str, moment: Moment = Moment.TOSS) -> None:
+        row = BY_NAME[name], moment
+        began_s = time.monotonic()
+        try:
+            result = trials.play(*row)
+        except CannotError as cannot:
+            pytest.skip(str(cannot))
+        record.evidence = gather(bench.rig, began_s, time.monotonic(), {}, {})
+        record.attach(files_of(bench.session.folder, began_s))
+        results.measured(row, result, record.measure)
+        record.story.saw("table", results.seen_words(result.seen))
+        record.story.expect(results.wanted(row), result.is_as_required, result.verdict)
+
+    return play
 
 
-# ── The shaker ──────────────────────────────────────────────────────────────
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [
+        ("sync-takes-2-s", Moment.TOSS),
+        ("estop-while-a-sync-takes-2-s", Moment.TOSS),
+        ("service-killed", Moment.TOSS),
+        ("camera-late-2-s", Moment.TOSS),
+        ("lamps-wired-to-neighbours", Moment.REST),
+    ],
+)
+def test_it_becomes_what_the_row_requires(becomes: Becomes, name: str, moment: Moment) -> None:
+    becomes(name, moment)
 
 
-def test_a_tach_that_falls_silent_voids_the_round(table: Table, measure: Measure) -> None:
+def test_a_tach_that_falls_silent_voids_the_round(becomes: Becomes) -> None:
     """The plate shakes on, but nobody can prove it."""
-    number = table.betting()
-    began = time.monotonic()
-    table.inject("tach_silent after 120 edges")
-    assert_void(table, number, "tach-silent")
-    silent = next(one["t"] for one in table.happened(began) if one["what"] == "fault")
-    took = 1000 * (table.enable_fell(silent) - silent)
-    measure("silent tach to EN low", took, "ms", upper=SILENT_MS)
+    becomes("tach-silent")
 
 
-# ── People ──────────────────────────────────────────────────────────────────
-
-
-def test_the_emergency_stop_stops_a_toss_and_voids_the_round(
-    table: Table, measure: Measure
-) -> None:
+def test_the_emergency_stop_stops_a_toss_and_voids_the_round(becomes: Becomes) -> None:
     """Somebody strikes the mushroom head while the plate shakes."""
-    number = table.betting()
-    table.await_machine("the plate shakes at speed", lambda seen: seen["speed_rpm"] > 700)
-    since = time.monotonic()
-    table.hands("press estop")
-    measure("e-stop to EN low", stop_ms(table, since, "estop"), "ms", upper=STOP_MS)
-    assert_void(table, number)
-    table.hands("release estop")
+    becomes("estop-pressed")
 
 
-# ── The reader ──────────────────────────────────────────────────────────────
+def test_a_shake_too_weak_to_turn_the_dice_is_a_malfunction_of_the_shaker(
+    becomes: Becomes,
+) -> None:
+    becomes("shake-too-weak", Moment.BETS)
 
 
-def test_what_the_camera_cannot_read_the_dealer_enters(table: Table) -> None:
+def test_a_jam_stops_the_motor_and_voids_the_round(becomes: Becomes) -> None:
+    becomes("motor-jam")
+
+
+def test_a_compartment_that_is_forced_open_stops_the_toss_and_voids_the_round(
+    becomes: Becomes,
+) -> None:
+    becomes("compartment-forced")
+
+
+def test_a_lamp_line_cut_in_the_toss_does_not_void_it(becomes: Becomes) -> None:
+    becomes("lamp-line-cut")
+
+
+def test_a_burnt_bulb_is_found_at_the_result_and_the_round_is_settled_by_hand(
+    becomes: Becomes,
+) -> None:
+    becomes("bulb-burnt-out", Moment.REST)
+
+
+def test_a_gpio_daemon_that_dies_in_the_toss_leaves_the_motor_off_and_the_round_void(
+    becomes: Becomes,
+) -> None:
+    becomes("gpio-daemon-killed")
+
+
+def test_what_the_camera_cannot_read_the_dealer_enters(bench: Bench, becomes: Becomes) -> None:
     """The camera goes dark with the toss. The dice were properly tossed: the result stands."""
-    number = table.betting()
-    table.inject("camera_black after 1 start")
-    table.wait(
-        "the dealer is asked to enter",
-        lambda seen: (seen["pending"] or {}).get("kind") == "enter",
-    )
-    table.story.expect("nothing is lit yet", not table.lit_for(number), table.lit_for(number))
-    values = " ".join(map(str, true_values(table, number)))
-    for _ in range(2):  # what no reading stands beside is typed twice
-        table.do("dealer", f"enter {number} {values}")
-    table.heal()
-    played = table.ended_round(number)
-    table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
-    table.story.expect("by what the dealer entered", played["entered"], played)
-    table.story.expect("marked as by eye", "by_eye" in played["details"], played["details"])
-    table.held_against_truth(number)
-
-
-def true_values(table: Table, number: int) -> list[int]:
-    return [die["value"] for die in table.toss_of(table.round(number))["dice"]]
+    becomes("camera-black")
+    console = bench.console("technician")
+    played = console.ask(f"round {console.status()['round']}")["round"]
+    assert played["entered"]
+    assert "by_eye" in played["details"]
 
 
 def test_a_hand_over_the_lens_lets_no_wrong_entry_be_lit(table: Table) -> None:
     """The hand lies there for three seconds; meanwhile dan types what he likes, once."""
+    table.be_open()
     number = table.betting()
     table.inject("camera_blocked share=0.6 after 1 start")
     table.wait(
         "the dealer is asked to enter",
         lambda seen: (seen["pending"] or {}).get("kind") == "enter",
     )
-    true = true_values(table, number)
+    true = [die["value"] for die in table.toss_of(table.round(number))["dice"]]
     wrong = (1, 1, 1) if true != [1, 1, 1] else (2, 2, 2)
     table.do("dealer", f"enter {number} {' '.join(map(str, wrong))}")
     time.sleep(3.0)
@@ -128,32 +161,3 @@ def test_a_hand_over_the_lens_lets_no_wrong_entry_be_lit(table: Table) -> None:
     played = table.ended_round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.held_against_truth(number)
-
-
-# ── Lamps and lines ─────────────────────────────────────────────────────────
-
-
-def test_a_burnt_bulb_is_found_at_the_result_and_the_round_is_settled_by_hand(
-    table: Table,
-) -> None:
-    """Every one-of-a-kind lamp is burnt out: whatever falls, one of them is wanted."""
-    number = table.betting()
-    table.inject("bulb_burnt area=" + ",".join(f"one-{face}" for face in range(1, 7)))
-    table.wait(
-        "the floorperson's presence is asked for", lambda seen: "presence" in str(seen["pending"])
-    )
-    table.await_machine("the lamps are dark", lambda seen: not seen["lamp"]["glowing"], 3.0)
-    settle_by_hand(table, number)
-
-
-def settle_by_hand(table: Table, number: int) -> None:
-    """The floorperson comes, the dealer pays by hand, and then all gaming ceases."""
-    table.do("floorperson", f"presence {number}")
-    table.wait("wagers are settled by hand", lambda seen: "settl" in seen["phase"])
-    table.do("dealer", f"settled {number}")
-    played = table.ended_round(number)
-    story = table.story
-    story.expect("it was settled by hand", played["verdict"] == "settled_by_hand", played)
-    values = sorted(die["value"] for die in table.toss_of(played)["dice"])
-    story.expect("with the true values", sorted(played["read"]) == values, played["read"])
-    table.wait("the table is out of service", lambda seen: seen["life"] == "out of service")

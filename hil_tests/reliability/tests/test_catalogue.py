@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +17,12 @@ from hil_tests.reliability.required import (
     RequiredMotor,
     RequiredWagers,
 )
-from hil_tests.rig.camera.faults import CAMERA_FAULTS
-from hil_tests.rig.faults import DaemonPart, parse
-from hil_tests.rig.lamp_box.faults import LAMP_FAULTS
-from hil_tests.rig.plant.faults import PLANT_FAULTS
-from hil_tests.rig.wires.line import LINE_FAULTS
+from hil_tests.rig.fault_set import TABLE
+from hil_tests.rig.faults import parse
+from hil_tests.rig.rig import known_faults
 from shaker_ctl.rules.profile_files import load
 
+HIL_TESTS = Path(__file__).parents[2]
 MIN_FAULTS = 60
 ROWS = [
     pytest.param(fault, moment, id=f"{fault.name}@{moment.name}")
@@ -99,13 +98,7 @@ def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_starte
 
 
 def test_every_sentence_is_one_that_the_rig_understands() -> None:
-    known: dict[str, Collection[str]] = {
-        **{name: dict(fault.parameters) for name, fault in PLANT_FAULTS.items()},
-        **{f"camera_{name}": dict(fault.parameters) for name, fault in CAMERA_FAULTS.items()},
-        **{name: dict(fault.parameters) for name, fault in LAMP_FAULTS.items()},
-        **{name: {"line": "lamp", **fault.parameters} for name, fault in LINE_FAULTS.items()},
-        **dict.fromkeys(DaemonPart.catalogue, ()),
-    }
+    known: dict[object, Any] = {row["name"]: row["parameters"] for row in known_faults()}
     for act in of_kind(acts.InjectFault):
         assert isinstance(act, acts.InjectFault)
         order = parse(act.sentence)
@@ -114,8 +107,18 @@ def test_every_sentence_is_one_that_the_rig_understands() -> None:
 
 
 def test_every_broken_start_can_be_made() -> None:
-    named = {act.what for act in of_kind(acts.BreakStart) if isinstance(act, acts.BreakStart)}
-    assert named == set(BROKEN)
+    starts = [act for act in of_kind(acts.BreakStart) if isinstance(act, acts.BreakStart)]
+    assert {act.what for act in starts if not act.of_rig} == set(BROKEN)
+    assert {act.what for act in starts if act.of_rig} <= {
+        str(row["name"]) for row in known_faults()
+    }
+
+
+def test_every_fault_of_the_rig_has_a_row_or_says_where_it_is_played() -> None:
+    for part in TABLE.keys() - {"outcomes", "rows"}:
+        for name, fault in TABLE[part].items():
+            place = fault.get("elsewhere", "")
+            assert fault.get("rows") or name in (HIL_TESTS / place).read_text(), name
 
 
 @each_fault
@@ -135,14 +138,14 @@ def test_a_table_is_of_the_kind_that_its_row_is_about(fault: CatalogueFault) -> 
 @pytest.mark.parametrize(
     ("row", "named"),
     [
-        ({"rig": {"sentence": "jam", "volts": 6}, "toss": "stands"}, "volts"),
-        ({"rig": "jam", "toss": {"is": "stands", "lamp": ["dark"]}}, "lamp"),
-        ({"rig": "jam", "toss": "falls"}, "falls"),
-        ({"rig": "jam", "toss": {"is": "stands", "life": "shut"}}, "life"),
-        ({"rig": "jam", "tosses": "stands"}, "tosses"),
+        ({"volts": 6, "toss": "stands"}, "volts"),
+        ({"toss": {"is": "stands", "lamp": ["dark"]}}, "lamp"),
+        ({"toss": "falls"}, "falls"),
+        ({"toss": {"is": "stands", "life": "shut"}}, "life"),
+        ({"tosses": "stands"}, "tosses"),
     ],
 )
 def test_a_row_with_a_word_that_there_is_not_is_refused(row: dict[str, Any], named: str) -> None:
     outcomes = {"stands": {"ending": "settled", "wagers": "settled", "life": "open"}}
     with pytest.raises((KeyError, TypeError, ValueError), match=named):
-        read_row(outcomes, "one", row)
+        read_row(outcomes, "one", row, "jam")

@@ -1,4 +1,4 @@
-"""What the command line does to the folder that it is given: nothing to anybody else's files."""
+"""What the command line does with the folder that it is given, and with what is kept there."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from typer.testing import CliRunner, Result
 
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
-from hil_tests.reliability.folders import MARK, FolderError, fresh
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import MATRIX_JSON, Row, kept_in, name
 from hil_tests.reliability.trial import Result as RowResult
 
 WORST = catalogue.rows(every_moment=False)
 EVERY = catalogue.rows(every_moment=True)
-FOLDERS = [["soak", "--minutes", "0"], ["faults", "--only", "lamp"], ["crash"]]
-"""Every command that empties folders."""
+COMMANDS = [["soak", "--minutes", "0"], ["faults", "--only", "lamp"], ["crash"]]
 
 
 def run(*words: str) -> Result:
@@ -44,64 +42,7 @@ def as_required(row: Row) -> RowResult:
     return RowResult(row[0].name, row[1].value, Observation(), [])
 
 
-# ── Folders of tables ───────────────────────────────────────────────────────
-
-
-def test_a_folder_that_was_made_here_is_emptied_and_stays_one(tmp_path: Path) -> None:
-    folder = fresh(tmp_path / "soak")
-    (folder / "service.log").write_text("of the last run")
-    (folder / "pictures").mkdir()
-    (folder / "pictures" / "1-frame.jpg").write_bytes(b"")
-    for _ in range(2):
-        assert [path.name for path in fresh(folder).iterdir()] == [MARK]
-
-
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
-    assert fresh(tmp_path) == tmp_path
-    assert (tmp_path / MARK).is_file()
-
-
-def test_what_a_folder_that_was_made_here_links_to_is_left_alone(tmp_path: Path) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "thesis").write_text("years of work")
-    folder = fresh(tmp_path / "soak")
-    (folder / "link").symlink_to(theirs)
-    fresh(folder)
-    assert (theirs / "thesis").exists()
-
-
-def test_a_folder_of_somebody_else_keeps_every_file(tmp_path: Path) -> None:
-    (tmp_path / "thesis").write_text("years of work")
-    with pytest.raises(FolderError, match="name another --results"):
-        fresh(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis"]
-
-
-def test_a_long_run_refuses_somebody_elses_folder(tmp_path: Path) -> None:
-    (tmp_path / "thesis").write_text("years of work")
-    done = run("soak", "--results", str(tmp_path), "--minutes", "0")
-    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
-    assert f"{tmp_path} is not empty and was not made here" in said(done)
-    assert "name another --results" in said(done)
-    assert (tmp_path / "thesis").read_text() == "years of work"
-
-
-@pytest.mark.parametrize("command", ["faults", "crash"])
-def test_tables_are_not_put_where_somebody_else_has_files(tmp_path: Path, command: str) -> None:
-    row = WORST[0]
-    kept_in(tmp_path).keep(name(row), as_required(row))
-    (tmp_path / "crashes.jsonl").write_text("")
-    (tmp_path / "table-2").mkdir()
-    (tmp_path / "table-2" / "thesis").write_text("years of work")
-    before = sorted(tmp_path.rglob("*"))
-    done = run(command, "--results", str(tmp_path))
-    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
-    assert f"{tmp_path / 'table-2'} is not empty and was not made here" in said(done)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize("words", FOLDERS)
+@pytest.mark.parametrize("words", COMMANDS)
 @pytest.mark.parametrize("folder", ["/proc/nowhere", "a file"])
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(
     tmp_path: Path, words: list[str], folder: str
@@ -112,9 +53,6 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(
     assert done.output.count("\n") == 1
     assert "cannot be used" in said(done)
     assert "name another --results" in said(done)
-
-
-# ── Results ─────────────────────────────────────────────────────────────────
 
 
 def test_playing_a_few_rows_anew_keeps_the_others_and_the_matrix_has_them_all(

@@ -405,8 +405,8 @@ def _not_played(row: Row, error: Exception) -> Result:
 def _report(
     rows: list[Row], whole: list[Row], kept: Campaign[Result], folder: Path, console: Console
 ) -> None:
-    """Show and judge the rows of this run; the matrix on file is over the whole catalogue."""
-    results.write_matrix(kept, whole, folder)
+    """Show and judge the rows of this run; the report is over the whole catalogue."""
+    results.write_report(kept, whole, folder)
     differ, missing = results.count(kept, rows)
     table = Table(*results.HEAD, title="Faults", show_lines=True)
     for row in rows:
@@ -414,8 +414,7 @@ def _report(
     Console(width=max(WIDEST, console.width)).print(table)
     played = len(rows) - missing
     console.print(
-        f"{played} of {len(rows)} rows played, {differ} differ; matrix of all {len(whole)}: "
-        f"{folder / results.MATRIX_PAGE}, {folder / results.MATRIX_JSON}"
+        f"{played} of {len(rows)} rows played, {differ} differ; report: {folder / 'report.html'}"
     )
     for row in rows:
         if kept.find(results.name(row)) is None:

@@ -1,15 +1,12 @@
-"""Results in a folder: what was played, what became of it, and the matrix of all.
+"""Results in a folder: what was played, what became of it, and the report of all.
 
-Owns the page, the file and the report made of a campaign of rows. Must not know how a row is
-played.
+Owns the report and the lines made of a campaign of rows. Must not know how a row is played.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,8 +22,6 @@ from hil_tests.report.measurement import Measure
 from hil_tests.report.story import FOUND
 
 Row = tuple[CatalogueFault, Moment]
-MATRIX_JSON = "matrix.json"
-MATRIX_PAGE = "matrix.md"
 HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")
 
 
@@ -54,22 +49,10 @@ def count(kept: Campaign[Result], rows: Iterable[Row]) -> tuple[int, int]:
     return differ, found.count(None)
 
 
-def write_matrix(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> None:
-    """Write page, file and report over these rows: all that may ever be played into this folder, so
-    that a run of a few of them leaves none of the others out."""
+def write_report(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> None:
+    """Write the report of those of these rows that were played. `rows`: all that may ever be played
+    into this folder, so that a run of a few of them leaves none of the others out."""
     found = [(row, kept.find(name(row))) for row in rows]
-    table = [
-        {
-            "fault": row[0].name,
-            "moment": row[1].value,
-            "required": [asdict(one) for one in row[0].required[row[1]]],
-            "result": result and asdict(result),
-        }
-        for row, result in found
-    ]
-    text = json.dumps(table, indent=1, default=str)
-    (folder / MATRIX_JSON).write_text(text + "\n", "utf-8")
-    (folder / MATRIX_PAGE).write_text(page(line(row, result) for row, result in found), "utf-8")
     files.write(
         folder,
         rig="virtual, faults",
@@ -77,6 +60,7 @@ def write_matrix(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> N
         began_s=time.monotonic(),
         about=header(None, None),
         tests=[as_test(row, result) for row, result in found if result is not None],
+        is_ended=all(result is not None for _, result in found),
     )
 
 

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 from rich.table import Table
 
+from hil_tests.report.page import UNFINISHED
+
 NOTABLE = 0.10
 """A value that moved by this share of the earlier one, and by more than three standard errors of
 its samples where there are some, is marked."""
@@ -102,13 +104,11 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
 
 
 OKAY = ("passed", "skipped")
-NOT_RUN = "not finished"
-"""Of a run that was cut short: its verdict is missing, and no change for the worse."""
 
 
 def _changed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
-    if new["outcome"] == NOT_RUN:
-        yield Change(new["title"], "not run", old["outcome"], NOT_RUN, is_worse=False)
+    if new["outcome"] == UNFINISHED:  # its verdict is missing, and no change for the worse
+        yield Change(new["title"], "not run", old["outcome"], UNFINISHED, is_worse=False)
         return
     if old["outcome"] != new["outcome"]:
         after = new["outcome"] + (f": {new['reason']}" if new["reason"] else "")

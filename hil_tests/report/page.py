@@ -27,7 +27,7 @@ def draw(report: Mapping[str, Any]) -> str:
     return filled(
         "report/page.html",
         rig=report["rig"],
-        count=", ".join(f"{kinds[kind]} {kind}" for kind in ("failed", "passed", "skipped")),
+        count=", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind] or kind in ALWAYS),
         below=report["at"] + ("" if report.get("is_ended", True) else NOT_ENDED),
         tiles=_tiles(tests, kinds),
         about=report.get("about", {}),
@@ -35,7 +35,10 @@ def draw(report: Mapping[str, Any]) -> str:
     )
 
 
-KINDS = ("failed", "passed", "skipped")
+UNFINISHED = "not finished"
+"""Of a test that the end of its run cut short, or that was not run."""
+KINDS = ("failed", UNFINISHED, "passed", "skipped")
+ALWAYS = ("failed", "passed", "skipped")
 NOT_ENDED = ": this run has not come to its end; tests that are not below were not run"
 
 
@@ -44,6 +47,7 @@ def _tiles(tests: Sequence[Test], kinds: Counter[str]) -> list[tuple[object, str
     within = sum(one["passed"] for one in taken)
     return [
         (kinds["failed"], "failed", "bad" if kinds["failed"] else ""),
+        *([(kinds[UNFINISHED], UNFINISHED, "")] if kinds[UNFINISHED] else []),
         (kinds["passed"], "passed", "good"),
         (kinds["skipped"], "skipped, with a reason", ""),
         (f"{within} of {len(taken)}", "values within limits", ""),

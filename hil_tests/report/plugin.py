@@ -23,10 +23,8 @@ from _pytest.junitxml import xml_key  # pytest's own file, which it writes at th
 
 from hil_tests.report import files
 from hil_tests.report.measurement import Measure, Measurement
+from hil_tests.report.page import UNFINISHED
 from hil_tests.report.story import Story, StoryLine
-
-UNFINISHED = "not finished"
-"""Outcome of a test that the run's end cut short."""
 
 WHOLE = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 """Ends of a run in which every test was run."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from typer.testing import CliRunner, Result
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.results import MATRIX_JSON, Row, kept_in, name
+from hil_tests.reliability.results import Row, kept_in, name
 from hil_tests.reliability.trial import Result as RowResult
+from hil_tests.report.compare import load
 
 WORST = catalogue.rows(every_moment=False)
 EVERY = catalogue.rows(every_moment=True)
@@ -55,7 +55,7 @@ def test_a_folder_that_cannot_be_made_is_said_in_one_line(
     assert "name another --results" in said(done)
 
 
-def test_playing_a_few_rows_anew_keeps_the_others_and_the_matrix_has_them_all(
+def test_playing_a_few_rows_anew_keeps_the_others_and_the_report_has_them_all(
     tmp_path: Path,
 ) -> None:
     kept = kept_in(tmp_path)
@@ -63,15 +63,13 @@ def test_playing_a_few_rows_anew_keeps_the_others_and_the_matrix_has_them_all(
         kept.keep(name(row), as_required(row))
     done = run("faults", "--results", str(tmp_path), "--only", WORST[0][0].name, "--minutes", "0")
     assert done.exit_code == 1
-    assert f"matrix of all {len(WORST)}" in said(done)
     assert f"not run: {WORST[0][0].name}" in said(done)
     assert [kept_in(tmp_path).find(name(row)) is None for row in WORST[:3]] == [True, False, False]
-    table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
-    assert [row["fault"] for row in table] == [row[0].name for row in WORST]
-    assert [row["result"] is None for row in table[:3]] == [True, False, False]
+    nodes = [test["node"] for test in load(tmp_path)["tests"]]
+    assert nodes == [f"faults::{name(row)}" for row in WORST[1:3]]
 
 
-def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matrix(
+def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_report(
     tmp_path: Path,
 ) -> None:
     kept = kept_in(tmp_path)
@@ -82,10 +80,10 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_matri
     count = len(EVERY[0::2])
     done = run("faults", "--resume", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
     assert done.exit_code == 0, done.output
-    assert f"{count} of {count} rows played, 0 differ; matrix of all {len(EVERY)}" in said(done)
-    table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
-    assert len(table) == len(EVERY)
-    assert table[1]["result"]["differences"] == ["dark"]
+    assert f"{count} of {count} rows played, 0 differ" in said(done)
+    tests = load(tmp_path)["tests"]
+    assert len(tests) == len(EVERY)
+    assert tests[1]["outcome"] == "failed"
 
 
 def test_a_cut_line_of_crashes_is_named_and_the_run_goes_on(tmp_path: Path) -> None:

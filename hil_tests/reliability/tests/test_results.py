@@ -1,23 +1,20 @@
-"""The matrix leaves nothing out, and neither do the points of a crash."""
+"""The report leaves nothing out, and neither do the points of a crash."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.crash import APPENDS, TRIES, Point, missed, points
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import (
-    MATRIX_JSON,
-    MATRIX_PAGE,
     Row,
     count,
     kept_in,
     line,
     name,
     open_rows,
-    write_matrix,
+    write_report,
 )
 from hil_tests.reliability.trial import Result
 from hil_tests.report.compare import load
@@ -31,22 +28,14 @@ def result(row: Row, *differences: str) -> Result:
     return Result(row[0].name, row[1].value, seen, list(differences))
 
 
-def test_the_matrix_counts_differences_and_names_what_was_not_run(tmp_path: Path) -> None:
+def test_differences_are_counted_and_what_was_not_run_is_open(tmp_path: Path) -> None:
     kept = kept_in(tmp_path)
     kept.keep(name(FIRST), result(FIRST))
     kept.keep(name(SECOND), result(SECOND, "lamps dark, seen: truth"))
     assert count(kept, [FIRST, SECOND, THIRD]) == (1, 1)
     assert open_rows(kept, [FIRST, SECOND, THIRD]) == [SECOND, THIRD]
-    write_matrix(kept, [FIRST, SECOND, THIRD], tmp_path)
-    page = (tmp_path / MATRIX_PAGE).read_text("utf-8").splitlines()
-    assert len(page) == 2 + 3
-    assert page[2].endswith("| as required |")
-    assert page[3].endswith("| lamps dark, seen: truth |")
-    assert page[4].endswith("| not run |")
-    table = json.loads((tmp_path / MATRIX_JSON).read_text("utf-8"))
-    assert [row["fault"] for row in table] == [row[0].name for row in (FIRST, SECOND, THIRD)]
-    assert table[0]["required"][0]["ending"] == FIRST[0].required[FIRST[1]][0].ending
-    assert table[2]["result"] is None
+    shown = [line(row, kept.find(name(row)))[-1] for row in (FIRST, SECOND, THIRD)]
+    assert shown == ["as required", "lamps dark, seen: truth", "not run"]
 
 
 def test_repeated_attempts_are_said(tmp_path: Path) -> None:
@@ -80,8 +69,10 @@ def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) 
     late.seen.motor_after_s = 0.2
     kept.keep(name(row), late)
     kept.keep(name(FIRST), result(FIRST))
-    write_matrix(kept, [FIRST, row, SECOND], tmp_path)
-    tests = load(tmp_path)["tests"]
+    write_report(kept, [FIRST, row, SECOND], tmp_path)
+    report = load(tmp_path)
+    assert not report["is_ended"]
+    tests = report["tests"]
     assert [test["outcome"] for test in tests] == ["passed", "failed"]
     assert tests[1]["node"] == f"faults::{fault.name}@{moment.name.lower()}"
     (taken,) = tests[1]["measurements"]

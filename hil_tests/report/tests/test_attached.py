@@ -45,7 +45,7 @@ def a_table(folder: Path) -> tuple[float, Path]:
         written(store, now - timedelta(minutes=1), opened, ended(1))
         written(store, now - timedelta(minutes=1), store.next_volume("2026-11-23", {}))
         began_s = time.monotonic()
-        written(store, now + timedelta(seconds=0.1), ended(2))
+        written(store, datetime.now(UTC) + timedelta(seconds=1), ended(2))
     assert volume_numbers(path) == [1, 2]
     return began_s, path
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -43,7 +44,8 @@ def test_the_second_is_never_begun(record):
 
 
 def run_and_end(folder: Path, number: signal.Signals, tests: str = TESTS) -> dict[str, str]:
-    """Start a run, end it in the test that takes long; return the verdicts of `report.json`."""
+    """Start a run, end it in the test that takes long; return the verdicts of `report.json`, which
+    the page counts."""
     (folder / "test_promises.py").write_text(tests)
     words = [
         *(sys.executable, "-m", "pytest", str(folder / "test_promises.py"), "-q"),
@@ -73,7 +75,10 @@ def run_and_end(folder: Path, number: signal.Signals, tests: str = TESTS) -> dic
     assert "bench 2" in page
     assert "this run has not come to its end" in page
     assert json.loads((folder / "out" / "openhtf.json").read_text())["outcome"] == "ERROR"
-    return {test["title"]: test["outcome"] for test in report["tests"]}
+    verdicts = {test["title"]: test["outcome"] for test in report["tests"]}
+    for verdict, count in Counter(verdicts.values()).items():
+        assert f"{count} {verdict}" in page
+    return verdicts
 
 
 KEPT = {"The first promise is kept": "passed", "The second promise is broken": "failed"}

@@ -32,6 +32,10 @@ class BenchError(ShakerError):
     code = "bench"
 
 
+class TrialError(Exception):
+    """The bench itself could not go on: nothing is known about the table."""
+
+
 def program(module: str, *words: str) -> list[str]:
     """The command line of the app in a module."""
     return [sys.executable, "-P", "-c", f"from {module} import app; app()", *words]
@@ -174,6 +178,13 @@ def cpu_s(pid: int, *, with_children: bool = False) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11 : 15 if with_children else 13])) / TICKS_PER_S
     return 0.0
+
+
+def end_at_once(pid: int) -> None:
+    """SIGKILL; at idle priority a process would outlive it for minutes beside a busy computer."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
+        os.kill(pid, signal.SIGKILL)
 
 
 def in_rollup(pid: int) -> dict[str, float]:

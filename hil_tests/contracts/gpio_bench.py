@@ -153,7 +153,7 @@ class GpiodBench(GpioBench):
         return self.pwm.folder.parent
 
     def controller(self) -> RemotePins:
-        pins = RemotePins(self.door.path, self.parameters)
+        pins = RemotePins(Path(self.door.address), self.parameters)
         self._made.append(pins)
         return pins
 

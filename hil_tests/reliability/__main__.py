@@ -20,8 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from hil_tests.campaign import Campaign, chosen, shard
+from hil_tests.processes import TrialError
 from hil_tests.reliability import catalogue, mutations, results
-from hil_tests.reliability.bench import Bench
+from hil_tests.reliability.bench import Bench, trial_session
 from hil_tests.reliability.crash import (
     APPENDS,
     CHANGE_RECORDS,
@@ -38,7 +39,6 @@ from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Row
 from hil_tests.reliability.soak import ALLOWED, Soak, growth
-from hil_tests.reliability.tested_session import TestedSession, TrialError
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.table_under_test.session import Plan
@@ -154,7 +154,7 @@ def _with(mutation: mutations.Mutation, folder: Path) -> Result:
             return Result(*mutation.told, Observation(), found)
         plan = Plan(profile=mutation.row[0].profile, seed=SEED)
         try:
-            with Bench(TestedSession(plan, _new_in(folder), tree=tree)) as bench:
+            with Bench(trial_session(plan, _new_in(folder), tree=tree)) as bench:
                 session = bench.session
                 witness = Witness(session.rig, session.journal, session.second)
                 with closing(Trials(bench, witness)) as trials:
@@ -272,7 +272,7 @@ def soak(
     console = Console()
     with _place_for(folder):
         here = _new_in(folder)
-    session = TestedSession(Plan(seed=seed), here)
+    session = trial_session(Plan(seed=seed), here)
     with Bench(session) as bench:
         witness = Witness(session.rig, session.journal, session.second)
         run = Soak(bench, witness, random.Random(seed))
@@ -364,7 +364,7 @@ def _tables(
         tables += 1
         try:
             plan = Plan(profile=profile(), seed=SEED + tables, changes=changes)
-            session = TestedSession(plan, _new_in(folder))
+            session = trial_session(plan, _new_in(folder))
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
         except (TrialError, ShakerError, OSError) as error:

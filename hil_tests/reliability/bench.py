@@ -9,19 +9,45 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from hil_tests.reliability.tested_session import TestedSession, TrialError
+from hil_tests.processes import TrialError
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
+from hil_tests.table_under_test.session import COVERED, Plan, Session, merged
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
+from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.camera.dice_reader import LOST
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 from shaker_ctl.service.status_socket import read_status
 
+SETTINGS: dict[str, Any] = {
+    "table": {"entry_mode": "auto", "autonomous": False},
+    "motion": {"shake": {"min_s": 1.8, "max_s": 1.8}},
+    "journal": {"second_lag_s": 2.0, "media_wait_s": 2.0},
+}
+"""Dealer's pace, so that every moment can be waited for; the shortest shake that is approved by
+default; and a second copy that is missed soon. No inspection is left out."""
+
+COVER: dict[str, Any] = {"table": {"cover_s": 2.0}}
+"""A cover that takes 0.45 s counts as stuck after two seconds, not after five."""
+
 SIGHT_S = 10.0
 """Longest time in which a camera that was healed is seen to give pictures again."""
+
+
+def trial_session(
+    plan: Plan, folder: Path, *, tree: Path | None = None, rig_file: Path | None = None
+) -> Session:
+    """A session with these settings, in a world that can be bent; `tree`: see `World`."""
+    changes = merged(dict(plan.changes), SETTINGS)
+    if plan.profile in COVERED:
+        changes = merged(changes, COVER)
+    plan = replace(plan, changes=changes)
+    return Session(plan, folder, rig_file=rig_file, world=World(folder, tree))
 
 
 class CannotError(TrialError):
@@ -31,12 +57,14 @@ class CannotError(TrialError):
 class Bench(TableUnderTest):
     """One table. A context: everything is ended at the end."""
 
-    session: TestedSession
     reply_s = 3.0
+    restarts = 0
 
-    def __init__(self, session: TestedSession, say: Callable[[str], None] = lambda _: None) -> None:
-        super().__init__(session, say)
-        self.restarts = 0
+    @property
+    def world(self) -> World:
+        """What the service sees of its computer."""
+        assert self.session.world is not None
+        return self.session.world
 
     # ── The rig's door ──────────────────────────────────────────────────────
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hil_tests.processes import TrialError
 from hil_tests.reliability.acts import BreakStart
 from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.tested_session import TrialError
 from shaker_ctl.adapters.disk.disk_journal import volume_numbers, volume_path
 from shaker_ctl.journal.record import STEP_MARK, canonical
 

@@ -26,10 +26,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hil_tests.campaign import Campaign
+from hil_tests.processes import TrialError, end_at_once
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Observation, RequiredEnding, RequiredLamps
-from hil_tests.reliability.tested_session import TrialError, end_at_once
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
 from shaker_ctl.errors import ShakerError
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import pigpio
 
+from hil_tests.processes import TrialError
 from hil_tests.reliability import acts, tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.moments import TRIGGERS, Moment
-from hil_tests.reliability.tested_session import TrialError
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.service.status_socket import read_status
@@ -131,9 +131,9 @@ class Harm:
             case acts.UseHands(_, undo):
                 self._bench.ask_rig(f"hands {undo}")
             case acts.StepClock():
-                self._bench.session.step_clock(0.0)
+                self._bench.world.step_clock(0.0)
             case acts.LowerMemory():
-                self._bench.session.show_memory(None)
+                self._bench.world.show_memory(None)
             case _:
                 pass
 
@@ -176,9 +176,9 @@ class Harm:
                 )
                 self._trace(answered)
             case acts.StepClock(step_s):
-                self._bench.session.step_clock(step_s)
+                self._bench.world.step_clock(step_s)
             case acts.LowerMemory(available_kb):
-                self._bench.session.show_memory(available_kb)
+                self._bench.world.show_memory(available_kb)
             case acts.TypeText(port, text, times, for_s):
                 self._later(lambda: self._type(port, text.encode("latin-1") * times, for_s))
             case acts.DriveMotor(for_s):

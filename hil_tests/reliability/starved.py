@@ -27,7 +27,8 @@ from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.lamps import against_truth
-from hil_tests.table_under_test.session import Plan
+from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.world import World
 from hil_tests.waiting import until
 from shaker_ctl.errors import ShakerError
 
@@ -54,28 +55,19 @@ class Group:
     """The processes of one table, in a group of the processor's and of the memory's controller."""
 
     def __init__(self) -> None:
-        self._folders = [one / f"starved-{os.getpid()}" for one in (CPU, MEMORY)]
-        for folder in self._folders:
+        self.folders = [one / f"starved-{os.getpid()}" for one in (CPU, MEMORY)]
+        for folder in self.folders:
             folder.mkdir()
-
-    @contextmanager
-    def joined(self) -> Iterator[None]:
-        """What is started inside belongs to this group; this program and the rig do not."""
-        _move_into(self._folders)
-        try:
-            yield
-        finally:
-            _move_into([CPU, MEMORY])
 
     def close(self) -> None:
         """Take it away; nothing of it may run any more."""
-        for folder in self._folders:
+        for folder in self.folders:
             folder.rmdir()
 
     @contextmanager
     def quota(self) -> Iterator[None]:
         """Less than a third of one core for all of them."""
-        file = self._folders[0] / "cpu.cfs_quota_us"
+        file = self.folders[0] / "cpu.cfs_quota_us"
         file.write_text(str(QUOTA_US))
         try:
             yield
@@ -85,8 +77,8 @@ class Group:
     @contextmanager
     def little_memory(self) -> Iterator[None]:
         """Leave the group as little memory as possible: what it touches next is read anew."""
-        used = int((self._folders[1] / "memory.usage_in_bytes").read_text())
-        file = self._folders[1] / "memory.limit_in_bytes"
+        used = int((self.folders[1] / "memory.usage_in_bytes").read_text())
+        file = self.folders[1] / "memory.limit_in_bytes"
         for share in range(50, 100, 2):
             with suppress(OSError):
                 file.write_text(str(used * share // 100))
@@ -95,30 +87,6 @@ class Group:
             yield
         finally:
             file.write_text("-1")
-
-
-def _move_into(folders: list[Path]) -> None:
-    for folder in folders:
-        (folder / "cgroup.procs").write_text(str(os.getpid()))
-
-
-class GroupedTable(Table):
-    """A table whose service lives in a group of its own; the rig does not."""
-
-    def __init__(self, plan: Plan, folder: Path, group: Group) -> None:
-        super().__init__(plan, folder, None, attended=False)
-        self._group = group
-
-    def __enter__(self) -> GroupedTable:
-        super().__enter__()
-        self.leave_consoles()
-        self.session.stop_service()
-        self.give_power()
-        return self
-
-    def give_power(self) -> None:
-        with self._group.joined():
-            super().give_power()
 
 
 @contextmanager
@@ -285,10 +253,12 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
     is_fine = True
     with ExitStack() as ended:
         disk = ended.enter_context(Disk(folder))
+        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.jsonl"))
         group = Group()
         ended.callback(group.close)
-        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.jsonl"))
-        table = ended.enter_context(GroupedTable(plan, folder / "table", group))
+        world = World(folder / "table")
+        world.groups = group.folders
+        table = ended.enter_context(Table(Session(plan, folder / "table", world=world)))
         ways: dict[str, tuple[Starving, float]] = {
             "processor 30 %": (group.quota, 10.0),
             "memory pressed": (group.little_memory, 10.0),

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hil_tests.processes import TrialError
 from hil_tests.reliability import acts
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.broken_start import broken
@@ -20,7 +21,6 @@ from hil_tests.reliability.catalogue import CatalogueFault
 from hil_tests.reliability.harm import Harm, Tail, take_the_services_priority
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Observation, RequiredEnding, judged
-from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, judge
 from hil_tests.table_under_test.session import COVERED
 from shaker_ctl.console.client import ConsoleRefusedError, Reply

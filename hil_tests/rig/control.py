@@ -2,19 +2,22 @@
 
 Owns the shape of its lines. A request is one line, `VERB [REST]` or the same as
 JSON `{"command": "VERB REST"}`; the answer is one line of JSON with `ok` and either what was asked
-for or `error`. Must not know what the verbs do. The service is never told of this socket.
+for or `error`. Where it listens on a network, a client's first line is the token. Must not know
+what the verbs do. The service is never told of this socket.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import logging
+import os
 import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hil_tests.rig.door import Door
+from hil_tests.rig.door import Door, Place
 
 log = logging.getLogger(__name__)
 
@@ -24,19 +27,31 @@ Other exceptions are answered, too, and logged."""
 
 MAX_LINE = 4096
 CLIENT_PATIENCE_S = 5.0
+TOKEN = "SHAKER_RIG_TOKEN"
+"""Environment variable of a client: what a door on a network lets in."""
 
 
 class Control(Door):
-    """Answers at `path` until `close`."""
+    """Answers at `place` until `close`; with a token only to those who give it first."""
 
-    def __init__(self, path: Path, verbs: Mapping[str, Verb]) -> None:
+    def __init__(self, place: Place, verbs: Mapping[str, Verb], token: str = "") -> None:
         self._verbs = verbs
-        super().__init__(path, self._listen, "control")
+        self._token = token.encode()
+        super().__init__(place, self._listen, "control")
 
     def _listen(self, client: socket.socket) -> None:
         with client.makefile("rb") as lines:
+            if self._token and not self._is_known(client, lines.readline(MAX_LINE).strip()):
+                return
             while line := lines.readline(MAX_LINE):
                 client.sendall(json.dumps(self._answer(line)).encode() + b"\n")
+
+    def _is_known(self, client: socket.socket, given: bytes) -> bool:
+        if hmac.compare_digest(given, self._token):
+            return True
+        refusal = {"ok": False, "error": f"wrong token: set {TOKEN} to what [bench] token holds"}
+        client.sendall(json.dumps(refusal).encode() + b"\n")
+        return False
 
     def _answer(self, line: bytes) -> dict[str, Any]:
         try:
@@ -66,23 +81,39 @@ class RigRefusedError(ValueError):
     """The rig does not do that; the text is the rig's."""
 
 
-def told(path: Path, command: str) -> Any:
+def told(place: Path | str, command: str) -> Any:
     """Send one command to a running rig; return what was asked for.
 
     Raises RigRefusedError, and OSError without a rig.
     """
-    answer = ask(path, command)
+    answer = ask(place, command)
     if not answer["ok"]:
         raise RigRefusedError(answer["error"])
     return answer[command.partition(" ")[0]]
 
 
-def ask(path: Path, command: str) -> dict[str, Any]:
-    """Send one command to a running rig and return its answer. Raises OSError without a rig."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+def is_address(place: Path | str) -> bool:
+    """Whether a place is HOST:PORT, and no path."""
+    host, _, port = str(place).rpartition(":")
+    return bool(host) and "/" not in host and port.isdecimal()
+
+
+def ask(place: Path | str, command: str) -> dict[str, Any]:
+    """Send one command to a running rig, at its socket or at HOST:PORT, and return its answer.
+
+    Raises OSError without a rig.
+    """
+    said = command.encode() + b"\n"
+    if is_address(place):
+        host, _, port = str(place).rpartition(":")
+        client = socket.create_connection((host, int(port)), CLIENT_PATIENCE_S)
+        said = os.environ.get(TOKEN, "").encode() + b"\n" + said
+    else:
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with client, client.makefile("rb") as lines:
         client.settimeout(CLIENT_PATIENCE_S)
-        client.connect(str(path))
-        client.sendall(command.encode() + b"\n")
-        with client.makefile("rb") as lines:
-            answer: dict[str, Any] = json.loads(lines.readline())
+        if not is_address(place):
+            client.connect(str(place))
+        client.sendall(said)
+        answer: dict[str, Any] = json.loads(lines.readline())
     return answer

@@ -88,7 +88,7 @@ def crossed(
         where = {
             "controller": controllers.port,
             "rig": rigs.port,
-            "control": str(control.path),
+            "control": control.address,
         }
         answer_in_time()
         typer.echo(json.dumps(where))

@@ -1,4 +1,4 @@
-"""A unix socket at which others come in, each attended by a thread of its own.
+"""A socket at which others come in, each attended by a thread of its own.
 
 Owns the socket and its clients. Must not know what is said.
 """
@@ -15,19 +15,23 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 
+Place = Path | tuple[str, int]
+"""A unix socket's path, or host and port."""
+
+
 class Door:
     """Lets clients in until `close`; `attend` has each until it returns or the client leaves."""
 
-    def __init__(self, path: Path, attend: Callable[[socket.socket], None], name: str) -> None:
-        """Listen at `path`; the threads bear `name`. Raises OSError."""
-        self.path = path
+    def __init__(self, place: Place, attend: Callable[[socket.socket], None], name: str) -> None:
+        """Listen at `place`; the threads bear `name`. Raises OSError."""
+        self._place = place
         self._attend = attend
         self._name = name
-        path.unlink(missing_ok=True)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listener.bind(str(path))
-        path.chmod(0o600)
-        self._listener.listen(8)
+        self._listener = _listening(place)
+        self.address = str(place)
+        """The path, or HOST:PORT with the port that was free."""
+        if not isinstance(place, Path):
+            self.address = "{}:{}".format(*self._listener.getsockname())
         self._clients: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._accept, name=name, daemon=True)
@@ -38,7 +42,8 @@ class Door:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self.path.unlink(missing_ok=True)
+        if isinstance(self._place, Path):
+            self._place.unlink(missing_ok=True)
         with self._lock:
             clients = list(self._clients)
         for client in clients:
@@ -67,3 +72,14 @@ class Door:
         finally:
             with self._lock:
                 self._clients.discard(client)
+
+
+def _listening(place: Place) -> socket.socket:
+    if not isinstance(place, Path):
+        return socket.create_server(place)
+    place.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(place))
+    place.chmod(0o600)
+    listener.listen(8)
+    return listener

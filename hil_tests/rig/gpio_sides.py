@@ -125,7 +125,7 @@ class KernelGpio(GpioSide):
         started.callback(pwm.close)
         entry = Door(Path(door) / "door", chip.let_in, "gpiochip")
         started.callback(entry.close)
-        self.address = {"door": str(entry.path), "chip": NODE, "pwm_chip": str(pwm.folder)}
+        self.address = {"door": entry.address, "chip": NODE, "pwm_chip": str(pwm.folder)}
 
 
 class BenchGpio(GpioSide):

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from hil_tests.rig import lifetime
-from hil_tests.rig.control import ask
+from hil_tests.rig.control import TOKEN, ask, is_address
 from hil_tests.rig.crossed import crossed
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
 from hil_tests.rig.wire_test import wires
@@ -50,6 +50,10 @@ DEFAULT_FOLDER = Path(tempfile.gettempdir()) / f"shaker-rig-{Path.home().name}"
 
 FolderOption = Annotated[
     Path, typer.Option("--dir", help="Folder of the rig's devices, addresses and truth.")
+]
+PlaceOption = Annotated[
+    Path,
+    typer.Option("--dir", help=f"Folder of the rig, or HOST:PORT of its door, with ${TOKEN}."),
 ]
 
 
@@ -139,7 +143,7 @@ def run(
 @app.command()
 def inject(
     fault: Annotated[list[str], typer.Argument(help="NAME KEY=VALUE ... after COUNT EVENT.")],
-    folder: FolderOption = DEFAULT_FOLDER,
+    folder: PlaceOption = DEFAULT_FOLDER,
 ) -> None:
     """Break something on a running rig, such as: inject tach_silent after 12 edges"""
     _say(_ask(folder, f"inject {' '.join(fault)}"))
@@ -148,7 +152,7 @@ def inject(
 @app.command()
 def heal(
     fault: Annotated[str, typer.Argument(help="Name of the fault, or all.")] = "all",
-    folder: FolderOption = DEFAULT_FOLDER,
+    folder: PlaceOption = DEFAULT_FOLDER,
 ) -> None:
     """Mend one fault, or all."""
     _say(_ask(folder, f"heal {fault}"))
@@ -157,7 +161,7 @@ def heal(
 @app.command()
 def hands(
     action: Annotated[list[str], typer.Argument(help="Such as: press estop")],
-    folder: FolderOption = DEFAULT_FOLDER,
+    folder: PlaceOption = DEFAULT_FOLDER,
 ) -> None:
     """Do what a person's hands do at the machine. `hands help` lists what they can, while a rig
     runs."""
@@ -169,26 +173,26 @@ def hands(
 
 
 @app.command()
-def status(folder: FolderOption = DEFAULT_FOLDER) -> None:
+def status(folder: PlaceOption = DEFAULT_FOLDER) -> None:
     """Print what the rig sees of itself, as JSON."""
     _say(_ask(folder, "status"))
 
 
 @app.command()
-def quit(folder: FolderOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the command's name
+def quit(folder: PlaceOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the command's name
     """End a running rig."""
     _ask(folder, "quit")
 
 
 @app.command()
-def faults(folder: FolderOption = DEFAULT_FOLDER) -> None:
+def faults(folder: PlaceOption = DEFAULT_FOLDER) -> None:
     """List every fault: who is broken, how, and what an observer sees.
 
     Of the rig that runs in the folder; where none runs, of one that is virtual throughout.
     """
     from hil_tests.rig.rig import known_faults  # and with it the physics
 
-    is_running = (folder / "rig.json").exists()
+    is_running = is_address(folder) or (folder / "rig.json").exists()
     console = Console(markup=False, emoji=False)
     for line in catalogue(_ask(folder, "faults") if is_running else known_faults()):
         console.print(line)
@@ -260,8 +264,10 @@ def trend(
 def _ask(folder: Path, command: str) -> Any:
     """Return a running rig's answer, or leave with a line that says what to do."""
     try:
-        addresses = json.loads((folder / "rig.json").read_text(encoding="utf-8"))
-        answer = ask(Path(addresses["control"]), command)
+        place = str(folder)
+        if not is_address(place):
+            place = json.loads((folder / "rig.json").read_text(encoding="utf-8"))["control"]
+        answer = ask(place, command)
     except (OSError, ValueError) as error:
         _fail(f"no rig answers in {folder} ({error}). Start one: shaker-rig run --dir {folder}")
     if not answer["ok"]:

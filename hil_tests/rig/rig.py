@@ -39,7 +39,7 @@ from hil_tests.rig.plant.snapshot import SceneBoard
 from hil_tests.rig.plant.truth import TossRecord
 from hil_tests.rig.process_faults import ProcessPart
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rigfile import PartKind, RigFile, fitted_lens
+from hil_tests.rig.rigfile import PartKind, RigFile, fitted_lens, host_and_port
 from hil_tests.rig.wires.line import LINE_FAULTS, BoxEnd, Line, Port, Terminal
 from hil_tests.rig.wires.signals import SignalLog
 from hil_tests.rig.wires.uart import Framing
@@ -187,7 +187,11 @@ class Rig:
         started.callback(control.close)
         for sentence in self.plan.file.faults:
             self._inject(sentence)
-        self.addresses = self._describe(truth.path, control.path)
+        if file.bench.door:
+            token = Path(file.bench.token).read_text("ascii").strip()
+            door = Control(host_and_port(file.bench.door), self._verbs(), token)
+            started.callback(door.close)
+        self.addresses = self._describe(truth.path, control.address)
         self._publish(started)
 
     def _keep(self, book: Logbook) -> None:
@@ -304,7 +308,7 @@ class Rig:
 
     # ── Addresses ───────────────────────────────────────────────────────────
 
-    def _describe(self, truth: Path, control: Path) -> dict[str, Any]:
+    def _describe(self, truth: Path, control: str) -> dict[str, Any]:
         plan, file = self.plan, self.plan.file
         return {
             "pid": os.getpid(),
@@ -341,7 +345,7 @@ class Rig:
                 }
                 for name in CONSOLES
             },
-            "control": str(control),
+            "control": control,
             "truth": str(truth),
             "lamps": self._placed(file.lamp.log) or str(plan.folder / "lamps.jsonl"),
             "events": str(plan.folder / "events.jsonl"),
@@ -368,6 +372,7 @@ class Rig:
             "heal": self._heal,
             "faults": lambda rest: self.faults.table(),
             "hands": self._hands,
+            "addresses": lambda rest: self.addresses,
             "pinctrl": self._pinctrl,
             "quit": self._quit,
         }

@@ -31,6 +31,10 @@ MAX_MOTOR_RUN_S = 600.0
 """Of a bench's own limit on EN; a motor that nobody watches runs no longer."""
 
 
+TOKEN_LEN = 24
+"""Fewest characters of the token of a door on a network."""
+
+
 class RigFileError(Exception):
     """The rig file cannot be used. The text names file, key and what would be right."""
 
@@ -155,6 +159,10 @@ class BenchTable(RigTable):
 
     lock: str = ""
     """File of the reservation; empty: nobody else could use this rig."""
+    door: str = ""
+    """HOST:PORT at which the rig answers `shaker-rig` of other computers; empty: nowhere."""
+    token: str = ""
+    """File of the token that they must know."""
 
 
 class RigFile(RigTable):
@@ -225,6 +233,14 @@ def _check(rig: RigFile) -> None:
             raise ValueError(f"[console.{name}] of a virtual line takes port and service, both")
         if rig.console.is_ is PartKind.DEVICE and set(ends) != {"service", "person"}:
             raise ValueError(f"[console.{name}] needs service and person, the line's two devices")
+    if rig.bench.door:
+        host_and_port(rig.bench.door)
+        token = Path(rig.bench.token)
+        if not token.is_file() or token.stat().st_size < TOKEN_LEN:
+            raise ValueError(
+                f"[bench] door needs token, a file of {TOKEN_LEN} characters or more: "
+                "openssl rand -hex 24 >token"
+            )
     for table, pins in (("pins", rig.gpio.pins), ("wiring", rig.gpio.wiring)):
         numbers = astuple(pins)
         if twice := {number for number in numbers if numbers.count(number) > 1}:

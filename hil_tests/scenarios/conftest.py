@@ -6,16 +6,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hil_tests.conftest import Operator
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.attached import files_of
+from hil_tests.scenarios.running import session_of
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan
 
 MakeTable = Callable[..., Table]
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest) -> Any:
+    """The target of `--lg-env FILE`; None where labgrid has no part in it."""
+    is_labs = request.config.getoption("lg_env", default=None)
+    return request.getfixturevalue("target") if is_labs else None
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +33,12 @@ def shared_table(
     tmp_path_factory: pytest.TempPathFactory,
     rig_file: Path | None,
     operator: Operator | None,
+    lab: Any,
 ) -> Iterator[Table]:
-    """The module's table, after its own `PLAN` and `ATTENDED` where it has them."""
+    """The module's table, after its own `PLAN` where it has one."""
     plan = getattr(request.module, "PLAN", Plan(pace="brisk", seed=5))
-    attended = getattr(request.module, "ATTENDED", False)
-    folder = tmp_path_factory.mktemp("table")
-    with Table(plan, folder, rig_file, attended=attended, operator=operator) as table:
+    session = session_of(plan, tmp_path_factory.mktemp("table"), rig_file, lab)
+    with Table(session, operator) as table:
         yield table
 
 
@@ -42,16 +51,14 @@ def table(shared_table: Table, record: TestRecord) -> Iterator[Table]:
 
 @pytest.fixture
 def make_table(
-    tmp_path: Path, rig_file: Path | None, operator: Operator | None, record: TestRecord
+    tmp_path: Path, rig_file: Path | None, operator: Operator | None, lab: Any, record: TestRecord
 ) -> Iterator[MakeTable]:
     """Make a table for this test alone."""
     with ExitStack() as made:
 
-        def make(plan: Plan, *, attended: bool = False) -> Table:
-            made_of = Table(
-                plan, tmp_path / "table", rig_file, attended=attended, operator=operator
-            )
-            table = made.enter_context(made_of)
+        def make(plan: Plan) -> Table:
+            session = session_of(plan, tmp_path / "table", rig_file, lab)
+            table = made.enter_context(Table(session, operator))
             made.enter_context(telling(table, record))
             return table
 

@@ -1,7 +1,8 @@
 """A rig and a controller that run already, on two computers: stories attach and start neither.
 
-Owns how they are found and how the controller's power is cut. Must not know settings or records of
-that table: they lie on its own disk, and what a story would do there is skipped.
+Owns how they are found and how the controller's power is cut: by commands, a person, or labgrid.
+Must not know settings or records of that table: they lie on its own disk, and what a story would do
+there is skipped.
 """
 
 from __future__ import annotations
@@ -12,42 +13,57 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hil_tests.processes import START_S, BenchError
+from hil_tests.rig.control import is_address, told
 from hil_tests.rig.rigfile import RigFile, load
 from hil_tests.table_under_test.session import Plan, Session
+from shaker_ctl.console.client import Console
 from shaker_ctl.errors import ShakerError
 
 RUN_S = 20.0
 """For a command that switches power."""
 
 
-def session_of(plan: Plan, folder: Path, rig_file: Path | None) -> Session:
-    """The session that the rig file asks for: started here, or running already."""
+def session_of(plan: Plan, folder: Path, rig_file: Path | None, lab: Any = None) -> Session:
+    """The session that the rig file asks for: started here, or running already.
+
+    `lab`: the target of a labgrid environment, where the stories have one.
+    """
     rig = load(rig_file) if rig_file else RigFile()
-    return (RunningSession if rig.service.rig else Session)(plan, folder, rig_file=rig_file)
+    if rig.service.rig:
+        return RunningSession(plan, folder, rig_file=rig_file, lab=lab)
+    return Session(plan, folder, rig_file=rig_file)
 
 
+@dataclass
 class RunningSession(Session):
     """See the module. A table that somebody else started stays as it is at the end."""
 
+    lab: Any = None
+    """A labgrid target, whose SerialDrivers are called `technician` and `dealer`, and whose driver
+    of PowerProtocol has the controller's power."""
     _fuse: subprocess.Popen[bytes] | None = None
     """Stands for the controller where the rig kills a process at an event: then power is cut."""
     _is_off = False
     _operator: Callable[[str], bool] | None = None
 
     def start_rig(self) -> None:
-        file = Path(self.elsewhere.rig) / "rig.json"
+        place = self.elsewhere.rig
         try:
-            self.rig = json.loads(file.read_text("utf-8"))
+            if is_address(place):
+                self.rig = {**told(place, "addresses"), "control": place}
+            else:
+                self.rig = json.loads((Path(place) / "rig.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise BenchError(
-                f"no rig runs in {file.parent}: {error}",
-                remedy=f"Start it: shaker-rig run --rig {self.rig_file} --dir {file.parent}",
+                f"no rig runs in {place}: {error}",
+                remedy=f"Start it: shaker-rig run --rig {self.rig_file} --dir {place}",
             ) from error
 
     def write_settings(self) -> None:
@@ -64,7 +80,7 @@ class RunningSession(Session):
         """Give power, where it was cut here, and wait until the console answers."""
         self.started_s = time.monotonic()
         if self._is_off:
-            self._switch(self.elsewhere.on, "Give the controller its power back")
+            self._switch(on=True)
             self._fuse, self._is_off = None, False
         while True:
             with suppress(ShakerError, OSError), closing(self.console("technician")) as console:
@@ -90,7 +106,7 @@ class RunningSession(Session):
     def arm_power_cut(self, operator: Callable[[str], bool] | None) -> None:
         """Make ready what the rig kills at an event; skips where nobody can cut the power."""
         self._operator = operator
-        if not self.elsewhere.off and operator is None:
+        if self.lab is None and not self.elsewhere.off and operator is None:
             pytest.skip("nothing here cuts the running controller's power: [service] off")
         self._fuse = subprocess.Popen(["sleep", "3600"])
 
@@ -104,11 +120,25 @@ class RunningSession(Session):
         if self._fuse is None or self._fuse.poll() is None:
             return True
         if not self._is_off:
-            self._switch(self.elsewhere.off, "Take the controller's power NOW")
+            self._switch(on=False)
         self._is_off = True
         return False
 
-    def _switch(self, command: tuple[str, ...], said: str) -> None:
+    def console(self, port: str, **options: Any) -> Console:
+        """At the rig's end of the line, or at labgrid's."""
+        if self.lab is None:
+            return super().console(port, **options)
+        console = Console(LabgridLine(self.lab.get_driver("SerialDriver", name=port)), **options)
+        console.connect()
+        return console
+
+    def _switch(self, *, on: bool) -> None:
+        if self.lab is not None:
+            power = self.lab.get_driver("PowerProtocol")
+            power.on() if on else power.off()
+            return
+        command = self.elsewhere.on if on else self.elsewhere.off
+        said = "Give the controller its power back" if on else "Take the controller's power NOW"
         if command:
             subprocess.run(command, timeout=RUN_S, check=True)
         elif self._operator is not None and not self._operator(said):
@@ -123,3 +153,24 @@ class RunningSession(Session):
             self._fuse.kill()
             self._fuse.wait()
             self._fuse = None
+
+
+class LabgridLine:
+    """A serial line of a labgrid target, as the client of a console has it."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    def read(self, timeout_s: float) -> bytes:
+        # labgrid and pexpect are a laboratory's own, and not in the lock files.
+        from pexpect import TIMEOUT
+
+        with suppress(TIMEOUT):
+            return bytes(self._driver.read(timeout=timeout_s))
+        return b""
+
+    def write(self, data: bytes) -> None:
+        self._driver.write(data)
+
+    def close(self) -> None:
+        """The line is labgrid's."""

@@ -13,7 +13,6 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,9 +23,9 @@ from hil_tests.report.story import Story
 from hil_tests.report.witness import PictureWitness
 from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
-from hil_tests.scenarios.running import RunningSession, session_of
+from hil_tests.scenarios.running import RunningSession
 from hil_tests.table_under_test.lamps import against_truth, toss_at, values_of
-from hil_tests.table_under_test.session import Plan
+from hil_tests.table_under_test.session import Session
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.console.scripted import Dealer
@@ -47,17 +46,9 @@ ROUND_S = 60.0
 class Table(TableUnderTest):
     """One running table. A scenario acts through it, and tells its story while doing so."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        folder: Path,
-        rig_file: Path | None,
-        *,
-        attended: bool,
-        operator: Callable[[str], bool] | None = None,
-    ) -> None:
+    def __init__(self, session: Session, operator: Callable[[str], bool] | None = None) -> None:
         """`operator` asks a person at the bench to do something; False where they cannot."""
-        super().__init__(session_of(replace(plan, by_hand=attended), folder, rig_file), self._said)
+        super().__init__(session, self._said)
         self.story = Story()
         self._witness: PictureWitness | None = None
         self._seen_round = 0

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from hil_tests.reliability import results
-from hil_tests.reliability.bench import Bench, CannotError
+from hil_tests.reliability.bench import Bench, CannotError, trial_session
 from hil_tests.reliability.catalogue import BY_NAME
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.reliability.trial import Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.report.evidence import gather
@@ -37,7 +36,7 @@ def bench(
     """The table at which the rows are played, on the rig of this run."""
     if rig_table.service.rig:
         pytest.skip("rows of faults kill and start the service, and read its journal")
-    session = TestedSession(Plan(seed=8), tmp_path_factory.mktemp("table"), rig_file=rig_file)
+    session = trial_session(Plan(seed=8), tmp_path_factory.mktemp("table"), rig_file=rig_file)
     with Bench(session) as bench:
         yield bench
 

@@ -15,7 +15,7 @@ def test_a_new_shift_begins_with_three_cycles_and_the_supervisors_signature(
     make_table: MakeTable,
 ) -> None:
     """A profile that asks for a shift inspection: `ma` 5(b)."""
-    table = make_table(Plan(profile="ma", pace="brisk", seed=9), attended=True)
+    table = make_table(Plan(profile="ma", pace="brisk", seed=9, by_hand=True))
     table.be_open()
     story = table.story
     shift(table)

@@ -18,9 +18,9 @@ BUTTON_S = 30.0
 """Seconds that the table would wait for the button by itself."""
 
 
-def opened(make_table: MakeTable, plan: Plan, *, attended: bool) -> Table:
+def opened(make_table: MakeTable, plan: Plan) -> Table:
     """A table of that plan, opened as its profile asks for."""
-    table = make_table(plan, attended=attended)
+    table = make_table(plan)
     table.be_open()
     supervisor = table.floorperson("supervisor")
     supervisor.inspect_shift()
@@ -30,7 +30,7 @@ def opened(make_table: MakeTable, plan: Plan, *, attended: bool) -> Table:
 @pytest.mark.parametrize("profile", ["pa-625a", "pa-625b", "pa-539", "ma", "md"])
 def test_a_dealer_plays_rounds_of_each_text(make_table: MakeTable, profile: str) -> None:
     """Every act is the dealer's, and every value is confirmed by them."""
-    table = opened(make_table, Plan(profile=profile, pace="brisk", seed=11), attended=True)
+    table = opened(make_table, Plan(profile=profile, pace="brisk", seed=11, by_hand=True))
     table.dealer(eyes=table.eyes).play(ROUNDS)
     for number in range(1, ROUNDS + 1):
         played = table.round(number)
@@ -73,7 +73,7 @@ def test_a_house_plays_unattended_and_the_player_starts_the_shaker(make_table: M
         "table": {"attended": False, "player_activated": True, "activation_s": BUTTON_S},
     }
     plan = Plan(profile="house-auto", pace="brisk", seed=12, changes=changes)
-    table = opened(make_table, plan, attended=False)
+    table = opened(make_table, plan)
     for _ in range(ROUNDS):
         table.wait("the button is lit", lambda seen: seen["phase"] == "no more bets")
         number = int(table.status()["round"])
@@ -90,7 +90,7 @@ def test_rounds_on_the_installed_settings_are_as_fast_as_is_claimed(
     make_table: MakeTable, measure: Measure
 ) -> None:
     """Heartbeat, dead-man and deadlines of the lamp line are those of a real table."""
-    table = opened(make_table, Plan(pace="brisk", seed=13, installed=True), attended=False)
+    table = opened(make_table, Plan(pace="brisk", seed=13, installed=True))
     took_ms = []
     for number in range(1, 11):
         played = table.ended_round(number)

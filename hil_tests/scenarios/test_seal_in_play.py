@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from hil_tests.processes import BenchError
-from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.report.plugin import TestRecord
 from hil_tests.scenarios.conftest import telling
 from hil_tests.scenarios.table import Table
-from hil_tests.table_under_test.session import Plan
+from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.world import World
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.seal import fault, manifest, place
@@ -34,9 +34,8 @@ class SealedTable(Table):
 
     def __init__(self, folder: Path) -> None:
         plan = Plan(pace="brisk", seed=9, changes={"table": {"payout_s": LIT_S}})
-        super().__init__(plan, folder, None, attended=False)
         self.program = folder / "program"
-        self.session = TestedSession(plan, folder, changes={}, tree=self.program)
+        super().__init__(Session(plan, folder, world=World(folder, self.program)))
         for package in ("shaker_ctl", "vision", "models"):
             shutil.copytree(
                 manifest.ROOT / package,

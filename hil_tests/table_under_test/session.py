@@ -19,10 +19,11 @@ from typing import Any
 
 import tomlkit
 
-from hil_tests.processes import BenchError, Program, program
+from hil_tests.processes import BenchError, Program, end_at_once, program
 from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
 from hil_tests.table_under_test.installer import InstallationError, install, known_before
+from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
@@ -94,6 +95,8 @@ class Session:
     rig: dict[str, Any] = field(default_factory=dict)
     rig_file: Path | None = None
     """What the rig is made of; None: everything is virtual."""
+    world: World | None = None
+    """What the service sees of its computer; None: as it is."""
     started_s: float = 0.0
     ready_after_s: float = 0.0
     page_address: str = ""
@@ -161,6 +164,8 @@ class Session:
         self.started_s = time.monotonic()
         settings = str(self.folder / "settings.toml")
         command = self._inside(*program("shaker_ctl.main", "run", "--config", settings))
+        if self.world is not None:
+            command = self.world.around(command)
         # Whatever else runs here must not make the motor loop late.
         self._service = self._started("the service", command, "service.log", nice=-10)
         self._service.wait_for("READY")
@@ -236,8 +241,8 @@ class Session:
                 },
             },
             "journal": {
-                "path": str(self.folder / "journal.jsonl"),
-                "second": str(self.folder / "journal-second.jsonl"),
+                "path": str(self.journal),
+                "second": str(self.second),
                 "pictures": str(self.folder / "pictures"),
             },
             "page": {"port": 0, "login": False, "state_dir": str(self.folder / "page")},
@@ -258,7 +263,7 @@ class Session:
 
         Raises `RigRefusedError`, and OSError where no rig answers.
         """
-        return told(Path(self.rig["control"]), command)
+        return told(self.rig["control"], command)
 
     @cached_property
     def elsewhere(self) -> ServiceTable:
@@ -293,6 +298,14 @@ class Session:
         return self.folder / "run"
 
     @property
+    def journal(self) -> Path:
+        return self.folder / "journal.jsonl"
+
+    @property
+    def second(self) -> Path:
+        return self.folder / "journal-second.jsonl"
+
+    @property
     def service_pid(self) -> int | None:
         return self._service.pid if self._service is not None and self._service.process else None
 
@@ -311,6 +324,22 @@ class Session:
         """SIGTERM, and wait: motor off, lamps as the policy says, journal closed."""
         if self._service is not None:
             self._service.stop()
+
+    def kill_service(self) -> None:
+        """SIGKILL, also to what it has started, as its unit does, and wait until it is gone.
+
+        Its records process would say what it finds beside the next start. Idempotent.
+        """
+        if self._service is not None:
+            children = self.children()
+            self._service.kill()
+            for pid in children:
+                end_at_once(pid)
+
+    def children(self) -> list[int]:
+        """The processes that the service has started; none where it does not run."""
+        tasks = Path(f"/proc/{self.service_pid}/task").glob("*/children")
+        return [int(pid) for task in tasks for pid in task.read_text().split()]
 
     def close(self) -> None:
         """Stop service and rig, in this order. Idempotent."""

@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.processes import Program
+from hil_tests.processes import Program, TrialError
 from hil_tests.reliability import bench
-from hil_tests.reliability.bench import Bench
-from hil_tests.reliability.tested_session import (
-    MEMINFO,
-    TestedSession,
-    TrialError,
-    _may_show_memory,
-)
-from hil_tests.table_under_test.session import Plan
+from hil_tests.reliability.bench import Bench, trial_session
+from hil_tests.table_under_test.session import Plan, Session
+from hil_tests.table_under_test.world import MEMINFO, World, _may_show_memory
 
 SAY = """
 import sys
@@ -30,15 +25,16 @@ print(available_memory_b(), flush=True)
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> TestedSession:
-    return TestedSession(Plan(), tmp_path)
+def session(tmp_path: Path) -> Session:
+    return trial_session(Plan(), tmp_path)
 
 
 @pytest.mark.skipif(not _may_show_memory(), reason="unshare(1) is not permitted here")
-def test_memory_runs_low_for_the_service_and_for_nobody_else(session: TestedSession) -> None:
-    session.show_memory(None)
+def test_memory_runs_low_for_the_service_and_for_nobody_else(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.show_memory(None)
     with subprocess.Popen(
-        session.seen_from_inside([sys.executable, "-c", SAY]),
+        world.seen_from_inside([sys.executable, "-c", SAY]),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -46,7 +42,7 @@ def test_memory_runs_low_for_the_service_and_for_nobody_else(session: TestedSess
         assert program.stdin is not None
         assert program.stdout is not None
         assert int(program.stdout.readline()) > 12_000 * 1024
-        session.show_memory(12_000)
+        world.show_memory(12_000)
         program.stdin.write("\n")
         program.stdin.flush()
         assert int(program.stdout.readline()) == 12_000 * 1024
@@ -54,19 +50,20 @@ def test_memory_runs_low_for_the_service_and_for_nobody_else(session: TestedSess
 
 
 def test_where_nobody_may_have_a_view_of_their_own_the_fault_is_not_brought_about(
-    session: TestedSession, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hil_tests.reliability.tested_session._may_show_memory", lambda: False)
-    session.show_memory(None)
-    assert session.seen_from_inside(["true"]) == ["true"]
+    world = World(tmp_path)
+    monkeypatch.setattr("hil_tests.table_under_test.world._may_show_memory", lambda: False)
+    world.show_memory(None)
+    assert world.seen_from_inside(["true"]) == ["true"]
     with pytest.raises(TrialError, match="unshare"):
-        session.show_memory(12_000)
+        world.show_memory(12_000)
 
 
 class Obeyed(Bench):
     """A bench whose table obeys; what was said to it is looked at."""
 
-    def __init__(self, session: TestedSession) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__(session)
         self.said: list[str] = []
 
@@ -80,7 +77,7 @@ def out_of_service(*faults: str) -> dict[str, object]:
 
 
 def test_a_technician_tests_the_lamps_before_a_lamp_fault_is_cleared(
-    session: TestedSession,
+    session: Session,
 ) -> None:
     bench = Obeyed(session)
     for _ in range(2):
@@ -90,14 +87,14 @@ def test_a_technician_tests_the_lamps_before_a_lamp_fault_is_cleared(
     assert bench.said == [f"technician: {line}" for line in [*once, *once]]
 
 
-def test_other_faults_are_cleared_at_once(session: TestedSession) -> None:
+def test_other_faults_are_cleared_at_once(session: Session) -> None:
     bench = Obeyed(session)
     bench.mend_step(out_of_service("motor-stall"))
     assert bench.said == ["technician: fault clear motor-stall"]
 
 
 def test_a_table_that_paces_itself_is_settled_only_where_that_is_done_by_hand(
-    session: TestedSession,
+    session: Session,
 ) -> None:
     bench = Obeyed(session)
     status = {"pending": {"kind": "settled"}, "round": 7, "phase": "paying"}
@@ -107,7 +104,7 @@ def test_a_table_that_paces_itself_is_settled_only_where_that_is_done_by_hand(
 
 
 def test_a_round_waits_for_a_camera_that_is_coming_back(
-    session: TestedSession, monkeypatch: pytest.MonkeyPatch
+    session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     states = ["camera-silent: it gives no frames; check its cable", "starting", "ready", "never"]
 
@@ -119,7 +116,7 @@ def test_a_round_waits_for_a_camera_that_is_coming_back(
     assert states == ["never"]
 
 
-def test_what_a_killed_service_has_started_does_not_outlive_it(session: TestedSession) -> None:
+def test_what_a_killed_service_has_started_does_not_outlive_it(session: Session) -> None:
     command = ["sh", "-c", "sleep 60 & echo READY; wait"]
     service = Program("the service", command, session.folder / "service.log", ends_its_own=True)
     service.start()

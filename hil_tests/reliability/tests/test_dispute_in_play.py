@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from hil_tests.processes import program
-from hil_tests.reliability.bench import Bench
+from hil_tests.reliability.bench import Bench, trial_session
 from hil_tests.reliability.large_journal import RECORDS_A_ROUND, make
-from hil_tests.reliability.tested_session import TestedSession
 from hil_tests.table_under_test.session import Plan
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.dispute_list import known
@@ -29,7 +28,7 @@ DISPUTED = 5
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    session = TestedSession(Plan(seed=8), tmp_path)
+    session = trial_session(Plan(seed=8), tmp_path)
     parameters = JournalParameters(path=session.journal, second=session.second)
     young = max(KEPT_ROUNDS, KEPT_VOLUMES * A_DAY)
     make(parameters, RECORDS_A_ROUND * (young + 3 * A_DAY), seed=1, rounds_a_day=A_DAY)

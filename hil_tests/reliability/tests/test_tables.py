@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from hil_tests.processes import TrialError
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.tested_session import TrialError
 from hil_tests.reliability.trial import Result
 
 JAM, TACH, COVER = (BY_NAME[n] for n in ("motor-jam", "tach-silent", "cover-contact-opens"))

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
-from hil_tests.rig.control import Control, ask
+from hil_tests.rig.control import TOKEN, Control, ask, told
 from hil_tests.rig.faults import EVENTS, CameraPart
 from hil_tests.rig.main import app
 from hil_tests.rig.reservation import Reservation
@@ -365,24 +365,43 @@ def test_the_door_closes_with_clients_inside(tmp_path):
     before = len(os.listdir("/proc/self/fd"))
     control = Control(tmp_path / "control", {"echo": lambda rest: rest})
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(control.path))
+        client.connect(control.address)
         client.sendall(b"echo hello\n")
         assert json.loads(client.makefile().readline()) == {"ok": True, "echo": "hello"}
         control.close()
         control.close()
         assert client.recv(10) == b""
     until(lambda: len(os.listdir("/proc/self/fd")) == before)
-    assert not control.path.exists()
+    assert not Path(control.address).exists()
+
+
+def test_a_door_on_a_network_answers_whoever_knows_the_token(tmp_path, monkeypatch):
+    control = Control(
+        ("127.0.0.1", 0), {"status": lambda _: {"tosses": 3}}, token="secret of the bench"
+    )
+    address = control.address
+    try:
+        asked = ["status", "--dir", address]
+        for token in ("", "secret of the benc", "secret of the bench, and more"):
+            monkeypatch.setenv(TOKEN, token)
+            refused = CliRunner().invoke(app, asked)
+            assert refused.exit_code == 1
+            assert "wrong token" in refused.output
+        monkeypatch.setenv(TOKEN, "secret of the bench")
+        assert json.loads(CliRunner().invoke(app, asked).output) == {"tosses": 3}
+        assert told(address, "status") == {"tosses": 3}
+    finally:
+        control.close()
 
 
 def test_a_command_that_fails_is_answered_and_logged_and_the_door_stays_open(tmp_path, caplog):
     control = Control(tmp_path / "control", {"sum": lambda rest: int(float(rest))})
     try:
-        answer = ask(control.path, "sum inf")
+        answer = ask(control.address, "sum inf")
         assert answer["ok"] is False
         assert answer["error"].startswith("OverflowError: cannot convert")
         assert "the command b'sum inf" in caplog.text
-        assert ask(control.path, "sum 3") == {"ok": True, "sum": 3}
+        assert ask(control.address, "sum 3") == {"ok": True, "sum": 3}
     finally:
         control.close()
 

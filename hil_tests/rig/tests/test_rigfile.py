@@ -52,6 +52,7 @@ def test_an_empty_file_is_a_virtual_rig(tmp_path: Path) -> None:
         ("machine = 3\n", "machine is 3: input should be an object"),
         ("[machine]\ngeometry = 'nope'\n", "machine.geometry is one of standard, narrow, rough"),
         ("[machine]\ncover = 'nope'\n", "machine.cover is one of hand, driven, not 'nope'"),
+        ("[bench]\ndoor = '127.0.0.1:7411'\n", "needs token, a file of 24 characters or more"),
         ("[lamp]\nport = '/dev/ttyUSB0'\n", "needs device, the controller's name"),
         ("[console.dealer]\nport = '/dev/ttyUSB1'\n", "takes port and service, both"),
         ("[service]\nrig = '/run/shaker-rig'\n", "[service] rig, of one that runs, needs people"),

@@ -1,5 +1,6 @@
 """Irregularities of a round: rows of the faults (`hil_tests/faults.toml`), each with a report as a
-story has; and what people do wrong, which no row tells.
+story has; what people do wrong; and a controller without power, which on a bench
+is a relay's doing.
 
 Seen only from outside: consoles, lamps that really burn, lines, and what the dice truly show.
 """
@@ -20,6 +21,7 @@ from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.trial import Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.report.evidence import gather
+from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import TestRecord
 from hil_tests.rig.rigfile import RigFile
 from hil_tests.scenarios.attached import files_of
@@ -27,6 +29,9 @@ from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(300)]
+
+STOP_MS = 150
+"""Longest drive of a motor whose controller is gone."""
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +84,8 @@ def becomes(bench: Bench, trials: Trials, record: TestRecord) -> Becomes:
         ("service-killed", Moment.TOSS),
         ("camera-late-2-s", Moment.TOSS),
         ("lamps-wired-to-neighbours", Moment.REST),
+        ("camera-moved-a-little-for-good", Moment.BETS),
+        ("camera-moved-for-good", Moment.BETS),
     ],
 )
 def test_it_becomes_what_the_row_requires(becomes: Becomes, name: str, moment: Moment) -> None:
@@ -159,4 +166,57 @@ def test_a_hand_over_the_lens_lets_no_wrong_entry_be_lit(table: Table) -> None:
     table.do("floorperson", f"decide {values}")
     played = table.ended_round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
+    table.held_against_truth(number)
+
+
+# ── The controller loses its power, and gets it back ────────────────────────
+
+
+def test_a_power_cut_in_the_toss_stops_the_motor_and_voids_the_round(
+    table: Table, measure: Measure
+) -> None:
+    """Nobody refreshes the dead-man any more; and what was half tossed is never a result."""
+    table.be_open()
+    number = table.betting()
+    began = time.monotonic()
+    table.cut_power("120 edges")
+    cut = next(
+        event["t"]
+        for event in table.happened(began)
+        if event["what"] == "fault" and event["name"] == "process_killed"
+    )
+    measure("power cut to EN low", 1000 * (table.enable_fell(cut) - cut), "ms", upper=STOP_MS)
+    table.await_machine("the plate stands still", lambda seen: seen["speed_rpm"] == 0, 3.0)
+    table.give_power()
+    played = table.ended_round(number)
+    table.story.expect("the round is void", played["verdict"] == "void", played["verdict"])
+    table.story.expect("because it was interrupted", "interrupted" in played["reason"], played)
+    table.story.expect("no lamp burnt for it", not table.lit_for(number))
+    # Its computer ran on: to the controller this was no power cut, but a death of its own (O-10).
+    status = table.status()
+    table.story.expect(
+        "it comes back in the fault that says so",
+        status["life"] == "out of service" and "controller-died" in status["faults"],
+        status,
+    )
+    starts = [line for line in table.signals() if line["t"] > cut and line.get("enable") == 1]
+    table.story.expect("the motor was never started by itself", not starts, starts)
+
+
+def test_a_power_cut_while_the_result_burns_takes_nothing_from_the_players(table: Table) -> None:
+    """A committed result holds in the lamp box, and the journal knows what was lit."""
+    table.be_open()
+    table.betting()
+    table.cut_power("1 commit")
+    number = table.lamp_changes()[-1]["round"]  # a round that is no roll has none
+    lit = table.lit_for(number)
+    table.story.expect("the lamps burn on", lit)
+    time.sleep(0.5)
+    last = table.lamp_changes()[-1]
+    table.story.expect("without a controller too", last["areas"], last)
+    table.give_power()
+    played = table.ended_round(number)
+    table.story.expect(
+        "the round stands", played["verdict"] in ("settled", "settled_by_hand"), played["verdict"]
+    )
     table.held_against_truth(number)

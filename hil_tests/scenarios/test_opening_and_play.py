@@ -1,4 +1,5 @@
-"""A table from power-on to its rounds: inspected, signed, opened, played; seen from outside."""
+"""A table from power-on to its rounds: inspected, signed, opened, played, closed, and opened again
+with new dice; seen from outside."""
 
 from __future__ import annotations
 
@@ -92,3 +93,23 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
         samples=rest_to_lit_ms,
     )
     measure("strokes of a toss, fewest", min(strokes), "strokes", lower=12, samples=strokes)
+
+
+def test_new_dice_are_recorded_inspected_and_play(table: Table) -> None:
+    """The table is closed for the night, and red dice go in; their serials are on record, and play
+    goes on only after an inspection."""
+    story = table.story
+    table.be_open()
+    table.betting()
+    table.do("floorperson", "close")
+    table.wait("the table is closed", lambda seen: seen["life"] == "closed")
+    table.hands("force compartment")
+    table.hands("replace dice red 1 1 1")
+    table.hands("close compartment")
+    table.do("floorperson", "dice changed RED-1 RED-2 RED-3")
+    dice = table.console("technician").ask("dice")["dice"]
+    story.expect("their serials are on record", dice["serials"] == ["RED-1", "RED-2", "RED-3"])
+    before = len(table.tosses())
+    table.be_open()
+    story.expect("three cycles were run with them", len(table.tosses()) >= before + 3)
+    table.held_against_truth(table.read_round())

@@ -1,4 +1,4 @@
-"""A new shift, and new dice: what the rules ask of people before play goes on."""
+"""A new shift: what the rules ask of people before play goes on."""
 
 from __future__ import annotations
 
@@ -43,29 +43,3 @@ def play_one_round(table: Table, number: int) -> None:
     played = table.round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.held_against_truth(number)
-
-
-@pytest.fixture
-def closed_table(make_table: MakeTable) -> Table:
-    """A table that has played, and was closed for the night."""
-    table = make_table(Plan(pace="brisk", seed=5))
-    table.be_open()
-    table.betting()
-    table.do("floorperson", "close")
-    table.wait("the table is closed", lambda seen: seen["life"] == "closed")
-    return table
-
-
-def test_new_dice_are_recorded_inspected_and_play(closed_table: Table) -> None:
-    """Red dice go in; their serials are on record, and play goes on only after an inspection."""
-    table, story = closed_table, closed_table.story
-    table.hands("force compartment")
-    table.hands("replace dice red 1 1 1")
-    table.hands("close compartment")
-    table.do("floorperson", "dice changed RED-1 RED-2 RED-3")
-    dice = table.console("technician").ask("dice")["dice"]
-    story.expect("their serials are on record", dice["serials"] == ["RED-1", "RED-2", "RED-3"])
-    before = len(table.tosses())
-    table.be_open()
-    story.expect("three cycles were run with them", len(table.tosses()) >= before + 3)
-    table.held_against_truth(table.read_round())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hil_tests.scenarios.table import Table
+from hil_tests.table_under_test.session import Plan
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.tests.written import changed, flipped
@@ -15,8 +16,8 @@ from shaker_ctl.journal.parameters import JournalParameters
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
 
-SMALL = 100
-"""Records in a volume: some eight rounds."""
+PLAN = Plan(pace="brisk", seed=5, changes={"journal": {"volume_records": 100}})
+"""Of some eight rounds in a volume."""
 
 
 def journal_of(table: Table) -> JournalParameters:
@@ -27,12 +28,8 @@ def journal_of(table: Table) -> JournalParameters:
 def test_volumes_change_between_rounds_and_a_broken_one_halts_the_table_after_the_round(
     table: Table,
 ) -> None:
-    """First the change, over a restart; then a closed volume that somebody writes into."""
+    """First the change, and a restart; then a closed volume that somebody writes into."""
     table.be_open()
-    settings = table.session.folder / "settings.toml"
-    text = settings.read_text("utf-8")
-    settings.write_text(text.replace("[journal]", f"[journal]\nvolume_records = {SMALL}"), "utf-8")
-    restarted(table)
     parameters = journal_of(table)
     first = table.betting()
     while len(volume_numbers(parameters.path)) < 3:

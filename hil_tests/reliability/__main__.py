@@ -49,8 +49,6 @@ DEFAULT = Path("var/reliability")
 SEED = 3
 MAX_FAILURES = 3
 """Tables that may break down before a run is given up."""
-WIDEST = 180
-"""Columns of the printed matrix where the terminal has fewer: a log is read in a pager."""
 
 ResultsOption = Annotated[Path, typer.Option("--results", help="Folder of the results.")]
 ResumeOption = Annotated[
@@ -405,13 +403,9 @@ def _not_played(row: Row, error: Exception) -> Result:
 def _report(
     rows: list[Row], whole: list[Row], kept: Campaign[Result], folder: Path, console: Console
 ) -> None:
-    """Show and judge the rows of this run; the report is over the whole catalogue."""
+    """Judge the rows of this run; the report is over the whole catalogue."""
     results.write_report(kept, whole, folder)
     differ, missing = results.count(kept, rows)
-    table = Table(*results.HEAD, title="Faults", show_lines=True)
-    for row in rows:
-        table.add_row(*results.line(row, kept.find(results.name(row))))
-    Console(width=max(WIDEST, console.width)).print(table)
     played = len(rows) - missing
     console.print(
         f"{played} of {len(rows)} rows played, {differ} differ; report: {folder / 'report.html'}"

@@ -19,10 +19,9 @@ from hil_tests.reliability.trial import Result
 from hil_tests.report import files
 from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
-from hil_tests.report.story import FOUND
+from hil_tests.report.story import FOUND, Story
 
 Row = tuple[CatalogueFault, Moment]
-HEAD = ("fault", "moment", "required", "seen", "detected after", "verdict")
 
 
 def kept_in(folder: Path) -> Campaign[Result]:
@@ -90,6 +89,10 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
     fault, moment = row
     measure = Measure(lambda taken: None)
     measured(row, result, measure)
+    told = Story()
+    told.saw("table", seen_words(result.seen))
+    if result.attempts > 1:
+        told.saw("bench", f"{result.attempts} attempts: {result.note or 'the computer was late'}")
     found = "; ".join(result.differences)
     return {
         "node": f"faults::{name(row)}",
@@ -101,30 +104,10 @@ def as_test(row: Row, result: Result) -> dict[str, Any]:
         "t0": time.monotonic(),
         "seconds": result.took_s,
         "measurements": [taken.as_dict() for taken in measure.taken],
-        "story": [],
+        "story": [line.as_dict() for line in told.lines],
         "evidence": {},
         "attached": [],
     }
-
-
-def line(row: Row, result: Result | None) -> tuple[str, ...]:
-    """One line of the matrix, in words."""
-    fault, moment = row
-    required = " *or* ".join(words(one) for one in fault.required[moment])
-    if result is None:
-        return (fault.name, moment.value, required, "", "", "not run")
-    after = result.seen.detected_after_s
-    verdict = result.verdict
-    if result.attempts > 1:
-        verdict += f" ({result.attempts} attempts: {result.note or 'the computer was late'})"
-    return (
-        fault.name,
-        moment.value,
-        required,
-        seen_words(result.seen),
-        "" if after is None else f"{after:.2f} s",
-        verdict,
-    )
 
 
 def words(required: Required) -> str:
@@ -163,8 +146,8 @@ def seen_words(seen: Observation) -> str:
     return ", ".join(said)
 
 
-def page(lines: Iterable[tuple[str, ...]], head: tuple[str, ...] = HEAD) -> str:
-    """The matrix, or another table, as Markdown."""
+def page(lines: Iterable[tuple[str, ...]], head: tuple[str, ...]) -> str:
+    """A table as Markdown."""
     rows = [head, tuple("---" for _ in head), *lines]
     return (
         "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows)

@@ -122,7 +122,7 @@ def run(
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()
             life.ends_when(lambda: rig.has_ended)
-            told = [line for ask_ in on_start if rig_file is None for line in ask_(rig.addresses)]
+            told = [line for ask_ in on_start if given.is_virtual for line in ask_(rig.addresses)]
             screen = Console(markup=False, emoji=False)
             view.show(screen, rig.addresses, rig.status, life.ended, told)
     except (WiresError, CameraLostError, ReservedError) as error:

@@ -183,6 +183,15 @@ class RigFile(RigTable):
     service: ServiceTable = ServiceTable()
     bench: BenchTable = BenchTable()
 
+    @property
+    def is_virtual(self) -> bool:
+        """Whether no part of it is a real one, and it starts no other program."""
+        parts = (self.lamp.is_, self.camera.is_, self.console.is_)
+        ports = (self.lamp.port, self.console.technician, self.console.dealer)
+        return (
+            self.gpio.wires is Gpio.VIRTUAL and set(parts) == {PartKind.VIRTUAL} and not any(ports)
+        )
+
 
 def load(path: Path) -> RigFile:
     """Read a rig file. Raises `RigFileError`."""

@@ -13,7 +13,7 @@ import itertools
 import textwrap
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 
 class Parameters(BaseModel):
@@ -25,6 +25,17 @@ class Parameters(BaseModel):
         extra="forbid",
         validate_default=True,
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_text(cls, value: Any, info: ValidationInfo) -> Any:
+        """TOML tells numbers, switches and text apart, and `"no"` would be read as a switch."""
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if kind is bool and not isinstance(value, bool):
+            raise ValueError("give true or false, without quotes")
+        if kind in (int, float) and isinstance(value, str | bool):
+            raise ValueError("give a number, without quotes")
+        return value
 
 
 def reasons(section: type[BaseModel]) -> dict[str, str]:

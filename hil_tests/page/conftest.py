@@ -107,6 +107,16 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def violations(page: Any) -> list[str]:
+    """What axe finds that keeps somebody from a page."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {node['target']}" for one in found for node in one["nodes"]
+    ]
+
+
 class Tab:
     """A page of the browser, and everything that went wrong in it."""
 

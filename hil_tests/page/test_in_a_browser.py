@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hil_tests.page.conftest import SHOTS, SIZES, WORD, Stage, Tab
+from hil_tests.page.conftest import SHOTS, SIZES, WORD, Stage, Tab, violations
 from hil_tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -34,15 +34,6 @@ def _name(path: str) -> str:
     return path.strip("/").replace("/", "-")
 
 
-def _violations(page: Any) -> list[str]:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {one['help']}: {node['target']}" for one in found for node in one["nodes"]
-    ]
-
-
 class TestViews:
     @pytest.mark.parametrize("look", ["dark", "light"])
     @pytest.mark.parametrize("path", VIEWS)
@@ -59,7 +50,7 @@ class TestViews:
             picture = SHOTS / f"{_name(path)}-{size}-{look}.png"
             tab.page.screenshot(path=picture, full_page=size != "wall")
             broad = tab.page.evaluate("document.documentElement.scrollWidth")
-            found = _violations(tab.page)
+            found = violations(tab.page)
             context.close()
             assert found == []
             assert tab.wrong == []

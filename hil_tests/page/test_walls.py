@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from hil_tests.page.conftest import SHOTS
+from hil_tests.page.conftest import SHOTS, violations
 from hil_tests.waiting import until
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.page.app import Page
@@ -212,6 +212,7 @@ def seen(chromium: Any, walls: Walls) -> dict[tuple[str, str, str], dict[str, An
                 "shape": tab.locator(".state .life").get_attribute("class"),
                 "boxes": tab.evaluate(_BOXES),
                 "cut off": tab.evaluate(_CUT_OFF),
+                "barriers": violations(tab) if size == "desk" else [],
                 "broad": tab.evaluate("document.documentElement.scrollWidth") - width,
             }
         context.close()
@@ -241,3 +242,4 @@ def test_nothing_moves_and_nothing_is_cut_off(seen: Any, size: str, language: st
         assert len({tuple(of_size[moment]["boxes"]) for moment in scene}) == 1, of_size
     assert {moment: one["cut off"] for moment, one in of_size.items() if one["cut off"]} == {}
     assert all(one["broad"] <= 0 for one in of_size.values())
+    assert {moment: one["barriers"] for moment, one in of_size.items() if one["barriers"]} == {}

@@ -8,6 +8,7 @@ Pi.
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import Annotated, Any, Literal
 
 import typer
@@ -65,7 +66,28 @@ def loaded(name: str) -> Any:
         holder.add_typer(group, name=name)
     else:
         holder.command(name)(getattr(module, name))
-    return typer.main.get_group(holder).commands[name]
+    return for_people(typer.main.get_group(holder).commands[name])
+
+
+def for_people(command: Any) -> Any:
+    """Have paragraphs of a command's help fill the width that there is, and no switch name a type;
+    return the command.
+    """
+    parts = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(p if p[:1] in " -*|" else " ".join(p.split()) for p in parts)
+    params_of = command.get_params
+
+    def params(ctx: typer.Context) -> list[Any]:
+        found: list[Any] = params_of(ctx)
+        for one in found:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+        return found
+
+    command.get_params = params
+    for other in getattr(command, "commands", {}).values():
+        for_people(other)
+    return command
 
 
 class CommandGroup(TyperGroup):
@@ -73,6 +95,7 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
+        for_people(self)
         self.commands = {name: TyperCommand(name, help=line) for name, line in LISTED.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

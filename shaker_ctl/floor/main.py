@@ -16,6 +16,7 @@ import typer
 
 from shaker_ctl import main as entry
 from shaker_ctl import settings
+from shaker_ctl.commands.program import for_people
 from shaker_ctl.errors import (
     JournalCorruptError,
     RefusedError,
@@ -48,7 +49,7 @@ Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words.")]
 
 def app() -> None:
     """Run the command line; errors are one line each, with the statuses of `shaker-ctl`."""
-    entry.app(program)
+    entry.app(for_people(typer.main.get_command(program)))
 
 
 @program.command()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import field_validator
+
 from shaker_ctl.parameters import Parameters, bounded
 
 
@@ -41,3 +43,10 @@ class ServiceParameters(Parameters):
     disk_floor_mb: float = bounded(64.0, at_least=8.0, at_most=100_000.0)
     """Least space on the journal's disk, in megabytes; below it the round is finished, then play
     stops. A round writes about 0.2 MB, so that some hundred rounds are left. Estimate."""
+
+    @field_validator("table_name")
+    @classmethod
+    def _can_be_shown(cls, name: str) -> str:
+        if not 0 < len(name.strip()) <= 40 or not name.isprintable():
+            raise ValueError("give 1 to 40 characters that a screen can show")
+        return name

@@ -125,6 +125,24 @@ def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], ke
         parse({"camera": camera}, source="x")
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "value", "said"),
+    [
+        ("table", "cover_fitted", "yes", "true or false, without quotes"),
+        ("seal", "required", "no", "true or false, without quotes"),
+        ("lamp", "baudrate", "9600", "a number, without quotes"),
+        ("table", "betting_s", True, "a number, without quotes"),
+        ("service", "table_name", "", "1 to 40 characters"),
+        ("service", "table_name", "a\u001b[31mred", "a screen can show"),
+    ],
+)
+def test_a_value_of_another_type_or_that_no_screen_shows_is_refused(
+    section: str, key: str, value: object, said: str
+) -> None:
+    with pytest.raises(SettingsError, match=rf"{section}\.{key} = .*: .*{said}"):
+        parse({section: {key: value}}, source="x")
+
+
 @pytest.mark.parametrize("second", ["journal.jsonl", "../{}/journal.jsonl", "link.jsonl"])
 def test_the_second_copy_is_another_file(tmp_path: Path, second: str) -> None:
     journal = {"path": str(tmp_path / "journal.jsonl")}

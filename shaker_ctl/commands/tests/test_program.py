@@ -54,6 +54,17 @@ def test_no_help_text_loses_a_word_as_markup(words: str) -> None:
         assert TAG.search(text) is None, f"{words}: write it without `[`: {text}"
 
 
+@pytest.mark.parametrize("words", sorted(COMMANDS))
+def test_help_fills_the_width_and_no_switch_names_a_type(words: str) -> None:
+    command = COMMANDS[words]
+    context = typer.Context(command)
+
+    assert not re.search(r"\w\n\w", command.help or "")
+    switches = [p for p in command.get_params(context) if getattr(p, "is_flag", False)]
+    assert switches
+    assert {one.display_type_rich(context) for one in switches} == {""}
+
+
 def test_a_remedy_names_the_user_that_is_installed() -> None:
     named = {
         user for path in SOURCES for user in re.findall(r"sudo -u (\S+)", path.read_text("utf-8"))

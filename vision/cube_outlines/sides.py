@@ -141,21 +141,23 @@ def _through(
     usual = (sunk @ turned.transpose(0, 2, 1))[:, 0] / calibration.die_px
     pairs = list(zip(faces, usual, strict=True))
     costs = [far_face.costs(face, way, scale, _LEANS) for face, way in pairs]
-    lacks = [_may_lack_middle(face, way) for face, way in pairs]
-    if not any(cost.any() for cost in costs):
-        # Flat fives hide their far pips, and a five that lost its middle is a four that does. Where
-        # all dice are such, they may be clear.
-        hide = all(face.value in (4, 5) for face in faces)
-        return costs, [
-            hide and is_lacking and far_face.may_be_clear(face)
-            for face, is_lacking in zip(faces, lacks, strict=True)
-        ]
-    # All dice of a toss are clear, then. A five hides its far pips only while it lies flat.
-    hidden = np.where(_IS_LEANING, 2.0, 0.0)
-    costs = [
-        hidden if face.value == 5 and not cost.any() else cost
-        for face, cost in zip(faces, costs, strict=True)
+    # Flat fives hide their far pips, and a five that lost its middle is a four that does. All other
+    # clear dice show them; on an opaque one a mirrored lamp may look like them.
+    shines = any(cost.any() for cost in costs)
+    are_clear = all(
+        cost.any() or face.value in (4, 5) for face, cost in zip(faces, costs, strict=True)
+    )
+    lacks = [
+        are_clear and _may_lack_middle(face, way) and (shines or far_face.may_be_clear(face))
+        for face, way in pairs
     ]
+    if shines:
+        # A five hides its far pips only while it lies flat.
+        hidden = np.where(_IS_LEANING, 2.0, 0.0)
+        costs = [
+            hidden if face.value == 5 and not cost.any() else cost
+            for face, cost in zip(faces, costs, strict=True)
+        ]
     return costs, lacks
 
 

@@ -156,27 +156,43 @@ def test_a_side_face_as_dark_as_a_shadow_of_the_floor_tells_nothing(reader):
     assert seen(reader, picture, (34, 0)).evidence > SIDES_FLAT
 
 
-@pytest.mark.parametrize("value", [5, 3])
-def test_a_five_that_hides_its_far_pips_lies_flat_if_other_dice_show_theirs(value):
-    """Which dice of one toss are clear, the dice that show their far pips say."""
+def two_over(*far: tuple[int, int]) -> Face:
+    """A red two below which these spots shine."""
     patch = np.full((FACE_PX, FACE_PX, 3), RED.face, np.uint8)
-    for at in ((36, 36), (17, 55), (55, 17)):
+    for at in far:
         cv2.circle(patch, at, 7, (60, 55, 240), -1, cv2.LINE_AA)
     for at in ((17, 17), (55, 55)):
         cv2.circle(patch, at, 7, RED.pip, -1, cv2.LINE_AA)
-    clear = read_face(patch)
-    assert clear.value == 2
-    picture = draw([Die(-20, 0, 0, 3, look=RED), Die(20, 0, 0, value, look=RED)])
+    face = read_face(patch)
+    assert face.value == 2
+    return face
+
+
+def beside(first: Face, second: Face) -> list[Sides]:
+    """The sides of two dice that show these faces."""
+    picture = draw([Die(-20, 0, 0, 3, look=RED), Die(20, 0, 0, 5, look=RED)])
     floor = FloorView(TABLE)
     ground = floor.separate(floor.shrink(picture))
-    alone = np.zeros_like(ground.inside)
-    places, hidden = [(-20.0, 0.0, 0.0), (20.0, 0.0, 0.0)], Face(value, 0.9, 60.0)
+    alone = [np.zeros_like(ground.inside)] * 2
+    places = [(-20.0, 0.0, 0.0), (20.0, 0.0, 0.0)]
+    return measure_sides(picture, ground, alone, places, [first, second], TABLE)
 
-    def evidence(other: Face) -> float:
-        faces = [other, hidden]
-        return measure_sides(picture, ground, [alone] * 2, places, faces, TABLE)[1].evidence
 
-    assert evidence(clear) - evidence(NO_FACE) == pytest.approx(2.0 if value == 5 else 0.0)
+@pytest.mark.parametrize("value", [5, 3])
+def test_a_five_that_hides_its_far_pips_lies_flat_if_other_dice_show_theirs(value):
+    """Which dice of one toss are clear, the dice that show their far pips say."""
+    clear, hidden = two_over((36, 36), (17, 55), (55, 17)), Face(value, 0.9, 60.0)
+    more = beside(clear, hidden)[1].evidence - beside(NO_FACE, hidden)[1].evidence
+    assert more == pytest.approx(2.0 if value == 5 else 0.0)
+
+
+@pytest.mark.parametrize("value", [5, 3])
+def test_a_two_has_lost_a_pip_only_if_the_other_dice_may_be_clear(value):
+    """Of clear dice a three shows its far pips: else a light on an opaque two looks like some."""
+    lost, other = two_over((17, 55), (55, 17)), Face(value, 0.9, 60.0)
+    assert beside(lost, other)[0].lacks_far_middle == (value == 5)
+    whole = two_over((36, 36), (17, 55), (55, 17))
+    assert not beside(whole, other)[0].lacks_far_middle
 
 
 def test_what_stands_on_the_floor_does_not_say_what_colour_the_floor_has():

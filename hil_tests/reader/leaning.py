@@ -27,13 +27,10 @@ from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.dice import CORNERS, DieAtRest, Lie, top_face
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.parameters import LIMITS, Limits
 from vision.reading import DieEvidence, Observation
 from vision.shares import bounds
 from vision.table.consensus import agree, refuse
-from vision.table.judgement import judge
 from vision.table.reader import TableReader
-from vision.table.witnesses import combine
 
 SUPPORTS = ("crumb under an edge", "crumb under a corner", "coin", "neighbour", "wall")
 BANDS_DEG = ((6.0, 8.0), (8.0, 12.0), (12.0, 20.0))
@@ -42,7 +39,6 @@ _COIN_MM = 10.0
 _POOL = 16
 """Tosses of each compartment that the cases show in turn."""
 _TRIES = 400
-_NO_CONTACT = replace(LIMITS, lean_gap=0.0)
 
 
 def lean(
@@ -97,18 +93,6 @@ def lean(
 def _turned(axis: Sequence[float] | np.ndarray, degrees: float) -> np.ndarray:
     turn, _ = cv2.Rodrigues(np.asarray(axis, float) * np.radians(degrees))
     return np.asarray(turn)
-
-
-def without_contact(seen: Sequence[Observation]) -> list[Observation]:
-    """The observations as if contact were no witness."""
-    other = []
-    for each in seen:
-        if each.scene is not None:
-            dice = combine(each.dice, each.scene, _NO_CONTACT)
-            opinion = judge(dice, each.scene, _NO_CONTACT)
-            each = replace(each, dice=dice, opinion=opinion)
-        other.append(each)
-    return other
 
 
 def main(
@@ -172,22 +156,19 @@ def _case(
         seen.append(reader.read(Frame(picture, number / 30, number)))
         if agree(seen) is not None:
             break
-    while len(seen) < MAX_FRAMES and agree(without_contact(seen), limits=_NO_CONTACT) is None:
-        seen.append(reader.read(Frame(pictures[len(seen)], len(seen) / 30, len(seen))))
     at = toss.position_mm[0]
     die = min(seen[0].dice, key=lambda d: np.hypot(d.x_mm - at[0], d.y_mm + at[1]), default=None)
     return {
         "tilt_deg": toss.dice[0].tilt_deg,
-        "said": _said(seen, toss, LIMITS),
-        "without contact": _said(without_contact(seen), toss, _NO_CONTACT),
+        "said": _said(seen, toss),
         "witnesses": _odds(die),
         "frames": len(seen),
     }
 
 
-def _said(seen: Sequence[Observation], toss: Toss, limits: Limits) -> str:
+def _said(seen: Sequence[Observation], toss: Toss) -> str:
     for last in range(1, len(seen) + 1):
-        consensus = agree(seen[:last], limits=limits)
+        consensus = agree(seen[:last])
         if consensus is not None:
             word = said(consensus.verdict, toss.values)
             return "VERIFIED" if word in ("right", "WRONG") else word
@@ -208,12 +189,11 @@ def _report(done: Sequence[dict[str, Any]]) -> bool:
                 continue
             counts = Counter(row["said"] for row in rows)
             verified = counts.pop("VERIFIED", 0)
-            bare = sum(row["without contact"] == "VERIFIED" for row in rows)
             low, high = bounds(verified, len(rows))
             rest = ", ".join(f"{n} {name}" for name, n in counts.most_common(4))
             sys.stdout.write(
                 f"  {band:<7} {kind or 'all':<21} verified {verified} of {len(rows)} "
-                f"(95 %: {low:.1%}-{high:.1%}), without contact {bare}; {rest}\n"
+                f"(95 %: {low:.1%}-{high:.1%}); {rest}\n"
             )
             if not kind:
                 is_missed |= verified > (0.02 if band.startswith("6") else 0.0) * len(rows)

@@ -11,6 +11,24 @@ from vision.tests.drawing import ASIAN, RED, WHITE, texture_of
 
 LOOKS = {"white": WHITE, "red": RED, "asian": ASIAN}
 PIP_PX = 0.2 * FACE_PX / 2
+CORNERS = ((-1, -1), (1, -1), (-1, 1), (1, 1))
+FIVE = 0.25 * np.array([*CORNERS, (0, 0)])
+Y, X = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
+
+
+def painted(ground, corner, middle) -> np.ndarray:
+    """A face with four pips and a spot in the middle: (radius, width of its edge, colour) each."""
+    patch = np.full((FACE_PX, FACE_PX, 3), ground, np.float32)
+    for dx, dy in (*CORNERS, (0, 0)):
+        radius, soft, colour = corner if dx else middle
+        away = np.hypot(X - dx * 0.25 * FACE_PX, Y - dy * 0.25 * FACE_PX)
+        cover = np.clip((radius - away) / soft + 0.5, 0, 1)[..., None]
+        patch = patch * (1 - cover) + np.array(colour) * cover
+    return patch
+
+
+def lab_of(patch: np.ndarray) -> np.ndarray:
+    return cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
 
 
 def face(name: str, value: int, spot: tuple[float, int, float] | None = None) -> Face:
@@ -19,8 +37,7 @@ def face(name: str, value: int, spot: tuple[float, int, float] | None = None) ->
     patch = np.asarray(cv2.GaussianBlur(patch, (0, 0), 0.8))
     if spot is not None:
         radius, grey, soft = spot
-        y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
-        cover = np.clip((radius * PIP_PX - np.hypot(x, y)) / soft + 0.5, 0, 1)[..., None]
+        cover = np.clip((radius * PIP_PX - np.hypot(X, Y)) / soft + 0.5, 0, 1)[..., None]
         patch = patch * (1 - cover) + grey * cover
     noise = np.random.default_rng(1).normal(0, 1.5, patch.shape)
     return read_face(np.clip(np.rint(patch + noise), 0, 255).astype(np.uint8))
@@ -42,18 +59,11 @@ def test_a_dark_speck_between_pips_is_no_pip(value, spot):
 
 def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
     """The face is made so uneven that the first limit tells nothing."""
-    patch = np.full((FACE_PX, FACE_PX, 3), (60, 140, 40), np.float32)
-    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
-    for dx, dy, grey in ((-1, -1, 240), (1, -1, 240), (-1, 1, 240), (1, 1, 240), (0, 0, 215)):
-        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
-        cover = np.clip(PIP_PX - away + 0.5, 0, 1)[..., None]
-        patch = patch * (1 - cover) + grey * cover
-    lab = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
-    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
-    assert "differs from the other pips" in oddity(lab, pips, 0.2, 0.13)
-    patch[np.hypot(x, y) < PIP_PX - 1] = 240
-    even = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
-    assert oddity(even, pips, 0.2, 0.13) == ""
+    pip = (PIP_PX, 1.0, 240)
+    worn = painted((60, 140, 40), pip, (PIP_PX, 1.0, 215))
+    assert "differs from the other pips" in oddity(lab_of(worn), FIVE, 0.2, 0.13)
+    even = painted((60, 140, 40), pip, pip)
+    assert oddity(lab_of(even), FIVE, 0.2, 0.13) == ""
 
 
 @pytest.mark.parametrize(
@@ -61,29 +71,17 @@ def test_the_paint_of_a_pip_is_told_though_the_face_of_a_clear_die_is_uneven():
     [(240, 1.0, False), (231, 1.0, False), (240, 1.03, False), (231, 1.03, True)],
 )
 def test_a_speck_of_nearly_a_pips_size_and_colour_is_told_by_both(grey, wider, is_odd):
-    patch = np.full((FACE_PX, FACE_PX, 3), (92, 22, 10), np.float32)
-    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
-    for dx, dy in ((-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)):
-        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
-        cover = np.clip(PIP_PX * (1.0 if dx else wider) - away + 0.5, 0, 1)[..., None]
-        patch = patch * (1 - cover) + (240 if dx else grey) * cover
+    patch = painted((92, 22, 10), (PIP_PX, 1.0, 240), (PIP_PX * wider, 1.0, grey))
     soft = cv2.GaussianBlur(patch, (0, 0), 1.0).astype(np.uint8)
     lab = cv2.cvtColor(soft, cv2.COLOR_BGR2Lab).astype(np.float32)
-    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
-    assert bool(oddity(lab, pips, 2 * PIP_PX / FACE_PX, 0.02)) == is_odd
+    assert bool(oddity(lab, FIVE, 2 * PIP_PX / FACE_PX, 0.02)) == is_odd
 
 
 @pytest.mark.parametrize("off", [0, 12])
 def test_a_highlight_as_bright_as_the_face_is_told_by_its_hue(off):
     """An ivory face whose middle is grey of its own brightness."""
-    patch = np.full((FACE_PX, FACE_PX, 3), (216, 224, 228), np.float32)
-    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
-    spots = [(dx, dy, PIP_PX, (30.0, 30.0, 30.0)) for dx in (-1, 1) for dy in (-1, 1)]
     grey = np.array((216, 224, 228)) * (12 - off) / 12 + 223 * off / 12
-    for dx, dy, radius, colour in (*spots, (0, 0, 1.2 * PIP_PX, grey)):
-        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
-        cover = np.clip((radius - away) / 5 + 0.5, 0, 1)[..., None]
-        patch = patch * (1 - cover) + np.array(colour) * cover
+    patch = painted((216, 224, 228), (PIP_PX, 5, 30), (1.2 * PIP_PX, 5, grey))
     noise = np.random.default_rng(1).normal(0, 1.5, patch.shape)
     seen = read_face(np.clip(np.rint(patch + noise), 0, 255).astype(np.uint8))
     assert seen.value == 4
@@ -92,17 +90,11 @@ def test_a_highlight_as_bright_as_the_face_is_told_by_its_hue(off):
 
 @pytest.mark.parametrize(("soft", "is_odd"), [(1.0, False), (5.0, True)])
 def test_a_soft_speck_is_told_where_light_from_one_side_makes_all_pips_differ(soft, is_odd):
-    patch = np.full((FACE_PX, FACE_PX, 3), 230, np.float32)
-    y, x = np.mgrid[0:FACE_PX, 0:FACE_PX] - (FACE_PX - 1) / 2
-    for dx, dy in ((-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)):
-        away = np.hypot(x - dx * 0.25 * FACE_PX, y - dy * 0.25 * FACE_PX)
-        width = 1.0 if dx else soft
-        cover = np.clip((PIP_PX - away) / width + 0.5, 0, 1)[..., None]
-        patch = patch * (1 - cover) + 40 * cover
-    patch *= (0.8 + 0.4 * x / FACE_PX)[..., None]
-    lab = cv2.cvtColor((patch / 255).astype(np.float32), cv2.COLOR_BGR2Lab)
-    pips = 0.25 * np.array([(-1, -1), (1, -1), (-1, 1), (1, 1), (0, 0)])
-    assert ("in shape" in oddity(lab, pips, 2 * PIP_PX / FACE_PX, 0.02)) == is_odd
+    patch = (
+        painted(230, (PIP_PX, 1.0, 40), (PIP_PX, soft, 40)) * (0.8 + 0.4 * X / FACE_PX)[..., None]
+    )
+    seen = oddity(lab_of(patch), FIVE, 2 * PIP_PX / FACE_PX, 0.02)
+    assert ("in shape" in seen) == is_odd
 
 
 @pytest.mark.parametrize("value", [3, 5])

@@ -66,11 +66,6 @@ CHANGE: tuple[tuple[str, str, int, bool], ...] = (
     ("before the new file has its name", "rename", 1, True),
     ("the new file has its name", "rename", 1, False),
     ("its name is synced", "fsync", 1, False),
-    ("the old log is synced", "fsync", 2, False),
-    ("the old file is synced", "fsync", 3, False),
-    ("before the old log is gone", "unlink", 1, True),
-    ("the old log is gone", "unlink", 1, False),
-    ("the old file's own change is gone", "unlink", 2, False),
 )
 """Points of a change of volume: the n-th call of a kind in the journal's thread, counted from the
 rename of the new volume on, and whether it is killed before the call. Every call of a change:

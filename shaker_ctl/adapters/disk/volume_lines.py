@@ -233,7 +233,7 @@ class Lines:
             self.move_torn_end()
             self._lock(fcntl.F_WRLCK, end)
             try:
-                _write(self._file, data)
+                self._write(data, end)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.ftruncate(self._file, end)
@@ -242,6 +242,12 @@ class Lines:
                 self._end = end + len(data)
             finally:
                 self._lock(fcntl.F_UNLCK, 0)
+
+    def _write(self, data: bytes, at: int) -> None:
+        while data:
+            done = os.pwrite(self._file, data, at)
+            data, at = data[done:], at + done
+        os.fdatasync(self._file)
 
     def move_torn_end(self) -> None:
         """Move what stands behind the last whole line beside the file. Raises JournalWriteError."""
@@ -262,12 +268,6 @@ class Lines:
 
     def _medium(self) -> contextlib.AbstractContextManager[None]:
         return medium(self.path, read_only=self._read_only)
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-    os.fdatasync(file)
 
 
 @contextlib.contextmanager

@@ -84,6 +84,7 @@ def _aside(targets: tuple[Path, ...]) -> Iterator[list[IO[str]]]:
                 os.fsync(file.fileno())
         for new, target in zip(written, targets, strict=True):
             os.replace(new, target)
+        whole_file.sync_folder(targets[0].parent)
     finally:
         for new in written:
             new.unlink(missing_ok=True)

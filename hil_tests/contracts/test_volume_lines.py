@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from hil_tests.contracts.test_journal_volumes import both
 from hil_tests.reliability.bytes_cut import forged
 from shaker_ctl.adapters.disk import volume_lines
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
+from shaker_ctl.adapters.disk.volume_archive import archive
+from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head
 
 
@@ -56,3 +62,40 @@ def test_a_line_without_end_is_damage_and_takes_no_memory(
     store.path.write_bytes(content + bytes(1 << 19))
     with pytest.raises(JournalCorruptError, match="stand behind its last line"):
         DiskJournal(store.path).write(forged(head, [Entry("step", {})], lambda _: "2026-11-21"))
+
+
+AUDITOR = r"""
+link=$1
+while IFS= read -r line; do
+    record=${line#*'"record":'}; record=${record%\}}
+    before=$(printf %s "$link" | sed 's/../\\x&/g')
+    link=$({ printf "$before"; printf %s "$record"; } | sha256sum | cut -c1-64)
+    [ "$line" = "{\"hash\":\"$link\",\"record\":$record}" ] || exit 1
+done
+echo "$link"
+"""
+"""Another program than ours, in another language."""
+
+
+def audited(before: Head, lines: bytes) -> str:
+    words = ["bash", "-c", AUDITOR, "auditor", before.hash.hex()]
+    return subprocess.run(words, input=lines, capture_output=True, check=False).stdout.decode()
+
+
+def test_volumes_copies_archives_and_exports_are_lines_that_a_shell_walks(
+    parameters: JournalParameters, tmp_path: Path
+) -> None:
+    both(parameters, 2)
+    list(archive(parameters.path, tmp_path / "archive"))
+    words = ["export", str(tmp_path / "out"), "--journal", str(parameters.path)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    with closing(DiskJournal(parameters.path, read_only=True)) as book:
+        start, closed, head = book.start, book.closed[0], book.head()
+    for file in (parameters.path, parameters.second, tmp_path / "archive" / "journal.jsonl"):
+        assert file is not None
+        assert audited(start, file.read_bytes().split(b"\n", 1)[1]) == closed.hash.hex() + "\n"
+    last = volume_path(parameters.path, 2).read_bytes().split(b"\n", 1)[1]
+    assert audited(closed.head, last) == head.hash.hex() + "\n"
+    whole = (tmp_path / "out" / "records.jsonl").read_bytes()
+    assert audited(start, whole) == head.hash.hex() + "\n"
+    assert audited(start, whole.replace(b'"n":7', b'"n":8', 1)) == ""

@@ -20,7 +20,6 @@ from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.kept_aside import clear, move_aside
 from shaker_ctl.adapters.disk.volume_assembly import assemble
 from shaker_ctl.adapters.disk.volume_file import found
-from shaker_ctl.adapters.disk.volume_lines import Lines
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, reraise_as
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
@@ -91,12 +90,9 @@ def _brought(journal: DiskJournal, one: Volume, folder: Path) -> RestoredVolume:
     if target.exists():
         _require_whole(target, journal, one)
         return RestoredVolume(one.number, target, is_new=False)
-    try:
-        aside = _copied(file, target, journal, one)
-    except JournalCorruptError:
-        if (damage := journal.verify_closed(one)[1]) is not None:
-            raise JournalCorruptError(damage.line(), remedy=FETCH) from None
-        raise
+    if (damage := journal.verify_closed(one)[1]) is not None:
+        raise JournalCorruptError(damage.line(), remedy=FETCH)
+    aside = _written(target, journal.read(one.first, one.last), journal, one)
     with _writing(target):
         os.replace(aside, target)
         sync_folder(folder)
@@ -106,9 +102,9 @@ def _brought(journal: DiskJournal, one: Volume, folder: Path) -> RestoredVolume:
 def fetch(parameters: JournalParameters, *folders: Path) -> Iterator[RestoredVolume]:
     """Put whole volumes where one of a copy is missing or broken; yield each as it is done.
 
-    They are taken from `folders`, or from the other copy; where none of these has it whole, it is
-    put together from what is sound in any of them. A volume that was removed comes back if an
-    archive has it, and may stay away. What is broken is moved aside.
+    Each is put together from what is sound in `folders`, in the other copy, or in what is here. A
+    volume that was removed comes back if an archive has it, and may stay away. What is broken is
+    moved aside.
 
     The table must be stopped. Raises RefusedError while a service runs, or where a folder holds no
     volume, or none of them one that is wanted; JournalCorruptError where what is there does not
@@ -191,27 +187,12 @@ def _fetched(journal: DiskJournal, one: Volume, sources: list[Path]) -> Restored
         raise RefusedError(
             f"volume {one.number} is wanted at {here}, and {searched}", remedy=FROM_ARCHIVE
         )
-    _put_whole(here, there, journal, one)
-    return RestoredVolume(one.number, here, is_new=True)
-
-
-def _put_whole(here: Path, candidates: list[Path], journal: DiskJournal, one: Volume) -> None:
-    """Put the first of the candidates that is whole at `here`; where none is, what is sound in any
-    of them. What stood here is moved aside. Raises JournalCorruptError, RefusedError."""
-    for file in candidates:
-        try:
-            _require_whole(file, journal, one)
-            aside = _copied(file, here, journal, one)
-            break
-        except JournalCorruptError:
-            continue
-    else:
-        parts = dict.fromkeys(candidates + [here] * os.path.lexists(here))
-        aside = _assembled(here, list(parts), journal, one)
+    aside = _assembled(here, [*there, *filter(os.path.lexists, [here])], journal, one)
     with _writing(here):
-        move_aside(here)
+        move_aside(here)  # what stood here
         os.replace(aside, here)
         sync_folder(here.parent)
+    return RestoredVolume(one.number, here, is_new=True)
 
 
 def _assembled(here: Path, candidates: list[Path], journal: DiskJournal, one: Volume) -> Path:
@@ -359,15 +340,8 @@ def _make_lasting(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _copied(source: Path, target: Path, journal: DiskJournal, one: Volume) -> Path:
-    """Write what a file has of a volume beside the target, read it back and verify it; return that
-    place."""
-    with closing(Lines(source, read_only=True)) as lines:
-        records = lines.records(one.first, one.last, one.first - 1)
-        return _written(target, records, journal, one)
-
-
 def _written(target: Path, records: Iterable[Record], journal: DiskJournal, one: Volume) -> Path:
+    """Write a volume beside the target, read it back and verify it; return that place."""
     aside = target.with_name(target.name + ".part")
     with _writing(aside):
         clear(aside)

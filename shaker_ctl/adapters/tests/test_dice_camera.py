@@ -6,8 +6,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -32,20 +30,9 @@ START_S = 120.0
 class Heard:
     def __init__(self):
         self.messages = []
-        self.came = threading.Condition()
 
-    def __call__(self, message):
-        with self.came:
-            self.messages.append(message)
-            self.came.notify_all()
-
-    def wait(self, kind, timeout_s=START_S):
-        def found():
-            return next((m for m in self.messages if isinstance(m, kind)), None)
-
-        with self.came:
-            assert self.came.wait_for(lambda: found() is not None, timeout_s), kind
-            return found()
+    def wait(self, kind):
+        return until(lambda: next((m for m in self.messages if isinstance(m, kind)), None), START_S)
 
 
 @pytest.fixture
@@ -63,7 +50,7 @@ def camera(heard):
         read_timeout_s=0.4,
         start_timeout_s=START_S,
     )
-    camera = DiceCamera(parameters, heard)
+    camera = DiceCamera(parameters, heard.messages.append)
     yield camera
     camera.stop()
     assert camera.pid is None
@@ -123,10 +110,7 @@ def test_a_killed_process_is_named_and_replaced(camera, heard):
     heard.wait(CameraFault)
     first = camera.pid
     camera._process.kill()
-    deadline = time.monotonic() + START_S
-    while camera.pid in (None, first) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert camera.pid not in (None, first)
+    until(lambda: camera.pid not in (None, first), START_S)
     assert any(isinstance(m, CameraFault) and m.code == "camera-process" for m in heard.messages)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,63 +30,58 @@ def line(desk: FakeDesk, tmp_path: Path) -> Iterator[SocketStream]:
         yield stream
 
 
-def replies(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    return [json.loads(row) for row in capsys.readouterr().out.splitlines()]
-
-
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "MAX_S", 3.0)
 
 
-def test_a_shortened_line_has_its_reply(
-    line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    typed = ["fau\n", "st\n", "?\n", "\n", "journal   last   1\n", "DIGESTS\n", "frobnicate\n"]
-    assert not run_script(line, tmp_path, iter(typed))
-    said = replies(capsys)
+Piped = Callable[..., tuple[bool, list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def piped(line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Piped:
+    """Type these lines into the pipe; return whether all were taken, and the replies."""
+
+    def typed(*lines: str, folder: Path = tmp_path) -> tuple[bool, list[dict[str, Any]]]:
+        is_fine = run_script(line, folder, iter(f"{each}\n" for each in lines))
+        return is_fine, [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+
+    return typed
+
+
+def test_a_shortened_line_has_its_reply(piped: Piped) -> None:
+    is_fine, said = piped("fau", "st", "?", "", "journal   last   1", "DIGESTS", "frobnicate")
+    assert not is_fine
     assert [reply["command"] for reply in said] == [
-        *("faults", "status", "help", "journal last", "digests", "")
+        *("faults", "status", "help", "journal last", "digests", ""),
     ]
     assert [reply["code"] for reply in said] == [*["ok"] * 5, "unknown-command"]
 
 
-def test_the_line_after_login_is_its_passphrase(
-    desk: FakeDesk, line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    typed = ["login dealer dan\n", f"{PASSPHRASE}\n", "whoami\n", "bets\n"]
-    assert run_script(line, tmp_path, iter(typed))
-    assert [reply["text"] for reply in replies(capsys)] == [
-        *("dan, dealer", "dan, dealer", "bets open")
-    ]
+def test_the_line_after_login_is_its_passphrase(desk: FakeDesk, piped: Piped) -> None:
+    is_fine, said = piped("login dealer dan", PASSPHRASE, "whoami", "bets")
+    assert is_fine
+    assert [reply["text"] for reply in said] == ["dan, dealer", "dan, dealer", "bets open"]
     assert [note.kind for note in desk.notes] == ["login", "logout"]
 
 
 @pytest.mark.parametrize(
     ("typed", "code"),
     [
-        (["login dealer dan\n", "not this one\n"], "wrong-passphrase"),
-        (["login dealer dan\n"], "interrupted"),
-        (["login nobody dan\n", f"{PASSPHRASE}\n"], "syntax"),
+        (["login dealer dan", "not this one"], "wrong-passphrase"),
+        (["login dealer dan"], "interrupted"),
+        (["login nobody dan", PASSPHRASE], "syntax"),
     ],
 )
-def test_a_login_that_fails_has_one_reply(
-    typed: list[str],
-    code: str,
-    line: SocketStream,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert not run_script(line, tmp_path, iter(typed))
-    assert [reply["code"] for reply in replies(capsys)] == [code]
+def test_a_login_that_fails_has_one_reply(typed: list[str], code: str, piped: Piped) -> None:
+    is_fine, said = piped(*typed)
+    assert not is_fine
+    assert [reply["code"] for reply in said] == [code]
 
 
-def test_a_pipe_keeps_to_json(
-    line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    typed = ["mode people\n", "mode machine\n", "digests\n"]
-    assert not run_script(line, tmp_path, iter(typed))
-    said = replies(capsys)
+def test_a_pipe_keeps_to_json(piped: Piped) -> None:
+    is_fine, said = piped("mode people", "mode machine", "digests")
+    assert not is_fine
     assert [reply["status"] for reply in said] == ["error", "ok", "ok"]
     assert "JSON alone" in said[0]["text"]
 
@@ -114,20 +109,15 @@ def test_people_find_words_after_a_pipe_that_broke(line: SocketStream, tmp_path:
     assert b"{" not in heard
 
 
-def test_a_picture_is_saved_and_named_in_its_reply(
-    line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_script(line, tmp_path, iter(["camera snap\n"]))
-    (reply,) = replies(capsys)
+def test_a_picture_is_saved_and_named_in_its_reply(piped: Piped) -> None:
+    _, (reply,) = piped("camera snap")
     assert Path(reply["saved"]).read_bytes() == JPEG
 
 
-def test_a_picture_that_cannot_be_saved_is_told_in_its_reply(
-    line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_picture_that_cannot_be_saved_is_told_in_its_reply(piped: Piped, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert not run_script(line, tmp_path / "file", iter(["camera snap\n", "digests\n"]))
-    first, second = replies(capsys)
+    is_fine, (first, second) = piped("camera snap", "digests", folder=tmp_path / "file")
+    assert not is_fine
     assert (first["command"], first["code"]) == ("camera snap", "failed")
     assert "snap.jpg could not be saved" in first["text"]
     assert second["status"] == "ok"

@@ -57,6 +57,11 @@ class Sealed:
     def packages(self) -> Path:
         return self.folder / "packages"
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The options that name this table."""
+        return ("--config", str(self.config), "--packages", str(self.packages))
+
     def seal(self, *words: str, answer: str = "") -> str:
         result = RUNNER.invoke(app, [*words], input=answer, catch_exceptions=False)
         assert result.exit_code == 0, result.output
@@ -64,8 +69,7 @@ class Sealed:
 
     def write(self) -> str:
         key = str(self.folder / "approver" / "seal.key")
-        words = ("write", "--key", key, "--by", "Ann Approver", "--config", str(self.config))
-        return self.seal(*words, "--packages", str(self.packages))
+        return self.seal("write", "--key", key, "--by", "Ann Approver", *self.own)
 
     def start(self) -> str:
         """Start as far as the seal goes; return the seal, for which the journal was opened."""
@@ -129,8 +133,7 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
 
 
 def keyed(table: Sealed, seed: str, *words: str) -> str:
-    own = ("--config", str(table.config), "--packages", str(table.packages))
-    return table.seal("answer", seed, *own, *words).strip()
+    return table.seal("answer", seed, *table.own, *words).strip()
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not here")
@@ -285,7 +288,7 @@ def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
     private = str(table.folder / "approver" / "seal.key")
     table.seal("keys", private, str(table.config.parent / place.PUBLIC_KEY), "--no-passphrase")
     table.write()
-    check = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    check = ("check", *table.own)
     said = table.seal(*check)
     assert "verified" in said
     assert f"than at the last opening ({before}): the next start keeps this" in said
@@ -306,7 +309,7 @@ def test_another_key_is_a_break_until_a_person_clears_it(table: Sealed) -> None:
 def test_check_says_that_it_could_not_ask_the_journal(table: Sealed) -> None:
     table.start()
     load(table.config).journal.path.write_bytes(b"no journal")
-    said = table.seal("check", "--config", str(table.config), "--packages", str(table.packages))
+    said = table.seal("check", *table.own)
     assert "verified" in said
     assert "what the journal remembers of the seal cannot be read" in said
 
@@ -352,9 +355,8 @@ def test_a_seal_by_somebody_else_does_not_count(table: Sealed, tmp_path: Path) -
     stranger.mkdir()
     private, public = stranger / "seal.key", stranger / "seal.pub"
     table.seal("keys", str(private), str(public), "--no-passphrase")
-    words = ["write", "--key", str(private), "--by", "Eve", "--config", str(table.config)]
     with pytest.raises(RefusedError, match="trusts another key"):
-        table.seal(*words, "--packages", str(table.packages))
+        table.seal("write", "--key", str(private), "--by", "Eve", *table.own)
     text = table.config.parent / place.MANIFEST
     text.write_text(text.read_text().replace("Ann Approver", "Eve Approver"))
     with pytest.raises(SealError, match=r"seal\.json is not signed"):
@@ -400,7 +402,7 @@ def test_half_a_seal_is_a_broken_one_where_only_a_later_volume_lies(
 def test_a_new_table_that_waits_for_its_first_seal_is_not_broken(table: Sealed) -> None:
     (table.config.parent / place.MANIFEST).unlink()
     journal = load(table.config).journal
-    check = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    check = ("check", *table.own)
     for act in (table.start, lambda: table.seal(*check)):
         with pytest.raises(SealError, match="is not sealed yet") as refused:
             act()
@@ -446,7 +448,7 @@ def test_a_break_is_named_although_the_journal_cannot_keep_it(table: Sealed) -> 
 
 
 def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed) -> None:
-    words = ("check", "--config", str(table.config), "--packages", str(table.packages))
+    words = ("check", *table.own)
     assert "verified" in table.seal(*words)
     shown = json.loads(table.seal(*words, "--all", "--json"))
     assert shown["findings"] == []
@@ -494,11 +496,11 @@ def test_a_guarded_key_wants_its_passphrase_and_no_key_is_replaced(
     assert oct(key.stat().st_mode & 0o777) == "0o600"
     with pytest.raises(RefusedError, match="File exists"):
         table.seal("keys", str(key), str(public), "--no-passphrase")
-    words = ["write", "--key", str(key), "--by", "Ann", "--config", str(table.config)]
+    words = ("write", "--key", str(key), "--by", "Ann", *table.own)
     with pytest.raises(RefusedError, match="cannot be opened"):
         table.seal(*words, answer="wrong\n")
     shutil.copy(public, table.config.parent / place.PUBLIC_KEY)
-    table.seal(*words, "--packages", str(table.packages), answer=f"{PASSPHRASE}\n")
+    table.seal(*words, answer=f"{PASSPHRASE}\n")
     table.start()
 
 
@@ -524,9 +526,8 @@ def test_a_table_that_is_not_there_is_not_called_unsealed(tmp_path: Path) -> Non
 @pytest.mark.parametrize("by", ["[/x]", "[red]Ann[/blue]", "Ann :dice:"])
 def test_the_approvers_name_is_printed_as_it_is(table: Sealed, by: str) -> None:
     key = str(table.folder / "approver" / "seal.key")
-    words = ("--config", str(table.config), "--packages", str(table.packages))
-    assert f"sealed by {by}, key" in table.seal("write", "--key", key, "--by", by, *words)
-    assert f"by {by}, key" in table.seal("check", *words)
+    assert f"sealed by {by}, key" in table.seal("write", "--key", key, "--by", by, *table.own)
+    assert f"by {by}, key" in table.seal("check", *table.own)
 
 
 def test_settings_that_no_table_starts_with_are_not_sealed(table: Sealed) -> None:
@@ -545,8 +546,8 @@ def test_the_seal_of_a_version_to_come_leaves_the_standing_one(table: Sealed) ->
     to_come = table.config.parent / "seal-next.json"
     flip(table.packages / "models" / "dice.onnx")
     key = str(table.folder / "approver" / "seal.key")
-    words = ("write", "--key", key, "--by", "Ann Approver", "--config", str(table.config))
-    said = table.seal(*words, "--packages", str(table.packages), "--out", str(to_come))
+    words = ("write", "--key", key, "--by", "Ann Approver", "--out", str(to_come))
+    said = table.seal(*words, *table.own)
     assert to_come.name in said
     assert standing.read_bytes() == before
     assert examine.examine(place.beside(table.config), table.packages).findings

@@ -9,7 +9,7 @@ is never by itself a reason for anything; only a long run of too many is.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
@@ -62,11 +62,6 @@ class FaceRetentionTest:
     def forget_last(self) -> None:
         """Say that the dice were touched or not read: the next toss has nothing to compare with."""
         self._last = None
-
-    def restore(self, values: Iterable[tuple[int, int, int]]) -> None:
-        """Fill the window from the journal after a restart, oldest first."""
-        for toss in values:
-            self.add(toss)
 
 
 def common_faces(a: Sequence[int], b: Sequence[int]) -> int:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from shaker_ctl.motion.mixing import RETENTION_ALPHA, FaceRetentionTest, common_faces
+from shaker_ctl.motion.mixing import FaceRetentionTest, common_faces
 from shaker_ctl.motion.outcome_health import OutcomeHealth
 
 
@@ -59,17 +59,6 @@ def test_touched_dice_begin_a_new_comparison() -> None:
     test.add((1, 2, 3))
     test.forget_last()
     assert test.add((1, 2, 3)).tosses == 0
-
-
-def test_the_window_is_restored_after_a_restart() -> None:
-    before, after = FaceRetentionTest(), FaceRetentionTest()
-    chance = random.Random(4)
-    tosses = [tuple(chance.randint(1, 6) for _ in range(3)) for _ in range(60)]
-    for toss in tosses[:-1]:
-        before.add(toss)  # type: ignore[arg-type]
-    after.restore(tosses[:-1])  # type: ignore[arg-type]
-    assert before.add(tosses[-1]) == after.add(tosses[-1])  # type: ignore[arg-type]
-    assert before.add((1, 1, 1)).chance >= RETENTION_ALPHA
 
 
 # ── O-18 ────────────────────────────────────────────────────────────────────

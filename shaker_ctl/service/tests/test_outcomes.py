@@ -97,11 +97,6 @@ def test_a_shake_that_keeps_its_faces_is_stopped() -> None:
     assert table.codes == ["face-retention"]
 
 
-def test_chance_alone_passes() -> None:
-    table = Watched().tell(*(read(n, toss) for n, toss in enumerate(chances(2000, 1), 1)))
-    assert table.codes == []
-
-
 @pytest.mark.parametrize("restart_after", [1, 2])
 def test_the_tests_go_on_over_a_restart(restart_after: int) -> None:
     table = Watched()

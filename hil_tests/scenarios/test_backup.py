@@ -45,14 +45,12 @@ def test_a_table_of_ten_thousand_rounds_opens_on_an_empty_machine(tmp_path: Path
         (root / name).mkdir(parents=True)
     session = Session(Plan(seed=9, pace="brisk", changes=table_below(root)), tmp_path / "rig")
     config = ("--config", str(places.settings))
-    with TableUnderTest(session) as table:
-        table.leave_consoles()
-        session.stop_service()
-        found = settings.load(session.folder / "settings.toml")
-        shutil.copy(session.folder / "settings.toml", places.settings)
-        for folder in (found.journal.path.parent, root / "media"):
-            shutil.rmtree(folder)
-            folder.mkdir()
+    with closing(session):
+        session.start_rig()
+        session.write_settings()
+        for name in ("settings.toml", "users.toml"):
+            shutil.copy(session.folder / name, places.house)
+        found = settings.load(places.settings)
         make(found.journal, ROUNDS * RECORDS_A_ROUND, seed=1)
         (found.journal.pictures / "1").mkdir(parents=True)
         (found.journal.pictures / "1" / "reading.jpg").write_bytes(b"a picture")
@@ -69,7 +67,9 @@ def test_a_table_of_ten_thousand_rounds_opens_on_an_empty_machine(tmp_path: Path
         assert "head " in after.stdout
         assert (found.journal.pictures / "1" / "reading.jpg").read_bytes() == b"a picture"
         session.start_service()
+        table = TableUnderTest(session)
         table.be_open(200.0)
+        table.leave_consoles()
 
 
 @pytest.fixture

@@ -77,7 +77,8 @@ def framing_of(fd: int) -> Framing:
 
 
 def heard(data: bytes, sender: Framing, receiver: Framing) -> bytes:
-    """Return what `receiver` takes up of `data`: bytes whose parity and stop bit are right."""
+    """Return what `receiver` takes up of `data`: bytes whose parity and first stop bit are right;
+    a receiver looks at no second one."""
     if sender == receiver:
         return data
     return bytes(_sampled(sender.levels(data), sender.baudrate, receiver))
@@ -88,19 +89,20 @@ def _sampled(levels: list[int], rate: int, port: Framing) -> Iterator[int]:
     bit = rate / port.baudrate
     """A bit of the receiver in bit times of the sender."""
     at = 0.0
+    taken = port.bits - port.stop_bits + 1
 
     def level(moment: float) -> int:
         return levels[int(moment)] if moment < len(levels) else 1
 
     while (start := _falls(levels, at)) is not None:
-        samples = [level(start + (number + 0.5) * bit) for number in range(port.bits)]
-        at = start + (port.bits - 0.5) * bit
+        samples = [level(start + (number + 0.5) * bit) for number in range(taken)]
+        at = start + (taken - 0.5) * bit
         is_glitch = samples[0] != 0
         byte = sum(sample << number for number, sample in enumerate(samples[1 : 1 + DATA_BITS]))
         after = tuple(samples[1 + DATA_BITS :])
         if is_glitch:
             at = start + 1
-        elif after == (*port.parity.bit(byte), *[1] * port.stop_bits):
+        elif after == (*port.parity.bit(byte), 1):
             yield byte
 
 

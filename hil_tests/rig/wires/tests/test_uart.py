@@ -41,7 +41,9 @@ def test_a_request_does_not_get_through_to_another_parity(parity):
 
 
 def test_two_stop_bits_are_heard_by_a_port_that_wants_one():
-    assert heard(REQUEST, Framing(115200, stop_bits=2), Framing(115200)) == REQUEST
+    one, two = Framing(115200), Framing(115200, stop_bits=2)
+    assert heard(REQUEST, two, one) == REQUEST
+    assert heard(REQUEST, one, two) == REQUEST, "a receiver looks at the first stop bit alone"
 
 
 def test_a_byte_on_the_wire_is_as_long_as_its_bits():

@@ -149,32 +149,36 @@ class Alerts:
 
     def _reports_of(
         self, samples: list[tuple[int, int, int]], word: int
-    ) -> tuple[list[tuple[int, int, int]], int]:
-        """Reports as (tick, levels, pins changed), one per sample, and all pins changed."""
+    ) -> tuple[list[tuple[Report, int]], int]:
+        """Reports with the pins that each is about, one per sample and one for each time that was
+        up between them; and all pins changed."""
         monitored = sum(1 << gpio for gpio in self._taps)
         others = word & ~monitored
         shown = self._shown & monitored
-        reports: list[tuple[int, int, int]] = []
+        reports: list[tuple[Report, int]] = []
         all_changed = 0
         for tick, gpio, level in samples:
             bit = 1 << gpio
+            flag = WATCHDOG_FLAG + gpio
+            missed = self.watchdogs.moved(gpio, tick)
+            reports += [((flag, up_us, shown | others), bit) for up_us in missed]
             shown = shown & ~bit | level << gpio
-            self.watchdogs.moved(gpio, tick)
             all_changed |= bit
-            if reports and reports[-1][0] == tick:
-                bit |= reports.pop()[2]
-            reports.append((tick, shown | others, bit))
+            if reports and reports[-1][0][:2] == (0, tick):
+                bit |= reports.pop()[1]
+            reports.append(((0, tick, shown | others), bit))
         self._shown = shown | others
+        reports.sort(key=lambda one: one[0][1])
         return reports, all_changed
 
     def _tell(
-        self, seen: list[tuple[int, int, int]], timeouts: list[int], events: int, at_us: int
+        self, seen: list[tuple[Report, int]], timeouts: list[int], events: int, at_us: int
     ) -> None:
         """Send every handle what it asked for: of the reports `seen`, the timeouts, the events."""
         levels = self._shown
         for handle in list(self._handles):
             mask = handle.mask
-            reports: list[Report] = [(0, tick, word) for tick, word, moved in seen if moved & mask]
+            reports: list[Report] = [report for report, pins in seen if pins & mask]
             reports += [(WATCHDOG_FLAG + g, at_us, levels) for g in timeouts if mask >> g & 1]
             wanted = events & handle.events
             reports += [(EVENT_FLAG + event, at_us, levels) for event in bits(wanted)]

@@ -30,10 +30,15 @@ class Watchdogs:
         """When the next one will fire if nothing moves."""
         return min((self._since_us[g] + t for g, t in self._timeout_us.items()), default=math.inf)
 
-    def moved(self, gpio: int, at_us: int) -> None:
-        """A change of `gpio` was reported."""
-        if gpio in self._timeout_us:
-            self._since_us[gpio] = at_us
+    def moved(self, gpio: int, at_us: int) -> list[int]:
+        """A change of `gpio` at `at_us` is about to be reported: the ticks before it at which its
+        time was up, and a look that came late has not told so."""
+        if gpio not in self._timeout_us:
+            return []
+        step_us = self._timeout_us[gpio]
+        missed = list(range(self._since_us[gpio] + step_us, at_us, step_us))
+        self._since_us[gpio] = at_us
+        return missed
 
     def fire(self, at_us: int) -> list[int]:
         """The pins whose time is up; each is armed again from `at_us`."""

@@ -175,6 +175,24 @@ def test_watchdogs_report_once_a_period_while_nothing_moves(board: Board, pi: pi
     pi.set_watchdog(24, 0)
 
 
+def test_a_watchdog_reports_inside_a_gap_however_late_the_daemon_looks(
+    board: Board, pi: pigpio.pi
+) -> None:
+    seen: list[tuple[int, int]] = []
+    pi.callback(24, pigpio.EITHER_EDGE, lambda _, level, tick: seen.append((level, tick)))
+    pi.set_watchdog(24, 5)
+    with board.locked():  # a daemon on a busy computer
+        start_us = board.now_us() + 1_000
+        board.edges(24, [(start_us, 1), (start_us + 9_000, 0)])
+        time.sleep(0.03)
+    pi.set_watchdog(24, 0)
+    until(lambda: any(level == 0 for level, _ in seen))
+    levels = [level for level, _ in seen]
+    rose, fell = levels.index(1), levels.index(0)
+    assert levels[rose : fell + 1] == [1, pigpio.TIMEOUT, 0]
+    assert abs(seen[rose + 1][1] - seen[rose][1] - 5_000) <= 5
+
+
 def test_watchdogs_change_no_output(board: Board, pi: pigpio.pi) -> None:
     pi.write(23, 1)
     pi.set_watchdog(23, 10)

@@ -6,15 +6,13 @@ Owns the two records and their comparison, nothing else: no clock, no file, no p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 
-class RequiredWord(StrEnum):
-    """Words of the table; equal to their text, so that results read back from a file compare."""
-
-
-class RequiredEnding(RequiredWord):
+class RequiredEnding(StrEnum):
     """How the round ended, in the journal's words."""
 
     SETTLED = "settled"
@@ -24,19 +22,7 @@ class RequiredEnding(RequiredWord):
     NOT_STARTED = "not_started"
 
 
-class RequiredWagers(RequiredWord):
-    SETTLED = "settled"
-    RETURNED = "returned"
-
-
-class RequiredSource(RequiredWord):
-    """On whose word the values rest."""
-
-    VERIFIED = "verified"
-    ENTERED = "entered"
-
-
-class RequiredMotor(RequiredWord):
+class RequiredMotor(StrEnum):
     """What EN did, at the pin behind its filter."""
 
     FINISHED = "finished"
@@ -46,7 +32,7 @@ class RequiredMotor(RequiredWord):
     NEVER = "never on"
 
 
-class RequiredLamps(RequiredWord):
+class RequiredLamps(StrEnum):
     """What burnt at the betting areas of this round."""
 
     TRUTH = "truth"
@@ -59,12 +45,8 @@ class RequiredLamps(RequiredWord):
     """A lamp burns that no command can switch off; nothing else wrong."""
 
 
-class RequiredLife(RequiredWord):
-    """Where the table stands afterwards, as the console says."""
-
-    OPEN = "open"
-    INSPECTION_DUE = "inspection due"
-    OUT_OF_SERVICE = "out of service"
+Life = Literal["open", "inspection due", "out of service"]
+"""Where the table stands afterwards, as the console says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +54,8 @@ class Required:
     """An outcome that must be. Several codes or lamps: physics decides which; each is right."""
 
     ending: RequiredEnding
-    wagers: RequiredWagers
-    life: RequiredLife
+    wagers: Literal["settled", "returned"]
+    life: Life
     motor: RequiredMotor | None = None
     motor_within_s: float | None = None
     """From the fault to EN low for good; with `RequiredMotor.STOPPED` only."""
@@ -82,7 +64,8 @@ class Required:
     lamps: tuple[RequiredLamps, ...] = (RequiredLamps.TRUTH, RequiredLamps.DARK)
     dark_within_s: float | None = None
     """From the first wrong lamp to all lamps dark, and to phase `fault` shown."""
-    source: tuple[RequiredSource, ...] = ()
+    source: tuple[Literal["verified", "entered"], ...] = ()
+    """On whose word the values rest."""
     codes: tuple[str, ...] = ()
     """Fault codes, one of which stands on the console; empty: no fault may stand there."""
     seen_as: tuple[str, ...] = ()
@@ -162,7 +145,7 @@ def differences(required: Required, seen: Observation) -> list[str]:
     return found
 
 
-def _one_of(found: list[str], what: str, right: tuple[RequiredWord, ...], seen: str | None) -> None:
+def _one_of(found: list[str], what: str, right: tuple[str, ...], seen: str | None) -> None:
     if right and seen not in right:
         found.append(f"{what} {_either(right)}, seen: {seen or 'nothing'}")
 
@@ -176,5 +159,5 @@ def _in_time(found: list[str], what: str, limit_s: float | None, seen_s: float |
         found.append(f"{what} within {limit_s:g} s, seen after {seen_s:.3f} s")
 
 
-def _either(words: tuple[str, ...] | tuple[RequiredWord, ...] | list[str]) -> str:
-    return " or ".join(str(word) for word in words) or "none"
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(words) or "none"

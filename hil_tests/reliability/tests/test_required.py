@@ -11,10 +11,7 @@ from hil_tests.reliability.required import (
     Required,
     RequiredEnding,
     RequiredLamps,
-    RequiredLife,
     RequiredMotor,
-    RequiredSource,
-    RequiredWagers,
     differences,
     judged,
     matches,
@@ -22,13 +19,13 @@ from hil_tests.reliability.required import (
 
 REQUIRED = Required(
     RequiredEnding.VOID,
-    RequiredWagers.RETURNED,
-    RequiredLife.OUT_OF_SERVICE,
+    "returned",
+    "out of service",
     motor=RequiredMotor.STOPPED,
     motor_within_s=0.2,
     still_within_s=1.0,
     lamps=(RequiredLamps.DARK,),
-    source=(RequiredSource.VERIFIED,),
+    source=("verified",),
     codes=("tach-silent", "motor-stall"),
     seen_as=("ShakerFault:tach-silent", "ShakerFault:motor-stall"),
     within_s=0.25,
@@ -109,8 +106,8 @@ def test_wrong_lamps_must_be_dark_and_the_fault_shown_in_time() -> None:
 def test_of_several_outcomes_one_must_be_met_whole() -> None:
     other = Required(
         RequiredEnding.SETTLED,
-        RequiredWagers.SETTLED,
-        RequiredLife.OPEN,
+        "settled",
+        "open",
         lamps=(RequiredLamps.TRUTH,),
     )
     settled = Observation(ending="settled", wagers="settled", life="open", lamps="truth")

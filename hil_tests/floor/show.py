@@ -15,8 +15,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tomlkit
 import typer
@@ -28,6 +29,7 @@ from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Head
+from shaker_ctl.service.status_socket import StatusSocket
 
 TRIES = 3
 """Of starting a rig: on a busy machine one may not come up."""
@@ -95,6 +97,19 @@ class PlayingTable:
             return book.head()
 
 
+def recorded_view(table: InventedTable) -> dict[str, Any]:
+    """What a recorded table says of itself: open, between two rounds."""
+    room = {"says": "The next round begins soon.", "shape": "circle"}
+    return {
+        "table": table.name,
+        "life": "open",
+        "round_id": table.round,
+        "room": room,
+        "marks": ["DEMONSTRATION"],
+        "monotonic_s": time.monotonic(),
+    }
+
+
 def show(
     rigs: Annotated[int, typer.Option(help="Tables that play on the virtual rig.")] = 2,
     recorded: Annotated[int, typer.Option(help="Tables that only remember.")] = 50,
@@ -116,6 +131,9 @@ def show(
         tables = [InventedTable(folder / f"pit-{n}", f"pit-{n}", seed=n) for n in range(recorded)]
         for each in tables:
             each.play(1)
+            answering = StatusSocket(each.folder / "run", partial(recorded_view, each))
+            answering.start()
+            stack.callback(answering.stop)
             parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
         yield f"the floor's page: http://127.0.0.1:{port}/"

@@ -16,16 +16,19 @@ import pytest
 
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
-from hil_tests.floor.show import page_part
+from hil_tests.floor.show import page_part, recorded_view
 from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
-from shaker_ctl.floor.page import ASK_S
+from shaker_ctl.floor.page import ASK_S, card_of
+from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import packing
 from shaker_ctl.link.packing import Batch
+from shaker_ctl.link.shown import state_of
+from shaker_ctl.link.topics import Place
 
 HOSTILE = (
     ("birth", b'{"session":7,"table":{"a":1},"version":[],"digests":[1,2],"identity":"<b>"}'),
@@ -234,3 +237,12 @@ def test_a_browser_finds_no_fault_with_any_view(
         for link in links:
             link.__exit__()
     assert said == []
+
+
+def test_a_recorded_table_of_the_demonstration_is_alive(tmp_path: Path) -> None:
+    place, tables = Place(SITE, "pit-1"), Tables(SITE)
+    tables.take(place.topic("alive"), b'{"is":"online"}')
+    told = state_of(recorded_view(InventedTable(tmp_path, "pit-1")))
+    tables.take(place.topic("state"), json.dumps(told).encode())
+
+    assert card_of(tables.by_name["pit-1"], "").shape == "circle"

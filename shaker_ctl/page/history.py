@@ -188,6 +188,7 @@ class History:
             marks=() if found is None else sorted(found.marks),
             closing=CLOSING_INSPECTION,
             words_of=words_of,
+            made=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z (UTC%z)"),
         )
 
     async def _day_csv(self, request: Request) -> Response:

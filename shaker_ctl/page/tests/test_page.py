@@ -720,7 +720,9 @@ class TestDay:
     def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page):
         browser = _logged_in(page, "sam", "surveillance")
 
-        assert "3 rounds" in browser.get("/day").words
+        words = browser.get("/day").words
+        assert "3 rounds" in words
+        assert re.search(r"Made at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+ \(UTC[+-]\d{4}\)", words)
         rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
         assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
 

@@ -19,8 +19,9 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 TRANSLATED = (
     *("base", "sign", "staff", "rounds", "round", "login", "error", "macros"),
     *("parts/bar", "parts/state", "parts/staff", "parts/result", "parts/layout", "parts/road"),
-    "parts/stale",
+    *("parts/stale", "day", "statistics", "looked"),
 )
+OF_FLOOR = tuple(f"../../floor/templates/{name}" for name in ("floor", "floor_day", "parts/cards"))
 _MESSAGE = re.compile(r'^msgid "((?:[^"\\]|\\.)+)"\nmsgstr "((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
@@ -41,7 +42,7 @@ def test_the_compiled_catalogue_is_the_written_one() -> None:
     assert {key: compiled.gettext(key) for key in written()} == written(), "make words"
 
 
-@pytest.mark.parametrize("template", TRANSLATED)
+@pytest.mark.parametrize("template", [*TRANSLATED, *OF_FLOOR])
 def test_every_word_of_sign_and_rounds_is_translated(template: str) -> None:
     assert asked(template) - set(written()) == set()
 

@@ -31,7 +31,7 @@ from shaker_ctl.journal.statistics import figures, figures_of
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.vocabulary import Ending
+from shaker_ctl.rules.vocabulary import Ending, FaultKind
 
 
 @pytest.fixture
@@ -67,6 +67,12 @@ def of_each_kind() -> Iterator[Entry]:
                 "correction": {"first": None, **by_two} if settled else None,
             }
             yield Entry("step", {"event": {"type": "TimerExpired"}, "decision": [ended]})
+        told = [
+            {"type": "Announce", "notice": "dispute"},
+            *({"type": "RaiseFault", "kind": kind.value, "code": "x"} for kind in FaultKind),
+            {"type": "RaiseFault", "kind": "controller", "code": "seal"},
+        ]
+        yield Entry("step", {"event": {"type": "ValuesEntered"}, "decision": told})
         if cleared:
             yield Entry("console", {"note": CLEARED, "by": ["fay", "tom"], "actor": {}})
 

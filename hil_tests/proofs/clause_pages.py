@@ -3,12 +3,14 @@ one from key to row.
 
 Owns the pages beside `shaker_ctl/rules/clauses/*.toml`, and the search for what they name: values
 of the profile by their citation, rows by the key that they cite, tests by their name in the tree.
+Tests of the rules are found by `citations`; a clause names others itself.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -16,6 +18,7 @@ from itertools import groupby
 from pathlib import Path
 
 import shaker_ctl
+from hil_tests.proofs.citations import PROVED
 from hil_tests.proofs.rows_of import APPROVAL, rows_of
 from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
@@ -67,9 +70,32 @@ def keys(text: str) -> dict[str, list[str]]:
     return found
 
 
+@cache
+def shown_by() -> dict[str, list[str]]:
+    """Return what shows each key: tests, and properties of the proof."""
+    return tomllib.loads((PAGES / "shown_by.toml").read_text(encoding="utf-8"))
+
+
+def kept(text: str) -> dict[str, Clause]:
+    """Return each clause with the tests that it names and those that show its keys."""
+    resting = keys(text)
+    found = {}
+    for name, clause in known.clauses(text).items():
+        shown = {each for key in resting[name] for each in shown_by().get(key, ())}
+        those = (*clause.tests, *sorted(each for each in shown if not each.startswith(PROVED)))
+        proof = (THE_PROOF,) if any(each.startswith(PROVED) for each in shown) else ()
+        is_kept = clause.verdict in (Kept.ENFORCED, Kept.PERSON)
+        tests = tuple(dict.fromkeys((*those, *proof))) if is_kept else ()
+        found[name] = clause.model_copy(update={"tests": tests})
+    return found
+
+
+THE_PROOF = "`hil_tests.proofs`"
+
+
 def page(text: str) -> str:
     """Return the page of a text."""
-    profile, resting, told = profile_files.load(text), keys(text), known.clauses(text)
+    profile, resting, told = profile_files.load(text), keys(text), kept(text)
     return "\n".join(
         (
             f"# {profile.title}: from clause to row and test",
@@ -120,7 +146,7 @@ def _takers(row: Row) -> str:
 def runs(told: Mapping[str, Clause], resting: Mapping[str, list[str]]) -> list[list[str]]:
     """Return the clauses in their order, those together that stand in one line."""
 
-    def kept(name: str) -> object:
+    def alike(name: str) -> object:
         clause = told[name]
         match clause.verdict:
             case Kept.NOT_APPLICABLE:
@@ -129,7 +155,7 @@ def runs(told: Mapping[str, Clause], resting: Mapping[str, list[str]]) -> list[l
                 return clause.verdict, clause.who
         return clause.verdict, clause.who, clause.tests, tuple(_shown(resting[name]))
 
-    return [list(run) for _, run in groupby(told, kept)]
+    return [list(run) for _, run in groupby(told, alike)]
 
 
 def _counts(told: Collection[Clause]) -> str:
@@ -163,11 +189,15 @@ def _shown(found: Iterable[str]) -> list[str]:
 
 def _ids(names: Iterable[str]) -> Iterator[str]:
     """Yield the ids of tests, the file once: before the first of its tests."""
-    found = sorted((where, name) for name in names for where in tests().get(name, ("?",)))
+    names = tuple(names)
+    those = [name for name in names if name != THE_PROOF]
+    found = sorted((where, name) for name in those for where in tests().get(name, ("?",)))
     for where, group in groupby(found, lambda each: each[0]):
         first, *others = (name for _, name in group)
         yield f"`{where}::{first}`"
         yield from (f"`::{name}`" for name in others)
+    if THE_PROOF in names:
+        yield THE_PROOF
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

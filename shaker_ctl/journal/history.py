@@ -495,6 +495,21 @@ def raised_by(plain: Mapping[str, Plain]) -> list[tuple[str, str]]:
     return [(each["kind"], each["code"]) for each in _decided(plain, "RaiseFault")]
 
 
+def _noticed(plain: Mapping[str, Plain]) -> set[str]:
+    return {each["notice"] for each in _decided(plain, "Announce")}
+
+
+def disputes(plain: Mapping[str, Plain]) -> bool:
+    """Whether a record is of a person who disputes a reading, and not of a start after that."""
+    return "dispute" in _noticed(plain) and plain["event"]["type"] != "Restarted"
+
+
+def interrupts(plain: Mapping[str, Plain]) -> bool:
+    """Whether a record is of a start that found a round in hand."""
+    is_start = plain["event"]["type"] == "Restarted"
+    return is_start and not {"inspection_due", "out_of_service"} & _noticed(plain)
+
+
 def pushed_by(plain: Mapping[str, Plain]) -> list[tuple[int, tuple[str, ...]]]:
     """Return the round and the areas of each push of lamps in play that a record commands."""
     pushes = [each for each in _decided(plain, "PushLamps") if "occasion" in each]

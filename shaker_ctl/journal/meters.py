@@ -1,4 +1,4 @@
-"""Counters since they were last cleared: rounds, how they ended, openings, stops, power-ups.
+"""Counters since they were last cleared: rounds, how they ended, openings, stops, starts, faults.
 
 Owns which record moves which counter, and which one clears them all. The counts live in the tables
 beside the chain and follow from the chain alone: clearing takes nothing away from the record.
@@ -12,7 +12,7 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import METERS, meter_of
-from shaker_ctl.journal.history import ended_by
+from shaker_ctl.journal.history import disputes, ended_by, interrupts, raised_by
 
 CLEARED = "meters cleared"
 """Note of the console's record that begins a new count: `by` names both persons."""
@@ -28,10 +28,19 @@ ENDINGS = {
 PERSONS_WORD = ("rounds by eye", "rounds decided", "rounds corrected")
 """Rounds whose result rests on what people said."""
 
-WORDS = ("RecordRound", CLEARED, *METERS)
+FAULTS = {kind: f"{kind} faults" for kind in ("shaker", "lamp", "reader", "controller")}
+"""Kind of a fault that was raised to its counter."""
+
+SEAL = "seal faults"
+DISPUTED, INTERRUPTED = "disputes", "starts in a round"
+
+WORDS = ("RecordRound", "RaiseFault", '"dispute"', CLEARED, *METERS)
 """A record moves or clears a counter only if one of these stands in its bytes."""
 
-NAMES = ("rounds", *ENDINGS.values(), *PERSONS_WORD, *METERS.values())
+NAMES = (
+    *("rounds", *ENDINGS.values(), *PERSONS_WORD, DISPUTED, INTERRUPTED),
+    *(*METERS.values(), *FAULTS.values(), SEAL),
+)
 """Every counter, in the order in which people read them."""
 
 
@@ -55,6 +64,9 @@ def moved(plain: Mapping[str, Any]) -> Iterator[str]:
         return
     if (name := meter_of(plain)) is not None:
         yield name
+    yield from compress((DISPUTED, INTERRUPTED), (disputes(plain), interrupts(plain)))
+    for kind, code in raised_by(plain):
+        yield SEAL if code.startswith("seal") else FAULTS[kind]
     for one in ended_by(plain):
         yield "rounds"
         if (name := ENDINGS.get(one.ending or "")) is not None:

@@ -7,11 +7,15 @@ from pathlib import Path
 import pytest
 
 from hil_tests.proofs import clause_pages
+from hil_tests.proofs.citations import PROVED, changes
 from hil_tests.proofs.explore import explore
+from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.rows_of import rows_of
 from hil_tests.proofs.tables import tables
 from shaker_ctl.rules import clauses
 from shaker_ctl.rules.clauses import TEXTS, Kept
+from shaker_ctl.rules.machine import MACHINE, ROWS
+from shaker_ctl.rules.profile_files import load
 
 WHOLE = ("ch. ", "title page", "40 Pa.B.", "49 Pa.B.", "4 Pa.C.S.")
 """Citations of a text as a whole, or of what put it in force."""
@@ -19,11 +23,33 @@ WHOLE = ("ch. ", "title page", "40 Pa.B.", "49 Pa.B.", "4 Pa.C.S.")
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_clause_that_is_kept_names_tests_that_there_are(text: str) -> None:
-    for name, clause in clauses.clauses(text).items():
-        unknown = set(clause.tests) - set(clause_pages.tests())
+    for name, clause in clause_pages.kept(text).items():
+        unknown = set(clause.tests) - {*clause_pages.tests(), clause_pages.THE_PROOF}
         assert not unknown, (name, unknown)
         if clause.verdict in (Kept.ENFORCED, Kept.PERSON):
             assert clause.tests, f"{name} is {clause.verdict.value}, and no test shows it"
+
+
+def test_each_key_that_a_row_cites_is_shown_by_something() -> None:
+    """Whoever adds a row or a key runs `python -m hil_tests.proofs.citations`."""
+    shown = clause_pages.shown_by()
+    assert {key for row in ROWS for key in row.may_cite} <= set(shown)
+    properties = {PROVED + one.name for one in PROPERTIES}
+    for key, names in shown.items():
+        unknown = {*names} - {*clause_pages.tests()} - properties
+        assert all(each.startswith((f"{PROVED}crash", f"{PROVED}stuck")) for each in unknown), key
+
+
+def test_a_duty_is_taken_away_and_given_back() -> None:
+    by_name = {each.name: each for each in changes()}
+    assert len(by_name) > 900
+    with by_name["the dealer clears: deleted"].made():
+        assert len(MACHINE.rows) == len(ROWS) - 1
+    assert MACHINE.rows == ROWS
+    cover = load("md").cover.drive.value
+    with by_name["cover.drive: another value"].made():
+        assert load("md").cover.drive.value is not cover
+    assert load("md").cover.drive.value is cover
 
 
 @pytest.mark.parametrize("text", TEXTS)

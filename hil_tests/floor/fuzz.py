@@ -60,9 +60,10 @@ def true_messages(table: InventedTable) -> tuple[Batch, list[bytes]]:
     batch = outbox.next_batch("0123456789abcdef")
     outbox.close()
     assert batch is not None
+    hello = {"v": packing.VERSION, "session": batch.session, "identity": table.identity}
     state = {"service": True, "life": "open", "journal": {"second_copy": "equal"}, "health": {}}
     small: list[dict[str, Any]] = [
-        {"v": 1, "session": batch.session, "identity": table.identity, "digests": {"model": "ab"}},
+        {**hello, "digests": {"model": "ab"}},
         state,
         {"is": "online", "session": batch.session, "behind": 3, "disputed": [1, 2]},
         {"values": [1, 2, 3], "total": 6, "side": "small", "round": 4, "withdrawn": ""},

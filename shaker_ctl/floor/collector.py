@@ -429,7 +429,7 @@ class Collector:
             "count": len(records),
             "head": kept.line.head.sequence,
         }
-        message = packing.with_data(header, packing.packed(r.body for r in records))
+        message = packing.with_data(header, packing.packed(records))
         self._connection.publish(place.topic(topics.ARCHIVE), message, qos=1)
 
 

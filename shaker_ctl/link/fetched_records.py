@@ -119,13 +119,14 @@ class _Floor:
         """Yield the records behind `before` up to `last`, each proved by the one before it."""
         head = before
         while head.sequence < last:
-            for record in packing.chained(head, self._bodies(identity, head.sequence + 1)):
+            for record in self._behind(head, identity):
                 if head.sequence == last:
                     return
                 head = Head(record.sequence, record.hash)
                 yield record
 
-    def _bodies(self, identity: str, first: int) -> list[bytes]:
+    def _behind(self, before: Head, identity: str) -> tuple[Record, ...]:
+        first = before.sequence + 1
         self._wait(lambda: self._connection.is_connected)
         self._asked, self._part = secrets.token_hex(8), None
         wanted = packing.to_json({"id": self._asked, "from": first})
@@ -141,13 +142,13 @@ class _Floor:
         self._wait(is_there)
         assert self._part is not None
         header, data = self._part
-        bodies = packing.bodies_of(data, packing.whole(header, "count"))
-        if header.get("identity") != identity or not bodies:
+        records = packing.records_of(data, before, packing.whole(header, "count"))
+        if header.get("identity") != identity or not records:
             raise RefusedError(
                 f"the floor does not hold record {first} of the journal {identity}",
                 remedy="shaker-floor tables says what it holds",
             )
-        return bodies
+        return records
 
     def _received(self, topic: str, payload: bytes) -> None:
         try:

@@ -3,31 +3,29 @@
 Owns the form of every message, and its bounds: what comes over a network is refused where it is
 too large, nested too deep, of another version, or contradicts itself. Must not know topics.
 
-A batch is one line of JSON (its header), then zlib of the bodies, each behind its length in four
-bytes. Hashes do not travel: whoever receives a body computes them, and finds in the header where
-the chain must arrive.
+A batch is one line of JSON (its header), then zlib of the records as lines, as they stand in a
+volume. The header says where their chain begins and where it must arrive.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Head, Record, chain_hash
+from shaker_ctl.journal.record import BODY_AT, Head, Record, chain_hash
 
-VERSION = 1
+VERSION = 2
 BATCH_RECORDS = 1000
 BATCH_BYTES = 512 * 1024
-"""Unpacked bodies in one batch. A single record that is longer goes alone."""
+"""Unpacked lines in one batch. A single record that is longer goes alone."""
 MAX_BYTES = 16 * 1024 * 1024
-"""Unpacked bodies in one batch at most; a batch that would be larger is refused unread."""
+"""Unpacked lines in one batch at most; a batch that would be larger is refused unread."""
 MAX_JSON = 256 * 1024
 _HEADER = 1024
 _MAX_INTEGER = (1 << 63) - 1
@@ -35,7 +33,6 @@ _SESSION = re.compile(r"[0-9a-f]{16}")
 VERSION_OF_DEBIAN = r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}"
 _NAME = 80
 _IDENTITY = re.compile(r"[\x20-\x7e]{1,120}")
-_LENGTH = struct.Struct(">I")
 
 
 class ProtocolError(ShakerError):
@@ -79,7 +76,7 @@ def within_bounds(records: Sequence[Record]) -> int:
     """Return how many of `records` go into one batch; at least one where there is one."""
     total = 0
     for count, record in enumerate(records):
-        total += len(record.body) + _LENGTH.size
+        total += len(record.body) + BODY_AT
         if count == BATCH_RECORDS or (count and total > BATCH_BYTES):
             return count
     return len(records)
@@ -97,12 +94,12 @@ def pack(batch: Batch) -> bytes:
         "end": batch.end.hash.hex(),
         "head": batch.head,
     }
-    return _line(header) + packed(record.body for record in batch.records)
+    return _line(header) + packed(batch.records)
 
 
-def packed(bodies: Any) -> bytes:
-    """Return bodies behind their lengths, compressed."""
-    return zlib.compress(b"".join(_LENGTH.pack(len(body)) + body for body in bodies), 6)
+def packed(records: Iterable[Record]) -> bytes:
+    """Return records as lines, compressed."""
+    return zlib.compress(b"".join(record.exported for record in records), 6)
 
 
 def unpack(payload: bytes) -> Batch:
@@ -119,41 +116,31 @@ def unpack(payload: bytes) -> Batch:
         raise ProtocolError(f"{count} records in one batch, at most {BATCH_RECORDS}")
     if before.sequence + count > head:
         raise ProtocolError("a batch beyond the head that it names")
-    batch = Batch(session, named(identity), before, chained(before, bodies_of(rest, count)), head)
+    batch = Batch(session, named(identity), before, records_of(rest, before, count), head)
     if batch.end.hash != digest(header, "end"):
         raise ProtocolError("the records do not lead where the batch says that they do")
     return batch
 
 
-def chained(before: Head, bodies: list[bytes]) -> tuple[Record, ...]:
-    """Return the records that bodies in a row are, the first of which follows `before`."""
-    hashes = accumulate(bodies, chain_hash, initial=before.hash)
-    numbers = range(before.sequence + 1, before.sequence + 1 + len(bodies))
-    return tuple(map(Record, numbers, islice(hashes, 1, None), bodies))
-
-
-def bodies_of(data: bytes, count: int) -> list[bytes]:
-    """Return so many bodies of what `packed` made. Raises ProtocolError."""
+def records_of(data: bytes, before: Head, count: int) -> tuple[Record, ...]:
+    """Return so many records of what `packed` made, each proved by the one before it, the first by
+    `before`. Raises ProtocolError. What they say is for whoever stores them."""
     opened = zlib.decompressobj()
     try:
-        plain = opened.decompress(data, MAX_BYTES)
+        *lines, rest = opened.decompress(data, MAX_BYTES).split(b"\n")
     except zlib.error as error:
         raise ProtocolError(f"records that cannot be unpacked: {error}") from error
     if not opened.eof or opened.unused_data:
         raise ProtocolError(f"records that are cut short, or of more than {MAX_BYTES} bytes")
-    bodies, at = [], 0
-    for _ in range(count):
-        if at + _LENGTH.size > len(plain):
-            raise ProtocolError("fewer records than the batch says")
-        (length,) = _LENGTH.unpack_from(plain, at)
-        at += _LENGTH.size
-        if at + length > len(plain):
-            raise ProtocolError("a record that is cut short")
-        bodies.append(plain[at : at + length])
-        at += length
-    if at != len(plain):
-        raise ProtocolError("more bytes than records")
-    return bodies
+    if len(lines) != count or rest:
+        raise ProtocolError("not as many records as the batch says")
+    hashes = accumulate((line[BODY_AT:-1] for line in lines), chain_hash, initial=before.hash)
+    numbers = range(before.sequence + 1, before.sequence + 1 + count)
+    bodies = (line[BODY_AT:-1] for line in lines)
+    records = tuple(map(Record, numbers, islice(hashes, 1, None), bodies))
+    if any(record.exported[:-1] != line for record, line in zip(records, lines, strict=True)):
+        raise ProtocolError("records that are no chain")
+    return records
 
 
 def ack_message(ack: Ack) -> bytes:

@@ -83,7 +83,9 @@ def check(suite: str, package: Path, cache: Path, tests: Tests, *, resume: bool)
     progress = progress_of(root, package)
     if not resume or progress.find(UNPACKED) is None:
         debian.unpack(recipe(suite), cache, root)
-        subprocess.run(["dpkg-deb", "--extract", str(package), str(root)], check=True)
+        # As dpkg does it: /lib stays a link.
+        unpacked = 'dpkg-deb --fsys-tarfile "$0" | tar -C "$1" --keep-directory-symlink -x'
+        subprocess.run(["sh", "-c", unpacked, str(package), str(root)], check=True)
         arm64_wheels.unpack(suite, root / TOOLS.lstrip("/"), *TEST_TOOLS)
         progress = progress_of(root, package)
         progress.keep(UNPACKED, package.name)

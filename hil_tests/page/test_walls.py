@@ -243,3 +243,22 @@ def test_nothing_moves_and_nothing_is_cut_off(seen: Any, size: str, language: st
     assert {moment: one["cut off"] for moment, one in of_size.items() if one["cut off"]} == {}
     assert all(one["broad"] <= 0 for one in of_size.values())
     assert {moment: one["barriers"] for moment, one in of_size.items() if one["barriers"]} == {}
+
+
+def test_no_more_bets_and_the_result_are_heard_where_the_house_wants_it(
+    chromium: Any, walls: Walls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walls.page, "_house", SignParameters(sound=True))
+    tab = chromium.new_context().new_page()
+    tab.add_init_script(
+        "window.heard = 0; const real = AudioContext; window.AudioContext = class extends real {"
+        "  constructor() { super(); window.heard += 1; } };"
+    )
+    walls.show(betting())
+    tab.goto(walls.address, wait_until="domcontentloaded")
+    tab.wait_for_selector("[data-sound=tones]", timeout=10_000)
+
+    for count, moment in enumerate((tossing(), typed("1 4 4")), start=1):
+        walls.show(moment)
+        until(lambda: tab.evaluate("window.heard") == count, limit_s=20)  # noqa: B023
+    tab.context.close()

@@ -163,6 +163,8 @@ def status(view: TableView, style: Style) -> Lines:
     lines += pair("round", f"{view.round_id}, {last}" if view.round_id else "none yet")
     if view.pending:
         by = " or ".join(role.value for role in view.pending.roles)
+        if by and view.since_s:
+            by += f", since {time_of(view.since_s)[11:]}"
         lines += pair("waits for", f"{by}: {view.pending.text}" if by else view.pending.text)
     if view.next_step:
         lines += pair("next", view.next_step)

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from markupsafe import Markup, escape
+
 DOMAIN = "page"
 SHIPPED = Path(__file__).parent / "locale"
 DEFAULT = "en"
@@ -84,13 +86,16 @@ def _same(tag: str) -> str:
     return tag.partition("-")[0] if not tag.startswith("zh") else tag
 
 
+_COMMAND = re.compile("`([^`]*)`")
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
-def sentences(text: str, say: Say) -> str:
-    """Translate the table's sentences one by one: it joins them as the moment asks for."""
+def sentences(text: str, say: Say) -> Markup:
+    """Translate the table's sentences one by one: it joins them as the moment asks for. What a
+    console puts between backticks is a command.
+    """
     said = " ".join(say(one) for one in _SENTENCE.split(text)) if text else ""
-    return said.replace("`", "")  # what a console marks as a command
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(said))))
 
 
 def area(name: str, say: Say) -> str:

@@ -97,7 +97,8 @@ def test_sentences_that_the_table_joins_are_translated_one_by_one() -> None:
     say = Words().say("zh-Hant")
 
     assert (
-        sentences("Bets are open. lamp: the box is gone.", say) == "請下注。 lamp: the box is gone."
+        sentences("Bets are open. lamp: see `lamps` <b>.", say)
+        == "請下注。 lamp: see <code>lamps</code> &lt;b&gt;."
     )
 
 

@@ -38,8 +38,8 @@ REBUILD = (
     "for the second copy, writes the last file anew, and shaker-ctl journal fetch a closed volume"
 )
 
-_FIRST_LOOK, _CHUNK = 1 << 13, 1 << 18
-_NEAR = 1 << 14
+_FIRST_LOOK, _CHUNK = 1 << 12, 1 << 18
+_NEAR = 1 << 13
 """Bytes that are read through rather than halved."""
 
 _LOCK = struct.Struct("hhqqi4x")
@@ -122,15 +122,19 @@ class Lines:
 
     def lines(self, at: int, end: int | None = None) -> Iterator[bytes]:
         """Yield the lines from a place on, up to `end`, without the ends of lines."""
-        end = self.end if end is None else end
+        for block in self._blocks(at, self.end if end is None else end):
+            yield from block.split(b"\n")
+
+    def _blocks(self, at: int, end: int) -> Iterator[bytes]:
+        """Yield the same, many lines at once."""
         rest, length = b"", _FIRST_LOOK
-        while at < end:
-            chunk = os.pread(self._file, min(length, end - at), at)
-            if not chunk:
-                return
+        while at < end and (chunk := os.pread(self._file, min(length, end - at), at)):
             at, length = at + len(chunk), min(4 * length, _CHUNK)
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from whole
+            whole, is_whole, chunk = chunk.rpartition(b"\n")
+            if is_whole:
+                yield rest + whole
+                rest = b""
+            rest += chunk
             if len(rest) > MAX_LINE_B:
                 what = f"{self.path}: a line of more than {MAX_LINE_B} bytes"
                 raise JournalCorruptError(what, remedy=REBUILD)
@@ -220,9 +224,9 @@ class Lines:
     def marked(self, *marks: bytes) -> Iterator[bytes]:
         """Yield the lines of records that hold one of the marks. Raises JournalError."""
         with self._medium():
-            for line in self.lines(self.begin):
-                if any(mark in line for mark in marks):
-                    yield line
+            for block in self._blocks(self.begin, self.end):
+                if any(mark in block for mark in marks):
+                    yield from (x for x in block.split(b"\n") if any(mark in x for mark in marks))
 
     # ── Writing ─────────────────────────────────────────────────────────────
 

@@ -1,8 +1,7 @@
-"""`python -m hil_tests.proofs.clause_pages`: one page a rule text, from clause to key and test, and
-one from key to row.
+"""`python -m hil_tests.proofs.clause_pages`: one page a rule text, from clause to key and test.
 
 Owns the pages beside `shaker_ctl/rules/clauses/*.toml`, and the search for what they name: values
-of the profile by their citation, rows by the key that they cite, tests by their name in the tree.
+of the profile by their citation, and tests by their name in the tree.
 Tests of the rules are found by `citations`; a clause names others itself.
 """
 
@@ -12,21 +11,18 @@ import ast
 import sys
 import tomllib
 from argparse import ArgumentParser
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 import shaker_ctl
 from hil_tests.proofs.citations import PROVED
-from hil_tests.proofs.rows_of import APPROVAL, rows_of
 from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
 from shaker_ctl.rules.clauses.words import numbers
-from shaker_ctl.rules.machine import ROWS
-from shaker_ctl.rules.row import Row
 
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
@@ -111,38 +107,6 @@ def page(text: str) -> str:
     )
 
 
-def rows_page() -> str:
-    """Return the page of rows: which rest on each key, and which texts' tables take them."""
-    found: dict[str, list[str]] = {}
-    for row in ROWS:
-        for key in row.may_cite:
-            found.setdefault(key, []).append(row.name + _takers(row))
-    return "\n".join(
-        (
-            "# From profile key to row",
-            "",
-            "A key of the profile, or a duty of the device's own, and the rows of the rules that",
-            "rest on it. Where not all five texts have a row, whatever the house chooses, those",
-            "that have it stand in brackets; *approved*: only with an approval on file. Made by",
-            "`make pages`.",
-            "",
-            *_table(("key", "rows"), ((f"`{key}`", _cell(found[key])) for key in sorted(found))),
-        )
-    )
-
-
-def _takers(row: Row) -> str:
-    """Say which texts' tables take a row; nothing if all do."""
-    plain = [text for text in TEXTS if row in rows_of(text)]
-    approved = [text for text in TEXTS if text not in plain and row in rows_of(text, APPROVAL)]
-    if plain == list(TEXTS):
-        return ""
-    told = [*plain, *(f"{text} approved" for text in approved)]
-    if approved == list(TEXTS):
-        told = ["approved"]
-    return f" ({', '.join(told) or 'own profiles'})"
-
-
 def runs(told: Mapping[str, Clause], resting: Mapping[str, list[str]]) -> list[list[str]]:
     """Return the clauses in their order, those together that stand in one line."""
 
@@ -200,12 +164,6 @@ def _ids(names: Iterable[str]) -> Iterator[str]:
         yield THE_PROOF
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = [head, ["---"] * len(head), *rows]
-    told = ("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
-    return [*told, ""]
-
-
 def _cell(items: Iterable[str]) -> str:
     return "<br>".join(dict.fromkeys(items))
 
@@ -228,14 +186,8 @@ def main() -> int:
     parser.add_argument(
         "--texts", type=Path, help="compare the pages with the rule texts in this folder instead"
     )
-    parser.add_argument(
-        "--rows", action="store_true", help="print which rows rest on each key, and no clause"
-    )
     asked = parser.parse_args()
     folder = asked.texts
-    if asked.rows:
-        sys.stdout.write(rows_page())
-        return 0
     if folder is None:
         for text in TEXTS:
             (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")

@@ -8,10 +8,7 @@ import pytest
 
 from hil_tests.proofs import clause_pages
 from hil_tests.proofs.citations import PROVED, changes
-from hil_tests.proofs.explore import explore
 from hil_tests.proofs.properties import PROPERTIES
-from hil_tests.proofs.rows_of import rows_of
-from hil_tests.proofs.tables import tables
 from shaker_ctl.rules import clauses
 from shaker_ctl.rules.clauses import TEXTS, Kept
 from shaker_ctl.rules.machine import MACHINE, ROWS
@@ -92,37 +89,6 @@ def test_what_a_page_leaves_out_is_found_in_the_text(tmp_path: Path) -> None:
     assert clause_pages.missing("pa-625b", tmp_path) == ["625b.1(a)(1)"]
     with pytest.raises(ValueError, match="holds the text of md"):
         clause_pages.missing("md", tmp_path)
-
-
-@pytest.fixture(scope="module")
-def listed() -> dict[str, str]:
-    """The rows on their page, with what stands in brackets behind each."""
-    lines = clause_pages.rows_page().splitlines()
-    cells = [line.strip("| ").split(" | ")[1] for line in lines if line.startswith("| `")]
-    rows = (row.partition(" (") for cell in cells for row in cell.split("<br>"))
-    return {row: takers.rstrip(")") for row, _, takers in rows}
-
-
-@pytest.mark.parametrize(
-    ("row", "takers"),
-    [
-        ("confirmed", ""),
-        ("activated by the player", "pa-625a, pa-625b"),
-        ("verified, entered by the table itself", "approved"),
-        ("restart: the same multipliers are shown again", "pa-625b"),
-    ],
-)
-def test_a_row_is_listed_with_the_texts_whose_tables_take_it(listed, row, takers) -> None:
-    assert listed[row] == takers
-
-
-@pytest.mark.parametrize("name", ["pa-625a, no cover", "ma, dealer", "md,", "pa-625b, driven"])
-def test_rows_that_are_taken_are_listed(name: str) -> None:
-    table = next(each for each in tables() if each.name.startswith(name))
-    taken = explore(table, max_nodes=1500, checked=False, scatter=True).rows
-    text = table.rules.profile.name
-    assert len(taken) > 60
-    assert taken <= {row.name for row in rows_of(text)}
 
 
 def test_a_citation_goes_on_from_the_clause_before_it() -> None:

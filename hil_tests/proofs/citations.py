@@ -2,9 +2,9 @@
 
 Owns the file `shaker_ctl/rules/clauses/shown_by.toml`, which nobody writes by hand. Each row that
 cites a key is deleted, and each of its guards negated; the key's value is changed in every profile.
-The tests that then fail are the key's citation. Tests that meet the row are tried, those that meet
-the fewest rows first: they say most plainly what they are about. What no test notices is tried on
-the proof, and the property that fails is cited.
+The tests that then fail are the key's citation. Tests that meet the row are tried: first those that
+take it, and of those the ones that meet the fewest rows, which say most plainly what they are
+about. What no test notices is tried on the proof, and the property that fails is cited.
 
 `--draw 25` draws changes that tests are cited for, tries the cited tests alone, and counts.
 """
@@ -142,9 +142,10 @@ class Citing:
         met: dict[Row, list[pytest.Item]] = defaultdict(list)
         rows_of = {item: _rows_met(item) for item in session.items}
         plainest = sorted(session.items, key=lambda each: len(rows_of[each]))
-        for item in plainest:
-            for row in rows_of[item]:
-                met[row].append(item)
+        for takes in (True, False):
+            for item in plainest:
+                for row in (row for row, taken in rows_of[item].items() if taken is takes):
+                    met[row].append(item)
         for change in self._chosen():
             those = [item for row in change.rows for item in met[row]]
             if change.name.endswith("another value"):
@@ -195,14 +196,17 @@ class Citing:
                     self.survived.append(change)
 
 
-def _rows_met(item: pytest.Item) -> set[Row]:
-    """Return the rows whose guards a test asks, as the rules are."""
-    met: set[Row] = set()
+def _rows_met(item: pytest.Item) -> dict[Row, bool]:
+    """Return the rows whose guards a test asks, as the rules are, and whether it takes them."""
+    met: dict[Row, bool] = {}
     first = machine._first
 
     def traced(rows: Sequence[Row], context: Context) -> Row | str:
         found = first(rows, context)
-        met.update(rows[: rows.index(found) + 1] if isinstance(found, Row) else rows)
+        for row in rows[: rows.index(found)] if isinstance(found, Row) else rows:
+            met.setdefault(row, False)
+        if isinstance(found, Row):
+            met[found] = True
         return found
 
     machine._first = traced

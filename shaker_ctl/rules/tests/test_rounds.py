@@ -887,6 +887,13 @@ def test_every_step_can_say_on_what_it_rests():
     assert t.last.because()[0][1].clause == "6(a)"
 
 
+def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
+    t = Playing(entry_mode="dealer_entry").open().awaiting_dealer(Verified((1, 4, 4)))
+    t.do(ev.Restarted(False, False, False))
+    assert (t.phase, t.state.reading) == (Phase.AWAITING_DEALER, Verified((1, 4, 4)))
+    assert t.last_of(do.Announce).notice is Notice.ENTER
+
+
 def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
     def guard(name: str, *, holds: bool) -> Guard:
         return Guard(lambda _: holds, f"{name} is missing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from shaker_ctl.rules import guards as g
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.citations import ENDED
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.table_text import RowTextError, read
+from shaker_ctl.rules.table_text import RowTextError, entries, read
 
 ROW = """# the words of the clause
 lamps do not clear  [lamp_fault.resume_when_fixed]
@@ -124,3 +125,35 @@ def test_a_row_of_the_matrix_stands_for_one_row_of_each_fault_that_it_names():
 def test_a_wrong_matrix_is_refused_with_its_place(right, wrong, told):
     with pytest.raises(RowTextError, match=re.escape(told)):
         list(read("tried", MATRIX.replace(right, wrong)))
+
+
+README = Path(ph.__file__).with_name("README.md").read_text("utf-8")
+FAULTS = {
+    "shaker fault": ev.ShakerFault,
+    "compartment opened": ev.CompartmentOpened,
+    "e-stop": ev.EstopPressed,
+    "lamp fault": ev.LampFault,
+    "reader fault": ev.ReaderFault,
+    "controller fault": ev.ControllerFault,
+    "restart": ev.Restarted,
+}
+MOMENTS = (Phase.BETTING, Phase.TOSSING, Phase.COMING_TO_REST, Phase.COLLECTING)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_readme_s_matrix_says_how_the_rows_end_a_round(fault):
+    """It starts no round, or voids one, in the moments where some row of the table does."""
+    (line,) = [line for line in README.splitlines() if line.startswith(f"| {fault} |")]
+    cells = [cell.strip() for cell in line.split("|")[2:-1]]
+    voids = ("**void**", "else void")
+    said = [
+        "void" if any(each in cell for each in voids) else cell == "does not start"
+        for cell in cells
+    ]
+    assert said == [_ends(FAULTS[fault], phase) for phase in MOMENTS]
+
+
+def _ends(kind, phase):
+    rows = [each.row for each in entries() if each.row.on is kind and phase in each.row.phases]
+    notes = {note.__name__.partition(":")[0] for row in rows for note in row.notes}
+    return "void" if "void" in notes else "not_started" in notes

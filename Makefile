@@ -174,7 +174,7 @@ test-deb: $(VENV)/.test  ## `make deb` of amd64, by piuparts, by autopkgtest on 
 	done
 
 # What systemd, which the package depends on, makes by itself and leaves.
-OF_SYSTEMD := /root/.ssh /var/cache/private /var/lib/private /var/log/private /var/lib/systemd/coredump /var/lib/systemd/pstore
+OF_SYSTEMD := /root/.ssh/ /var/cache/private/ /var/lib/private/ /var/log/private/ /var/lib/systemd/coredump/ /var/lib/systemd/pstore/
 
 test-arm64: $(VENV)/.test  ## `make deb` of arm64 on emulated Debians, Python 3.11 and 3.13: root, an hour
 	for suite in 12:bookworm 13:trixie; do \

@@ -166,7 +166,7 @@ test-wheel: wheel  ## both wheels in an empty environment, outside the source tr
 	cd / && $(CURDIR)/build/empty/bin/shaker-ctl demo --rounds 2 --pace brisk --plain
 
 test-deb: $(VENV)/.test  ## `make deb` of amd64, by piuparts, by autopkgtest on a booted Debian, and played: root, a quiet machine
-	@sh hil_tests/system-libraries piuparts:sbin/piuparts mmdebstrap:bin/mmdebstrap systemd-container:bin/systemd-nspawn
+	@sh hil_tests/system-libraries piuparts:share/doc/piuparts mmdebstrap:bin/mmdebstrap systemd-container:bin/systemd-nspawn
 	for suite in 12:bookworm 13:trixie; do \
 	    package=$$(ls dist/*~deb$${suite%:*}_amd64.deb) && \
 	    piuparts --distribution $${suite#*:} $(foreach folder,$(OF_SYSTEMD),--ignore $(folder)) $$package && \

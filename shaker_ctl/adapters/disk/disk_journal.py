@@ -234,8 +234,7 @@ class DiskJournal:
             raise JournalCorruptError(f"{self.path}: {wrong}", remedy=REBUILD)
         path = volume_path(self.path, len(closed) + 1)
         volume_file.found(path, self.identity, closed, records)
-        before, self._file = self._file, VolumeFile(path)
-        before.close()
+        self._file = VolumeFile(path)  # the old one is closed when its last reader has ended
 
     # ── Reading ─────────────────────────────────────────────────────────────
 

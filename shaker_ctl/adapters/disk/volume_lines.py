@@ -54,11 +54,12 @@ class Lines:
         refuses."""
         self.path = path
         self._read_only = read_only
+        self._file = -1
         how = os.O_RDONLY if read_only else os.O_RDWR | os.O_APPEND
-        with self._medium():
+        with medium(path, read_only=read_only):
             self._file = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            with self._medium():
+            with medium(path, read_only=read_only):
                 state = os.fstat(self._file)
                 if not stat.S_ISREG(state.st_mode):
                     raise JournalCorruptError(f"{path} is no ordinary file", remedy=MOVE_AWAY)
@@ -75,10 +76,14 @@ class Lines:
             os.close(self._file)
             self._file = -1
 
+    def __del__(self) -> None:
+        """Whoever still reads a volume that its writer has closed holds this object."""
+        self.close()
+
     @cached_property
     def header(self) -> bytes:
         """The first line, which is no record."""
-        with self._medium():
+        with medium(self.path):
             return next(self.lines(0), b"")
 
     @property
@@ -152,7 +157,7 @@ class Lines:
     def records(self, first: int, last: int, start: int) -> Iterator[Record]:
         """Yield records as they stand. `start`: the number before the file's first one. From any
         thread. Raises JournalError."""
-        with self._medium():
+        with medium(self.path):
             at, sequence, _ = self.place(sequence_in, first, start)
             for line in self.lines(at):
                 record = record_in(line, sequence + 1)
@@ -164,7 +169,7 @@ class Lines:
 
     def newest(self, before: int, start: int) -> Record | None:
         """Return the last record before `before`; None where there is none. Raises JournalError."""
-        with self._medium():
+        with medium(self.path):
             at, sequence, line = self.place(sequence_in, before, start)
             found = None if line is None else record_in(line, sequence)
             for line in self.lines(at):
@@ -199,7 +204,7 @@ class Lines:
     def rounds(self, count: int) -> list[int]:
         """Return the numbers of the last rounds, newest first. Raises JournalError."""
         found: dict[int, None] = {}
-        with self._medium():
+        with medium(self.path):
             for line in self.backwards():
                 if (number := round_in(line)) is not None:
                     found[number] = None
@@ -210,7 +215,7 @@ class Lines:
     def span_of(self, number: int, start: int) -> tuple[int, int] | None:
         """Return the first and the last record of a round; None where it has none."""
         low = high = None
-        with self._medium():
+        with medium(self.path):
             at, _, before = self.place(round_in, number, 0)
             first = start + 1 if before is None else (sequence_in(before) or start) + 1
             for sequence, line in enumerate(self.lines(at), first):
@@ -223,7 +228,7 @@ class Lines:
 
     def marked(self, *marks: bytes) -> Iterator[bytes]:
         """Yield the lines of records that hold one of the marks. Raises JournalError."""
-        with self._medium():
+        with medium(self.path):
             for block in self._blocks(self.begin, self.end):
                 if any(mark in block for mark in marks):
                     yield from (x for x in block.split(b"\n") if any(mark in x for mark in marks))
@@ -233,7 +238,7 @@ class Lines:
     def append(self, data: bytes) -> None:
         """Append whole lines and sync; all or none. Raises JournalWriteError."""
         end = self.end
-        with self._medium():
+        with medium(self.path, read_only=False):
             self.move_torn_end()
             self._lock(fcntl.F_WRLCK, end)
             try:
@@ -260,7 +265,7 @@ class Lines:
         if length > MAX_LINE_B:
             what = f"{self.path}: {length} bytes stand behind its last line"
             raise JournalCorruptError(what, remedy=REBUILD)
-        with self._medium():
+        with medium(self.path, read_only=False):
             torn = os.pread(self._file, length, self.end)
             aside = self.path.with_name(f"{self.path.name}.torn-{unused_stamp(self.path)}")
             put(aside, torn, mode(MODE))
@@ -270,12 +275,9 @@ class Lines:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, _LOCK.pack(kind, os.SEEK_SET, at, 0, 0))
 
-    def _medium(self) -> contextlib.AbstractContextManager[None]:
-        return medium(self.path, read_only=self._read_only)
-
 
 @contextlib.contextmanager
-def medium(path: Path, *, read_only: bool) -> Iterator[None]:
+def medium(path: Path, *, read_only: bool = True) -> Iterator[None]:
     """Say what the system refuses as a JournalError."""
     try:
         yield

@@ -47,7 +47,7 @@ from shaker_ctl.view.archive import decided_in, said_in
 
 HERE = Path(__file__).parent
 MENU = (
-    (Right.WALL, "/", "Floor"),
+    (Right.SIGN, "/", "Floor"),
     (Right.DAY, "/day", "Day sheet"),
     (Right.ROUNDS, "/software", "Software"),
 )
@@ -153,9 +153,9 @@ class FloorPage:
         )
         guarded = self.site.guarded
         routes = [
-            Route("/", guarded(Right.WALL, self._floor)),
+            Route("/", guarded(Right.SIGN, self._floor)),
             Route("/stream/floor", self._stream),
-            Route("/results.json", guarded(Right.WALL, self._results, is_page=False)),
+            Route("/results.json", guarded(Right.SIGN, self._results, is_page=False)),
             Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
             Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
             Route("/day", guarded(Right.DAY, self._day)),
@@ -239,7 +239,7 @@ class FloorPage:
 
     async def _stream(self, request: Request) -> Response:
         session = self.site.session(request)
-        if Right.WALL not in session.rights:
+        if Right.SIGN not in session.rights:
             raise HTTPException(403 if session.rights else 401)
         language = self.site.language(request)
         names = self._parts_for(session)

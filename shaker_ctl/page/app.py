@@ -41,7 +41,7 @@ TABLES = "rounds.sqlite"
 
 MENU = (
     (Right.STAFF, "/staff", "Staff"),
-    (Right.WALL, "/sign", "Sign"),
+    (Right.SIGN, "/sign", "Sign"),
     (Right.ROUNDS, "/rounds", "Rounds"),
     (Right.DAY, "/day", "Day sheet"),
     (Right.STATISTICS, "/statistics", "Statistics"),
@@ -50,7 +50,7 @@ MENU = (
 )
 
 LIVE = {
-    "sign": (Right.WALL, ("bar", "state", "result", "layout", "road", "marks")),
+    "sign": (Right.SIGN, ("bar", "state", "result", "layout", "road", "marks")),
     "staff": (Right.STAFF, ("staff", "result", "layout", "road")),
     "technician": (Right.TECHNICIAN, ("devices",)),
 }
@@ -113,12 +113,12 @@ class Page:
     def _routes(self) -> list[Any]:
         guarded = self.site.guarded
         return [
-            Route("/", guarded(Right.WALL, self._first)),
-            Route("/sign", guarded(Right.WALL, self._sign)),
-            Route("/sign/{name}", guarded(Right.WALL, self._of_the_house, is_page=False)),
+            Route("/", guarded(Right.SIGN, self._first)),
+            Route("/sign", guarded(Right.SIGN, self._sign)),
+            Route("/sign/{name}", guarded(Right.SIGN, self._of_the_house, is_page=False)),
             Route("/staff", guarded(Right.STAFF, self._staff)),
             Route("/stream/{page}", self._stream),
-            Route("/picture/{sha256}", guarded(Right.WALL, self._picture, is_page=False)),
+            Route("/picture/{sha256}", guarded(Right.SIGN, self._picture, is_page=False)),
             *History(self.site, self.book, self._places).routes(),
             Route("/technician", guarded(Right.TECHNICIAN, self._technicians)),
             *self._technician.routes(),

@@ -233,7 +233,7 @@ class History:
             "histograms": [
                 (name, *_histogram(self._book.figures(column, HISTOGRAM_ROUNDS)))
                 for name, column in (
-                    ("from rest to lamps read back lit", "lit_ms"),
+                    ("from rest to lamps read back lit, the entry included", "lit_ms"),
                     ("from rest to the decision", "read_ms"),
                 )
             ],

@@ -43,7 +43,7 @@ class PageParameters(Parameters):
     looked at what."""
 
     idle_s: float = bounded(600.0, at_least=30.0, at_most=86_400.0)
-    """Seconds without a request before a person is logged out, as on the consoles. An open wall
+    """Seconds without a request before a person is logged out, as on the consoles. An open sign
     keeps the role `viewer` logged in. Estimate; a house's own procedure settles it."""
 
     language: Language = "en"

@@ -26,7 +26,7 @@ COOKIE = "__Host-shaker"
 loopback counts as safe."""
 
 MAX_LOGIN_S = 12 * 3600.0
-"""A session of one shift, whatever asks meanwhile; the wall's goes on (`LOOKS_ON`)."""
+"""A session of one shift, whatever asks meanwhile; the sign's goes on (`LOOKS_ON`)."""
 
 MAX_SESSIONS = 200
 """Of all people; the oldest ends for one more."""
@@ -41,10 +41,10 @@ MAX_CLIENTS = 200
 class Right(Enum):
     """What can be looked at."""
 
-    WALL = "wall"
+    SIGN = "sign"
     """What the room may read."""
     STAFF = "staff"
-    """The wall, and what the table says to its staff: readings, remedies, commands."""
+    """The sign, and what the table says to its staff: readings, remedies, commands."""
     ROUNDS = "rounds"
     """Rounds with pictures, events and people."""
     EXPORT = "export"
@@ -55,22 +55,22 @@ class Right(Enum):
     """Who looked at what."""
 
 
-_PIT = frozenset({Right.WALL, Right.STAFF, Right.ROUNDS, Right.DAY, Right.STATISTICS})
+_PIT = frozenset({Right.SIGN, Right.STAFF, Right.ROUNDS, Right.DAY, Right.STATISTICS})
 
 RIGHTS: dict[str, frozenset[Right]] = {
-    "viewer": frozenset({Right.WALL}),
-    "dealer": frozenset({Right.WALL, Right.STAFF}),
+    "viewer": frozenset({Right.SIGN}),
+    "dealer": frozenset({Right.SIGN, Right.STAFF}),
     "floorperson": _PIT,
     "supervisor": _PIT | {Right.EXPORT},
     "surveillance": _PIT | {Right.EXPORT, Right.LOOKED},
     "technician": frozenset(
-        {Right.WALL, Right.STAFF, Right.ROUNDS, Right.STATISTICS, Right.TECHNICIAN}
+        {Right.SIGN, Right.STAFF, Right.ROUNDS, Right.STATISTICS, Right.TECHNICIAN}
     ),
 }
 """What each role may see; a role that is not here sees nothing."""
 
 LOOKS_ON = frozenset({"viewer"})
-"""Roles whose session an open wall keeps: nobody types at a screen on a wall."""
+"""Roles whose session an open sign keeps: nobody types there."""
 
 
 @dataclass
@@ -149,7 +149,7 @@ class Logins:
             return session
 
     def goes_on(self, session: PageLogin) -> bool:
-        """Whether a stream of this session may go on; an open wall keeps a viewer logged in."""
+        """Whether a stream of this session may go on; an open sign keeps a viewer logged in."""
         if self.is_open:
             return True
         now = self._clock()

@@ -14,6 +14,7 @@ from hil_tests.reliability.bytes_cut import forged
 from shaker_ctl.adapters.disk import volume_lines
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.volume_archive import archive
+from shaker_ctl.adapters.disk.volume_lines import Lines
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.parameters import JournalParameters
@@ -59,6 +60,10 @@ def test_a_line_without_end_is_damage_and_takes_no_memory(
     store.path.write_bytes(content + b"[" * (1 << 19) + b"\n")
     with pytest.raises(JournalCorruptError, match="a line of more than 65536 bytes"):
         DiskJournal(store.path)
+    with closing(Lines(store.path, read_only=True)) as lines:
+        for walk in (lines.lines(0), lines.backwards()):
+            with pytest.raises(JournalCorruptError, match="a line of more than 65536 bytes"):
+                list(walk)
     store.path.write_bytes(content + bytes(1 << 19))
     with pytest.raises(JournalCorruptError, match="stand behind its last line"):
         DiskJournal(store.path).write(forged(head, [Entry("step", {})], lambda _: "2026-11-21"))

@@ -139,10 +139,7 @@ class Lines:
             if is_whole:
                 yield rest + whole
                 rest = b""
-            rest += chunk
-            if len(rest) > MAX_LINE_B:
-                what = f"{self.path}: a line of more than {MAX_LINE_B} bytes"
-                raise JournalCorruptError(what, remedy=REBUILD)
+            rest = self._within_bounds(rest + chunk)
 
     def backwards(self) -> Iterator[bytes]:
         """Yield the lines, the last one first and the file's first line at the end."""
@@ -152,7 +149,14 @@ class Lines:
             rest, *whole = (os.pread(self._file, end - first, first) + rest).split(b"\n")
             end = first
             yield from (line for line in reversed(whole) if line)
+            self._within_bounds(rest)
         yield rest
+
+    def _within_bounds(self, rest: bytes) -> bytes:
+        if len(rest) > MAX_LINE_B:
+            what = f"{self.path}: a line of more than {MAX_LINE_B} bytes"
+            raise JournalCorruptError(what, remedy=REBUILD)
+        return rest
 
     def records(self, first: int, last: int, start: int) -> Iterator[Record]:
         """Yield records as they stand. `start`: the number before the file's first one. From any

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from shaker_ctl.parameters import Parameters, bounded
 
@@ -76,9 +77,6 @@ class PageParameters(Parameters):
         return self
 
 
-COLOUR = r"^(#[0-9a-fA-F]{6})?$"
-
-
 class SignParameters(Parameters):
     """The room's sign, `/sign` of the page."""
 
@@ -91,10 +89,10 @@ class SignParameters(Parameters):
     limits: str = Field(default="", max_length=60)
     """Least and greatest wager as the house words them, such as `$10 to $500`."""
 
-    felt: str = Field(default="", pattern=COLOUR)
+    felt: str = ""
     """Colour of the layout, such as `#0b3d2e`; empty: green."""
 
-    accent: str = Field(default="", pattern=COLOUR)
+    accent: str = ""
     """Colour of lit areas, such as `#ffce3a`; empty: gold. Dark letters must be legible on it."""
 
     bets_s: float = bounded(0.0, at_least=0.0, at_most=600.0)
@@ -107,3 +105,10 @@ class SignParameters(Parameters):
 
     sounds: Path | None = None
     """Folder with the house's own `no-more-bets.mp3` and `result.mp3`; without it tones."""
+
+    @field_validator("felt", "accent")
+    @classmethod
+    def _is_colour(cls, colour: str) -> str:
+        if not re.fullmatch(r"(#[0-9a-fA-F]{6})?", colour):
+            raise ValueError("give a colour as #0b3d2e is one")
+        return colour

@@ -132,6 +132,7 @@ def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], ke
         ("seal", "required", "no", "true or false, without quotes"),
         ("lamp", "baudrate", "9600", "a number, without quotes"),
         ("table", "betting_s", True, "a number, without quotes"),
+        ("sign", "felt", "green", "a colour as #0b3d2e"),
         ("service", "table_name", "", "1 to 40 characters"),
         ("service", "table_name", "a\u001b[31mred", "a screen can show"),
     ],

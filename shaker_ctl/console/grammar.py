@@ -556,6 +556,9 @@ def _abbreviated(words: list[str]) -> Iterable[Form]:
 
 
 def _no_command(begun: list[Form]) -> ConsoleRefusal:
+    if len(begun) > 3:
+        rest = ", ".join(form.line.partition(" ")[2] for form in begun)
+        return ConsoleRefusal(codes.SYNTAX, f"{begun[0].words[0]}, and one of: {rest}")
     if begun:
         return ConsoleRefusal(codes.SYNTAX, " or ".join(form.line for form in begun))
     return ConsoleRefusal(codes.UNKNOWN, "there is no such command; type help")

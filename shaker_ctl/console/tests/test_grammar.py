@@ -15,6 +15,14 @@ def sample(form: grammar.Form) -> str:
     return f"{form.name} {form.samples[0]}".strip()
 
 
+def test_a_word_that_begins_many_commands_names_what_may_follow() -> None:
+    found = grammar.parse("inspect")
+    assert isinstance(found, ConsoleRefusal)
+    assert found.text.startswith(
+        "inspect, and one of: all, lamps, shaker, shift, enter A B C, seen"
+    )
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_command_is_understood_as_written(form: grammar.Form) -> None:
     found = grammar.parse(sample(form))

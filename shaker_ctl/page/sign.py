@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from shaker_ctl.frozen import frozen
@@ -38,36 +39,40 @@ class Staff:
     """(code, cause, remedy)."""
 
 
-@frozen
+UNKNOWN_ODDS = dict.fromkeys((area for area in AREAS if area not in (EVEN, ODD)), "")
+"""Of a table that has not answered yet; most offer neither Even nor Odd."""
+
+
+@frozen(kw_only=True)
 class Sign:
     """One moment of the sign: the round in hand and nothing else. All of it is public."""
 
-    is_known: bool
-    """Whether a table has answered since the page started."""
     table: str
-    rules: str
+    is_known: bool = False
+    """Whether a table has answered since the page started."""
+    rules: str = ""
     """Title of the rule text in force."""
-    marks: tuple[str, ...]
-    says: str
-    are_bets_open: bool
-    scene: str
-    shape: str
-    round: int | None
-    call: str
+    marks: tuple[str, ...] = ()
+    says: str = ""
+    are_bets_open: bool = False
+    scene: str = "board"
+    shape: str = "cross"
+    round: int | None = None
+    call: str = ""
     """Shown in the place of a result: `void`, `dispute`, ..."""
-    wagers: str
-    clause: str
-    values: tuple[int, ...]
+    wagers: str = ""
+    clause: str = ""
+    values: tuple[int, ...] = ()
     """Of the round in hand, once their lamps are measured lit or the round has ended."""
-    picture: str
-    odds: Mapping[str, str]
+    picture: str = ""
+    odds: Mapping[str, str] = field(default_factory=lambda: UNKNOWN_ODDS)
     """Areas that this table offers, with what each pays."""
-    multipliers: Mapping[str, str]
+    multipliers: Mapping[str, str] = field(default_factory=dict)
     """Odds in force this round, in place of those."""
-    lit: frozenset[str] | None
+    lit: frozenset[str] | None = None
     """As measured; None where the lamp box does not answer."""
-    commanded: frozenset[str]
-    broken: frozenset[str]
+    commanded: frozenset[str] = frozenset()
+    broken: frozenset[str] = frozenset()
 
     @property
     def total(self) -> int | None:
@@ -136,7 +141,7 @@ def staff(view: Mapping[str, Any] | None) -> Staff:
 def sign(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> Sign:
     """Return what the sign shows. `in_hand`: the round of the view as far as the journal tells."""
     if view is None:
-        return _unknown(table)
+        return Sign(table=table)
     lamps, room = view["lamps"], view["room"]
     lit = None if lamps["measured"] is None else frozenset(lamps["measured"])
     values = () if room["call"] or view["life"] != "open" else _values(view, lit, in_hand)
@@ -172,28 +177,3 @@ def _values(
         return (in_hand.values or ()) if in_hand is not None and in_hand.ending else ()
     is_lit = bool(lit) and lit == frozenset(view["lamps"]["commanded"])
     return tuple(values) if is_lit or view["phase"] == "clearing" else ()
-
-
-def _unknown(table: str) -> Sign:
-    """Of a table that has not answered yet."""
-    return Sign(
-        is_known=False,
-        table=table,
-        rules="",
-        marks=(),
-        says="",
-        are_bets_open=False,
-        scene="board",
-        shape="cross",
-        round=None,
-        call="",
-        wagers="",
-        clause="",
-        values=(),
-        picture="",
-        odds=dict.fromkeys((area for area in AREAS if area not in (EVEN, ODD)), ""),
-        multipliers={},
-        lit=None,
-        commanded=frozenset(),
-        broken=frozenset(),
-    )

@@ -25,7 +25,6 @@ from shaker_ctl.rules.vocabulary import (
     Source,
     WagersDo,
 )
-from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.room import WAGERS, room
 from vision.reading import Verified
 
@@ -124,7 +123,3 @@ def test_multipliers_are_told_beside_the_sentence_and_make_it_no_longer() -> Non
 
     assert told.says == room(betting, RULES, None).says
     assert told.multipliers == (("one-4", "2 dice: 7 to 1"),)
-
-
-def test_the_table_of_words_is_complete() -> None:
-    assert set(PHASE_WORDS) == set(Phase)

@@ -1,4 +1,4 @@
-"""`python -m hil_tests.proofs`: explore every table; beside it `merge`, `mutants`, `walk`, `speed`.
+"""`python -m hil_tests.proofs`: explore every table; beside it `merge` and `walk`.
 
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
 table ever puts to the test, any row that no table takes by an event that the product posts, any
@@ -28,10 +28,7 @@ from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.summary import Summary, Tried, read, write
 from hil_tests.proofs.tables import ExploredTable, tables
 from hil_tests.proofs.walk import walk
-from shaker_ctl.rules.events import Event
-from shaker_ctl.rules.machine import MACHINE, ROWS
-from shaker_ctl.rules.rulebook import Rulebook
-from shaker_ctl.rules.state import TableState
+from shaker_ctl.rules.machine import ROWS
 
 app = typer.Typer(
     add_completion=False, help="Prove the rules by exhaustion, or try mutants of them."
@@ -65,6 +62,7 @@ def prove(
     with_mutants: Annotated[
         bool, typer.Option("--mutants", help="Try every mutant, too, on the same explorations.")
     ] = False,
+    every: Annotated[int, typer.Option(help="Of the mutants only every n-th.", min=1)] = 1,
 ) -> None:
     """Explore every table exhaustively and print every property with its non-vacuous count.
 
@@ -80,7 +78,7 @@ def prove(
         raise typer.BadParameter(
             f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
         )
-    trying = _Trying(list(mutants()) if with_mutants else [])
+    trying = _Trying(list(mutants())[::every] if with_mutants else [])
     found: list[Summary] = []
     gc.disable()  # states form no cycle, and walking millions of them takes a fifth more
     context.call_on_close(gc.enable)
@@ -197,20 +195,6 @@ def _print_rows(found: list[Summary]) -> bool:
     return not never
 
 
-@app.command("mutants")
-def try_mutants(
-    every: Annotated[
-        int, typer.Option(help="Only every n-th mutant, for a quick look.", min=1)
-    ] = 1,
-    shard: Shard = "",
-) -> None:
-    """Change every row in every mechanical way, and count how many changes are caught."""
-    trying = _Trying(_part(shard, list(mutants())[::every]))
-    for table in _ordered():
-        trying.on(Ground.of(table, explore(table, keep=True, checked=False)))
-    raise typer.Exit(0 if trying.report() else 1)
-
-
 def _ordered() -> list[ExploredTable]:
     """Return all tables in their order."""
     return [tables()[number] for number in ORDER]
@@ -278,27 +262,6 @@ def play_at_random(
     bad = sum(len(one.violations) + one.dead_ends for one in found)
     console.print(f"{sum(one.steps for one in found)} steps, {bad} violations or dead ends")
     raise typer.Exit(1 if bad else 0)
-
-
-@app.command()
-def speed(
-    nodes: Annotated[int, typer.Option(help="Nodes to collect steps from, per table.")] = 600,
-) -> None:
-    """Time the product's own step on accepted events alone, in processor time, best of three."""
-    for table in tables():
-        found = explore(table, keep=True, checked=False, max_nodes=nodes, scatter=True)
-        accepted = [way for way in found.kept_ways if way.accepted]
-        taken = [(number, way.event) for way in accepted for number in way.at]
-        steps = [(found.kept_nodes[number][0], event) for number, event in taken]
-        best = min(_seconds(steps, table.rules) for _ in range(3))
-        console.print(f"{len(steps) / best:8.0f} accepted steps a second: {table.name}")
-
-
-def _seconds(steps: list[tuple[TableState, Event]], rules: Rulebook) -> float:
-    began = time.process_time()
-    for state, event in steps:
-        MACHINE.step(state, event, rules)
-    return time.process_time() - began
 
 
 def _print_killed(killers: Counter[str], alive: list[Mutant]) -> None:

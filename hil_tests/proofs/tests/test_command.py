@@ -85,7 +85,7 @@ def test_every_noughth_mutant_is_refused_before_anything_is_explored(
         raise AssertionError("explored")
 
     monkeypatch.setattr(prove, "explore", never)
-    assert run("mutants", "--every", every).exit_code == 2
+    assert run("--mutants", "--every", every).exit_code == 2
 
 
 def test_the_shards_together_are_every_table_once_and_are_judged_as_one_proof(
@@ -132,7 +132,6 @@ def two_mutants(monkeypatch: pytest.MonkeyPatch, explained: str, alive: str) -> 
     monkeypatch.setattr(survivors, "EXPLAINED", {"why": tuple(each.name for each in of[explained])})
 
 
-@pytest.mark.parametrize("how", [("mutants",), ("--mutants",)])
 @pytest.mark.parametrize(
     ("explained", "alive", "status", "says"),
     [
@@ -146,14 +145,13 @@ def two_mutants(monkeypatch: pytest.MonkeyPatch, explained: str, alive: str) -> 
 def test_mutants_fail_where_one_survives_unexplained_or_an_explained_one_is_killed(
     found: Exploration,
     monkeypatch: pytest.MonkeyPatch,
-    how: tuple[str, ...],
     explained: str,
     alive: str,
     status: int,
     says: str,
 ) -> None:
     two_mutants(monkeypatch, explained, alive)
-    result = run(*how)
+    result = run("--mutants")
     assert says in " ".join(result.output.split())
     assert result.exit_code == status
 

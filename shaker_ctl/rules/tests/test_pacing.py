@@ -10,11 +10,14 @@ import pytest
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.machine import initial
 from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.profile_files import load
+from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, PLAN, TECHNICIAN, Playing
-from shaker_ctl.rules.vocabulary import Cause, Ending, Timer
+from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Timer
 
 TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
 
@@ -151,3 +154,47 @@ def test_where_no_cover_may_be_one_that_is_on_starts_no_round_and_voids_a_toss(s
     t.do(ev.CoverClosed())
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COVER)
     assert do.StopMotor in t.commands
+
+
+BY_PLAYER = {"profile": "pa-625a", "cover_fitted": True, "player_activated": True}
+ITSELF = {"autonomous": True, "approval": "letter of 2026-01-15", "entry_mode": "auto"}
+
+
+@pytest.mark.parametrize("who", ["dealer", "player", "time"])
+def test_a_fitted_cover_is_closed_before_the_shaker_turns_whoever_activates_it(who):
+    t = Playing(**BY_PLAYER, **(ITSELF if who == "time" else {})).open().betting().no_more_bets()
+    if who == "dealer":
+        assert t.tell(ev.ActivationRequested(TECHNICIAN, 1)).refused
+        t.do(ev.ActivationRequested(DEALER, 1))
+    elif who == "player":
+        t.do(ev.PlayerPressed(1))
+    else:
+        t.do(ev.TimerExpired(Timer.ACTIVATION, t.state.occasion))
+    assert t.phase is Phase.COVERING
+    assert do.DriveCover in t.commands
+
+
+def test_a_table_that_paces_itself_closes_the_cover_before_its_shaker_turns():
+    told = load("ma").model_dump()
+    told["cover"]["use"]["value"] = "required"
+    told["cover"]["interlock"]["value"] = "must_be_closed"
+    t = Playing()
+    parameters = settings("ma", cover_fitted=True, as_demonstration=True, shifts=("06:00",))
+    t.rules = rulebook(parameters, Profile.model_validate(told))
+    t.state = initial(t.rules)
+    t.open().betting().no_more_bets()
+    assert t.phase is Phase.COVERING
+
+
+def test_uncovered_by_hand_the_dice_are_revealed():
+    t = Playing(profile="pa-625a", cover_fitted=True).open().settled().no_more_bets()
+    assert t.phase is Phase.NO_MORE_BETS
+    assert t.do(ev.CoverOpened()).phase is Phase.COMING_TO_REST
+
+
+def test_multipliers_that_were_not_drawn_before_a_restart_are_in_force_for_nobody():
+    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
+    assert t.phase is Phase.DRAWING_MULTIPLIERS
+    t.do(ev.Restarted(False, False, cover_closed=True, compartment_stayed_locked=True))
+    assert t.phase is Phase.NO_MORE_BETS
+    assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS

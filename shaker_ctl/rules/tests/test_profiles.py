@@ -57,6 +57,7 @@ dice.number                            | 3
 dice.automated                         | 1 month | 1 month | 24 hours | 24 hours | 1 month
 dice.otherwise                         | 24 hours
 dice.manual                            | 24 hours
+round.min_length_s                     | 0
 settling.order                         | collect losing, then pay winning
 wagers.areas                           | 50 | 52 | 50 | 50 | 50
 wagers.even_odd_on_triple              | not offered | win | not offered | not offered | not offered
@@ -70,7 +71,7 @@ multipliers.never                      | nobody | small, big, odd, even | nobody
 """The five texts in the order of `TEXTS`, typed a second time; one value where all five agree."""
 
 PROSE = {
-    *("in_force.time_zone", "round.min_length_s", "activation.by_dealer", "void.disturbed"),
+    *("in_force.time_zone", "activation.by_dealer", "void.disturbed"),
     *("entry.announce", "entry.settled_when", "entry.correction", "settling.clear"),
     *("opening_inspection.due_again", "multipliers.when", "multipliers.displays"),
     *("no_roll.told", "void.told", "not_started.told", "lamp_fault.told"),

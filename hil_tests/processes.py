@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -178,6 +178,28 @@ def cpu_s(pid: int, *, with_children: bool = False) -> float:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11 : 15 if with_children else 13])) / TICKS_PER_S
     return 0.0
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, megabytes: int, *options: str) -> Iterator[bool]:
+    """A file system of its own (ext4 in a sparse file beside it) at `folder`; False where this user
+    may not mount. `options`: of mkfs.ext4(8)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    image = folder.with_suffix(".ext4")
+    with image.open("wb") as file:
+        file.truncate(megabytes << 20)
+    commands = (
+        ["mkfs.ext4", "-q", *options, str(image)],
+        ["mount", "-o", "loop", str(image), str(folder)],
+    )
+    is_there = all(subprocess.run(one, check=False).returncode == 0 for one in commands)
+    try:
+        if is_there:
+            (folder / "lost+found").rmdir()  # initdb wants an empty folder
+        yield is_there
+    finally:
+        if is_there:
+            subprocess.run(["umount", str(folder)], check=True)
 
 
 def end_at_once(pid: int) -> None:

@@ -9,7 +9,6 @@ import contextlib
 import os
 import random
 import shutil
-import subprocess
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ import typer
 from hil_tests.floor.crowd import Crowd, SimulatedTable, more_descriptors
 from hil_tests.floor.house import House
 from hil_tests.floor.journals import InventedTable
-from hil_tests.processes import Program, program
+from hil_tests.processes import Program, mounted, program
 
 DOWN_S = (0.0, 4.0)
 """How long a killed part stays away, at random."""
@@ -34,27 +33,6 @@ log, once the disk is cleared."""
 STEPS = (timedelta(days=-400), timedelta(seconds=-2), timedelta(hours=3), timedelta(days=4000))
 """Of tables' clocks."""
 EVEN_S = 180.0
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[bool]:
-    """Mount an ext4 of `DISK_MB` at `folder`; False where this user may not mount."""
-    folder.mkdir(parents=True, exist_ok=True)
-    image = folder.with_suffix(".ext4")
-    with image.open("wb") as file:
-        file.truncate(DISK_MB << 20)
-    made = ["mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", str(image)]
-    is_there = (
-        subprocess.run(made, check=False).returncode == 0
-        and subprocess.run(["mount", "-o", "loop", image, folder], check=False).returncode == 0
-    )
-    try:
-        if is_there:
-            (folder / "lost+found").rmdir()  # initdb wants an empty folder
-        yield is_there
-    finally:
-        if is_there:
-            subprocess.run(["umount", folder], check=True)
 
 
 def fill(disk: Path) -> Path:
@@ -210,7 +188,10 @@ def broken_at_random(
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
     house = House(folder, postgres=not sqlite)
     try:
-        with small_disk(house.store_folder) as is_small, house:
+        with (
+            mounted(house.store_folder, DISK_MB, "-m", "0", "-O", "^has_journal") as is_small,
+            house,
+        ):
             crowd = Crowd(house, tables, seed=seed)
             chaos = Chaos(house, crowd, seed=seed)
             try:

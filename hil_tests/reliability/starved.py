@@ -18,11 +18,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from hil_tests.processes import BenchError, mounted
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
 from hil_tests.scenarios.table import Table
@@ -102,32 +104,14 @@ def hogs() -> Iterator[None]:
             each.wait()
 
 
-class Disk:
-    """A file system of its own for the journal, which can be made to stand still."""
-
-    def __init__(self, folder: Path) -> None:
-        self.place = folder / "disk"
-        self._file = folder / "disk.ext4"
-
-    def __enter__(self) -> Disk:
-        self.place.mkdir()
-        with self._file.open("wb") as file:
-            file.truncate(256 << 20)
-        subprocess.run(["mkfs.ext4", "-q", str(self._file)], check=True)
-        subprocess.run(["mount", "-o", "loop", str(self._file), str(self.place)], check=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        subprocess.run(["umount", str(self.place)], check=True)
-
-    @contextmanager
-    def stalled(self) -> Iterator[None]:
-        """Every write waits until the end."""
-        subprocess.run(["fsfreeze", "-f", str(self.place)], check=True)
-        try:
-            yield
-        finally:
-            subprocess.run(["fsfreeze", "-u", str(self.place)], check=True)
+@contextmanager
+def stalled(disk: Path) -> Iterator[None]:
+    """Every write to that file system waits until the end."""
+    subprocess.run(["fsfreeze", "-f", str(disk)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["fsfreeze", "-u", str(disk)], check=True)
 
 
 # ── One round ───────────────────────────────────────────────────────────────
@@ -252,8 +236,10 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
     """Starve one table in these ways at these moments (none: all); say what came of it."""
     is_fine = True
     with ExitStack() as ended:
-        disk = ended.enter_context(Disk(folder))
-        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk.place / "journal.jsonl"))
+        disk = folder / "disk"
+        if not ended.enter_context(mounted(disk, 256)):
+            raise BenchError("no disk can be mounted here", remedy="Run it as root")
+        plan = Plan(pace="brisk", seed=6, changes=settings_with(disk / "journal.jsonl"))
         group = Group()
         ended.callback(group.close)
         world = World(folder / "table")
@@ -263,7 +249,7 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
             "processor 30 %": (group.quota, 10.0),
             "memory pressed": (group.little_memory, 10.0),
             "hogs at nice -20": (hogs, 5.0),
-            "disk stalls": (disk.stalled, 5.0),
+            "disk stalls": (partial(stalled, disk), 5.0),
         }
         for name, (starving, for_s) in ways.items():
             if names and name not in names:

@@ -232,7 +232,7 @@ class Table(TableUnderTest):
         self.story.saw("machine", "the controller is without power")
 
     def await_end(self, seconds: float = ROUND_S) -> None:
-        """Wait until the controller serves no more. Until then Dan enters what is not read."""
+        """Wait until the controller serves no more. Until then people do what it waits for."""
         deadline = time.monotonic() + seconds
         says = ""
         while self.session.is_serving:
@@ -241,7 +241,7 @@ class Table(TableUnderTest):
             with suppress(ShakerError, OSError):  # it may end in the middle of an answer
                 status = self.status()
                 says = status["says"]
-                self._enter_if_asked(status)
+                self.serve(status)
             time.sleep(LOOK_S)
         self.leave_consoles()
 

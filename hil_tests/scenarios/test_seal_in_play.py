@@ -80,8 +80,7 @@ class SealedTable(Table):
 
     def ended_with(self, status: int) -> str:
         """Wait until the service has ended; return what it said last."""
-        until(lambda: not self.session.is_serving, 90.0, every_s=0.1)
-        self.leave_consoles()
+        self.await_end(90.0)
         with pytest.raises(BenchError, match=f"ended with status {status}") as ended:
             self.session.check()
         return str(ended.value)

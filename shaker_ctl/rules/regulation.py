@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Annotated, Generic, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
@@ -26,15 +26,15 @@ T = TypeVar("T")
 NOT_STATED = "not stated"
 
 
-def among(*allowed: Enum) -> AfterValidator:
-    """Allow only some members of an Enum."""
+def among(*allowed: Enum) -> BeforeValidator:
+    """Allow only some members of an Enum, and name no other."""
 
-    def check(value: Enum) -> Enum:
-        if value not in allowed:
+    def check(value: object) -> object:
+        if value not in (*allowed, *(member.value for member in allowed)):
             raise ValueError("one of " + ", ".join(f"`{member.value}`" for member in allowed))
         return value
 
-    return AfterValidator(check)
+    return BeforeValidator(check)
 
 
 class Strict(BaseModel):

@@ -265,6 +265,11 @@ BAD = [
         'small_big_on_triple = { value = "win"',
         ("`lose`",),
     ),
+    (
+        'wagers = { value = "returned"',
+        'wagers = { value = "stand"',
+        ("no_roll.wagers.value`: one of `returned`, `silent`, not 'stand'",),
+    ),
 ]
 
 

@@ -92,3 +92,27 @@ def test_another_file_in_the_place_of_a_volume_is_not_taken_for_it(copies: list[
     with pytest.raises(JournalCorruptError, match=r"is not what .* holds"):
         list(convert(copies[0]))
     assert all(file.exists() for file in former)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff"])
+def test_a_former_volume_without_its_first_bytes_is_neither_passed_over_nor_begun_anew(
+    copies: list[Path], content: bytes
+) -> None:
+    former = former_form.put_back(copies[0])
+    former[-1].write_bytes(content and content + former[-1].read_bytes()[1:])
+    with pytest.raises(JournalCorruptError, match=r"journal-000003\.sqlite is damaged"):
+        list(convert(copies[0]))
+    former[0].unlink()
+    former[1].unlink()
+    for written in (copies[0], volume_path(copies[0], 2)):
+        written.unlink()
+    with pytest.raises(JournalVersionError, match="form before 3"):
+        DiskJournal(copies[0])
+
+
+def test_settings_with_the_former_name_are_told_the_new_one(copies: list[Path]) -> None:
+    former = former_form.put_back(copies[0])
+    with pytest.raises(RefusedError, match="the settings name") as caught:
+        list(convert(former[0]))
+    assert f"Set it to {copies[0]} there" in caught.value.remedy
+    assert [head.sequence for _, head in convert(copies[0])] == [40, 80, 120]

@@ -61,12 +61,15 @@ def volume_numbers(path: Path) -> list[int]:
     return found + sorted(int(fits[1]) for fits in map(named.fullmatch, names) if fits)
 
 
+FORMER_SUFFIX = ".sqlite"
+
+
 def former_files(path: Path) -> list[Path]:
     """Return the volumes of the former form that stand beside a journal, in order: SQLite files
-    that nobody has converted yet."""
-    older = path.with_suffix(".sqlite")
+    that nobody has converted yet, damaged ones, too."""
+    older = path.with_suffix(FORMER_SUFFIX)
     files = [volume_path(older, number) for number in volume_numbers(older)]
-    return [file for file in files if _begins_as_former(file)]
+    return [file for file in files if older != path or _begins_as_former(file)]
 
 
 def _begins_as_former(file: Path) -> bool:

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.disk_journal import former_files
+from shaker_ctl.adapters.disk.disk_journal import FORMER_SUFFIX, former_files
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.volume_file import VolumeFile, found
-from shaker_ctl.errors import JournalCorruptError, JournalWriteError, reraise_as
+from shaker_ctl.errors import JournalCorruptError, JournalWriteError, RefusedError, reraise_as
 from shaker_ctl.journal.record import Damage, Head, Record, genesis, walk
 from shaker_ctl.journal.volume import Volume, as_accepted
 from shaker_ctl.whole_file import sync_folder
@@ -25,8 +25,8 @@ FORMATS = (0, 2)
 """Of the former form, as its header has it. 0: from before there were volumes."""
 
 _IS_BAD = (
-    "Convert the other copy; then move this file away and write it anew: shaker-ctl journal "
-    "rebuild, or shaker-ctl journal fetch for a closed volume"
+    "Convert the other copy: shaker-ctl journal convert --journal PATH; then move this file away "
+    "and write it anew: shaker-ctl journal rebuild; or, if closed, shaker-ctl journal fetch"
 )
 
 
@@ -34,11 +34,15 @@ def convert(path: Path) -> Iterator[tuple[Path, Head]]:
     """Write the former volumes of the copy at `path` as files of lines; yield each file, and where
     its chain ends, which is where the former one ended.
 
-    The table must be stopped. Raises RefusedError while a service runs, JournalCorruptError where a
-    former volume does not verify, JournalWriteError where there is no room.
+    The table must be stopped. Raises RefusedError while a service runs, or where the settings still
+    have the former name, JournalCorruptError where a former volume does not verify,
+    JournalWriteError where there is no room.
     """
     files = former_files(path)
-    with closing(JournalLock(path)), closing(JournalLock(path.with_suffix(".sqlite"))):
+    if files and path.suffix == FORMER_SUFFIX:
+        remedy = f"Set it to {path.with_suffix('.jsonl')} there, then: shaker-ctl journal convert"
+        raise RefusedError(f"the settings name {path}, which is the former name", remedy=remedy)
+    with closing(JournalLock(path)), closing(JournalLock(path.with_suffix(FORMER_SUFFIX))):
         for file in files:
             yield _written(file, file.with_suffix(path.suffix))
         for file in files:

@@ -1031,3 +1031,31 @@ def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) 
     assert opened == ["journal-000006.jsonl"]
     assert os.path.exists(tmp_path / "journal-000005.jsonl")
     assert volume.broken_list(store.closed) == ""
+
+
+@pytest.mark.parametrize("at", range(7))
+def test_a_list_of_volumes_with_parts_of_another_type_is_damage(
+    parameters: JournalParameters, at: int
+) -> None:
+    both(parameters, 2)
+    file = volume_path(parameters.path, 2)
+    line, _, rest = file.read_bytes().partition(b"\n")
+    plain = json.loads(line)
+    plain["closed"][0][at] = {}
+    file.write_bytes(canonical(plain) + b"\n" + rest)
+    with pytest.raises(JournalCorruptError, match="first line is damaged"):
+        DiskJournal(parameters.path)
+
+
+def test_a_damaged_identity_is_mended_as_the_refusal_says(parameters: JournalParameters) -> None:
+    both(parameters, 2)
+    assert parameters.second is not None
+    file = volume_path(parameters.second, 2)
+    file.write_bytes(file.read_bytes().replace(b'"journal":"', b'"journal":"f', 1))
+    with pytest.raises(JournalCorruptError, match="another journal") as caught:
+        open_copies(parameters)
+    assert f"move {file} away, then rebuild: shaker-ctl journal" in caught.value.remedy
+    file.unlink()
+    rebuild(parameters, main=False)
+    open_copies(parameters).close()
+    assert survey(parameters)[1] == []

@@ -59,6 +59,13 @@ class Volume:
     last_round: int | None
 
     @property
+    def is_typed(self) -> bool:
+        """Whether each part is what a line of a file should have held."""
+        rounds = [each for each in (self.first_round, self.last_round) if each is not None]
+        numbers = (self.number, self.first, self.last, *rounds)
+        return isinstance(self.day, str) and all(isinstance(each, int) for each in numbers)
+
+    @property
     def head(self) -> Head:
         """Where the chain stands at its end."""
         return Head(self.last, self.hash)

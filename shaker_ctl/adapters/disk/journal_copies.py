@@ -221,11 +221,11 @@ def _compare(
 ) -> list[RecoveryFinding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
-        return [
-            RecoveryFinding(
-                Trouble.FORKED, text, "Give the right path in journal.second", halts=True
-            )
-        ]
+        remedy = (
+            "Give the right path in journal.second. If it is, a first line is damaged: move "
+            f"{second.open_file} away, then rebuild: shaker-ctl journal rebuild --second"
+        )
+        return [RecoveryFinding(Trouble.FORKED, text, remedy, halts=True)]
     first = _walked(main, walk)
     other = None if second is None else _walked(second, walk)
     if second is not None and other is not None:

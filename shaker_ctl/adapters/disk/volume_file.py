@@ -142,7 +142,8 @@ class VolumeFile:
                 Volume(n, day, first, last, bytes.fromhex(link), *rounds)
                 for n, day, first, last, link, *rounds in plain["closed"]
             )
-            is_whole = _first_line(identity, closed) == line
+            is_typed = all(one.is_typed for one in closed)
+            is_whole = is_typed and _first_line(identity, closed) == line
         except (LookupError, TypeError, ValueError, AttributeError):
             is_whole = False
         if not is_whole:

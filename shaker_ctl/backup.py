@@ -60,10 +60,9 @@ def write(file: Path, places: Places, found: Settings) -> int:
         with closing(JournalLock(found.journal.path)), _made(file) as aside:
             number = _archived(aside, places.root, _files(sources(places, found)))
             check(aside)
-    except (OSError, tarfile.TarError) as error:
-        raise BackupError(
-            f"the backup {file} cannot be written: {error}", remedy="Give another medium"
-        ) from error
+    except (OSError, ValueError, tarfile.TarError) as error:
+        remedy = "Write it as root, with room, and with every file of the table below the root"
+        raise BackupError(f"the backup {file} cannot be written: {error}", remedy=remedy) from error
     return number
 
 
@@ -86,18 +85,25 @@ def _made(file: Path) -> Iterator[Path]:
 
 def _files(roots: Iterable[Path]) -> list[Path]:
     """Every file below, once; no locks, which say that a process lives, and nothing half made."""
-    found = {
-        path
-        for root in roots
-        for path in (root, *root.rglob("*"))
-        if path.is_file() and path.suffix != ".lock" and not path.name.startswith(".")
-    }
-    return sorted(found)
+    found = {path for root in roots for path in (root, *_below(root))}
+    taken = (path for path in found if path.suffix != ".lock" and not path.name.startswith("."))
+    return sorted(path for path in taken if path.is_file())
+
+
+def _below(root: Path) -> Iterator[Path]:
+    """Raises OSError where a folder cannot be read: what is in it would be lost unsaid."""
+    for folder, _, names in os.walk(root, onerror=_refuse):
+        yield from (Path(folder, name) for name in names)
+
+
+def _refuse(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 def _archived(aside: Path, root: Path, files: Iterable[Path]) -> int:
     sums = []
-    with tarfile.open(aside, "w", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(aside, "w", format=tarfile.PAX_FORMAT, dereference=True) as archive:
         for path in files:
             name = str(path.absolute().relative_to(root))
             member = archive.gettarinfo(path, arcname=name)
@@ -127,8 +133,11 @@ class _Hashed(io.RawIOBase):
 def check(file: Path) -> Mapping[str, str]:
     """Return the digest of each member. Raises `BackupError` where one is not as it was taken."""
     try:
-        with tarfile.open(file) as archive:
-            found = {each.name: _digest(archive, each) for each in archive if each.name != SUMS}
+        with tarfile.open(file, "r:") as archive:
+            members = [each for each in archive if each.name != SUMS]
+            found = {each.name: _digest(archive, each) for each in members}
+            if len(found) < len(members):
+                raise ValueError("two of its files have one name")
             listed = archive.extractfile(SUMS)
             lines = listed.read().decode().splitlines() if listed else []
     except (OSError, KeyError, EOFError, ValueError, tarfile.TarError) as error:
@@ -147,7 +156,7 @@ def check(file: Path) -> Mapping[str, str]:
 
 def _digest(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     path = PurePosixPath(member.name)
-    content = archive.extractfile(member)
+    content = archive.extractfile(member) if member.isreg() else None
     if content is None or path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{member.name} is no file of a table")
     digest = hashlib.sha256()
@@ -168,27 +177,44 @@ def restore(file: Path, root: Path) -> int:
                 f"{root / name} is there already: a backup is laid onto an empty machine",
                 remedy="Move that table's files away, or install the package on another card",
             )
+    laid: list[Path] = []
     try:
-        with tarfile.open(file) as archive:
+        with tarfile.open(file, "r:") as archive:
             for member in archive:
                 if member.name != SUMS:
-                    _lay(archive, member, root / member.name)
+                    _lay(archive, member, root / member.name, laid)
     except (OSError, tarfile.TarError) as error:
+        for path in laid:
+            path.unlink()
         raise BackupError(f"{file}: {error}", remedy="Mend that, and restore again") from error
     return len(names)
 
 
-def _lay(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> None:
+def _lay(archive: tarfile.TarFile, member: tarfile.TarInfo, path: Path, laid: list[Path]) -> None:
     """Lay one file down, with owner and mode as they were, where this machine knows the owner."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent, member)
     content = archive.extractfile(member)
     assert content is not None
-    with path.open("xb") as target:
-        os.fchmod(target.fileno(), member.mode & 0o7777)
-        if os.geteuid() == 0:
-            with contextlib.suppress(LookupError):
-                shutil.chown(path, member.uname, member.gname)
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    laid.append(path)
+    with open(number, "wb") as target:
+        _give(path, member)
+        os.fchmod(number, member.mode & 0o777)
         shutil.copyfileobj(content, target, BLOCK)
         target.flush()
-        os.fsync(target.fileno())
+        os.fsync(number)
     os.utime(path, (member.mtime, member.mtime))
+
+
+def _make_folder(folder: Path, member: tarfile.TarInfo) -> None:
+    """Whose a file is writes beside it, too: a table its next picture."""
+    if not folder.is_dir():
+        _make_folder(folder.parent, member)
+        folder.mkdir(0o750)
+        _give(folder, member)
+
+
+def _give(path: Path, member: tarfile.TarInfo) -> None:
+    if os.geteuid() == 0:
+        with contextlib.suppress(LookupError):
+            shutil.chown(path, member.uname, member.gname)

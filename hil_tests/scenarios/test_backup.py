@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import subprocess
+import tarfile
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +124,83 @@ def test_a_table_that_runs_is_not_taken(small: Any) -> None:
     ):
         backup.write(file, places, found)
     assert not file.exists()
+
+
+def test_a_link_and_one_file_of_two_names_are_taken_as_what_they_hold(small: Any) -> None:
+    places, found, file = small
+    kept = found.console.users_file.rename(places.root / "kept.toml")
+    found.console.users_file.symlink_to(kept)
+    (places.house / "again.toml").hardlink_to(places.settings)
+    assert backup.write(file, places, found) == 4
+    assert backup.restore(file, places.root / "new") == 4
+    (laid,) = (places.root / "new").rglob("users.toml")
+    assert laid.read_text() == "users.toml"
+    assert not laid.is_symlink()
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out_unsaid(small: Any, monkeypatch: Any) -> None:
+    places, found, file = small
+
+    def closed_scandir(path: Any) -> Any:
+        if Path(path) == places.house:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", closed_scandir)
+    with pytest.raises(backup.BackupError, match="Permission denied"):
+        backup.write(file, places, found)
+    assert not file.exists()
+
+
+def test_a_file_outside_the_root_is_named(small: Any) -> None:
+    places, found, file = small
+    (places.house / "elsewhere").mkdir()
+    with pytest.raises(backup.BackupError, match="cannot be written"):
+        backup.write(file, Places(places.house / "elsewhere"), found)
+
+
+def test_folders_are_whose_their_files_are_and_no_bit_lets_anybody_act_as_root(
+    small: Any, monkeypatch: Any
+) -> None:
+    places, found, file = small
+    found.journal.path.chmod(0o4640)
+    backup.write(file, places, found)
+    given: list[Path] = []
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "chown", lambda path, *_: given.append(path))
+    new = places.root / "new"
+    backup.restore(file, new)
+    assert set(new.rglob("*")) <= set(given)
+    (journal,) = new.rglob("journal.jsonl")
+    assert journal.stat().st_mode & 0o7777 == 0o640
+    assert journal.parent.stat().st_mode & 0o777 == 0o750
+
+
+def test_a_restore_that_failed_half_way_can_be_done_again(small: Any, monkeypatch: Any) -> None:
+    places, found, file = small
+    backup.write(file, places, found)
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "no space left")))
+        with pytest.raises(backup.BackupError, match="no space left"):
+            backup.restore(file, places.root / "new")
+    assert backup.restore(file, places.root / "new") == 3
+
+
+@pytest.mark.parametrize("kind", ["link to itself", "absolute", "above", "one name twice"])
+def test_a_file_that_no_table_wrote_is_refused_with_a_line(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "table.tar"
+    members = {"absolute": ["/etc/x"], "above": ["a/../../x"], "one name twice": ["x", "x"]}
+    with tarfile.open(file, "w") as archive:
+        for name in members.get(kind, ["x"]):
+            member = tarfile.TarInfo(name)
+            if kind == "link to itself":
+                member.type, member.linkname = tarfile.SYMTYPE, name
+            archive.addfile(member)
+        sums = "".join(f"{sha256(b'').hexdigest()}  {name}\n" for name in members.get(kind, ["x"]))
+        last = tarfile.TarInfo(backup.SUMS)
+        last.size = len(sums)
+        archive.addfile(last, io.BytesIO(sums.encode()))
+    with pytest.raises(backup.BackupError, match="not whole"):
+        backup.restore(file, tmp_path / "new")
+    assert not (tmp_path / "new").exists()

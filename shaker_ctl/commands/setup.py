@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
@@ -143,8 +144,8 @@ class SetUp:
                 continue
             name = typer.prompt(f"Login name of a {role.value}")
             number = typer.prompt("Number of the licence or badge")
-            words = ("console", "add-user", name, role.value, "--number", number)
-            self.call(*words, "--users", str(users))
+            words = ("console", "add-user", "--number", number, "--users", str(users))
+            self.call(*words, "--", name, role.value)
 
     def ask_calibration(self) -> None:
         """Measure the camera by the printed card."""
@@ -254,6 +255,7 @@ def _value(said: str, usual: Any) -> Any:
         return [word.strip() for word in said.split(",") if word.strip()]
     if isinstance(usual, bool):
         return {"true": True, "false": False}.get(said.lower(), said)
-    if isinstance(usual, int) and said.isdigit():
-        return int(said)
+    if isinstance(usual, int):
+        with suppress(ValueError):
+            return int(said)
     return said or ("" if isinstance(usual, str) else None)

@@ -115,7 +115,7 @@ def test_who_may_log_in_already_is_not_asked_for(places: Places, monkeypatch: py
     users = places.house / "users.toml"
     accounts.add(users, "fay", Role.FLOORPERSON, "a passphrase of hers", "F-100")
     asked(places, "people", said="tom\nT-200\ndan\nD-300\n")
-    assert [words[2:4] for words in called] == [("tom", "technician"), ("dan", "dealer")]
+    assert [words[-2:] for words in called] == [("tom", "technician"), ("dan", "dealer")]
 
 
 def test_a_command_that_fails_is_not_noted_as_answered(places: Places):
@@ -123,6 +123,18 @@ def test_a_command_that_fails_is_not_noted_as_answered(places: Places):
     with pytest.raises(SetupError, match="calibrate was not done"):
         asked(places, "calibration", said="300\n")
     assert "calibration" not in setup.SetUp(places).answered()
+
+
+def test_a_name_that_looks_like_an_option_adds_nobody_unsaid(places: Places):
+    told.mark_table(places, PinParameters())
+    with pytest.raises(SetupError, match="console was not done"):
+        asked(places, "people", said="--help\nF-1\n" * 3)
+
+
+@pytest.mark.parametrize("said", ["²", "9" * 5000])
+def test_a_strange_number_is_an_answer_as_any_other(places: Places, said: str):
+    asked(places, "camera.device", said=f"{said}\n")
+    assert settings.load(places.settings).camera.device == said
 
 
 # ── What is told ────────────────────────────────────────────────────────────

@@ -41,8 +41,11 @@ class Control(Door):
 
     def _listen(self, client: socket.socket) -> None:
         with client.makefile("rb") as lines:
-            if self._token and not self._is_known(client, lines.readline(MAX_LINE).strip()):
-                return
+            if self._token:
+                client.settimeout(CLIENT_PATIENCE_S)
+                if not self._is_known(client, lines.readline(MAX_LINE).strip()):
+                    return
+                client.settimeout(None)
             while line := lines.readline(MAX_LINE):
                 client.sendall(json.dumps(self._answer(line)).encode() + b"\n")
 

@@ -245,7 +245,8 @@ def _check(rig: RigFile) -> None:
     if rig.bench.door:
         host_and_port(rig.bench.door)
         token = Path(rig.bench.token)
-        if not token.is_file() or token.stat().st_size < TOKEN_LEN:
+        words = token.read_bytes().split() if token.is_file() else []
+        if len(words) != 1 or len(words[0]) < TOKEN_LEN:
             raise ValueError(
                 f"[bench] door needs token, a file of {TOKEN_LEN} characters or more: "
                 "openssl rand -hex 24 >token"

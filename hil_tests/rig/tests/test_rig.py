@@ -23,6 +23,7 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
+from hil_tests.rig import control as control_socket
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import TOKEN, Control, ask, told
@@ -390,6 +391,17 @@ def test_a_door_on_a_network_answers_whoever_knows_the_token(tmp_path, monkeypat
         monkeypatch.setenv(TOKEN, "secret of the bench")
         assert json.loads(CliRunner().invoke(app, asked).output) == {"tosses": 3}
         assert told(address, "status") == {"tosses": 3}
+    finally:
+        control.close()
+
+
+def test_a_stranger_that_says_nothing_is_let_go(monkeypatch):
+    monkeypatch.setattr(control_socket, "CLIENT_PATIENCE_S", 0.05)
+    control = Control(("127.0.0.1", 0), {}, token="secret of the bench")
+    try:
+        host, _, port = control.address.rpartition(":")
+        with socket.create_connection((host, int(port)), 5.0) as client:
+            assert client.recv(10) == b""
     finally:
         control.close()
 

@@ -7,9 +7,11 @@ Owns the addresses of these three, the menu, and the life of the two threads tha
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -159,7 +161,7 @@ class Page:
             return Response(f":root:root {{ {said} }}", media_type="text/css")
         files = {f"{sound}.mp3": house.sounds and house.sounds / f"{sound}.mp3" for sound in CUES}
         file = {**files, "logo": house.logo}.get(name)
-        if file is None or not await asyncio.to_thread(file.is_file):
+        if file is None or not await asyncio.to_thread(_is_readable, file):
             raise HTTPException(404)
         return FileResponse(file)
 
@@ -269,3 +271,7 @@ class Page:
 
     def _shown_picture(self) -> str:
         return self._sign_now().picture
+
+
+def _is_readable(file: Path) -> bool:
+    return os.path.isfile(file) and os.access(file, os.R_OK)

@@ -46,6 +46,14 @@ def test_it_has_odds_limits_house_and_rules_and_neither_menu_nor_login(tmp_path,
     made.book.stop()
 
 
+def test_a_logo_that_cannot_be_read_is_none(page, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("os.access", lambda file, how: False)  # another user's
+    (tmp_path / "logo.svg").write_text("<svg/>")
+    for logo in (tmp_path / "logo.svg", tmp_path / ("x" * 300)):
+        page._house = SignParameters(logo=logo)
+        assert _logged_in(page, "vic", "viewer").get("/sign/logo").status == 404
+
+
 def test_shares_and_faces_are_those_of_the_results_on_record(page) -> None:
     words = _logged_in(page, "vic", "viewer").get("/sign").words
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -67,6 +69,16 @@ def test_a_line_without_end_is_damage_and_takes_no_memory(
     store.path.write_bytes(content + bytes(1 << 19))
     with pytest.raises(JournalCorruptError, match="stand behind its last line"):
         DiskJournal(store.path).write(forged(head, [Entry("step", {})], lambda _: "2026-11-21"))
+
+
+def test_what_is_no_file_is_let_go_once(tmp_path: Path) -> None:
+    with pytest.raises(JournalCorruptError, match="no ordinary file") as refused:
+        Lines(tmp_path, read_only=True)
+    number = os.open(tmp_path, os.O_RDONLY)  # has the number that the refused one had
+    del refused
+    gc.collect()
+    os.fstat(number)
+    os.close(number)
 
 
 AUDITOR = r"""

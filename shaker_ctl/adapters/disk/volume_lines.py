@@ -67,7 +67,7 @@ class Lines:
                     os.fdatasync(self._file)  # what a killed writer wrote is read as kept
                 self._end = self._size = 0
         except BaseException:
-            os.close(self._file)
+            self.close()  # once: its number is soon another file's
             raise
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ from shaker_ctl.commands.journal.book import (
     require_there,
     screen,
 )
-from shaker_ctl.commands.journal.export import verify_export
+from shaker_ctl.commands.journal.export import RECORDS, verify_export
 from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError
 from shaker_ctl.quoting import visible
 
@@ -47,7 +47,8 @@ def verify(
     """
     if export is not None:
         head = verify_export(export)
-        screen.print(f"{export}: whole; head {head.sequence} {head.hash.hex()}", soft_wrap=True)
+        line = f"{export / RECORDS}: whole; head {head.sequence} {head.hash.hex()}"
+        screen.print(line, soft_wrap=True)
         return
     parameters = parameters_of(config, journal)
     require_there(parameters.path)

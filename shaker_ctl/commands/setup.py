@@ -49,7 +49,7 @@ class SetUp:
     def answered(self) -> list[str]:
         file = self.places.answered
         with changing(file):
-            return file.read_text("utf-8").split() if file.exists() else []
+            return file.read_text("utf-8", "replace").split() if file.exists() else []
 
     def note(self, name: str) -> None:
         names = list(dict.fromkeys([*self.answered(), name]))

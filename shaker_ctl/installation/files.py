@@ -36,7 +36,7 @@ def changing(path: Path) -> Iterator[None]:
 def have(path: Path, content: str, bits: int = 0o644, group: str | None = None) -> bool:
     """Have a file with this content, mode and group; whether it had to be written."""
     with changing(path):
-        if path.exists() and path.read_text("utf-8") == content:
+        if path.exists() and path.read_bytes() == content.encode():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, content, mode(bits))

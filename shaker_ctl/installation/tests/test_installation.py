@@ -137,6 +137,15 @@ def test_a_strange_number_is_an_answer_as_any_other(places: Places, said: str):
     assert settings.load(places.settings).camera.device == said
 
 
+def test_a_damaged_note_of_what_was_answered_is_asked_for_again(places: Places):
+    asked(places, said="Table 7\n")
+    for file in (places.answered, places.pins):
+        file.write_bytes(b"\xff" + file.read_bytes())
+    asked(places, said="Table 8\n")
+    assert settings.load(places.settings).service.table_name == "Table 8"
+    assert places.pins.read_bytes().isascii()
+
+
 # ── What is told ────────────────────────────────────────────────────────────
 
 

@@ -17,13 +17,8 @@ from pathlib import Path
 import shaker_ctl
 from shaker_ctl.console.grammar import ACTS
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.table_text import EVENTS
 from shaker_ctl.rules.vocabulary import FaultKind, Person, Role
-
-EVENTS = {
-    name: kind
-    for name, kind in vars(ev).items()
-    if isinstance(kind, type) and issubclass(kind, ev.Event) and kind is not ev.Event
-}
 
 _PRODUCT = Path(shaker_ctl.__file__).parent
 

@@ -33,6 +33,11 @@ def known(cls: type[T]) -> type[T]:
     return cls
 
 
+def is_recorded(cls: type) -> bool:
+    """Whether `from_record` finds this class, and not only kinds of it."""
+    return _REGISTRY.get(cls.__name__) is cls
+
+
 def from_record(plain: Plain, expected: type[T]) -> T:
     """Return what `to_record` was given. Raises PlainFormError: it names the field that is wrong.
 

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from shaker_ctl.rules import citations, effects, events, guards, phases
 from shaker_ctl.rules.events import Event
+from shaker_ctl.rules.record import is_recorded
 from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.row import Act, ByCause, Cites, Guard, Note, Row
 from shaker_ctl.rules.state import Phase, TableState
@@ -205,7 +206,7 @@ GUARD_BUILDERS = _named(guards, {"Guard": Guard})
 EVENTS: dict[str, type[Event]] = {
     name: value
     for name, value in vars(events).items()
-    if isinstance(value, type) and issubclass(value, Event) and value is not Event
+    if isinstance(value, type) and issubclass(value, Event) and is_recorded(value)
 }
 TRUTHS = {name: name for name, kind in get_type_hints(TableState).items() if kind is bool}
 """Fields of the state that a row may set by itself."""

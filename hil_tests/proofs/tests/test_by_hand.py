@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.posted import EVENTS
 from hil_tests.proofs.properties import hearing, inspections, people
 from hil_tests.proofs.tables import tables
 from hil_tests.proofs.watch import ANSWERS, SUPERVISED
@@ -16,6 +15,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Phase
+from shaker_ctl.rules.table_text import EVENTS
 from shaker_ctl.rules.vocabulary import Purpose, Timer
 from shaker_ctl.view.phase_words import PHASE_WORDS
 

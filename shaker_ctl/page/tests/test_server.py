@@ -69,7 +69,7 @@ def ask(port: int, path: str = "/") -> socket.socket:
 
 def _answer(port: int) -> bytes:
     """The beginning of an answer; nothing where the connection is closed instead."""
-    with contextlib.suppress(ConnectionError), ask(port) as line:
+    with contextlib.suppress(ConnectionError), ask(port, "/sign") as line:
         return line.recv(100)
     return b""
 

@@ -200,7 +200,7 @@ def with_undervoltage(bench: Bench) -> None:
 
 
 def with_another_pin(bench: Bench) -> None:
-    bench.edit("[gpio]\n", "[gpio]\npins.latch_release = 22\n")
+    bench.edit("[gpio.pins]\n", "[gpio.pins]\nlatch_release = 22\n")
 
 
 def with_a_console_that_is_not_there(bench: Bench) -> None:

@@ -102,7 +102,7 @@ def _valued(key: str) -> Iterator[None]:
 
 
 def _otherwise(profile: Profile, key: str) -> Profile:
-    """Return a profile with another value of a key; the same where none is lawful."""
+    """Return the profile with another lawful value of a key; unchanged where there is none."""
     section, name = key.split(".")
     told = profile.model_dump()
     for value in _others(told[section][name]["value"]):

@@ -57,7 +57,7 @@ class Form:
     """What an act did, in one sentence: said when the rules have taken it. `{values}` and other
     arguments in words."""
     did_first: str = ""
-    """The same where a second person has to say it, too."""
+    """What it did where a second person has yet to repeat it, in one sentence."""
     key: str = ""
     """What a number pad types for it."""
     is_long: bool = False

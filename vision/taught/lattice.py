@@ -1,0 +1,39 @@
+"""The nine places of a face that may have a pip, and which of them each value has.
+
+Owns: values, layouts and their likelihood. Must not know pictures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)], float)
+"""(9, 2) in spacings from the middle of a face."""
+_LAYOUTS: tuple[tuple[int, tuple[int, ...]], ...] = (
+    (1, (4,)), (2, (0, 8)), (2, (2, 6)), (3, (0, 4, 8)), (3, (2, 4, 6)), (4, (0, 2, 6, 8)),
+    (5, (0, 2, 4, 6, 8)), (6, (0, 2, 3, 5, 6, 8)), (6, (0, 1, 2, 6, 7, 8)),
+)  # fmt: skip
+VALUES = np.array([value for value, _ in _LAYOUTS])
+"""(L,) the value of each layout."""
+ON = np.array([np.isin(np.arange(len(PLACES)), on) for _, on in _LAYOUTS])
+"""(L, 9) where a layout has pips."""
+_SIGNS = np.where(ON, 1.0, -1.0)
+
+
+def best(odds: np.ndarray) -> tuple[int, float]:
+    """The layout that explains (9,) log-odds of a pip best, and its lead over another value's."""
+    scores = _SIGNS @ odds
+    at = int(scores.argmax())
+    return at, float(scores[at] - scores[VALUES != VALUES[at]].max())
+
+
+def layout_of(value: int, odds: np.ndarray) -> int:
+    """Which layout of a known value (9,) log-odds show."""
+    return int(np.where(value == VALUES, _SIGNS @ odds, -np.inf).argmax())
+
+
+def explained(odds: np.ndarray) -> np.ndarray:
+    """(...) how well the best layout explains (..., 9) log-odds against a plain floor, on which
+    there are no pips either: only a pip where none should be speaks against a layout."""
+    against = np.maximum(odds, 0)
+    return np.asarray((odds @ ON.T - against @ ~ON.T).max(axis=-1))

@@ -21,6 +21,7 @@ from hil_tests.reader import (
     sheets,
     specks,
     speed,
+    taught,
     verification,
     wrong_model,
 )
@@ -46,6 +47,7 @@ app.command("replay")(replay.main)
 app.command("specks")(specks.main)
 app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
+app.command("taught")(taught.main)
 app.command("sheets")(sheets.main)
 app.command("everything")(everything.main)
 

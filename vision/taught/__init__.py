@@ -6,10 +6,10 @@ first reader, judgement, consensus or rounds.
 
 Theory of operation. Every picture is rectified to the plane in which the tops of flat dice lie
 (`view`). There each top face is a square of one size, turned and moved, and its pips lie on one
-lattice of nine places (`lattice`). Two regressions on the colour in rings around a place say whether
-a pip is there, and whether it belongs to a top face. They know one floor, one light and one set of
-dice. A die is the pose whose nine places and square both find likeliest (`poses`). The face is then
-read from the picture itself, place by place, and each place must look like those that were taught
-(`faces`). How far a die reaches on each side of its top face says how it lies (`lie`), and what is
-neither die nor the taught floor lies there besides (`floor`).
+lattice of nine places (`lattice`). Two regressions on the colour in rings around a place say
+whether a pip is there, and whether it belongs to a top face. They know one floor, one light and one
+set of dice. A die is the pose whose nine places and square both find likeliest (`poses`). The face
+is then read from the picture itself, place by place, and each place must look like those that were
+taught (`faces`). How far a die reaches on each side of its top face says how it lies (`lie`), and
+what is neither die nor the taught floor is something else (`floor`).
 """

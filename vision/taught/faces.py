@@ -1,10 +1,10 @@
-"""What one top face shows, place by place, and whether each place looks like those that were taught.
+"""What one top face shows, place by place, and whether each place looks like the taught ones.
 
 Owns: the measurements of a face's nine places, and what is odd about one. Must not know poses.
 
-A speck or a highlight makes a place look like the other kind, but seldom just like it: each place is
-held against the taught pips or the taught plain places, and against the other places of its kind on
-the same face, which have the same light.
+A speck or a highlight makes a place look like the other kind, but seldom just like it: each place
+is held against the taught pips or the taught plain places, and against the other places of its kind
+on the same face, which have the same light.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from vision.quads import SQUARE
 from vision.taught.lattice import PLACES
 from vision.taught.regression import Usual
+from vision.taught.view import sampled_all
 
 _FACE_PX, _BORDER = 64, 6
 """Edge of a rectified face, pixels, and the part at its border that does not say its colour."""
@@ -45,9 +46,7 @@ def measured(image: np.ndarray, corners: np.ndarray, spacing: float) -> np.ndarr
     lab = cv2.cvtColor(face, cv2.COLOR_BGR2Lab).astype(np.float32)
     inner = lab[_BORDER:-_BORDER, _BORDER:-_BORDER].reshape(-1, 3)
     at = (PLACES[:, None, None] * spacing + _AROUND + 0.5) * _FACE_PX - 0.5
-    flat = at.reshape(-1, _WAYS, 2).astype(np.float32)
-    colours = cv2.remap(lab, flat, None, cv2.INTER_LINEAR).reshape(*at.shape[:3], 3)
-    colours -= np.median(inner, axis=0)
+    colours = sampled_all(lab, at) - np.median(inner, axis=0)
     uneven = [colours[:, :reach].std(axis=(1, 2)) for reach in (_INNER, len(_RADII))]
     return np.concatenate([colours.mean(axis=2).reshape(len(PLACES), -1), *uneven], axis=1)
 
@@ -59,7 +58,11 @@ def _held(rows: np.ndarray, on: np.ndarray) -> Iterator[tuple[str, int, np.ndarr
             yield name, int(place), rows[place]
             others = places[places != place]
             if len(others):
-                yield f"{name} beside the others", int(place), rows[place] - rows[others].mean(axis=0)
+                yield (
+                    f"{name} beside the others",
+                    int(place),
+                    rows[place] - rows[others].mean(axis=0),
+                )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from vision.taught.regression import Usual
-from vision.taught.view import EDGE_PX, TopView
+from vision.taught.view import EDGE_PX, Poses, TopView
 
 _BESIDE, _FAR = 0.06, 0.1
 """How far beyond a die's outline the floor begins, edges: when it is taught, and later."""
@@ -41,7 +41,9 @@ class TaughtFloor:
         """Learn from (side, side, 3) views with the (N, 3) poses of all their dice."""
         bare = [view.inside & ~view.covered(poses, _BESIDE) for _, poses in tosses]
         pairs = list(zip(tosses, bare, strict=True))
-        usual = Usual.of(np.concatenate([(lab - picture)[area][::_EACH] for (lab, _), area in pairs]))
+        usual = Usual.of(
+            np.concatenate([(lab - picture)[area][::_EACH] for (lab, _), area in pairs])
+        )
         floor = cls(picture, usual, np.inf, 0.0)
         away = np.concatenate([floor._away(lab)[area][::_EACH] for (lab, _), area in pairs])
         floor = cls(picture, usual, float(np.quantile(away, _USUAL_SHARE)), 0.0)
@@ -51,7 +53,7 @@ class TaughtFloor:
     def _away(self, lab: np.ndarray) -> np.ndarray:
         return self.usual.distance(cv2.blur(lab - self.picture, (3, 3)))
 
-    def left_over(self, view: TopView, lab: np.ndarray, poses: Sequence[np.ndarray]) -> float:
+    def left_over(self, view: TopView, lab: np.ndarray, poses: Poses) -> float:
         """The largest piece beside the dice that is not the taught floor, in dice."""
         is_odd = (self._away(lab) > self.limit) & view.inside & ~view.covered(poses, _FAR)
         mask = cv2.morphologyEx(is_odd.astype(np.uint8), cv2.MORPH_OPEN, _NOISE)

@@ -9,13 +9,18 @@ import numpy as np
 
 PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)], float)
 """(9, 2) in spacings from the middle of a face."""
-_LAYOUTS: tuple[tuple[int, tuple[int, ...]], ...] = (
-    (1, (4,)), (2, (0, 8)), (2, (2, 6)), (3, (0, 4, 8)), (3, (2, 4, 6)), (4, (0, 2, 6, 8)),
-    (5, (0, 2, 4, 6, 8)), (6, (0, 2, 3, 5, 6, 8)), (6, (0, 1, 2, 6, 7, 8)),
-)  # fmt: skip
-VALUES = np.array([value for value, _ in _LAYOUTS])
+_LAYOUTS = (
+    ("....o....",),
+    ("o.......o", "..o...o.."),
+    ("o...o...o", "..o.o.o.."),
+    ("o.o...o.o",),
+    ("o.o.o.o.o",),
+    ("o.oo.oo.o", "ooo...ooo"),
+)
+"""Of each value: which of the nine places have pips, in all its orientations."""
+VALUES = np.array([value for value, drawn in enumerate(_LAYOUTS, 1) for _ in drawn])
 """(L,) the value of each layout."""
-ON = np.array([np.isin(np.arange(len(PLACES)), on) for _, on in _LAYOUTS])
+ON = np.array([[mark == "o" for mark in one] for drawn in _LAYOUTS for one in drawn])
 """(L, 9) where a layout has pips."""
 _SIGNS = np.where(ON, 1.0, -1.0)
 
@@ -24,7 +29,7 @@ def best(odds: np.ndarray) -> tuple[int, float]:
     """The layout that explains (9,) log-odds of a pip best, and its lead over another value's."""
     scores = _SIGNS @ odds
     at = int(scores.argmax())
-    return at, float(scores[at] - scores[VALUES != VALUES[at]].max())
+    return at, float(scores[at] - scores[VALUES[at] != VALUES].max())
 
 
 def layout_of(value: int, odds: np.ndarray) -> int:

@@ -27,10 +27,12 @@ _ALONG = np.linspace(-0.36, 0.36, 9)
 """Places along a side, edges from its middle."""
 _MIN_SEEN = 3
 """Places along a side with nothing else beside them, with which the side counts."""
+_HIDDEN = 0.3
+"""Share of a place that something else may cover."""
 _NEIGHBOUR = 0.02
 """How far a neighbour is taken to reach beyond its outline, edges."""
-_BEST_NOISE = 0.012
-"""Edges; half a pixel of the view, which no side is measured better than."""
+_BEST_NOISE = 0.02
+"""Edges; two thirds of a pixel of the view: no side is measured better."""
 _LEAST_SHOWN = 0.5
 """Of a side face that a lean uncovers, at least so much is told from the floor."""
 _MAX_ODD = 12.0
@@ -105,8 +107,12 @@ class Lie:
             points = np.stack([way * n + along * t for n, t in zip(NORMALS, TANGENTS, strict=True)])
             at = (points @ turn * EDGE_PX + pose[:2]).reshape(4, -1, 2)
             shape = (4, len(_OUTWARD), len(_ALONG))
-            is_free = ~(sampled(others.astype(np.float32), at, 1.0).reshape(shape) > 0.3).any(1)
-            reaches = sampled(is_die, at).reshape(shape).sum(axis=1) * _STEP + _OUTWARD[0]
+            hidden = sampled(others.astype(np.float32), at, 1.0).reshape(shape).max(axis=1)
+            is_free = np.asarray(hidden <= _HIDDEN)
+            reaches = (
+                sampled(is_die.astype(np.float32), at).reshape(shape).sum(axis=1) * _STEP
+                + _OUTWARD[0]
+            )
             reach = np.array(
                 [
                     np.median(row[free]) if free.sum() >= _MIN_SEEN else np.nan

@@ -6,7 +6,7 @@ Owns: the order of learning. Must not know files, persons or the first reader.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from vision.taught.floor import TaughtFloor
 from vision.taught.lie import Lie
 from vision.taught.poses import PIP_RINGS, TOP_RINGS, likely, search
 from vision.taught.regression import Logistic
-from vision.taught.view import EDGE_PX, TopView, rings, sampled, turned
+from vision.taught.view import EDGE_PX, TopView, rings, sampled, sampled_all, turned
 
 _SPACINGS = np.arange(0.17, 0.321, 0.01)
 """Distances of the outer places from the middle along one axis that are tried, edges."""
@@ -72,14 +72,12 @@ def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Te
     """Learn a table from confirmed tosses; the same tosses always teach the same."""
     view, random = TopView(calibration), np.random.default_rng(seed)
     seen = [
-        _Seen(
-            view.show(toss.image), np.array([view.pose_of(c) for c in toss.corners]), toss.values
-        )
+        _Seen(view.show(toss.image), np.array([view.pose_of(c) for c in toss.corners]), toss.values)
         for toss in tosses
     ]
     spacing, seen = _oriented(seen)
     pip, top = _colours(view, seen, spacing, random)
-    face, alike, least = _faces(view, tosses, seen, spacing, pip, top)
+    face, alike, least, seen = _faces(view, tosses, seen, spacing, pip, top)
     placed = [(each.lab, each.poses) for each in seen]
     lie = Lie.taught(view, placed, random)
     floor = TaughtFloor.taught(view, lie.floor, placed)
@@ -99,7 +97,7 @@ def _oriented(seen: Sequence[_Seen]) -> tuple[float, list[_Seen]]:
     for spacing in _SPACINGS:
         rows = np.concatenate(
             [
-                np.concatenate([sampled(field, _places(pose, spacing)) for pose in toss.poses])
+                np.concatenate([sampled_all(field, _places(pose, spacing)) for pose in toss.poses])
                 for toss, field in zip(seen, fields, strict=True)
             ]
         )
@@ -138,7 +136,7 @@ def _colours(
                 is_pip |= np.hypot(own[..., 0] - x, own[..., 1] - y) < _PIP
             for _ in range(2):
                 shaken = _places(pose, spacing) + random.normal(0, _SHAKEN_PX, 2)
-                pips.append((sampled(by_pip, shaken)[0], on))
+                pips.append((sampled_all(by_pip, shaken)[0], on))
         rest = ~is_top & view.inside
         for area, many in ((is_top & ~is_pip, 60), (rest, 300)):
             chosen = random.choice(np.flatnonzero(area), many)
@@ -154,12 +152,18 @@ def _colours(
 
 
 def _faces(
-    view: TopView, tosses: Sequence[Toss], seen: Sequence[_Seen], spacing: float,
-    pip: Logistic, top: Logistic,
-) -> tuple[Logistic, Alike, float]:
-    """What the places of a face look like where the search finds it, and the score of a die."""
-    read, right, false = [], [], []
+    view: TopView,
+    tosses: Sequence[Toss],
+    seen: Sequence[_Seen],
+    spacing: float,
+    pip: Logistic,
+    top: Logistic,
+) -> tuple[Logistic, Alike, float, list[_Seen]]:
+    """What the places of a face look like where the search finds it, and the score of a die. Beside
+    it the tosses, their dice where the search finds them: later ones are measured from there."""
+    read, right, false, placed = [], [], [], []
     for toss, known in zip(tosses, seen, strict=True):
+        poses = known.poses.copy()
         maps = likely(view, known.lab, pip, top)
         for pose, score in search(maps, spacing):
             gaps = np.hypot(*(known.poses[:, :2] - pose[:2]).T)
@@ -168,11 +172,13 @@ def _faces(
                 false.append(score)
                 continue
             right.append(score)
+            poses[at] = pose
             # The square that is found may begin at another corner than the known one.
             odds = sampled(maps.pip, _places(pose, spacing))[0]
             on = lattice.ON[lattice.layout_of(known.values[at], odds)]
             read.append((faces.measured(toss.image, view.corners_of(pose), spacing), on))
+        placed.append(replace(known, poses=poses))
     worst = float(np.quantile(right, _WORST))
     least = (worst + max([*false, worst - _FAR])) / 2
     rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
-    return Logistic.fit(rows, on), Alike.taught(read), least
+    return Logistic.fit(rows, on), Alike.taught(read), least, placed

@@ -9,6 +9,7 @@ A pose is (x, y, turn): the middle of a top face in pixels of the view, and its 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -20,6 +21,9 @@ EDGE_PX = 32
 """Edge of a flat die's top face in the view, pixels."""
 _WALL = 0.02
 """Strip along the wall, in edges, that counts as wall."""
+
+Poses = Sequence[np.ndarray] | np.ndarray
+"""(3,) poses of several dice."""
 
 
 class TopView:
@@ -36,11 +40,12 @@ class TopView:
         self.inside = np.hypot(at[..., 0], at[..., 1]) < reach
         """(side, side) bool: the compartment."""
         self.pixels = np.stack([x, y], axis=-1)
-        self._map = calibration.level_px(at, calibration.die_mm).astype(np.float32)
+        seen = calibration.level_px(at, calibration.die_mm).astype(np.float32)
+        self._map = seen[..., 0].copy(), seen[..., 1].copy()
 
     def show(self, image: np.ndarray) -> np.ndarray:
         """(side, side, 3) float32, the 8-bit Lab colours of a (H, W, 3) uint8 BGR frame."""
-        view = cv2.remap(image, self._map, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        view = cv2.remap(image, *self._map, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return cv2.cvtColor(view, cv2.COLOR_BGR2Lab).astype(np.float32)
 
     def pose_of(self, corners: np.ndarray) -> np.ndarray:
@@ -79,7 +84,7 @@ class TopView:
         cv2.fillConvexPoly(canvas, np.rint(outline).astype(np.int32), 1)
         return canvas.view(bool)
 
-    def covered(self, poses: Sequence[np.ndarray], grown: float = 0.0) -> np.ndarray:
+    def covered(self, poses: Poses, grown: float = 0.0) -> np.ndarray:
         """(side, side) bool: where upright dice at these poses show."""
         canvas = np.zeros(self.inside.shape, bool)
         for pose in poses:
@@ -99,7 +104,7 @@ def ring_kernels(borders: Sequence[float]) -> list[np.ndarray]:
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     distance = np.hypot(x, y)
     discs = [np.clip(b * EDGE_PX - distance + 0.5, 0, 1) if b else 0 * distance for b in borders]
-    rings = [outer - inner for inner, outer in zip(discs, discs[1:], strict=False)]
+    rings = [outer - inner for inner, outer in pairwise(discs)]
     return [(ring / ring.sum()).astype(np.float32) for ring in rings]
 
 
@@ -112,14 +117,19 @@ def rings(picture: np.ndarray, kernels: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def sampled(field: np.ndarray, points: np.ndarray, outside: float = 0.0) -> np.ndarray:
-    """(P, N) values of a (h, w) field, or (P, N, K) of a (h, w, K) one, at (P, N, 2) points."""
-    at = points.astype(np.float32)
-    fields = field[..., None] if field.ndim == 2 else field
-    layers = [
-        cv2.remap(
-            np.ascontiguousarray(fields[..., k], np.float32), at, None, cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT, borderValue=outside,
-        )
-        for k in range(fields.shape[-1])
-    ]  # fmt: skip
-    return np.asarray(layers[0] if field.ndim == 2 else np.stack(layers, axis=-1))
+    """(P, N) values of a (h, w) float32 field at (P, N, 2) points; beyond it lies `outside`."""
+    x, y = np.moveaxis(points, -1, 0).astype(np.float32)
+    return cv2.remap(
+        field, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=outside
+    )
+
+
+def sampled_all(fields: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(..., K) values of (h, w, K) fields at (..., 2) points, all inside."""
+    most = np.array(fields.shape[1::-1]) - 2
+    at = np.clip(np.floor(points).astype(int), 0, most)
+    (x, y), part = np.moveaxis(at, -1, 0), points - at
+    u, v = np.clip(part[..., :1], 0, 1), np.clip(part[..., 1:], 0, 1)
+    upper = fields[y, x] * (1 - u) + fields[y, x + 1] * u
+    lower = fields[y + 1, x] * (1 - u) + fields[y + 1, x + 1] * u
+    return np.asarray(upper * (1 - v) + lower * v)

@@ -24,10 +24,11 @@ from vision.findings import Findings
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.shares import bounds
+from vision.table.confirmed import confirmed_toss
 from vision.table.reader import TableReader
-from vision.taught.rate import SURE
+from vision.taught.learning import Toss, teach
+from vision.taught.own_rate import SURE
 from vision.taught.reader import TaughtReader, TaughtReading
-from vision.taught.teaching import Toss, teach
 
 Values = tuple[int, ...] | None
 """What a reader says of a toss; None: it is not sure of all dice."""
@@ -80,11 +81,8 @@ def _counted(shots: Sequence[_Shot], parts: int) -> Iterator[list[str]]:
 
 
 def _confirmed(shot: _Shot) -> Toss | None:
-    dice = shot.found.model
-    if tuple(sorted(die.value for die in dice)) != shot.case.values:
-        return None
-    corners = np.array([die.corners for die in dice])
-    return Toss(shot.image, corners, tuple(die.value for die in dice))
+    frame, case = Frame(shot.image), shot.case
+    return confirmed_toss(frame, shot.found, case.values, case.calibration)
 
 
 def _stated(reading: TaughtReading) -> Values:

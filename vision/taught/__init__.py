@@ -13,3 +13,13 @@ is then read from the picture itself, place by place, and each place must look l
 taught (`faces`). How far a die reaches on each side of its top face says how it lies (`lie`), and
 what is neither die nor the taught floor is something else (`floor`).
 """
+
+from vision.taught.learning import Toss, teach
+from vision.taught.own_rate import Missed, Rate, rate
+from vision.taught.reader import TaughtDie, TaughtReader, TaughtReading
+from vision.taught.teaching import Teaching, TeachingError
+
+__all__ = [
+    "Missed", "Rate", "TaughtDie", "TaughtReader", "TaughtReading", "Teaching", "TeachingError",
+    "Toss", "rate", "teach",
+]  # fmt: skip

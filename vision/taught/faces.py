@@ -33,6 +33,8 @@ _SLACK = 1.15
 """How much farther than any taught place, each seen by the rest alone, a place may be from the
 usual. Of 231 clean path-traced tosses 7 have a place beyond; with 1.3 it is 4, and twice as many
 specks pass."""
+SIZE = 3 * len(_RADII) + 6
+"""Measurements of a place."""
 _PARTS = 4
 """Into so many parts confirmed faces are divided, each of which is held against the others."""
 
@@ -82,7 +84,8 @@ class Alike:
                 for kind, _, row in _held(rows, on):
                     if kind in usual:
                         limit[kind] = max(limit[kind], float(usual[kind].distance(row)))
-        return cls(_usual(faces), dict(limit))
+        usual = _usual(faces)
+        return cls({kind: usual[kind] for kind in limit}, dict(limit))
 
     def oddity(self, rows: np.ndarray, on: np.ndarray) -> str:
         """What is odd about a face, in words; empty: nothing."""

@@ -23,6 +23,19 @@ _USUAL_SHARE = 0.999
 _NOISE = np.ones((3, 3), np.uint8)
 
 
+def empty(view: TopView, tosses: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """The empty compartment, as tosses show it where no die lies."""
+    bare = np.stack(
+        [
+            np.where(view.covered(poses, 0.12)[..., None], np.nan, lab).astype(np.float32)
+            for lab, poses in tosses
+        ]
+    )
+    never = np.isnan(bare[..., 0]).all(axis=0)
+    bare[:, never] = np.nanmedian(bare[:, ~never], axis=(0, 1))
+    return np.asarray(np.nanmedian(bare, axis=0).round(1), np.float32)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TaughtFloor:
     """How the floor of a table looks."""

@@ -20,6 +20,8 @@ from vision.taught.regression import Logistic
 from vision.taught.view import EDGE_PX, TopView, ring_kernels, rings, sampled, turned
 
 _RINGS = ring_kernels((0.0, 0.035, 0.08, 0.14))
+SIZE = 3 * len(_RINGS) + 3
+"""Measurements of a pixel."""
 _STEP = 0.02
 _OUTWARD = np.arange(-0.12, 0.36, _STEP)
 """Places outward of a top edge at which die or floor is asked for, edges."""
@@ -60,8 +62,6 @@ class Side:
 class Lie:
     """What the table's upright dice taught of their sides."""
 
-    floor: np.ndarray
-    """(side, side, 3) float32: the empty compartment, Lab."""
     is_die: Logistic
     start: float
     slope: float
@@ -70,11 +70,11 @@ class Lie:
 
     @classmethod
     def taught(
-        cls, view: TopView, tosses: Sequence[tuple[np.ndarray, np.ndarray]],
+        cls, view: TopView, floor: np.ndarray, tosses: Sequence[tuple[np.ndarray, np.ndarray]],
         random: np.random.Generator,
     ) -> Lie:  # fmt: skip
-        """Learn from (side, side, 3) views with the (N, 3) poses of their flat dice."""
-        floor = _empty(view, tosses)
+        """Learn from (side, side, 3) views with the (N, 3) poses of their flat dice, beside that of
+        the empty compartment."""
         rows, truth = [], []
         for lab, poses in tosses:
             features = _features(lab, floor)
@@ -85,17 +85,19 @@ class Lie:
                     rows.append(features.reshape(-1, features.shape[-1])[chosen])
                     truth.append(np.full(many, is_die))
         model = Logistic.fit(np.concatenate(rows), np.concatenate(truth))
-        blank = cls(floor, model, 0.0, 0.0, 1.0)
-        sides = [side for lab, poses in tosses for side in blank.measure(view, lab, poses)]
+        blank = cls(model, 0.0, 0.0, 1.0)
+        sides = [side for lab, poses in tosses for side in blank.measure(view, lab, floor, poses)]
         reach = np.concatenate([side.reach for side in sides])
         shown = np.maximum(np.concatenate([side.shown for side in sides]), 0)
         is_seen = np.isfinite(reach)
         start, slope, noise = _line(shown[is_seen], reach[is_seen])
-        return cls(floor, model, start, slope, max(noise, _BEST_NOISE))
+        return cls(model, start, slope, max(noise, _BEST_NOISE))
 
-    def measure(self, view: TopView, lab: np.ndarray, poses: np.ndarray) -> list[Side]:
-        """The sides of the dice at (N, 3) poses in a view."""
-        odds = self.is_die.odds(_features(lab, self.floor))
+    def measure(
+        self, view: TopView, lab: np.ndarray, floor: np.ndarray, poses: np.ndarray
+    ) -> list[Side]:
+        """The sides of the dice at (N, 3) poses in a view of this floor."""
+        odds = self.is_die.odds(_features(lab, floor))
         is_die = np.where(view.inside, 1 / (1 + np.exp(-odds)), 0.0)
         measured = []
         for i, pose in enumerate(poses):
@@ -138,19 +140,6 @@ class Lie:
 def _features(lab: np.ndarray, floor: np.ndarray) -> np.ndarray:
     away = rings(lab - floor, _RINGS)
     return np.concatenate([away, rings(lab, _RINGS[:1])], axis=-1)
-
-
-def _empty(view: TopView, tosses: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The empty compartment, as tosses show it where no die lies."""
-    bare = np.stack(
-        [
-            np.where(view.covered(poses, 0.12)[..., None], np.nan, lab).astype(np.float32)
-            for lab, poses in tosses
-        ]
-    )
-    never = np.isnan(bare[..., 0]).all(axis=0)
-    bare[:, never] = np.nanmedian(bare[:, ~never], axis=(0, 1))
-    return np.asarray(np.nanmedian(bare, axis=0), np.float32)
 
 
 def _areas(view: TopView, poses: np.ndarray) -> list[tuple[np.ndarray, int, bool]]:

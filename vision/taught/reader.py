@@ -49,6 +49,7 @@ class TaughtReader:
     """Reads frames of one calibrated camera over one taught table."""
 
     def __init__(self, calibration: Calibration, teaching: Teaching) -> None:
+        teaching.check(calibration)
         self.teaching = teaching
         self._view = TopView(calibration)
 
@@ -58,7 +59,7 @@ class TaughtReader:
         lab = view.show(image)
         found = search(likely(view, lab, taught.pip, taught.top), taught.spacing)
         poses = np.array([pose for pose, score in found if score > taught.least]).reshape(-1, 3)
-        sides = taught.lie.measure(view, lab, poses)
+        sides = taught.lie.measure(view, lab, taught.floor.picture, poses)
         dice = [
             self._die(image, pose, taught.lie.odds(side))
             for pose, side in zip(poses, sides, strict=True)

@@ -1,52 +1,58 @@
-"""What a table learns from confirmed tosses, and how well it would have read them.
+"""What a table has learnt, and the one file that keeps it.
 
-Owns: the order of learning. Must not know files, persons or the first reader.
+Owns: the parts of a teaching, the file's form, and what a file must be before anything is made of
+it. Must not know how anything was learnt, where files lie, nor who signs them.
+
+The file is one JSON text of names and numbers. Every array must have the size that it has in this
+version, and every number must be one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.taught import faces, lattice
+from vision.errors import VisionError
+from vision.taught import faces, lie
 from vision.taught.faces import Alike
 from vision.taught.floor import TaughtFloor
 from vision.taught.lie import Lie
-from vision.taught.poses import PIP_RINGS, TOP_RINGS, likely, search
-from vision.taught.regression import Logistic
-from vision.taught.view import EDGE_PX, TopView, rings, sampled, sampled_all, turned
+from vision.taught.poses import PIP_RINGS, TOP_RINGS
+from vision.taught.regression import Logistic, Usual
+from vision.taught.view import TopView
 
-_SPACINGS = np.arange(0.17, 0.321, 0.01)
-"""Distances of the outer places from the middle along one axis that are tried, edges."""
-_TOP, _PIP = 0.48, 0.09
-"""Reach of a top face, and of a pip, from the middle; nearer pixels are no sure plain ones."""
-_SHAKEN_PX = 0.5
-"""How far a place is moved at random, for the search does not meet it exactly."""
-_FOUND = 0.2
-"""Largest distance, edges, between a confirmed die and where the search finds it."""
-_WORST, _FAR = 0.02, 30.0
-"""A die scores above halfway between this quantile of the confirmed dice and the best of what is
-none, or of so much less if nothing else scores."""
+FORM = "taught dice 1"
+"""Names the form; it changes with what is kept."""
+MAX_BYTES = 8_000_000
+"""Size beyond which a file is no teaching. That of a large compartment has a megabyte."""
+_MOST = 1e9
+"""No number of a teaching is as large."""
+_SIZES = {
+    "pip": 3 * len(PIP_RINGS), "top": 3 * len(TOP_RINGS), "face": faces.SIZE, "is_die": lie.SIZE,
+}  # fmt: skip
+"""Features of each regression."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Toss:
-    """A confirmed toss of flat dice."""
+class TeachingError(VisionError):
+    """A teaching cannot be used: the table is taught again."""
 
-    image: np.ndarray
-    """(H, W, 3) uint8, BGR."""
-    corners: np.ndarray
-    """(N, 4, 2) frame pixels: the top faces, clockwise."""
-    values: tuple[int, ...]
+
+def digest_of(calibration: Calibration) -> str:
+    """What names a calibration: a teaching is of one camera at one place."""
+    return hashlib.sha256(repr(calibration).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Teaching:
     """What a table has learnt."""
 
+    calibration: str
+    """Digest of the calibration that it was taught under."""
     pip: Logistic
     top: Logistic
     face: Logistic
@@ -57,128 +63,86 @@ class Teaching:
     least: float
     """Score above which a pose is a die."""
 
+    def to_bytes(self) -> bytes:
+        """The file of it."""
+        models = (self.pip, self.top, self.face, self.lie.is_die)
+        plain = {
+            "form": FORM,
+            "calibration": self.calibration,
+            "models": {
+                name: [model.mean.tolist(), model.spread.tolist(), model.weights.tolist()]
+                for name, model in zip(_SIZES, models, strict=True)
+            },
+            "alike": {
+                kind: [usual.mean.tolist(), usual.inverse.tolist(), self.alike.limit[kind]]
+                for kind, usual in self.alike.usual.items()
+            },
+            "lie": [self.lie.start, self.lie.slope, self.lie.noise],
+            "floor": [
+                self.floor.usual.mean.tolist(), self.floor.usual.inverse.tolist(),
+                self.floor.limit, self.floor.most,
+            ],
+            "picture": self.floor.picture.round(1).astype(float).tolist(),
+            "die": [self.spacing, self.least],
+        }  # fmt: skip
+        return json.dumps(plain, allow_nan=False).encode()
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """A confirmed toss in the view."""
+    @classmethod
+    def from_bytes(cls, data: bytes, calibration: Calibration) -> Teaching:
+        """What a file says of the table with this calibration. Raises TeachingError where it is
+        damaged, or of another calibration."""
+        if len(data) > MAX_BYTES:
+            raise TeachingError(f"{len(data)} bytes are no teaching: teach the table again")
+        try:
+            read = json.loads(data)
+            if read["form"] != FORM:
+                raise ValueError(f"its form is not {FORM!r}")
+            made = _made(read, TopView(calibration).inside.shape)
+        except (LookupError, TypeError, ValueError, RecursionError, AttributeError) as error:
+            raise TeachingError(
+                f"the teaching is damaged: {error}; teach the table again"
+            ) from error
+        made.check(calibration)
+        return made
 
-    lab: np.ndarray
-    poses: np.ndarray
-    values: tuple[int, ...]
-    layouts: tuple[int, ...] = ()
-
-
-def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Teaching:
-    """Learn a table from confirmed tosses; the same tosses always teach the same."""
-    view, random = TopView(calibration), np.random.default_rng(seed)
-    seen = [
-        _Seen(view.show(toss.image), np.array([view.pose_of(c) for c in toss.corners]), toss.values)
-        for toss in tosses
-    ]
-    spacing, seen = _oriented(seen)
-    pip, top = _colours(view, seen, spacing, random)
-    face, alike, least, seen = _faces(view, tosses, seen, spacing, pip, top)
-    placed = [(each.lab, each.poses) for each in seen]
-    lie = Lie.taught(view, placed, random)
-    floor = TaughtFloor.taught(view, lie.floor, placed)
-    return Teaching(pip, top, face, alike, lie, floor, spacing, least)
-
-
-def _places(pose: np.ndarray, spacing: float) -> np.ndarray:
-    """(1, 9, 2) pixels of the view."""
-    return np.asarray(lattice.PLACES * spacing * EDGE_PX @ turned(pose) + pose[:2])[None]
-
-
-def _oriented(seen: Sequence[_Seen]) -> tuple[float, list[_Seen]]:
-    """The spacing at which pips and plain places differ most, and the layout of each die there."""
-    fields = [rings(toss.lab, PIP_RINGS) for toss in seen]
-    values = [value for toss in seen for value in toss.values]
-    best: tuple[float, float, list[int]] = (-np.inf, 0.0, [])
-    for spacing in _SPACINGS:
-        rows = np.concatenate(
-            [
-                np.concatenate([sampled_all(field, _places(pose, spacing)) for pose in toss.poses])
-                for toss, field in zip(seen, fields, strict=True)
-            ]
-        )
-        # At first a pip is what differs from most of the face.
-        odds = np.abs(rows[..., :3] - np.median(rows[..., :3], axis=1, keepdims=True)).sum(axis=2)
-        odds -= odds.mean(axis=1, keepdims=True)
-        for _ in range(2):
-            layouts = [lattice.layout_of(v, o) for v, o in zip(values, odds, strict=True)]
-            on = lattice.ON[layouts]
-            model = Logistic.fit(rows.reshape(-1, rows.shape[-1]), on.ravel())
-            odds = model.odds(rows)
-        worth = -float(np.log1p(np.exp(np.where(on, -odds, odds))).mean())
-        if worth > best[0]:
-            best = worth, float(spacing), layouts
-    left = iter(best[2])
-    return best[1], [
-        _Seen(toss.lab, toss.poses, toss.values, tuple(next(left) for _ in toss.values))
-        for toss in seen
-    ]
+    def check(self, calibration: Calibration) -> None:
+        """Raise TeachingError if it is of another calibration."""
+        if self.calibration != digest_of(calibration):
+            raise TeachingError("the camera was measured anew since: teach the table again")
 
 
-def _colours(
-    view: TopView, seen: Sequence[_Seen], spacing: float, random: np.random.Generator
-) -> tuple[Logistic, Logistic]:
-    """What a pip and what a top face look like, against all else that the tosses show."""
-    pips: list[tuple[np.ndarray, np.ndarray]] = []
-    tops: list[tuple[np.ndarray, np.ndarray]] = []
-    for toss in seen:
-        by_pip, by_top = rings(toss.lab, PIP_RINGS), rings(toss.lab, TOP_RINGS)
-        is_top, is_pip = np.zeros_like(view.inside), np.zeros_like(view.inside)
-        for pose, layout in zip(toss.poses, toss.layouts, strict=True):
-            on = lattice.ON[layout]
-            own = (view.pixels - pose[:2]) @ turned(pose).T / EDGE_PX
-            is_top |= np.abs(own).max(axis=-1) < _TOP
-            for x, y in lattice.PLACES[on] * spacing:
-                is_pip |= np.hypot(own[..., 0] - x, own[..., 1] - y) < _PIP
-            for _ in range(2):
-                shaken = _places(pose, spacing) + random.normal(0, _SHAKEN_PX, 2)
-                pips.append((sampled_all(by_pip, shaken)[0], on))
-        rest = ~is_top & view.inside
-        for area, many in ((is_top & ~is_pip, 60), (rest, 300)):
-            chosen = random.choice(np.flatnonzero(area), many)
-            pips.append((by_pip.reshape(-1, by_pip.shape[-1])[chosen], np.zeros(many, bool)))
-        for area, many, is_die in ((is_top, 250, True), (rest, 350, False)):
-            chosen = random.choice(np.flatnonzero(area), many)
-            tops.append((by_top.reshape(-1, by_top.shape[-1])[chosen], np.full(many, is_die)))
-    pip, top = (
-        Logistic.fit(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
-        for pairs in (pips, tops)
-    )
-    return pip, top
+def _made(read: Any, side: tuple[int, ...]) -> Teaching:
+    models = {
+        name: Logistic(*_arrays(read["models"][name], (size,), (size,), (2 * size + 1,)))
+        for name, size in _SIZES.items()
+    }
+    if not all((model.spread > 0).all() for model in models.values()):
+        raise ValueError("a spread of nothing")
+    size = faces.SIZE
+    alike = {
+        kind: _arrays(parts, (size,), (size, size), ()) for kind, parts in read["alike"].items()
+    }
+    if not all(limit > 0 for _, _, limit in alike.values()):
+        raise ValueError("a limit of nothing")
+    mean, inverse, limit, most = _arrays(read["floor"], (3,), (3, 3), (), ())
+    (picture,) = _arrays([read["picture"]], (*side, 3))
+    return Teaching(
+        str(read["calibration"]), models["pip"], models["top"], models["face"],
+        Alike(
+            {kind: Usual(*parts[:2]) for kind, parts in alike.items()},
+            {kind: float(parts[2]) for kind, parts in alike.items()},
+        ),
+        Lie(models["is_die"], *map(float, _arrays(read["lie"], (), (), ()))),
+        TaughtFloor(picture.astype(np.float32), Usual(mean, inverse), float(limit), float(most)),
+        *map(float, _arrays(read["die"], (), ())),
+    )  # fmt: skip
 
 
-def _faces(
-    view: TopView,
-    tosses: Sequence[Toss],
-    seen: Sequence[_Seen],
-    spacing: float,
-    pip: Logistic,
-    top: Logistic,
-) -> tuple[Logistic, Alike, float, list[_Seen]]:
-    """What the places of a face look like where the search finds it, and the score of a die. Beside
-    it the tosses, their dice where the search finds them: later ones are measured from there."""
-    read, right, false, placed = [], [], [], []
-    for toss, known in zip(tosses, seen, strict=True):
-        poses = known.poses.copy()
-        maps = likely(view, known.lab, pip, top)
-        for pose, score in search(maps, spacing):
-            gaps = np.hypot(*(known.poses[:, :2] - pose[:2]).T)
-            at = int(gaps.argmin())
-            if gaps[at] > _FOUND * EDGE_PX:
-                false.append(score)
-                continue
-            right.append(score)
-            poses[at] = pose
-            # The square that is found may begin at another corner than the known one.
-            odds = sampled(maps.pip, _places(pose, spacing))[0]
-            on = lattice.ON[lattice.layout_of(known.values[at], odds)]
-            read.append((faces.measured(toss.image, view.corners_of(pose), spacing), on))
-        placed.append(replace(known, poses=poses))
-    worst = float(np.quantile(right, _WORST))
-    least = (worst + max([*false, worst - _FAR])) / 2
-    rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
-    return Logistic.fit(rows, on), Alike.taught(read), least, placed
+def _arrays(plain: Any, *shapes: tuple[int, ...]) -> list[np.ndarray]:
+    """Arrays of these shapes. Raises ValueError where they have others, or no numbers."""
+    arrays = [np.array(each, np.float64) for each in plain]
+    if [array.shape for array in arrays] != list(shapes):
+        raise ValueError(f"an array that is not {shapes} large")
+    if not all((np.abs(array) < _MOST).all() for array in arrays):
+        raise ValueError("a number that is none")
+    return arrays

@@ -1,15 +1,16 @@
 """A reader taught by drawn tosses: it finds, reads and doubts the dice it was taught, no others."""
 
 from collections import Counter
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
 from vision.calibration import Calibration
-from vision.taught.rate import UPRIGHT, Missed, Rate, rate, why_missed
-from vision.taught.reader import TaughtReader
-from vision.taught.teaching import Toss, teach
+from vision.taught import Missed, Rate, TaughtReader, Teaching, TeachingError, Toss, rate, teach
+from vision.taught.own_rate import UPRIGHT, why_missed
+from vision.taught.teaching import MAX_BYTES
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, draw
 
 TAUGHT = 12
@@ -20,7 +21,7 @@ APART_MM = 25.0
 def toss_of(seed, look=WHITE, tilt_deg=0.0):
     """Three dice somewhere, apart from each other; the first leans."""
     random = np.random.default_rng(seed)
-    places = []
+    places: list[np.ndarray] = []
     while len(places) < 3:
         place = random.uniform(-REACH_MM, REACH_MM, 2)
         is_free = all(np.hypot(*(place - other)) > APART_MM for other in places)
@@ -29,8 +30,8 @@ def toss_of(seed, look=WHITE, tilt_deg=0.0):
     turns, values = random.uniform(0, 90, 3), random.integers(1, 7, 3)
     axis = float(random.uniform(0, 360))
     return [
-        Die(*place, float(turn), int(value), tilt_deg if i == 0 else 0.0, axis, look=look)
-        for i, (place, turn, value) in enumerate(zip(places, turns, values, strict=True))
+        Die(float(x), float(y), float(turn), int(value), tilt_deg * (i == 0), axis, look=look)
+        for i, ((x, y), turn, value) in enumerate(zip(places, turns, values, strict=True))
     ]
 
 
@@ -137,8 +138,8 @@ def test_the_same_tosses_teach_the_same():
 @pytest.fixture
 def few(monkeypatch):
     """So many tosses are enough, in three parts instead of ten: a test must not take minutes."""
-    monkeypatch.setattr("vision.taught.rate._PARTS", 3)
-    monkeypatch.setattr("vision.taught.rate.MIN_TOSSES", 18)
+    monkeypatch.setattr("vision.taught.own_rate._PARTS", 3)
+    monkeypatch.setattr("vision.taught.own_rate.MIN_TOSSES", 18)
     return range(18)
 
 
@@ -190,3 +191,45 @@ def test_a_frame_of_another_calibration_is_searched_in_its_own_view():
     dice = toss_of(500)
     seen = TaughtReader(small, teach(small, tosses)).read(draw(dice, small)).dice
     assert [die.value for die in seen] == [d.value for d in sorted(dice, key=lambda die: die.x)]
+
+
+# ── The file of a teaching ──────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def kept(white):
+    return white.teaching.to_bytes()
+
+
+def test_a_teaching_reads_the_same_from_its_file(white, kept):
+    again = TaughtReader(TABLE, Teaching.from_bytes(kept, TABLE))
+    assert again.teaching.to_bytes() == kept
+    picture = shown(toss_of(600))
+    one, other = white.read(picture), again.read(picture)
+    assert [(d.value, d.margin, d.flat) for d in one.dice] == [
+        (d.value, pytest.approx(d.margin), pytest.approx(d.flat)) for d in other.dice
+    ]
+    assert other.left_over == pytest.approx(one.left_over)
+
+
+def test_a_damaged_file_is_no_teaching(kept):
+    damages = [
+        b"", b"{}", b"[]", kept[:-1], b"[" * 100_000, b" " * (MAX_BYTES + 1),
+        kept.replace(b"taught dice 1", b"taught dice 2"),
+        kept.replace(b'"die": [', b'"die": [1e300, '), kept.replace(b'"die": [', b'"die": [NaN, '),
+        kept.replace(b'"die": [', b'"die": ["a", '), kept.replace(b'"die"', b'"dye"'),
+        kept.replace(b'"pip": [[', b'"pip": [[1.0, '), kept.replace(b'"lie": [', b'"lie": [1e300'),
+        kept.replace(b'"picture": [[[', b'"picture": [[[1.0, '),
+    ]  # fmt: skip
+    for damaged in damages:
+        assert damaged != kept
+        with pytest.raises(TeachingError, match="teach the table again"):
+            Teaching.from_bytes(damaged, TABLE)
+
+
+def test_a_teaching_is_of_one_calibration(white):
+    other = replace(TABLE, k1=TABLE.k1 + 1e-4)
+    with pytest.raises(TeachingError, match="measured anew"):
+        TaughtReader(other, white.teaching)
+    with pytest.raises(TeachingError, match="measured anew"):
+        Teaching.from_bytes(white.teaching.to_bytes(), other)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from vision.calibration import Calibration
+from vision.taught.learning import Toss, teach
 from vision.taught.reader import TaughtReader, TaughtReading
-from vision.taught.teaching import Toss, teach
 
 MIN_TOSSES = 30
 """Fewest confirmed tosses that say anything of a rate near `ENOUGH`."""

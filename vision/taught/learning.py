@@ -1,0 +1,174 @@
+"""What a table learns from confirmed tosses.
+
+Owns: the order of learning. Must not know files, persons or the first reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision.calibration import Calibration
+from vision.taught import faces, lattice
+from vision.taught.faces import Alike
+from vision.taught.floor import TaughtFloor, empty
+from vision.taught.lie import Lie
+from vision.taught.poses import PIP_RINGS, TOP_RINGS, likely, search
+from vision.taught.regression import Logistic
+from vision.taught.teaching import Teaching, digest_of
+from vision.taught.view import EDGE_PX, TopView, rings, sampled, sampled_all, turned
+
+_SPACINGS = np.arange(0.17, 0.321, 0.01)
+"""Distances of the outer places from the middle along one axis that are tried, edges."""
+_TOP, _PIP = 0.48, 0.09
+"""Reach of a top face, and of a pip, from the middle; nearer pixels are no sure plain ones."""
+_SHAKEN_PX = 0.5
+"""How far a place is moved at random, for the search does not meet it exactly."""
+_FOUND = 0.2
+"""Largest distance, edges, between a confirmed die and where the search finds it."""
+_WORST, _FAR = 0.02, 30.0
+"""A die scores above halfway between this quantile of the confirmed dice and the best of what is
+none, or of so much less if nothing else scores."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Toss:
+    """A confirmed toss of flat dice."""
+
+    image: np.ndarray
+    """(H, W, 3) uint8, BGR."""
+    corners: np.ndarray
+    """(N, 4, 2) frame pixels: the top faces, clockwise."""
+    values: tuple[int, ...]
+    """In the order of `corners`."""
+    right: np.ndarray | None = None
+    """What the right lens of a stereo camera shows, as large as `image`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """A confirmed toss in the view."""
+
+    lab: np.ndarray
+    poses: np.ndarray
+    values: tuple[int, ...]
+    layouts: tuple[int, ...] = ()
+
+
+def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Teaching:
+    """Learn a table from confirmed tosses; the same tosses always teach the same."""
+    view, random = TopView(calibration), np.random.default_rng(seed)
+    seen = [
+        _Seen(view.show(toss.image), np.array([view.pose_of(c) for c in toss.corners]), toss.values)
+        for toss in tosses
+    ]
+    spacing, seen = _oriented(seen)
+    pip, top = _colours(view, seen, spacing, random)
+    face, alike, least, seen = _faces(view, tosses, seen, spacing, pip, top)
+    placed = [(each.lab, each.poses) for each in seen]
+    bare = empty(view, placed)
+    sides = Lie.taught(view, bare, placed, random)
+    floor = TaughtFloor.taught(view, bare, placed)
+    return Teaching(digest_of(calibration), pip, top, face, alike, sides, floor, spacing, least)
+
+
+def _places(pose: np.ndarray, spacing: float) -> np.ndarray:
+    """(1, 9, 2) pixels of the view."""
+    return np.asarray(lattice.PLACES * spacing * EDGE_PX @ turned(pose) + pose[:2])[None]
+
+
+def _oriented(seen: Sequence[_Seen]) -> tuple[float, list[_Seen]]:
+    """The spacing at which pips and plain places differ most, and the layout of each die there."""
+    fields = [rings(toss.lab, PIP_RINGS) for toss in seen]
+    values = [value for toss in seen for value in toss.values]
+    best: tuple[float, float, list[int]] = (-np.inf, 0.0, [])
+    for spacing in _SPACINGS:
+        rows = np.concatenate(
+            [
+                np.concatenate([sampled_all(field, _places(pose, spacing)) for pose in toss.poses])
+                for toss, field in zip(seen, fields, strict=True)
+            ]
+        )
+        # At first a pip is what differs from most of the face.
+        odds = np.abs(rows[..., :3] - np.median(rows[..., :3], axis=1, keepdims=True)).sum(axis=2)
+        odds -= odds.mean(axis=1, keepdims=True)
+        for _ in range(2):
+            layouts = [lattice.layout_of(v, o) for v, o in zip(values, odds, strict=True)]
+            on = lattice.ON[layouts]
+            model = Logistic.fit(rows.reshape(-1, rows.shape[-1]), on.ravel())
+            odds = model.odds(rows)
+        worth = -float(np.log1p(np.exp(np.where(on, -odds, odds))).mean())
+        if worth > best[0]:
+            best = worth, float(spacing), layouts
+    left = iter(best[2])
+    return best[1], [
+        _Seen(toss.lab, toss.poses, toss.values, tuple(next(left) for _ in toss.values))
+        for toss in seen
+    ]
+
+
+def _colours(
+    view: TopView, seen: Sequence[_Seen], spacing: float, random: np.random.Generator
+) -> tuple[Logistic, Logistic]:
+    """What a pip and what a top face look like, against all else that the tosses show."""
+    pips: list[tuple[np.ndarray, np.ndarray]] = []
+    tops: list[tuple[np.ndarray, np.ndarray]] = []
+    for toss in seen:
+        by_pip, by_top = rings(toss.lab, PIP_RINGS), rings(toss.lab, TOP_RINGS)
+        is_top, is_pip = np.zeros_like(view.inside), np.zeros_like(view.inside)
+        for pose, layout in zip(toss.poses, toss.layouts, strict=True):
+            on = lattice.ON[layout]
+            own = (view.pixels - pose[:2]) @ turned(pose).T / EDGE_PX
+            is_top |= np.abs(own).max(axis=-1) < _TOP
+            for x, y in lattice.PLACES[on] * spacing:
+                is_pip |= np.hypot(own[..., 0] - x, own[..., 1] - y) < _PIP
+            for _ in range(2):
+                shaken = _places(pose, spacing) + random.normal(0, _SHAKEN_PX, 2)
+                pips.append((sampled_all(by_pip, shaken)[0], on))
+        rest = ~is_top & view.inside
+        for area, many in ((is_top & ~is_pip, 60), (rest, 300)):
+            chosen = random.choice(np.flatnonzero(area), many)
+            pips.append((by_pip.reshape(-1, by_pip.shape[-1])[chosen], np.zeros(many, bool)))
+        for area, many, is_die in ((is_top, 250, True), (rest, 350, False)):
+            chosen = random.choice(np.flatnonzero(area), many)
+            tops.append((by_top.reshape(-1, by_top.shape[-1])[chosen], np.full(many, is_die)))
+    pip, top = (
+        Logistic.fit(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
+        for pairs in (pips, tops)
+    )
+    return pip, top
+
+
+def _faces(
+    view: TopView,
+    tosses: Sequence[Toss],
+    seen: Sequence[_Seen],
+    spacing: float,
+    pip: Logistic,
+    top: Logistic,
+) -> tuple[Logistic, Alike, float, list[_Seen]]:
+    """What the places of a face look like where the search finds it, and the score of a die. Beside
+    it the tosses, their dice where the search finds them: later ones are measured from there."""
+    read, right, false, placed = [], [], [], []
+    for toss, known in zip(tosses, seen, strict=True):
+        poses = known.poses.copy()
+        maps = likely(view, known.lab, pip, top)
+        for pose, score in search(maps, spacing):
+            gaps = np.hypot(*(known.poses[:, :2] - pose[:2]).T)
+            at = int(gaps.argmin())
+            if gaps[at] > _FOUND * EDGE_PX:
+                false.append(score)
+                continue
+            right.append(score)
+            poses[at] = pose
+            # The square that is found may begin at another corner than the known one.
+            odds = sampled(maps.pip, _places(pose, spacing))[0]
+            on = lattice.ON[lattice.layout_of(known.values[at], odds)]
+            read.append((faces.measured(toss.image, view.corners_of(pose), spacing), on))
+        placed.append(replace(known, poses=poses))
+    worst = float(np.quantile(right, _WORST))
+    least = (worst + max([*false, worst - _FAR])) / 2
+    rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
+    return Logistic.fit(rows, on), Alike.taught(read), least, placed

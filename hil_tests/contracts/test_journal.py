@@ -70,6 +70,11 @@ def parameters(tmp_path: Path) -> JournalParameters:
     )
 
 
+def only_main_keeps(parameters: JournalParameters) -> JournalParameters:
+    """The same, where no record is kept by the second copy alone."""
+    return parameters.model_copy(update={"kept_by_either": False})
+
+
 def filled(parameters: JournalParameters, main: int, second: int) -> None:
     """Found both copies and write so many records to each."""
     opened = open_copies(parameters)
@@ -303,13 +308,25 @@ def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(
     opened.close()
 
 
+def test_a_main_copy_that_stalled_is_caught_up_and_said(parameters: JournalParameters) -> None:
+    filled(parameters, 33, 40)
+    opened = open_copies(parameters)
+    assert [n.trouble for n in opened.notices] == [Trouble.MAIN_LATE]
+    assert opened.second is not None
+    assert list(opened.main.read()) == list(opened.second.read())
+    assert opened.main.head().sequence == 40
+    opened.close()
+
+
 @pytest.mark.parametrize(
     ("main", "second", "code"),
-    [(33, 40, "journal-cut"), (400, 40, "journal-second-behind")],
+    [(33, 40, "journal-cut"), (40, 400, "journal-cut"), (400, 40, "journal-second-behind")],
 )
 def test_copies_that_differ_by_more_halt_the_table(
     parameters: JournalParameters, main: int, second: int, code: str
 ) -> None:
+    if main == 33:
+        parameters = only_main_keeps(parameters)
     filled(parameters, main, second)
     with pytest.raises(JournalCorruptError) as caught:
         open_copies(parameters)
@@ -406,7 +423,7 @@ def test_a_survey_changes_no_byte(crashed: bytes_cut.Crashed) -> None:
     assert [file.read_bytes() for file in files] == before
 
 
-@pytest.mark.parametrize(("main", "found"), [(5, []), (4, [Trouble.MAIN_CUT])])
+@pytest.mark.parametrize(("main", "found"), [(5, []), (4, [Trouble.MAIN_LATE])])
 def test_a_survey_beside_a_table_that_plays_knows_a_longer_copy_from_a_cut_one(
     parameters: JournalParameters,
     monkeypatch: pytest.MonkeyPatch,
@@ -468,18 +485,26 @@ def test_a_killed_services_journal_opens_whole(crashed: bytes_cut.Crashed) -> No
     assert bytes_cut.verdict(crashed.parameters, crashed.records) == "sound"
 
 
+@pytest.mark.parametrize("either", [False, True])
 @pytest.mark.parametrize("which", bytes_cut.FILES)
 def test_a_cut_is_never_taken_for_a_shorter_journal(
-    crashed: bytes_cut.Crashed, fast_path: Path, which: str
+    crashed: bytes_cut.Crashed, fast_path: Path, which: str, *, either: bool
 ) -> None:
-    """Each boundary of a page, and every 61st byte of the last records between.
+    """Each boundary of a page, and every 61st byte of the last records between. Where either copy
+    keeps, a start puts back from the second what is cut off the main one.
 
     Every byte: `python -m hil_tests.reliability.bytes_cut`.
     """
+    if not either:
+        parameters = only_main_keeps(crashed.parameters)
+        crashed = bytes_cut.Crashed(parameters, crashed.records)
     places = bytes_cut.last_bytes(crashed, which, every=61)
     seen = Counter(bytes_cut.cut(crashed, which, at, fast_path / "trial") for at in places)
     assert "silent" not in seen, seen
-    assert seen.total() - seen["sound"] > 50, seen
+    if either and which == "main":
+        assert seen["sound"] > 50, seen
+    else:
+        assert seen.total() - seen["sound"] > 50, seen
 
 
 @pytest.mark.parametrize("which", bytes_cut.FILES)

@@ -445,8 +445,12 @@ def test_the_last_volume_cut_off_is_a_cut_journal(parameters: JournalParameters)
     both(parameters, 3)
     volume_path(parameters.path, 3).unlink()
     with pytest.raises(JournalCorruptError) as caught:
-        open_copies(parameters)
+        open_copies(parameters.model_copy(update={"kept_by_either": False}))
     assert caught.value.code == "journal-cut"
+    with closing(open_copies(parameters)) as opened:
+        assert [each.trouble.value for each in opened.notices] == ["journal-main-late"]
+        assert opened.main.volume == 3
+        assert opened.main.verify()[1] is None
 
 
 def test_what_a_newer_program_wrote_is_refused_with_a_line(

@@ -160,10 +160,11 @@ def trial(crashed: Crashed, folder: Path) -> JournalParameters:
     """A fresh copy of both, to be damaged."""
     shutil.rmtree(folder, ignore_errors=True)
     assert crashed.parameters.second is not None
-    return JournalParameters(
-        path=as_a_crash_leaves_it(crashed.parameters.path, folder),
-        second=as_a_crash_leaves_it(crashed.parameters.second, folder / "second"),
-    )
+    copies = {
+        "path": as_a_crash_leaves_it(crashed.parameters.path, folder),
+        "second": as_a_crash_leaves_it(crashed.parameters.second, folder / "second"),
+    }
+    return crashed.parameters.model_copy(update=copies)
 
 
 def verdict(parameters: JournalParameters, records: list[Record]) -> str:

@@ -44,7 +44,15 @@ class JournalParameters(Parameters):
     """
 
     second_lag_s: float = bounded(10.0, at_least=1.0, at_most=600.0)
-    """Longest time, in seconds, that the second copy may lag behind before it is a named fault."""
+    """Longest time, in seconds, that one copy may lag behind the other before it is a named fault.
+    """
+
+    kept_by_either: bool = True
+    """True: a record counts as kept once the first of two media has it, so that a card or stick
+    that stalls for seconds delays no lamp. A start catches up the copy that is behind. False: only
+    the main copy keeps, and one that ends before the second halts the start. Without a second copy
+    it has no effect.
+    """
 
     media_wait_s: float = bounded(90.0, at_least=0.0, at_most=600.0)
     """How long, in seconds, a start waits for the medium of a copy that is not there. Then it ends

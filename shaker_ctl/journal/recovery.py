@@ -3,9 +3,10 @@
 Owns the comparison after every start. It never mends anything: it says what was found, whether the
 table may play, and the remedy. It must not read files; it is told heads and hashes.
 
-The main copy is written first and releases commands; the second follows. So the second may end
-earlier, by what was on its way, and never later: a main copy that ends before the second has lost
-its tail. What the lamp box remembers proves the same, and more: `journal.box_memory`.
+Where the main copy is written first and releases commands, the second may end earlier, by what was
+on its way, and never later: a main copy that ends before the second has lost its tail. Where either
+copy keeps a record (`kept_by_either`), either may end earlier by so much; what it lacks the other
+has. What the lamp box remembers proves the end of both: `journal.box_memory`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import Damage, Head
 
 IN_FLIGHT = 256
-"""Records by which the second copy may be behind after an interruption and be caught up by itself.
-More is a medium that had stopped working. A round makes 13 to 16."""
+"""Records by which a copy may be behind after an interruption and be caught up by itself. More is
+a medium that had stopped working. A round makes 13 to 16."""
 
 
 class Trouble(Enum):
@@ -31,6 +32,7 @@ class Trouble(Enum):
     SECOND_MISSING = "journal-second-missing"
     SECOND_BEHIND = "journal-second-behind"
     SECOND_LATE = "journal-second-late"
+    MAIN_LATE = "journal-main-late"
     MAIN_CUT = "journal-cut"
     FORKED = "journal-forked"
     LAMP_AHEAD = "journal-cut-lamp"
@@ -92,7 +94,11 @@ FETCH = (
 
 
 def compare(
-    main: CopyState, second: CopyState | None, *, second_at: Path | None
+    main: CopyState,
+    second: CopyState | None,
+    *,
+    second_at: Path | None,
+    kept_by_either: bool = False,
 ) -> list[RecoveryFinding]:
     """Return everything wrong, the worst first; nothing where both tell one story.
 
@@ -109,7 +115,7 @@ def compare(
     if second.damage is not None:
         findings.append(_damaged(Trouble.SECOND_DAMAGED, second.damage, REBUILD_SECOND))
     if main.damage is None and second.damage is None:
-        findings += _compare_sound(main, second)
+        findings += _compare_sound(main, second, IN_FLIGHT if kept_by_either else 0)
     return findings
 
 
@@ -117,7 +123,7 @@ def _damaged(trouble: Trouble, damage: Damage, remedy: str) -> RecoveryFinding:
     return RecoveryFinding(trouble, damage.line(), remedy, halts=True, file=damage.where)
 
 
-def _compare_sound(main: CopyState, second: CopyState) -> list[RecoveryFinding]:
+def _compare_sound(main: CopyState, second: CopyState, main_may_lack: int) -> list[RecoveryFinding]:
     shorter = min(main.head.sequence, second.head.sequence)
     if main.hash_at(shorter) != second.hash_at(shorter):
         text = (
@@ -126,6 +132,9 @@ def _compare_sound(main: CopyState, second: CopyState) -> list[RecoveryFinding]:
         )
         return [RecoveryFinding(Trouble.FORKED, text, REBUILD_MAIN, True)]
     behind = main.head.sequence - second.head.sequence
+    if 0 < -behind <= main_may_lack:
+        text = f"the main copy of the journal is {-behind} records behind; a start catches it up"
+        return [RecoveryFinding(Trouble.MAIN_LATE, text, "", False)]
     if behind < 0:
         text = (
             f"the end of the journal is missing: {main.name} ends at record "

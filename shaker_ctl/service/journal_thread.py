@@ -1,8 +1,12 @@
 """The threads that write the journal: record, sync, then report.
 
-Owns the queue between the state thread, which never waits, and the media, which may be slow. The
-main copy is written first and releases the commands. A second thread writes the second copy and
-syncs the pictures, so a slow stick does not slow the table. A third thread watches the deadlines.
+Owns the queue between the state thread, which never waits, and the media, which may be slow. One
+thread links what was appended to the chain. Each copy has a thread that writes and syncs; a fourth
+watches the deadlines.
+
+A record is kept, and what waits for it released, once the first of two media has it; so a card that
+stalls for seconds delays no lamp. The other medium must follow within `second_lag_s`. With
+`kept_by_either` off, or one medium, it is the main copy that keeps, and the second follows it.
 
 No record is lost. If the medium fails, the unwritten records stay queued in order, no later record
 overtakes them, and `close` tries once more. What people do meanwhile at the consoles is queued
@@ -15,6 +19,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -23,6 +28,7 @@ from shaker_ctl.errors import JournalError, JournalWriteError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, checked, link
+from shaker_ctl.journal.recovery import IN_FLIGHT
 from shaker_ctl.ports import Clock, JournalStore, Pictures, PictureStore
 
 log = logging.getLogger(__name__)
@@ -47,6 +53,28 @@ class _Pending:
     wall: str
     pictures: Pictures | None
     synced: Synced | None
+
+
+@dataclass(eq=False)
+class _Copy:
+    """One medium, and what it has yet to write."""
+
+    store: JournalStore
+    due: deque[tuple[float, Record]] = field(default_factory=deque)
+    """Each since when, seconds of the clock."""
+    writing_since_s: float | None = None
+
+    def batch(self) -> list[Record]:
+        """What is written next."""
+        return [record for _, record in islice(self.due, BATCH)]
+
+    def drop_written(self) -> list[Record]:
+        """Forget what the medium has, and return it: of a batch over two volumes that can be a
+        part."""
+        last, dropped = self.store.head().sequence, []
+        while self.due and self.due[0][1].sequence <= last:
+            dropped.append(self.due.popleft()[1])
+        return dropped
 
 
 @frozen
@@ -81,8 +109,8 @@ class JournalThread:
         threads, at most once for the main copy and once for what follows it, and must return at
         once.
         """
-        self._main = main
-        self._second = second
+        self._main = _Copy(main)
+        self._second = None if second is None else _Copy(second)
         self._pictures = pictures
         self._clock = clock
         self._p = parameters
@@ -93,17 +121,23 @@ class JournalThread:
 
         self._changed = threading.Condition()
         self._queue: deque[_Pending] = deque()
-        self._copies: deque[tuple[float, Record]] = deque()
         self._unsettled = False
         self._check_wanted = False
-        self._head = main.head()
-        self._writing_since_s: float | None = None
+        self._linked = self._kept = main.head()
+        """Where the chain ends, and the last record that is on a medium that keeps it."""
+        self._unreleased: deque[tuple[int, Synced]] = deque()
+        self._releasing = threading.Lock()
+        self._keepers = [self._main]
+        """The copies of which the first one that has a record keeps it."""
+        if self._second is not None and parameters.kept_by_either:
+            self._keepers.append(self._second)
         self._fault: JournalError | None = None
         self._second_fault: JournalError | None = None
         self._waiting = self._uncounted = 0
         """Of the records that came while the journal was at fault: how many wait, and the rest."""
-        self._closing = False
+        self._closing = self._all_linked = self._main_ended = False
         self._threads = [
+            threading.Thread(target=self._link, name="journal-link", daemon=True),
             threading.Thread(target=self._write_main, name="journal", daemon=True),
             threading.Thread(target=self._follow, name="journal-second", daemon=True),
             threading.Thread(target=self._watch, name="journal-watch", daemon=True),
@@ -156,7 +190,7 @@ class JournalThread:
         """
         pending = self._pending(day)
         with self._changed:
-            if self._fault is None and not self._closing and (self._head.sequence or self._queue):
+            if self._fault is None and not self._closing and (self._linked.sequence or self._queue):
                 self._queue.append(pending)
                 self._changed.notify_all()
 
@@ -181,8 +215,9 @@ class JournalThread:
             if self._second_fault is None:
                 return
             self._second_fault = None
-            now_s = self._clock.monotonic()
-            self._copies = deque((now_s, record) for _, record in self._copies)
+            if self._second is not None:
+                now_s = self._clock.monotonic()
+                self._second.due = deque((now_s, record) for _, record in self._second.due)
             self._changed.notify_all()
 
     def health(self) -> JournalHealth:
@@ -190,9 +225,9 @@ class JournalThread:
         with self._changed:
             fault = self._fault or self._second_fault
             return JournalHealth(
-                self._head,
-                len(self._queue),
-                len(self._copies),
+                self._kept,
+                len(self._queue) + len(self._main.due),
+                0 if self._second is None else len(self._second.due),
                 "" if fault is None else fault.line(),
                 self._fault is not None,
             )
@@ -213,29 +248,37 @@ class JournalThread:
             self._fault = None
             self._second_fault = None
             self._changed.notify_all()
-        self._threads[0].join(timeout=timeout_s)
-        with self._changed:
-            self._changed.notify_all()
-        for thread in self._threads[1:]:
+        for thread in self._threads:
             thread.join(timeout=timeout_s)
         with self._changed:
-            return not self._queue and not self._copies
+            written = self._second is None or not self._second.due
+            return written and not self._queue and not self._main.due
 
-    # ── The main copy ───────────────────────────────────────────────────────
+    # ── The chain ───────────────────────────────────────────────────────────
 
-    def _write_main(self) -> None:
+    def _link(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._main_has_work)
-                if self._fault is not None or (self._closing and not self._queue):
+                self._changed.wait_for(self._can_link)
+                if self._fault is not None or not self._queue:
+                    self._all_linked = True
+                    self._changed.notify_all()
                     return
-                checks, self._check_wanted = self._check_wanted, False
                 batch = self._next_batch()
-                self._writing_since_s = self._clock.monotonic()
-                self._changed.notify_all()
-            error = self._attempt(batch, checks)
-            if error is not None and not self._closing:
-                self._on_fault(error)
+            try:
+                records = self._chained(batch)
+            except JournalError as error:
+                self._fail_main(error)
+            else:
+                self._hand_on(batch, records)
+
+    def _can_link(self) -> bool:
+        """Whether something may be linked now. A volume's record says where the one before it ended
+        on the main copy. No copy may end farther behind the other than a start catches up."""
+        if self._fault is not None or not self._queue:
+            return self._closing
+        begins_volume = isinstance(self._queue[0].entry, str)
+        return len(self._main.due) <= (0 if begins_volume else IN_FLIGHT - BATCH)
 
     def _next_batch(self) -> list[_Pending]:
         """What is written next: a volume begins a batch, never stands inside of one."""
@@ -246,50 +289,14 @@ class JournalThread:
             batch.append(pending)
         return batch
 
-    def _main_has_work(self) -> bool:
-        if self._closing:
-            return True
-        return self._fault is None and bool(self._queue or self._check_wanted)
-
-    def _attempt(self, batch: list[_Pending], checks: bool) -> JournalError | None:
-        """Write one batch and release it; return what is news to the owner."""
+    def _chained(self, batch: list[_Pending]) -> list[Record]:
         records: list[Record] = []
-        error: JournalError | None = None
-        try:
-            if batch:
-                records = self._linked(batch)
-                self._main.write(records)
-            if checks:
-                self._main.check_tail()
-        except JournalError as failure:
-            error = failure
-        with self._changed:
-            self._writing_since_s = None
-            written = bool(records) and self._main.head().sequence == records[-1].sequence
-            if written:
-                for _ in batch:
-                    self._queue.popleft()
-                self._head = self._main.head()
-                if self._second is not None:
-                    now_s = self._clock.monotonic()
-                    self._copies.extend((now_s, record) for record in records)
-                self._unsettled = self._unsettled or any(p.pictures for p in batch)
-            is_news = error is not None and self._fault is None
-            if error is not None and self._fault is None:
-                self._fault = error
-            self._changed.notify_all()
-        if written:
-            self._release(batch, records)
-        return error if is_news else None
-
-    def _linked(self, batch: list[_Pending]) -> list[Record]:
-        records: list[Record] = []
-        head = self._head
+        head = self._linked
         for pending in batch:
             saved: Mapping[str, Any] = {}
             entry = pending.entry
             if isinstance(entry, str):
-                entry = self._main.next_volume(entry, self.run)
+                entry = self._main.store.next_volume(entry, self.run)
             if pending.pictures is not None and self._pictures is not None:
                 number = entry.round or 0
                 saved = self._pictures.save(number, head.sequence + 1, pending.pictures)
@@ -305,58 +312,116 @@ class JournalThread:
             head = Head(record.sequence, record.hash)
         return records
 
-    def _release(self, batch: list[_Pending], records: list[Record]) -> None:
-        for pending, record in zip(batch, records, strict=True):
-            if pending.synced is None:
-                continue
-            try:
-                pending.synced(record.sequence)
-            except Exception:
-                # The record stands; a defect of the receiver must not end the writing of others.
-                log.exception("what record %d released has failed", record.sequence)
+    def _hand_on(self, batch: list[_Pending], records: list[Record]) -> None:
+        with self._changed:
+            now_s = self._clock.monotonic()
+            for pending, record in zip(batch, records, strict=True):
+                self._queue.popleft()
+                if pending.synced is not None:
+                    self._unreleased.append((record.sequence, pending.synced))
+                for copy in self._keepers:
+                    copy.due.append((now_s, record))
+            self._linked = Head(records[-1].sequence, records[-1].hash)
+            self._unsettled = self._unsettled or any(p.pictures for p in batch)
+            self._changed.notify_all()
 
-    # ── What follows: the second copy, and the pictures' syncs ──────────────
+    # ── The main copy ───────────────────────────────────────────────────────
+
+    def _write_main(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._main_has_work)
+                if self._fault is not None or not (self._main.due or self._check_wanted):
+                    self._main_ended = True
+                    self._changed.notify_all()
+                    return
+                checks, self._check_wanted = self._check_wanted, False
+            try:
+                self._write(self._main)
+                if checks:
+                    self._main.store.check_tail()
+            except JournalError as error:
+                self._fail_main(error)
+
+    def _main_has_work(self) -> bool:
+        if self._fault is not None:
+            return self._closing
+        return bool(self._main.due or self._check_wanted) or self._all_linked
+
+    def _write(self, copy: _Copy) -> None:
+        """Write what is due to a copy, and release what is kept by it."""
+        with self._changed:
+            batch = copy.batch()
+            copy.writing_since_s = self._clock.monotonic() if batch else None
+            self._changed.notify_all()
+        try:
+            if batch:
+                copy.store.write(batch)
+        finally:
+            with self._changed:
+                copy.writing_since_s = None
+                written = copy.drop_written()
+                if self._second is not None and self._second not in (copy, *self._keepers):
+                    now_s = self._clock.monotonic()
+                    self._second.due.extend((now_s, record) for record in written)
+                if copy in self._keepers:
+                    self._kept = max(self._kept, copy.store.head(), key=lambda head: head.sequence)
+                self._changed.notify_all()
+            self._release()
+
+    def _release(self) -> None:
+        with self._releasing:  # two copies keep in turn, and in order
+            with self._changed:
+                kept = self._kept.sequence
+                released = []
+                while self._unreleased and self._unreleased[0][0] <= kept:
+                    released.append(self._unreleased.popleft())
+            for sequence, synced in released:
+                try:
+                    synced(sequence)
+                except Exception:
+                    # The record stands; a defect of the receiver must not end the writing of
+                    # others.
+                    log.exception("what record %d released has failed", sequence)
+
+    def _fail_main(self, error: JournalError) -> None:
+        with self._changed:
+            is_news = self._fault is None and not self._closing
+            self._fault = self._fault or error
+            self._changed.notify_all()
+        if is_news:
+            self._on_fault(error)
+
+    # ── The second copy, and the pictures' syncs ────────────────────────────
 
     def _follow(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(self._follower_has_work)
-                main_ended = not self._threads[0].is_alive()
-                has_work = bool(self._copies or self._unsettled)
-                if self._second_fault is not None or (self._closing and not has_work):
-                    if self._closing and (main_ended or self._second_fault is not None):
-                        return
-                    self._changed.wait(timeout=0.05)
-                    continue
-                batch = [self._copies[i][1] for i in range(min(len(self._copies), BATCH))]
+                if self._second_fault is not None or not (self._second_due() or self._unsettled):
+                    return
                 settles, self._unsettled = self._unsettled, False
             try:
-                if batch and self._second is not None:
-                    try:
-                        self._second.write(batch)
-                    finally:
-                        self._drop_written(self._second.head().sequence)
+                if self._second is not None:
+                    self._write(self._second)
                 if settles and self._pictures is not None:
                     self._pictures.settle()
             except JournalError as error:
                 self._fail_second(error)
 
-    def _drop_written(self, last: int) -> None:
-        """Forget what the second copy has: of a batch over two volumes that can be a part."""
-        with self._changed:
-            while self._copies and self._copies[0][1].sequence <= last:
-                self._copies.popleft()
-            self._changed.notify_all()
-
     def _follower_has_work(self) -> bool:
-        if self._closing:
-            return True
-        return self._second_fault is None and bool(self._copies or self._unsettled)
+        if self._second_fault is not None:
+            return self._closing
+        return self._second_due() or self._unsettled or self._main_ended
+
+    def _second_due(self) -> bool:
+        return self._second is not None and bool(self._second.due)
 
     def _fail_second(self, error: JournalError) -> None:
         with self._changed:
             is_news = self._second_fault is None and not self._closing
             self._second_fault = error
+            self._changed.notify_all()
         if is_news:
             self._on_fault(error)
 
@@ -372,17 +437,24 @@ class JournalThread:
             with self._changed:
                 if self._closing:
                     return
-                busy = self._writing_since_s is not None or bool(self._copies)
+                busy = self._main.writing_since_s is not None or self._second_due()
                 self._changed.wait(timeout=0.1 if busy else None)
-                hung = self._overdue(self._writing_since_s, self._p.sync_deadline_s)
-                oldest_s = self._copies[0][0] if self._copies else None
+                oldest_s = self._second.due[0][0] if self._second and self._second.due else None
                 lags = self._overdue(oldest_s, self._p.second_lag_s) and not self._second_fault
-                error = self._hang() if hung and self._fault is None else None
-                self._fault = self._fault or error
+                error = self._hang() if self._is_hung() and self._fault is None else None
             if error is not None:
-                self._on_fault(error)
+                self._fail_main(error)
             if lags:
                 self._fail_second(self._lag())
+
+    def _is_hung(self) -> bool:
+        """Whether no copy that keeps records writes within its time, or the main one lags."""
+        keepers = self._keepers[:1] if self._second_fault is not None else self._keepers
+        stall_s, lag_s = self._p.sync_deadline_s, self._p.second_lag_s
+        since_s = self._main.writing_since_s
+        return all(self._overdue(copy.writing_since_s, stall_s) for copy in keepers) or (
+            len(keepers) > 1 and self._overdue(since_s, max(stall_s, lag_s))
+        )
 
     def _overdue(self, since_s: float | None, limit_s: float) -> bool:
         return since_s is not None and self._clock.monotonic() - since_s > limit_s

@@ -30,6 +30,7 @@ from shaker_ctl.journal.record import UNCHAINED, Damage, Head, Record, first_dif
 from shaker_ctl.journal.record import walk as walk_chain
 from shaker_ctl.journal.recovery import (
     FETCH,
+    REBUILD_MAIN,
     REBUILD_SECOND,
     CopyState,
     RecoveryFinding,
@@ -59,6 +60,9 @@ class OpenedJournal:
             self.second.close()
         self.lock.close()
 
+
+_LATE = (Trouble.SECOND_LATE, Trouble.MAIN_LATE)
+_MAIN_ENDS_EARLIER = (Trouble.MAIN_CUT, Trouble.MAIN_LATE)
 
 LOOK_AGAIN_S = 0.5
 
@@ -129,13 +133,15 @@ def _opened_under(
         if parameters.second is not None and (is_empty or second_is_there):
             second = DiskJournal(parameters.second, identity=main.identity)
         findings = _compare(
-            main, second, lambda copy: copy.verify_start(alive), second_at=parameters.second
+            main, second, lambda copy: copy.verify_start(alive), parameters, parameters.second
         )
         for finding in findings:
             if finding.halts:
                 raise _halted(finding, main, second)
-            if finding.trouble is Trouble.SECOND_LATE and second is not None:
-                copy_forward(main.read(second.head().sequence + 1), second)
+            if finding.trouble in _LATE and second is not None:
+                is_main = finding.trouble is Trouble.MAIN_LATE
+                late, whole = (main, second) if is_main else (second, main)
+                copy_forward(whole.read(late.head().sequence + 1), late)
         if parameters.second is None:
             findings.append(tail_unproved())
         return OpenedJournal(main, second, tuple(findings), lock)
@@ -171,11 +177,11 @@ def survey(parameters: JournalParameters) -> tuple[list[tuple[Path, Head]], list
                     RecoveryFinding(Trouble.SECOND_DAMAGED, damage.line(), error.remedy, halts=True)
                 )
         wanted_at = None if findings else parameters.second
-        findings += _compare(main, second, walked, second_at=wanted_at)
-        if any(each.trouble is Trouble.MAIN_CUT for each in findings) and _goes_on_to(
+        findings += _compare(main, second, walked, parameters, wanted_at)
+        if any(each.trouble in _MAIN_ENDS_EARLIER for each in findings) and _goes_on_to(
             parameters.path, heads[0][1], heads[1][1]
         ):
-            findings = [each for each in findings if each.trouble is not Trouble.MAIN_CUT]
+            findings = [each for each in findings if each.trouble not in _MAIN_ENDS_EARLIER]
         if parameters.second is None:
             findings.append(tail_unproved())
         return heads, findings
@@ -217,7 +223,11 @@ Walk = Callable[[DiskJournal], tuple[Head, Damage | None]]
 
 
 def _compare(
-    main: DiskJournal, second: DiskJournal | None, walk: Walk, *, second_at: Path | None
+    main: DiskJournal,
+    second: DiskJournal | None,
+    walk: Walk,
+    parameters: JournalParameters,
+    second_at: Path | None,
 ) -> list[RecoveryFinding]:
     if second is not None and second.identity != main.identity:
         text = f"{second.path} is the copy of another journal ({second.identity})"
@@ -237,14 +247,32 @@ def _compare(
     opened = {str(copy.open_file) for copy in (main, second) if copy is not None}
     findings = [
         replace(each, remedy=FETCH) if each.file and each.file not in opened else each
-        for each in compare(first, other, second_at=second_at)
+        for each in compare(
+            first, other, second_at=second_at, kept_by_either=parameters.kept_by_either
+        )
     ]
-    if other is not None and any(each.trouble is Trouble.SECOND_LATE for each in findings):
-        end = other.head.sequence
-        if any(one.last > end and one not in main.present for one in main.closed):
-            text = f"the second copy ends at record {end}, and volumes after it were removed"
-            return [RecoveryFinding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, halts=True)]
+    for each in findings:
+        if second is not None and each.trouble in _LATE:
+            is_main = each.trouble is Trouble.MAIN_LATE
+            late, whole = (main, second) if is_main else (second, main)
+            if _lacks_removed(late, whole):
+                return [_older(late, is_main=is_main)]
     return findings
+
+
+def _lacks_removed(late: DiskJournal, whole: DiskJournal) -> bool:
+    """Whether volumes after the end of a copy were removed, so that nothing catches it up."""
+    end = late.newest().sequence
+    return any(one.last > end and one not in whole.present for one in whole.closed)
+
+
+def _older(late: DiskJournal, *, is_main: bool) -> RecoveryFinding:
+    which = "main" if is_main else "second"
+    end = late.newest().sequence
+    text = f"the {which} copy ends at record {end}, and volumes after it were removed"
+    if is_main:
+        return RecoveryFinding(Trouble.MAIN_CUT, text, REBUILD_MAIN, halts=True)
+    return RecoveryFinding(Trouble.SECOND_BEHIND, text, REBUILD_SECOND, halts=True)
 
 
 def _pinpointed(

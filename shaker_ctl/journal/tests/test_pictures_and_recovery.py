@@ -80,3 +80,14 @@ def test_each_pair_of_copies_has_its_finding(
     assert [finding.trouble for finding in found] == troubles
     assert any(finding.halts for finding in found) is halts
     assert all(finding.remedy for finding in found if finding.halts)
+
+
+@pytest.mark.parametrize(
+    ("missing", "trouble"),
+    [(0, None), (4, Trouble.MAIN_LATE), (IN_FLIGHT, Trouble.MAIN_LATE),
+     (IN_FLIGHT + 1, Trouble.MAIN_CUT)],
+)  # fmt: skip
+def test_a_main_copy_may_lack_what_the_second_kept(missing: int, trouble: Trouble | None) -> None:
+    found = compare(copy(9), copy(9 + missing), second_at=Path("stick"), kept_by_either=True)
+    assert [finding.trouble for finding in found] == ([trouble] if trouble else [])
+    assert any(finding.halts for finding in found) is (trouble is Trouble.MAIN_CUT)

@@ -15,9 +15,10 @@ from hil_tests.waiting import seconds_until, until
 from shaker_ctl.errors import JournalCorruptError, JournalError, JournalWriteError
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, walk
+from shaker_ctl.journal.recovery import IN_FLIGHT
 from shaker_ctl.ports import Pictures
 from shaker_ctl.service import journal_thread
-from shaker_ctl.service.journal_thread import JournalThread
+from shaker_ctl.service.journal_thread import BATCH, JournalThread
 
 pytestmark = pytest.mark.timed
 
@@ -79,12 +80,16 @@ class Album:
 
 
 class Bench:
+    """A main copy that keeps, and a second that follows it; else as `parameters` say."""
+
     def __init__(self, **parameters: float) -> None:
         self.main, self.second = Medium(), Medium()
         self.album = Album(self.main)
         self.faults: list[JournalError] = []
         self.released: list[int] = []
-        fast: dict[str, Any] = {"sync_deadline_s": 0.5, "second_lag_s": 1.0, **parameters}
+        fast: dict[str, Any] = {
+            "sync_deadline_s": 0.5, "second_lag_s": 1.0, "kept_by_either": False, **parameters
+        }  # fmt: skip
         self.journal = JournalThread(
             main=self.main,
             second=self.second,
@@ -103,7 +108,17 @@ class Bench:
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    made = Bench()
+    yield from _bench()
+
+
+@pytest.fixture
+def either() -> Iterator[Bench]:
+    """Of which the first copy that has a record keeps it."""
+    yield from _bench(kept_by_either=True)
+
+
+def _bench(**parameters: float) -> Iterator[Bench]:
+    made = Bench(**parameters)
     yield made
     made.main.free.set()
     made.second.free.set()
@@ -367,3 +382,72 @@ def test_an_empty_journal_begins_no_second_volume(bench: Bench) -> None:
     bench.append(0)
     until(lambda: len(bench.main.records) == 1)
     assert bench.main.records[0].plain["kind"] == "step"
+
+
+# ── Kept by either of two media ─────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("stalled", ["main", "second"])
+def test_a_stall_of_one_medium_delays_nothing_that_waits_for_a_record(
+    either: Bench, stalled: str
+) -> None:
+    medium: Medium = getattr(either, stalled)
+    medium.free.clear()
+    for n in range(20):
+        either.append(n)
+        assert seconds_until(lambda: len(either.released) > n) < 0.3  # noqa: B023 - waits here
+    time.sleep(0.6)  # longer than a sync may take where one medium keeps
+    assert either.faults == []
+    medium.free.set()
+    until(lambda: either.main.records == either.second.records)
+    assert either.released == list(range(1, 21))
+
+
+def test_a_main_copy_that_lags_behind_the_second_is_named(either: Bench) -> None:
+    either.main.free.clear()
+    either.append(0)
+    assert 0.9 < seconds_until(lambda: either.faults) < 1.6
+    with pytest.raises(JournalWriteError):
+        either.append(1)
+
+
+def test_two_media_that_stall_together_are_named_as_one_is(either: Bench) -> None:
+    either.main.free.clear()
+    either.second.free.clear()
+    either.append(0)
+    assert 0.4 < seconds_until(lambda: either.faults) < 0.95
+    assert either.released == []
+
+
+def test_where_the_second_copy_has_failed_the_main_one_keeps_alone(either: Bench) -> None:
+    either.second.refuses = JournalWriteError("stick pulled out")
+    either.append(0)
+    until(lambda: either.faults and either.released == [1])
+    either.main.free.clear()
+    either.append(1)
+    assert seconds_until(lambda: len(either.faults) == 2) < 0.95
+    assert either.released == [1]
+
+
+def test_no_copy_runs_farther_ahead_than_a_start_catches_up(either: Bench) -> None:
+    either.main.free.clear()
+    for n in range(2 * IN_FLIGHT):
+        either.append(n)
+    time.sleep(0.3)
+    assert IN_FLIGHT - BATCH < len(either.second.records) <= IN_FLIGHT
+    either.main.free.set()
+    until(lambda: len(either.released) == 2 * IN_FLIGHT)
+    until(lambda: either.main.records == either.second.records)
+
+
+def test_a_volume_waits_for_the_main_copy_that_stalls(either: Bench) -> None:
+    either.main.free.clear()
+    either.append(0)
+    either.journal.turn_volume("2026-11-23")
+    either.append(1)
+    time.sleep(0.2)
+    assert either.released == [1]
+    either.main.free.set()
+    until(lambda: either.released == [1, 3])
+    until(lambda: either.main.records == either.second.records)
+    assert [r.plain["kind"] for r in either.main.records] == ["step", "volume", "step"]

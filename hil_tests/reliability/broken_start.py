@@ -10,6 +10,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hil_tests.processes import TrialError
@@ -39,6 +40,11 @@ def _files(copy: Path) -> list[Path]:
 def _kept(copy: Path) -> Path:
     """The folder that the files of a copy stand in while something else has their place."""
     return copy.with_name(copy.name + ".kept")
+
+
+def _each(bench: Bench, act: Callable[[Path], None]) -> None:
+    for copy in _copies(bench):
+        act(copy)
 
 
 def _away(copy: Path) -> None:
@@ -123,7 +129,7 @@ BYSTANDER = "not the table's\n"
 BROKEN: dict[str, Broken] = {
     "main missing": Broken(lambda b: _away(_copies(b)[0]), lambda b: _back(_copies(b)[0])),
     "main flipped": Broken(lambda b: _edit(_copies(b)[0], _flip), lambda b: _back(_copies(b)[0])),
-    "main cut": Broken(lambda b: _edit(_copies(b)[0], _cut), lambda b: _back(_copies(b)[0])),
+    "both cut": Broken(lambda b: _each(b, partial(_edit, change=_cut)), lambda b: _each(b, _back)),
     "second missing": Broken(lambda b: _away(_copies(b)[1]), lambda b: _back(_copies(b)[1])),
     "second foreign": Broken(
         lambda b: _edit(_copies(b)[1], _foreign), lambda b: _back(_copies(b)[1])

@@ -43,7 +43,6 @@ def start(session: Any) -> None:
     [
         ("main missing", "is missing"),
         ("main flipped", "record"),
-        ("main cut", "end of the journal is missing"),
         ("second missing", "second copy"),
         ("second foreign", "another journal"),
         ("second planted", "is a link"),

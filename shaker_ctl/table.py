@@ -45,6 +45,7 @@ from shaker_ctl.errors import (
     ShakerError,
 )
 from shaker_ctl.installation import real_table
+from shaker_ctl.journal import dice_watch
 from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
@@ -62,6 +63,7 @@ from shaker_ctl.seal.manifest import digest
 from shaker_ctl.seal.watch import SealWatch
 from shaker_ctl.service import digests, lamp_box, last_end, round_rules, thread_names
 from shaker_ctl.service.between_rounds import BetweenRounds
+from shaker_ctl.service.dice_log import DiceLog
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS, FaultQueue
 from shaker_ctl.service.heartbeat import Heartbeat
@@ -69,7 +71,6 @@ from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.motion_thread import MotionThread
-from shaker_ctl.service.outcomes import OutcomeWatch
 from shaker_ctl.service.recovery import changed_conditions, may_be_left, standing_faults
 from shaker_ctl.service.reminders import Reminders
 from shaker_ctl.service.round_rules import recovered
@@ -78,7 +79,6 @@ from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.status_socket import StatusSocket
 from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.service.wear import WearLog
 from shaker_ctl.settings import Settings
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.archive import JournalArchive, JournalState
@@ -188,13 +188,10 @@ class Table:
         mark = table_mark(journal.identity)
         self._between_rounds = BetweenRounds(self._keeper, self._lamps, mark)
         self._turns = VolumeTurns(journal, p.journal, self._wall, self._keeper.turn_volume)
-        self._outcomes = OutcomeWatch(self._post)
-        self._outcomes.restore(journal.newest_first())
-        wear, why_due = WearLog(), WhyDue(self._rules_changed())
+        why_due = WhyDue(self._rules_changed())
         self._reminders = Reminders(self._rulebook, self._post, self._announcer.dice)
         tables = TablesReader(record_tables.place(journal.path))
-        self._stops.append(wear.stop)
-        wear.start(partial(tables.worn, journal.head().sequence))
+        self._dice = DiceLog(tables.dice, self._newest_record, self._dice_outside)
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,
@@ -218,8 +215,7 @@ class Table:
             heartbeat=self._heartbeat,
             observers=(
                 self._turns.observe,
-                self._outcomes.observe,
-                wear.observe,
+                self._dice.observe,
                 why_due.observe,
                 self._announcer.contact,
             ),
@@ -255,7 +251,7 @@ class Table:
                 post=self._post,
                 last_run=lambda: self._announcer.last_run,
                 last_round=lambda: self._announcer.last_round,
-                wear=wear,
+                dice=self._dice.figures,
                 meters=tables.meters,
                 why_due=why_due,
                 keyed_answer=self._keyed_answer,
@@ -351,7 +347,8 @@ class Table:
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
-        self._outcomes.resume(self._state.state.faults)
+        self._stops.append(self._dice.stop)
+        self._dice.start()
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
             line.start()
@@ -517,6 +514,17 @@ class Table:
                 remedy="See the log above and clear the fault; if it comes back, restart the table",
             )
         self._journal_failed(error)
+
+    def _newest_record(self) -> int:
+        health = self._keeper.health()
+        return health.head.sequence + health.waiting
+
+    def _dice_outside(self, found: str) -> None:
+        """The test of the dice has found something; a restart may find what stands already."""
+        if self._faults.kind_of(dice_watch.CODE) is None:
+            log.error("%s: %s", dice_watch.CODE, found)
+            self._announcer.dice(f"The dice are {found}.")
+            self._post(events.ShakerFault(None, dice_watch.CODE, found))
 
     def _mended(self, kind: FaultKind) -> None:
         """A technician says so; where it is not true, the second copy says it again."""

@@ -25,6 +25,7 @@ from shaker_ctl.adapters.disk.records_watch import RecordsWatch
 from shaker_ctl.adapters.tests.written import changed, flipped
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal import meters
+from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.journal.statistics import figures, figures_of
@@ -238,6 +239,25 @@ def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
     )
     assert made(store).worn(4) == PartUsage(1, 7.0, 1.0)
     assert capfd.readouterr().err.count("is left out") == 3
+    store.close()
+
+
+def test_the_test_of_the_dice_goes_on_where_the_tables_stopped(store: DiskJournal) -> None:
+    def round_of(*values: int) -> Entry:
+        ended = {"type": "RecordRound", "round": 1, "ending": "settled", "values": values}
+        return Entry("step", {"event": {"type": "TimerExpired"}, "decision": [ended]}, round=1)
+
+    written(store, *(round_of(4, 1 + n % 3, 5 + n % 2) for n in range(9)))
+    before = made(store).dice()
+    assert before is not None
+    assert (before.sequence, before.watch.tosses, before.watch.found) == (9, 9, "")
+    written(store, *(round_of(4, 1 + n % 3, 5 + n % 2) for n in range(9)))
+    after = made(store).dice()
+    assert after is not None
+    assert "face 4 in each of the last" in after.watch.found
+    assert after.watch.found_in == after.watch.tosses
+    written(store, Entry("step", {"event": {"type": "DiceChanged"}, "decision": []}))
+    assert made(store).dice() == DiceSoFar(19, PartUsage(), DiceWatch())
     store.close()
 
 

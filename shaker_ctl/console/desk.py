@@ -182,6 +182,8 @@ class DiceView:
     limit_s: float | None = None
     tosses: int | None = None
     wear: str = ""
+    test: str = ""
+    """What the sequential test of their values has found, or how far it is."""
 
 
 @frozen(kw_only=True)

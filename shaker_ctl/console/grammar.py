@@ -195,7 +195,7 @@ FORMS: tuple[Form, ...] = (
     _look("motor", "speed, duty, current, contacts, the last toss as a curve"),
     _look("camera", "frames a second, exposure, sharpness, last reading"),
     _look("camera snap", "a picture of now, sent over this line"),
-    _look("dice", "serials, age and its limit, wear"),
+    _look("dice", "serials, age and its limit, wear, what their test found"),
     _look("journal last", "the newest records", "[N]", args.count, "20"),
     _look("round", "one round: read, entered, lamps, how it ended", "N", args.a_round, "12"),
     _look("inspection", "how far the inspection has come, and what is due"),

@@ -249,6 +249,7 @@ def dice_set(view: TableView, style: Style) -> Lines:
                 else f"{duration(held.age_s)} of at most {duration(held.limit_s)}"),
         ("tosses", shown(held.tosses)),
         ("wear", held.wear or "?"),
+        ("test", held.test or "?"),
     )  # fmt: skip
     if held.age_s is not None and held.limit_s is not None and held.age_s > held.limit_s:
         lines.append(style.alarm("over age: no round starts until dice are changed"))

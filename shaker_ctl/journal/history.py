@@ -477,6 +477,22 @@ def other_dice(plain: Mapping[str, Plain]) -> bool:
     return all(command.get("notice") != "dice_named" for command in plain.get("decision", ()))
 
 
+def tossed_by(plain: Mapping[str, Plain]) -> Iterator[tuple[Values, bool]]:
+    """Yield the values of each round that a record ends, and whether they stand as the dice lay,
+    from left to right: a person enters them in any order.
+    """
+    for command in _decided(plain, "RecordRound"):
+        if (values := values_of(command.get("values"))) is not None:
+            yield values, command.get("source") == "verified"
+
+
+def clears_shaker(plain: Mapping[str, Plain]) -> bool:
+    """True where a technician clears the shaker's faults."""
+    if plain["kind"] != "step" or plain["event"]["type"] != "FaultCleared":
+        return False
+    return bool(plain["event"]["kind"] == "shaker")
+
+
 def proof_in(plain: Mapping[str, Plain]) -> dict[str, Plain] | None:
     """Return how a toss went that a record proves, with its purpose and number."""
     if plain["kind"] != "step" or plain["event"]["type"] != "TossSettled":

@@ -158,11 +158,13 @@ class ShakerFault(Event):
     """The shaker failed: stall, overspeed, tach silent, driver fault, health test, link lost.
 
     `occasion` is the toss in which it failed, or None for one noticed outside a toss. In answer to
-    `StartToss` it means at or after EN-on; a failure before EN-on is `TossNotStarted`.
+    `StartToss` it means at or after EN-on; a failure before EN-on is `TossNotStarted`. `found`:
+    what the test of the dice found, in words.
     """
 
     occasion: Occasion | None
     code: str
+    found: str = ""
 
 
 @recorded

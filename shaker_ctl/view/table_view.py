@@ -14,6 +14,7 @@ from enum import Enum
 from shaker_ctl.console import desk as console
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import RefusedError
+from shaker_ctl.journal.dice_watch import DiceSoFar
 from shaker_ctl.journal.meters import Meters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionReport
@@ -30,7 +31,6 @@ from shaker_ctl.service.lamp_thread import LampThread
 from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.state_thread import RecordKeeper, StateThread
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.service.wear import WearLog
 from shaker_ctl.view import room, standing, wording
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.phase_words import PHASE_WORDS
@@ -63,7 +63,8 @@ class TableFacts:
     """How the newest powered run ended; None before the first."""
     last_round: Callable[[], RecordRound | None]
     """The newest round that is over; None before the first of this run."""
-    wear: WearLog
+    dice: Callable[[], DiceSoFar | None]
+    """What the records say of the dice; None while they are being counted."""
     meters: Callable[[], Meters | None]
     """Counters since they were last cleared; None while there are no tables."""
     check_lid: Callable[[], None]
@@ -265,17 +266,20 @@ def _contacts(c: TableFacts) -> tuple[tuple[str, str], ...]:
 
 
 def _dice(c: TableFacts, state: TableState) -> console.DiceView:
-    worn = c.wear.figures()
-    wear = "still being counted" if worn is None else worn.line()
-    tosses = None if worn is None else worn.tosses
+    told = c.dice()
+    counting = "still being counted"
+    known = console.DiceView(
+        tosses=None if told is None else told.worn.tosses,
+        wear=counting if told is None else told.worn.line(),
+        test=counting if told is None else told.watch.line(),
+    )
     if state.dice is None:
-        return console.DiceView(tosses=tosses, wear=wear)
+        return known
     rules = c.rulebook.in_use(manual=state.manual)
     end = dice_end(state.dice.installed_at, rules.dice_age)
-    return console.DiceView(
+    return replace(
+        known,
         serials=state.dice.serials,
         age_s=(c.wall.now() - state.dice.installed_at).total_seconds(),
         limit_s=None if end is None else (end - state.dice.installed_at).total_seconds(),
-        tosses=tosses,
-        wear=wear,
     )

@@ -1,7 +1,7 @@
 """Tables beside the chain: what screens ask for again and again, kept up to date by one reader.
 
-Owns `journal.tables.sqlite`: settled tosses, changes of dice, meters, and the tally of all
-outcomes. The records process writes them; console, page and link read them.
+Owns `journal.tables.sqlite`: settled tosses, changes of dice, the test of the dice, meters, and the
+tally of all outcomes. The records process writes them; console, page and link read them.
 
 No log lies beside the file, so that a group which may only read can read it; a reader waits for the
 short commits of the writer.
@@ -28,15 +28,16 @@ from shaker_ctl.adapters.disk.folded_tables import (
     row_in,
 )
 from shaker_ctl.errors import JournalError
-from shaker_ctl.journal import history
+from shaker_ctl.journal import dice_watch, history
 from shaker_ctl.journal import tally as tallies
+from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
 from shaker_ctl.journal.history import mentions
 from shaker_ctl.journal.meters import NAMES, WORDS, Meters, clears, moved
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.worn import PartUsage
 
-_KINDS_READ = (*WORDS, *tallies.WORDS, "TossSettled", "DiceChanged")
+_KINDS_READ = (*WORDS, *tallies.WORDS, "TossSettled", "DiceChanged", "FaultCleared")
 """Words of records that change a table; all others are passed over undecoded."""
 
 
@@ -54,7 +55,15 @@ class RecordTables(FoldedTables):
     """The writer."""
 
     VERSION = (
-        crc32(repr((5, NAMES, _KINDS_READ, [each.name for each in fields(Tally)])).encode()) >> 1
+        crc32(
+            repr(
+                (
+                    *(6, NAMES, _KINDS_READ, dice_watch.WAYS),
+                    [each.name for kept in (Tally, DiceWatch) for each in fields(kept)],
+                )
+            ).encode()
+        )
+        >> 1
     )
     """Tables of the same version would count a new meter or figure from the upgrade on."""
     WHO = "records"
@@ -65,12 +74,14 @@ class RecordTables(FoldedTables):
     def begin(self) -> None:
         self._shaken = PartUsage()
         self._tally = Tally()
+        self._watch = DiceWatch()
         self._meters: Counter[str] = Counter()
         self._cleared = ["", ""]
         self._dice: list[int] = []
 
     def resume(self, told: Told) -> None:
         self._tally = tallies.from_plain(told["tally"])
+        self._watch = dice_watch.from_plain(told["watch"])
         self._meters, self._cleared = Counter(told["meters"]), told["cleared"]
         self._dice = told["dice"]
         self._shaken = _shaken_until(self._db, told, told["sequence"])
@@ -78,6 +89,7 @@ class RecordTables(FoldedTables):
     def told(self) -> Told:
         return {
             "tally": self._tally.to_plain(),
+            "watch": self._watch.to_plain(),
             "meters": self._meters,
             "cleared": self._cleared,
             "dice": self._dice,
@@ -90,6 +102,7 @@ class RecordTables(FoldedTables):
     def take(self, record: Record) -> None:
         plain = record.plain
         self._tally.take(record)
+        self._watch.take(plain)
         if clears(plain):
             self._meters.clear()
             self._cleared = [plain["wall"], " and ".join(plain["by"])]
@@ -177,6 +190,16 @@ class TablesReader:
             return _shaken_until(db, kept, until).minus(_shaken_until(db, kept, since))
 
         return self._asked(wear)
+
+    def dice(self) -> DiceSoFar | None:
+        """What the records say of the dice in the compartment."""
+
+        def so_far(db: sqlite3.Connection, kept: Told) -> DiceSoFar:
+            since = _shaken_until(db, kept, max(kept["dice"], default=0))
+            worn = _shaken_until(db, kept, kept["sequence"]).minus(since)
+            return DiceSoFar(kept["sequence"], worn, dice_watch.from_plain(kept["watch"]))
+
+        return self._asked(so_far)
 
     def shaken(self, first: int) -> PartUsage | None:
         """All tosses from the record `first` on, whatever dice were in the compartment."""

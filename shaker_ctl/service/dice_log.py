@@ -1,0 +1,74 @@
+"""What the tables beside the journal know of the dice in the compartment: their wear, their test.
+
+Owns when the tables are asked (after each step that bears on the dice), and that a finding of the
+sequential test is told once. The tables follow the chain alone, so a restart changes nothing; play
+never waits for them. Must not know limits, nor what follows a finding.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from shaker_ctl.journal.dice_watch import DiceSoFar
+from shaker_ctl.rules import commands, events
+from shaker_ctl.rules.row import Step
+
+AGAIN_S = 1.0
+"""Time between two queries of the tables, in seconds, until they reach the newest record."""
+
+_BEARING = (events.TossSettled, events.DiceChanged, events.FaultCleared)
+
+
+class DiceLog:
+    """An observer of the state thread's steps, with a thread that asks the tables."""
+
+    def __init__(
+        self,
+        ask: Callable[[], DiceSoFar | None],
+        head: Callable[[], int],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`ask` reads the tables; `head`: number of the newest record; `tell` gets a finding, from
+        this thread, once for each record that shows it."""
+        self._ask, self._head, self._tell = ask, head, tell
+        self._known: DiceSoFar | None = None
+        self._told_of = 0
+        self._wanted, self._ended = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="dice", daemon=True)
+
+    def figures(self) -> DiceSoFar | None:
+        """The newest answer; None before the first, and until the tables know of other dice."""
+        return self._known
+
+    def observe(self, step: Step, event: events.Event) -> None:
+        """Ask once more after a toss, a round, other dice or a cleared fault."""
+        if isinstance(event, events.DiceChanged) and step.state.dice_named is None:
+            self._known = None  # not where the first of two persons has named them
+        is_over = any(isinstance(each, commands.RecordRound) for each in step.commands)
+        if is_over or isinstance(event, _BEARING):
+            self._wanted.set()
+
+    def start(self) -> None:
+        self._wanted.set()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Give the asking up, and wait until nothing of it is left."""
+        self._ended.set()
+        self._wanted.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2.0)
+
+    def _follow(self) -> None:
+        while self._wanted.wait() and not self._ended.is_set():
+            self._wanted.clear()
+            while (found := self._ask()) is None or found.sequence < self._head():
+                if self._ended.wait(AGAIN_S):
+                    return
+            if self._wanted.is_set():
+                continue  # meanwhile these may have become the figures of other dice
+            self._known = found
+            if found.watch.found and found.watch.found_in != self._told_of:
+                self._told_of = found.watch.found_in
+                self._tell(found.watch.found)

@@ -1,0 +1,121 @@
+"""What the tables know of the dice: asked when it may have changed, and a finding told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+
+from hil_tests.waiting import until
+from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
+from shaker_ctl.journal.worn import PartUsage
+from shaker_ctl.rules import events
+from shaker_ctl.rules.commands import RecordRound
+from shaker_ctl.rules.row import Step
+from shaker_ctl.rules.state import Phase, TableState
+from shaker_ctl.rules.tests.playing import FLOOR, SUPERVISOR, Playing
+from shaker_ctl.rules.vocabulary import Ending, FaultKind, TossProof, WagersDo, play
+from shaker_ctl.service import dice_log
+from shaker_ctl.service.dice_log import DiceLog
+
+STEP = Step(TableState(Phase.CLOSED), (), ())
+CHANGED = events.DiceChanged(FLOOR, ("A1", "A2", "A3"), datetime(2026, 1, 1, tzinfo=UTC))
+SETTLED = events.TossSettled(play(1), TossProof(3.0, 700.0, 800.0, 36.0))
+ENDED = RecordRound(1, Ending.VOID, WagersDo.RETURNED, None, None, None, ())
+SOME = DiceSoFar(4, PartUsage(7, 252.0, 21.0), DiceWatch(tosses=7))
+
+
+def outside(record: int) -> DiceSoFar:
+    return replace(SOME, watch=DiceWatch(tosses=13, found=f"found in {record}", found_in=record))
+
+
+class Tables:
+    """What is answered, what the newest record is, and what was told."""
+
+    def __init__(self) -> None:
+        self.answer: DiceSoFar | None = None
+        self.head = 4
+        self.asked = count()
+        self.told: list[str] = []
+        self.log = DiceLog(self._ask, lambda: self.head, self.told.append)
+
+    def _ask(self) -> DiceSoFar | None:
+        next(self.asked)
+        return self.answer
+
+    def asks(self) -> None:
+        """Wait until the tables have been asked twice more."""
+        since = next(self.asked)
+        until(lambda: next(self.asked) > since + 4)
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tables]:
+    monkeypatch.setattr(dice_log, "AGAIN_S", 0.01)
+    made = Tables()
+    made.log.start()
+    yield made
+    made.log.stop()
+
+
+def test_tables_that_are_behind_are_asked_again_and_their_figures_are_not_shown(
+    tables: Tables,
+) -> None:
+    tables.asks()
+    tables.answer = replace(SOME, sequence=3)
+    tables.asks()
+    assert tables.log.figures() is None
+    tables.answer = SOME
+    until(lambda: tables.log.figures() == SOME)
+
+
+@pytest.mark.parametrize(
+    ("step", "event"),
+    [
+        (STEP, SETTLED),
+        (Step(STEP.state, (ENDED,), ()), CHANGED),
+        (STEP, events.FaultCleared(FLOOR, FaultKind.SHAKER)),
+        (STEP, CHANGED),
+    ],
+)
+def test_each_step_that_bears_on_the_dice_has_the_tables_asked(
+    tables: Tables, step: Step, event: events.Event
+) -> None:
+    tables.answer = SOME
+    until(lambda: tables.log.figures() == SOME)
+    tables.answer = replace(SOME, sequence=5)
+    tables.log.observe(step, event)
+    until(lambda: tables.log.figures() == replace(SOME, sequence=5))
+
+
+def test_figures_of_the_former_dice_are_not_those_of_others(tables: Tables) -> None:
+    tables.answer = SOME
+    until(lambda: tables.log.figures() == SOME)
+    tables.head = 5
+    tables.log.observe(STEP, CHANGED)
+    tables.asks()
+    assert tables.log.figures() is None
+
+
+def test_dice_that_the_first_of_two_persons_names_change_nothing(tables: Tables) -> None:
+    tables.answer = SOME
+    until(lambda: tables.log.figures() == SOME)
+    tables.head = 5
+    table = Playing(dice_by_two=True).do(events.Restarted(False, False, False))
+    for who, shown in ((FLOOR, SOME), (SUPERVISOR, None)):
+        event = events.DiceChanged(who, ("4", "5", "6"), table.now)
+        tables.log.observe(table.tell(event), event)
+        assert tables.log.figures() == shown
+
+
+def test_a_finding_is_told_once_and_another_one_after_it(tables: Tables) -> None:
+    for record in (4, 8):
+        tables.answer, tables.head = replace(outside(record), sequence=record), record
+        for sequence in (record, record + 1):
+            tables.answer = replace(tables.answer, sequence=sequence)
+            tables.log.observe(STEP, SETTLED)
+            until(lambda: tables.log.figures() == tables.answer)
+    assert tables.told == ["found in 4", "found in 8"]

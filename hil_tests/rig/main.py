@@ -10,6 +10,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -30,8 +31,18 @@ app.command("crossed")(crossed)
 app.command("wires")(wires)
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"shaker-rig {version('shaker-rig')}")
+        raise typer.Exit
+
+
 @app.callback()
-def refuse_on_real_table() -> None:
+def refuse_on_real_table(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+    ] = False,
+) -> None:
     """A shaker machine that is not there: motor, dice, camera, lamps and consoles, in real time, on
     the lines that the real ones use."""
     try:

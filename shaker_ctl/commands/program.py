@@ -117,16 +117,17 @@ program = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _version(context: typer.Context, wanted: bool) -> None:
     if wanted:
-        typer.echo(f"shaker-ctl {__version__}")
+        typer.echo(f"{context.find_root().command.name} {__version__}")
         raise typer.Exit
 
 
+Version = Annotated[
+    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
+]
+
+
 @program.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print and exit.")
-    ] = False,
-) -> None:
+def options(version: Version = False) -> None:
     """Options that come before a command."""

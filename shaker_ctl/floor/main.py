@@ -16,7 +16,7 @@ import typer
 
 from shaker_ctl import main as entry
 from shaker_ctl import settings
-from shaker_ctl.commands.program import for_people
+from shaker_ctl.commands.program import Version, for_people
 from shaker_ctl.errors import (
     JournalCorruptError,
     RefusedError,
@@ -38,13 +38,17 @@ FOLDER = Path("/etc/shaker-floor")
 program = typer.Typer(
     name="shaker-floor",
     no_args_is_help=True,
-    help="The floor of a house: collects what its tables hand over, keeps it, and watches them.",
     pretty_exceptions_show_locals=False,
 )
 
 Config = Annotated[Path, typer.Option("--config", help="Settings file of the floor.")]
 By = Annotated[str, typer.Option("--by", help="Name of the person who decides.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why, in a few words.")]
+
+
+@program.callback()
+def options(version: Version = False) -> None:
+    """The floor of a house: collects what its tables hand over, keeps it, and watches them."""
 
 
 def app() -> None:

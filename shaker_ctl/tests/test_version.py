@@ -8,6 +8,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
+
+import hil_tests.rig.main
+import shaker_ctl.commands.program
+import shaker_ctl.floor.main
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,6 +31,16 @@ def test_product_rig_and_changelog_have_one_version() -> None:
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest is not None
     assert _version(ROOT) == _version(ROOT / "hil_tests") == newest[1]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [shaker_ctl.commands.program.program, shaker_ctl.floor.main.program, hil_tests.rig.main.app],
+)
+def test_each_program_names_its_version(program: typer.Typer) -> None:
+    told = CliRunner().invoke(program, ["--version"], prog_name="shaker")
+    assert told.exit_code == 0
+    assert told.output.split()[-1] == _version(ROOT)
 
 
 def test_a_tag_of_this_commit_names_this_version() -> None:

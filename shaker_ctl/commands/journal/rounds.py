@@ -198,7 +198,7 @@ def events(
             ):
                 is_found = True
                 at = datetime.fromisoformat(plain["wall"]).astimezone()
-                shown = f"{at:%Y-%m-%d %H:%M:%S} {line.sequence:>7} {line.kind:<9} {line.text}"
+                shown = f"{at:%Y-%m-%d %H:%M:%S %Z} {line.sequence:>7} {line.kind:<9} {line.text}"
                 typer.echo(json.dumps(asdict(line)) if as_json else visible(shown))
     if not is_found:
         more = "" if every else "; --all also looks at the steps of the table itself"

@@ -11,7 +11,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import hil_tests.rig.main
 import shaker_ctl.commands.program
 import shaker_ctl.floor.main
 
@@ -35,7 +34,7 @@ def test_product_rig_and_changelog_have_one_version() -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [shaker_ctl.commands.program.program, shaker_ctl.floor.main.program, hil_tests.rig.main.app],
+    [shaker_ctl.commands.program.program, shaker_ctl.floor.main.program],
 )
 def test_each_program_names_its_version(program: typer.Typer) -> None:
     told = CliRunner().invoke(program, ["--version"], prog_name="shaker")

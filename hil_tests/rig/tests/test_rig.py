@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -534,3 +535,8 @@ def test_names_of_faults_are_whole_on_a_narrow_terminal():
 def test_dice_show_one_of_six_faces_each(words):
     with pytest.raises(ValueError, match="a value of 1 to 6 for each of 2 to 4 dice"):
         _dice(words.split())
+
+
+def test_the_rig_names_its_version() -> None:
+    told = CliRunner().invoke(app, ["--version"])
+    assert told.output == f"shaker-rig {version('shaker-rig')}\n"

@@ -165,13 +165,21 @@ def _digest(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
     return digest.hexdigest()
 
 
-def restore(file: Path, root: Path) -> int:
-    """Lay a whole backup onto an empty machine; return how many files.
+def restore(file: Path, root: Path, also: Iterable[Path] = ()) -> int:
+    """Lay a whole backup onto an empty machine; return how many files. `also`: folders that hold
+    files of this table, besides those of every table.
 
-    Raises `RefusedError` where one of them is there, before anything is written; `BackupError`.
+    Raises `RefusedError` where one of them is there, or belongs to no table, before anything is
+    written; `BackupError`.
     """
     names = check(file)
+    own = [*sources(Places(), Settings()), *also]
     for name in names:
+        if not any(Path("/", name).is_relative_to(folder) for folder in own):
+            raise RefusedError(
+                f"{file} holds /{name}, where no table keeps files by itself",
+                remedy=f"If yours does: --also {Path('/', name).parent}",
+            )
         if (root / name).exists():
             raise RefusedError(
                 f"{root / name} is there already: a backup is laid onto an empty machine",

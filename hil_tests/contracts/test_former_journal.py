@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -10,13 +12,17 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.contracts.test_journal_volumes import both
+from hil_tests.processes import program as python_program
 from hil_tests.reliability import former_form
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.former_journal import convert
 from shaker_ctl.adapters.disk.journal_copies import open_copies, survey
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.commands.program import program
+from shaker_ctl.doctor.finding import Grade
+from shaker_ctl.doctor.records import journal_copies
 from shaker_ctl.errors import JournalCorruptError, JournalVersionError, RefusedError
+from shaker_ctl.installation.places import shipped
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.main import exit_status
 
@@ -47,6 +53,41 @@ def test_bodies_hashes_and_heads_stay_as_they_are(
     assert survey(parameters)[1] == []
     again = CliRunner().invoke(program, ["journal", "convert", "--config", str(config)])
     assert "no journal of a former form" in again.output
+
+
+def configured(root: Path, settings: Path) -> subprocess.CompletedProcess[str]:
+    """Run the package's postinst with its folders below `root` and this program as its own."""
+    script = (shipped() / "debian/postinst").read_text("utf-8")
+    for name in ("/usr/lib/shaker-ctl", "/run/"):
+        script = script.replace(f"={name}", f"={root}{name}")
+    script = script.replace("/run/systemd/system", str(root / "none"))
+    script = script.replace("/etc/shaker-ctl/settings.toml", str(settings))
+    own = root / "usr/lib/shaker-ctl/bin/shaker-ctl"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(f'#!/bin/sh\nexec {shlex.join(python_program("shaker_ctl.main"))} "$@"\n')
+    own.chmod(0o755)
+    words = ["sh", "-c", script, "postinst", "configure"]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_an_upgrade_converts_the_journal_and_goes_on_where_it_was_cut(
+    parameters: JournalParameters, copies: list[Path], tmp_path: Path
+) -> None:
+    for copy in copies:
+        former_form.put_back(copy)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f'[journal]\npath = "{copies[0]}"\nsecond = "{copies[1]}"\n')
+    assert journal_copies(parameters).verdict is Grade.WARN
+    in_the_way = copies[1].with_name("journal-000002.jsonl")
+    in_the_way.write_text("cut short by something else\n")
+    cut = configured(tmp_path / "root", settings)
+    assert cut.returncode == 0, cut.stderr
+    assert "the journal is not converted, see above" in cut.stderr
+    in_the_way.unlink()
+    whole = configured(tmp_path / "root", settings)
+    assert (whole.returncode, whole.stdout.count("as before, to record")) == (0, 3)
+    open_copies(parameters).close()
+    assert survey(parameters)[1] == []
 
 
 def test_a_table_never_begins_anew_beside_its_former_journal(

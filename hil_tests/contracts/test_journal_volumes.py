@@ -1059,6 +1059,9 @@ def test_a_damaged_identity_is_mended_as_the_refusal_says(parameters: JournalPar
     with pytest.raises(JournalCorruptError, match="another journal") as caught:
         open_copies(parameters)
     assert f"move {file} away, then rebuild: shaker-ctl journal" in caught.value.remedy
+    with pytest.raises(RefusedError, match=r"first line of .* is damaged") as refused:
+        rebuild(parameters, main=False)
+    assert f"Move {file} away" in refused.value.remedy
     file.unlink()
     rebuild(parameters, main=False)
     open_copies(parameters).close()

@@ -187,6 +187,21 @@ def test_a_restore_that_failed_half_way_can_be_done_again(small: Any, monkeypatc
     assert backup.restore(file, places.root / "new") == 3
 
 
+def test_a_file_where_no_table_keeps_any_takes_a_persons_word(small: Any) -> None:
+    places, found, file = small
+    elsewhere = places.root / "etc/cron.d/table"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("* * * * * root anything")
+    console = found.console.model_copy(update={"users_file": elsewhere})
+    backup.write(file, places, found.model_copy(update={"console": console}))
+    new = places.root / "new"
+    with pytest.raises(RefusedError, match=r"holds /etc/cron\.d/table") as refused:
+        backup.restore(file, new)
+    assert not new.exists()
+    assert "--also /etc/cron.d" in refused.value.remedy
+    assert backup.restore(file, new, [Path("/etc/cron.d")]) == 4
+
+
 @pytest.mark.parametrize("kind", ["link to itself", "absolute", "above", "one name twice"])
 def test_a_file_that_no_table_wrote_is_refused_with_a_line(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "table.tar"

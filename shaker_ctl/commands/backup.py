@@ -39,9 +39,16 @@ def check(file: File) -> None:
 
 
 @app.command()
-def restore(file: File, root: Root = Path("/")) -> None:
+def restore(
+    file: File,
+    root: Root = Path("/"),
+    also: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder below which the settings put files. Several: once for each."),
+    ] = None,
+) -> None:
     """Lay FILE onto an empty machine on which the same version of the package is installed.
 
     Nothing that is there is written over. Then: shaker-ctl journal verify; shaker-ctl setup start.
     """
-    typer.echo(f"{file}: {archive.restore(file, root.resolve())} files restored")
+    typer.echo(f"{file}: {archive.restore(file, root.resolve(), also or ())} files restored")

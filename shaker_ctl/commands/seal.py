@@ -21,6 +21,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.service_user import become_owner_of
 from shaker_ctl.commands.signing import require_mender
+from shaker_ctl.console import arguments
 from shaker_ctl.errors import JournalError, RefusedError, SealError, reraise_as
 from shaker_ctl.quoting import require_words
 from shaker_ctl.rules import profile_files
@@ -224,6 +225,10 @@ def answer(
     It is `openssl dgst -sha256 -hmac SEED LIST`, over the list of every file and library that
     decides. Run it over the approved version, on another machine.
     """
+    try:
+        arguments.seed([seed])
+    except arguments.ArgumentsError as error:
+        raise typer.BadParameter(str(error)) from error
     others = _settings_and_profile(config, settings_file.load(config))
     text = keyed_answer.approved_list(_installed(packages), others)
     if listed is not None:

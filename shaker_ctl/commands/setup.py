@@ -92,7 +92,7 @@ class SetUp:
         if standing is None:
             standing = settings_page.SUGGESTED.get(name, usual)
         while True:
-            said = typer.prompt(f"{name}: {why}", default=_spelled(standing))
+            said = _asked(f"{name}: {why}", default=_spelled(standing))
             try:
                 told.tell(self.places, {name: _value(said, usual)}, why)
             except SettingsError as error:
@@ -112,7 +112,7 @@ class SetUp:
         devices = {}
         for name, (_, link) in sockets.NAMES.items():
             if f"/dev/{link}'" in named:
-                said = typer.prompt(f"{name}: where it is plugged in, /dev/…; empty: as it is", "")
+                said = _asked(f"{name}: where it is plugged in, /dev/…; empty: as it is", "")
                 if said:
                     devices[name] = Path(said)
         if devices and told.name_sockets(self.places, devices):
@@ -133,7 +133,7 @@ class SetUp:
     def ask_approver(self) -> None:
         """Take the key of whoever signs the seal."""
         if self.found().seal.required:
-            told.take_key(self.places, Path(typer.prompt("The approver's public key, seal.pub")))
+            told.take_key(self.places, Path(_asked("The approver's public key, seal.pub")))
 
     def ask_people(self) -> None:
         """Have somebody for each duty that a first opening needs."""
@@ -142,8 +142,8 @@ class SetUp:
             known = accounts.known(users) if users.exists() else ()
             if any(each.role is role for each in known):
                 continue
-            name = typer.prompt(f"Login name of a {role.value}")
-            number = typer.prompt("Number of the licence or badge")
+            name = _asked(f"Login name of a {role.value}")
+            number = _asked("Number of the licence or badge")
             words = ("console", "add-user", "--number", number, "--users", str(users))
             self.call(*words, "--", name, role.value)
 
@@ -160,14 +160,14 @@ class SetUp:
     def ask_seal(self) -> None:
         """Have the approver seal the table as it stands."""
         if self.found().seal.required:
-            key = typer.prompt("The approver's key, seal.key")
-            by = typer.prompt("Name of the approver")
+            key = _asked("The approver's key, seal.key")
+            by = _asked("Name of the approver")
             words = ("seal", "write", "--key", key, "--by", by)
             self.call(*words, "--config", str(self.places.settings))
 
     def ask_doctor(self) -> None:
         """Look at the whole table, and turn the motor for a second."""
-        typer.prompt(
+        _asked(
             "Take the card out, lay the dice in and lock the compartment. Enter",
             default="",
             show_default=False,
@@ -232,6 +232,17 @@ def setup(
         typer.echo("\nLeft; shaker-ctl setup goes on here.")
         raise typer.Exit(INTERRUPTED) from None
     typer.echo("The table is set up. At a console, a floorperson types: next")
+
+
+def _asked(question: str, default: str | None = None, *, show_default: bool = True) -> str:
+    said: str = typer.prompt(question, default, value_proc=_shown, show_default=show_default)
+    return said
+
+
+def _shown(said: str) -> str:
+    if not said.isprintable():
+        raise typer.BadParameter("give characters that a screen can show")
+    return said
 
 
 def _at(plain: Mapping[str, Any], name: str) -> Any:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, former_files, volume_numbers
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.console import accounts
 from shaker_ctl.console.parameters import ConsoleParameters
@@ -90,6 +90,10 @@ def second_disk(journal: JournalParameters) -> Finding:
 
 def journal_copies(journal: JournalParameters) -> Finding:
     """Whether both copies verify from their first record to their last."""
+    if former := former_files(journal.path):
+        # No failure: an upgrade converts it once the doctor has found the rest fit.
+        text = f"{former[0]} is of a former version, and the table does not start beside it"
+        return warn("journal", text, "shaker-ctl journal convert")
     if not volume_numbers(journal.path):
         if journal.second is not None and volume_numbers(journal.second):
             return fail(

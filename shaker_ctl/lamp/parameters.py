@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pydantic import field_validator
+
 from shaker_ctl.parameters import Parameters, bounded
+
+RATES = (9600, 19200, 38400, 57600, 115200, 230400, 460800, 500000, 921600, 1000000)
+"""What Linux has a name for, and a USB adapter keeps."""
 
 
 class LampParameters(Parameters):
@@ -15,7 +20,7 @@ class LampParameters(Parameters):
     """Bits per second, always 8 data bits, no parity, one stop bit.
 
     115200 shows a result in about 45 ms and is safe on 100 m of RS-485; at 19200 it takes about
-    145 ms. The box must be set to the same rate.
+    145 ms. The box must be set to the same rate, one of the usual ones.
     """
 
     unit: int = bounded(1, at_least=1, at_most=247)
@@ -47,3 +52,10 @@ class LampParameters(Parameters):
 
     25 ms at 115200, 150 ms at 19200. Without that proof no multiplier is in force.
     """
+
+    @field_validator("baudrate")
+    @classmethod
+    def _is_usual(cls, value: int) -> int:
+        if value not in RATES:
+            raise ValueError(f"give one of {', '.join(map(str, RATES))}")
+        return value

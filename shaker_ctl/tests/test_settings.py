@@ -131,6 +131,7 @@ def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], ke
         ("table", "cover_fitted", "yes", "true or false, without quotes"),
         ("seal", "required", "no", "true or false, without quotes"),
         ("lamp", "baudrate", "9600", "a number, without quotes"),
+        ("lamp", "baudrate", 115201, "give one of 9600, .*115200"),
         ("table", "betting_s", True, "a number, without quotes"),
         ("sign", "felt", "green", "a colour as #0b3d2e"),
         ("service", "table_name", "", "1 to 40 characters"),

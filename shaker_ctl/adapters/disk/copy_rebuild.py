@@ -113,6 +113,11 @@ def _require_sound(source: DiskJournal) -> Head:
 
 def _require_same(target: DiskJournal, source: DiskJournal) -> None:
     if target.identity != source.identity:
+        if target.verify()[1] is not None:  # a journal's first record is chained to its identity
+            raise RefusedError(
+                f"{target.path}: the first line of {target.open_file} is damaged",
+                remedy=f"Move {target.open_file} away, and rebuild again",
+            )
         raise RefusedError(
             f"{target.path} is another journal ({target.identity}) than {source.path}",
             remedy="Give the right paths in journal.path and journal.second",

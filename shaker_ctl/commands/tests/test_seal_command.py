@@ -150,6 +150,13 @@ def test_openssl_alone_finds_the_answer_to_an_inspectors_seed(
     assert keyed(table, "Qz82") != answer
 
 
+@pytest.mark.parametrize("seed", ["Qz 81", "Q-81", "é", "a" * 65])
+def test_a_seed_that_no_console_takes_is_refused_here_too(table: Sealed, seed: str) -> None:
+    result = RUNNER.invoke(app, ["answer", seed, *table.own])
+    assert result.exit_code == 2
+    assert "1 to 64 letters and digits" in " ".join(result.output.split())
+
+
 def test_two_files_of_one_name_are_both_answered_for_and_no_name_is_a_line(tmp_path: Path) -> None:
     strange = os.fsdecode(b"a\n0123  b\xff.toml")
     others = [tmp_path / each for each in ("x/own.toml", "y/own.toml", f"x/{strange}")]

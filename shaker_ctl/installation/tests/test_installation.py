@@ -131,6 +131,17 @@ def test_a_name_that_looks_like_an_option_adds_nobody_unsaid(places: Places):
         asked(places, "people", said="--help\nF-1\n" * 3)
 
 
+def test_what_no_screen_shows_is_asked_again(places: Places, monkeypatch: pytest.MonkeyPatch):
+    called: list[tuple[str, ...]] = []
+    monkeypatch.setattr(setup.SetUp, "call", lambda _self, *words: called.append(words))
+    told.mark_table(places, PinParameters())
+    answers = "f\0ay\nfay\nF-\x1b1\nF-1\ntom\nT-2\ndan\nD-3\n"
+    _, output = asked(places, "people", said=answers)
+    assert output.count("give characters that a screen can show") == 2
+    assert [words[-2] for words in called] == ["fay", "tom", "dan"]
+    assert "\0" not in str(called)
+
+
 @pytest.mark.parametrize("said", ["²", "9" * 5000])
 def test_a_strange_number_is_an_answer_as_any_other(places: Places, said: str):
     asked(places, "camera.device", said=f"{said}\n")

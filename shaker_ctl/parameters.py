@@ -44,11 +44,12 @@ def reasons(section: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind in reversed(section.__mro__):
         if issubclass(kind, Parameters) and kind is not Parameters:
-            found |= _reasons_in(kind)
+            found |= reasons_in(kind)
     return found
 
 
-def _reasons_in(kind: type) -> dict[str, str]:
+def reasons_in(kind: type) -> dict[str, str]:
+    """The docstring of each field in the source of one class. Raises OSError as `reasons`."""
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(body, ast.ClassDef)
     return {

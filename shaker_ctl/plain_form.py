@@ -32,7 +32,8 @@ class PlainFormError(ValueError):
 @cache
 def _hints(cls: type) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
-    return {f.name: hints[f.name] for f in dataclasses.fields(cls)}
+    names = (each.name for each in dataclasses.fields(cls))
+    return {name: hints[name] for name in names if not name.startswith("_")}
 
 
 @frozen

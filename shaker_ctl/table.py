@@ -76,7 +76,7 @@ from shaker_ctl.service.reminders import Reminders
 from shaker_ctl.service.round_rules import recovered
 from shaker_ctl.service.self_watch import SelfWatch
 from shaker_ctl.service.state_thread import StateThread
-from shaker_ctl.service.status_socket import StatusSocket
+from shaker_ctl.service.status_socket import StatusExtras, StatusSocket
 from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.settings import Settings
@@ -573,18 +573,18 @@ class Table:
 
     def status(self) -> dict[str, Any]:
         """The whole view as plain values, for the status socket."""
-        plain: Any = json_voice.plain(self._desk.view())
-        plain["areas"] = list(self._rulebook.areas)
-        plain["odds"] = paid(self._rulebook.profile, self._rulebook.parameters.paytable)
-        plain["rounds"] = list(self._announcer.rounds)
-        plain["marks"] = list(self._rulebook.marks)
-        plain["seal"] = self._sealed.seal
-        plain["camera_pid"] = self._reader.camera.pid
-        plain["reading"] = None if self._is_blind() else json_voice.plain(self._reader.last)
-        plain["lamps_asked"] = json_voice.plain(self._lamps.asked)
-        plain["monotonic_s"] = time.monotonic()
-        found: dict[str, Any] = plain
-        return found
+        extras: StatusExtras = {
+            "areas": list(self._rulebook.areas),
+            "odds": paid(self._rulebook.profile, self._rulebook.parameters.paytable),
+            "rounds": list(self._announcer.rounds),
+            "marks": list(self._rulebook.marks),
+            "seal": self._sealed.seal,
+            "camera_pid": self._reader.camera.pid,
+            "reading": None if self._is_blind() else json_voice.plain(self._reader.last),
+            "lamps_asked": json_voice.plain(self._lamps.asked),
+            "monotonic_s": time.monotonic(),
+        }
+        return {**json_voice.plain(self._desk.view()), **extras}
 
 
 BENCH = "BENCH: other programs reach the motor"

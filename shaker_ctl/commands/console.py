@@ -16,9 +16,9 @@ import sys
 import tempfile
 import termios
 import tty
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console as Screen
@@ -79,14 +79,14 @@ def console(
 @app.command()
 def add_user(
     name: Annotated[str, typer.Argument(help="Login name: letters, digits, . _ -")],
-    role: Annotated[str, typer.Argument(help=f"One of: {', '.join(accounts.ROLES)}.")],
+    role: Annotated[str, typer.Argument(help=f"One of: {', '.join(accounts.PEOPLE)}.")],
     number: Annotated[
         str, typer.Option(help="Of the licence or badge; nobody else has it. Once for a person.")
     ] = "",
     users: UsersFile = USERS_FILE,
 ) -> None:
     """Add a person who may log in, or give one a new passphrase. Takes effect at once."""
-    known = _role(role)
+    known = _role(role, accounts.PEOPLE)
     accounts.require_name(name)
     accounts.number_for(users, name, known, number)
     passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
@@ -98,6 +98,20 @@ def add_user(
             f"{name} is also {', '.join(also)}, each with a passphrase of its own; "
             "one person is never both sides of a duty that needs two"
         )
+
+
+@app.command("add-token")
+def add_token(
+    name: Annotated[str, typer.Argument(help="Name of the machine: letters, digits, . _ -")],
+    role: Annotated[
+        Literal["display", "machine"],
+        typer.Argument(help="display: what the room reads; machine: rounds and day sheets, too."),
+    ],
+    users: UsersFile = USERS_FILE,
+) -> None:
+    """Print a new token with which a machine reads the page. `remove-user` withdraws it."""
+    typer.echo(accounts.add_token(users, name, accounts.ROLES[role]))
+    screen.print(f"{name} may read the page as {role}; nobody can print this token again")
 
 
 @app.command("set-number")
@@ -121,7 +135,7 @@ def list_users(
         ),
     ] = False,
 ) -> None:
-    """List who may log in, and as what."""
+    """List who may log in, which machines may read, and as what."""
     table = Table(box=None)
     for column in ("name", "number", "roles"):
         table.add_column(column)
@@ -141,7 +155,7 @@ def remove_user(
     role: Annotated[str, typer.Argument(help="Only this role; without it, all.")] = "",
     users: UsersFile = USERS_FILE,
 ) -> None:
-    """Take a person's right to log in, at once. Records keep the name."""
+    """Take a person's right to log in, or a machine's token, at once. Records keep the name."""
     gone = accounts.remove(users, name, _role(role) if role else None)
     screen.print(f"{name} may no longer log in as {', '.join(each.value for each in gone)}")
 
@@ -150,11 +164,9 @@ def _accounts(users: Path) -> tuple[accounts.Account, ...]:
     return accounts.known(users) if users.exists() else ()
 
 
-def _role(word: str) -> accounts.AnyRole:
-    if word not in accounts.ROLES:
-        raise SettingsError(
-            f"there is no role {word!r}", remedy=f"Use one of: {', '.join(accounts.ROLES)}"
-        )
+def _role(word: str, known: Iterable[str] = accounts.ROLES) -> accounts.AnyRole:
+    if word not in known:
+        raise SettingsError(f"there is no role {word!r}", remedy=f"Use one of: {', '.join(known)}")
     return accounts.ROLES[word]
 
 

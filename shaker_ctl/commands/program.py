@@ -35,6 +35,7 @@ LISTED = {
     "link": "Hand the table's journal, state and alarms to a floor, until SIGTERM or Ctrl-C.",
     "rules": "Show, compare and check the rule profiles.",
     "seal": "The signed list of everything that decides: program, libraries, settings, profile.",
+    "describe": "Describe what machines read of a table: OpenAPI, AsyncAPI, JSON Schema.",
     "console": "Talk to a table over its serial console; Ctrl-] ends. Pipe commands in for JSON.",
     "settings": "Settings: reference, a new file, what is in force, a check.",
 }

@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,12 +39,22 @@ class Looker(Enum):
     """A screen on a wall, or a trainee: what the table shows now."""
     SURVEILLANCE = "surveillance"
     """Rounds with their pictures, exports of cases, and who looked at what."""
+    DISPLAY = "display"
+    """A machine with a token: what the room may read."""
+    MACHINE = "machine"
+    """A machine with a token: rounds and day sheets, too, with the persons in them."""
+
+
+MACHINES = frozenset({Looker.DISPLAY, Looker.MACHINE})
+"""Roles of tokens: nobody logs in with one."""
 
 
 AnyRole = Role | Looker
 
 ROLES: dict[str, AnyRole] = {role.value: role for role in (*Role, *Looker)}
 """Every role that a users file may give."""
+PEOPLE = tuple(name for name, role in ROLES.items() if role not in MACHINES)
+"""Those that a person may have."""
 
 MIN_PASSPHRASE = 8
 """Characters of a passphrase: NIST SP 800-63B, 5.1.1.1."""
@@ -241,8 +252,9 @@ def _account(entry: object, where: str, remedy: str) -> Account:
         raise SettingsError(f"{where}: a number is {_NUMBER_FORM}", remedy=remedy)
     if not isinstance(role, str) or role not in ROLES:
         raise SettingsError(f"{where}: role {role!r} does not exist", remedy=remedy)
-    if not isinstance(stored, str) or not stored.startswith("$argon2id$"):
-        raise SettingsError(f"{where}: hash is not an argon2id hash", remedy=remedy)
+    form = TOKEN_HASH if ROLES[role] in MACHINES else "$argon2id$"
+    if not isinstance(stored, str) or not stored.startswith(form):
+        raise SettingsError(f"{where}: hash is not {form}...", remedy=remedy)
     return Account(name, ROLES[role], stored, number)
 
 
@@ -254,6 +266,30 @@ def hash_passphrase(passphrase: str) -> str:
             remedy="Choose another; several words are easier to keep than one odd one",
         )
     return _HASHER.hash(passphrase)
+
+
+TOKEN_HASH = "sha256:"
+"""A token is 32 random bytes, which nobody guesses: a slow hash would only let strangers burn
+processor time at the door (OWASP ASVS 4.0.3, 2.4: slow hashes are for what people choose)."""
+
+
+def token_hash(token: str) -> str:
+    """Return how a machine's token is kept."""
+    return TOKEN_HASH + hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def add_token(path: Path, name: str, role: AnyRole) -> str:
+    """Let a machine look, by a new token in place of its former one; return the token, which is
+    kept nowhere. Raises `SettingsError`, also where a person has this name.
+    """
+    require_name(name)
+    there = known(path) if path.exists() else ()
+    if any(one.name == name and one.role not in MACHINES for one in there):
+        raise SettingsError(f"{name} is a person", remedy="Give the machine a name of its own")
+    token = secrets.token_urlsafe(32)
+    mine = Account(name, role, token_hash(token))
+    _write(path, [*(one for one in there if one.name != name), mine])
+    return token
 
 
 def require_name(name: str) -> None:
@@ -318,6 +354,8 @@ def add(path: Path, name: str, role: AnyRole, passphrase: str, number: str = "")
     require_name(name)
     number = number_for(path, name, role, number)
     there = known(path) if path.exists() else ()
+    if any(one.name == name and one.role in MACHINES for one in there):
+        raise SettingsError(f"{name} is a machine", remedy="Give the person another name")
     others = [account for account in there if (account.name, account.role) != (name, role)]
     mine = Account(name, role, hash_passphrase(passphrase), number)
     _write(path, [*others, mine])
@@ -342,8 +380,8 @@ def remove(path: Path, name: str, role: AnyRole | None) -> tuple[AnyRole, ...]:
 
 def _write(path: Path, accounts: list[Account]) -> None:
     lines = [
-        "# People who may log in at this table's consoles; argon2id hashes, no passphrases.",
-        "# shaker-ctl console add-user and remove-user write this file.",
+        "# People who may log in at this table's consoles, and machines; hashes, no passphrases.",
+        "# shaker-ctl console add-user, add-token and remove-user write this file.",
         f'digest = "{_digest(accounts)}"',
     ]
     for account in accounts:

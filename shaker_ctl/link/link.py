@@ -24,7 +24,7 @@ from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.record import SCHEMA, Head, Record
-from shaker_ctl.link import packing, requests, results, shown, topics
+from shaker_ctl.link import messages, packing, requests, results, shown, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.outbox import Outbox, opened
 from shaker_ctl.link.packing import ProtocolError
@@ -46,6 +46,7 @@ ANSWER_S = 0.25
 BUNDLE_S = 60.0
 """Seconds between two bundles: each reads much of the journal, beside a table that plays."""
 MAX_AGAIN_S = 60.0
+LINK_REMEDY = "`shaker-ctl journal verify` at the table says what is wrong with its journal"
 BACK_FOR_RESULT = 2000
 """Records that a start looks back for the newest result."""
 
@@ -197,29 +198,27 @@ class Link:
         with closing(opened(self._files.journal)) as book:
             last = next(book.newest_first(), None)
         profile = (view or {}).get("profile") or {}
-        return packing.to_json(
-            {
-                "v": packing.VERSION,
-                "session": self._connection.session,
-                "table": self._name,
-                "identity": identity,
-                "head": head.sequence,
-                "schema": SCHEMA,
-                "version": __version__,
-                "python": platform.python_version(),
-                "digests": {} if last is None else last.plain.get("digests", {}),
-                "profile": profile.get("key", ""),
-                "marks": (view or {}).get("marks") or [],
-            }
-        )
+        birth: messages.Birth = {
+            "v": packing.VERSION,
+            "session": self._connection.session,
+            "table": self._name,
+            "identity": identity,
+            "head": head.sequence,
+            "schema": SCHEMA,
+            "version": __version__,
+            "python": platform.python_version(),
+            "digests": {} if last is None else last.plain.get("digests", {}),
+            "profile": profile.get("key", ""),
+            "marks": (view or {}).get("marks") or [],
+        }
+        return packing.to_json(birth)
 
     def _tell_alarms(self, view: View | None) -> None:
         standing = shown.alarms_of(view)
         if trouble := self._journal_trouble or self._results.trouble:
-            standing["link-journal"] = {"code": "link-journal", "cause": trouble}
+            standing["link-journal"] = _alarm("link-journal", trouble)
         if self._outbox.contradiction:
-            cause = {"code": "link-history", "cause": self._outbox.contradiction}
-            standing["link-history"] = cause
+            standing["link-history"] = _alarm("link-history", self._outbox.contradiction)
         for code, alarm in standing.items():
             self._publish(f"{topics.ALARM}/{code}", packing.to_json(alarm), retain=True)
         for kind in [k for k in self._sent if k.startswith(f"{topics.ALARM}/")]:
@@ -306,8 +305,13 @@ class Link:
         return self._place.topic(kind)
 
 
+def _alarm(code: str, cause: str) -> messages.Alarm:
+    return {"code": code, "cause": cause, "remedy": LINK_REMEDY, "wall_s": None}
+
+
 def _alive(session: str, says: str, **more: Any) -> bytes:
-    return packing.to_json({"v": packing.VERSION, "session": session, "is": says, **more})
+    alive: messages.Alive = {"v": packing.VERSION, "session": session, "is": says, **more}  # type: ignore[typeddict-item]
+    return packing.to_json(alive)
 
 
 class ResultFollower:

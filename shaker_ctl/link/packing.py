@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
@@ -161,7 +161,7 @@ def ack_of(payload: bytes) -> Ack:
 # ── JSON within bounds ──────────────────────────────────────────────────────
 
 
-def to_json(plain: dict[str, Any]) -> bytes:
+def to_json(plain: Mapping[str, Any]) -> bytes:
     """Return one JSON object as a message."""
     return json.dumps(plain, separators=(",", ":"), ensure_ascii=False).encode()
 

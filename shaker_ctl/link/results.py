@@ -7,16 +7,15 @@ where records come from.
 
 from __future__ import annotations
 
-from typing import Any
-
 from shaker_ctl.journal.history import Round, changed_by, mentions
 from shaker_ctl.journal.record import Record
+from shaker_ctl.link.messages import Result
 
 _KINDS_READ = ("LampsShown", "RecordRound", "PushLamps")
 """Words of records that can change a result; all others are passed over undecoded."""
 
 
-def plain(one: Round) -> dict[str, Any]:
+def plain(one: Round) -> Result:
     """The result of a round as displays get it."""
     assert one.shown is not None
     total = sum(one.shown)

@@ -9,38 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-_STATE = ("table", "life", "phase", "says", "marks", "round_id", "next_step", "last_ended")
-_SERVICE_IS_AWAY: dict[str, Any] = {"service": False}
+from shaker_ctl.link.messages import Alarm, Dice, Health, State
 
 
-def state_of(view: Mapping[str, Any] | None) -> dict[str, Any]:
+def state_of(view: Mapping[str, Any] | None) -> State:
     """Return what goes out as `state`; `view`: None while no service answers."""
     if view is None:
-        return dict(_SERVICE_IS_AWAY)
-    state: dict[str, Any] = {"service": True}
-    state.update((key, view.get(key)) for key in _STATE)
-    pending = view.get("pending") or {}
-    state["waits_for"] = pending.get("text") or ""
-    state["needs"] = [str(role) for role in pending.get("roles") or ()]
-    state["since_s"] = _rounded(view.get("since_s"), 1)
-    room = view.get("room") or {}
+        return {"service": False}
+    pending, room = view.get("pending") or {}, view.get("room") or {}
+    lamps, profile = view.get("lamps") or {}, view.get("profile") or {}
+    journal = view.get("journal") or {}
     odds = ", ".join(" ".join(one) for one in room.get("multipliers") or ())
     in_force = f"Multipliers in force: {odds}." if odds else ""
-    state["room"] = f"{room.get('says', '')} {in_force}".strip()
-    state["shape"] = room.get("shape", "")
-    state["profile"] = (view.get("profile") or {}).get("key", "")
-    state["entry_mode"] = (view.get("profile") or {}).get("entry_mode", "")
-    lamps = view.get("lamps") or {}
-    state["lit"] = lamps.get("measured")
-    state["broken_lamps"] = lamps.get("broken") or []
-    journal = view.get("journal") or {}
-    state["journal"] = {key: journal.get(key) for key in ("sequence", "second_copy", "state")}
-    state["dice"] = _dice(view.get("dice") or {})
-    state["health"] = _health(view.get("health") or {})
-    return state
+    return {
+        "service": True,
+        "table": view.get("table") or "",
+        "life": view.get("life") or "",
+        "phase": view.get("phase") or "",
+        "says": view.get("says") or "",
+        "marks": view.get("marks") or [],
+        "round_id": view.get("round_id"),
+        "next_step": view.get("next_step") or "",
+        "last_ended": view.get("last_ended") or "",
+        "waits_for": pending.get("text") or "",
+        "needs": [str(role) for role in pending.get("roles") or ()],
+        "since_s": _rounded(view.get("since_s"), 1),
+        "room": f"{room.get('says', '')} {in_force}".strip(),
+        "shape": room.get("shape", ""),
+        "profile": profile.get("key", ""),
+        "entry_mode": profile.get("entry_mode", ""),
+        "lit": lamps.get("measured"),
+        "broken_lamps": lamps.get("broken") or [],
+        "journal": {
+            "sequence": journal.get("sequence"),
+            "second_copy": journal.get("second_copy"),
+            "state": journal.get("state"),
+        },
+        "dice": _dice(view.get("dice") or {}),
+        "health": _health(view.get("health") or {}),
+    }
 
 
-def alarms_of(view: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+def alarms_of(view: Mapping[str, Any] | None) -> dict[str, Alarm]:
     """Return the standing faults by their codes."""
     if view is None:
         return {}
@@ -55,13 +65,13 @@ def alarms_of(view: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
     }
 
 
-def _dice(dice: Mapping[str, Any]) -> dict[str, Any]:
+def _dice(dice: Mapping[str, Any]) -> Dice:
     age, limit = dice.get("age_s"), dice.get("limit_s")
     left = None if age is None or limit is None else _rounded(limit - age, 60)
     return {"serials": dice.get("serials"), "left_s": left, "tosses": dice.get("tosses")}
 
 
-def _health(health: Mapping[str, Any]) -> dict[str, Any]:
+def _health(health: Mapping[str, Any]) -> Health:
     return {
         "temperature_c": _rounded(health.get("temperature_c"), 1),
         "throttled": health.get("throttled"),

@@ -25,14 +25,15 @@ from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.history import Round
+from shaker_ctl.page import door
 from shaker_ctl.page import sign as signs
 from shaker_ctl.page.history import History
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.parameters import PageParameters, SignParameters
-from shaker_ctl.page.people import RIGHTS, Logins, Right
+from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
 from shaker_ctl.page.places import TablePlaces
-from shaker_ctl.page.regions import Regions
+from shaker_ctl.page.regions import Regions, fields_of
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.tables import Book, marks_of
 from shaker_ctl.page.technician import Technician, wiring_of
@@ -55,8 +56,9 @@ LIVE = {
     "sign": (Right.SIGN, ("bar", "state", "result", "layout", "road", "marks")),
     "staff": (Right.STAFF, ("staff", "result", "layout", "road")),
     "technician": (Right.TECHNICIAN, ("devices",)),
+    "state": (Right.SIGN, ("sign.json", "road.json", "figures.json")),
 }
-"""Each live page: who may see it, and its parts."""
+"""Each live page, and what machines read live: who may see it, and its parts."""
 
 CUES = ("no-more-bets", "result")
 """What a sign lets hear."""
@@ -119,6 +121,8 @@ class Page:
             Route("/sign", guarded(Right.SIGN, self._sign)),
             Route("/sign/{name}", guarded(Right.SIGN, self._of_the_house, is_page=False)),
             Route("/staff", guarded(Right.STAFF, self._staff)),
+            Route("/state.json", guarded(Right.SIGN, self._state, is_page=False)),
+            Route("/openapi.json", guarded(Right.SIGN, self._description, is_page=False)),
             Route("/stream/{page}", self._stream),
             Route("/picture/{sha256}", guarded(Right.SIGN, self._picture, is_page=False)),
             *History(self.site, self.book, self._places).routes(),
@@ -192,8 +196,16 @@ class Page:
         known = self._drawn.get((name, language))
         if known is not None and known[0] == shown:
             return known[1]
-        say = self.site.words.say(language)
-        html = self.site.draw(
+        if made := door.PARTS.get(name):
+            html = door.text(made(sign, rounds, staff))
+        else:
+            html = self._html(name, language, sign, staff)
+        self._drawn[name, language] = (shown, html)
+        return html
+
+    def _html(self, name: str, language: str, sign: signs.Sign, staff: signs.Staff) -> str:
+        rounds, say = self._past[1], self.site.words.say(language)
+        return self.site.draw(
             f"parts/{name}.html",
             language,
             sign=sign,
@@ -209,8 +221,6 @@ class Page:
             sentences=lambda text: sentences(text, say),
             trouble=self.watch.trouble,
         )
-        self._drawn[name, language] = (shown, html)
-        return html
 
     def _sign_now(self) -> signs.Sign:
         """The tables are asked anew where the journal has grown, or another round is in hand."""
@@ -224,14 +234,24 @@ class Page:
     # ── Live ────────────────────────────────────────────────────────────────
 
     async def _stream(self, request: Request) -> Response:
-        right, names = LIVE.get(request.path_params["page"], (None, ()))
-        session = self.site.session(request)
+        page = request.path_params["page"]
+        right, names = LIVE.get(page, (None, ()))
         if right is None:
             raise HTTPException(404)
-        if right not in session.rights:
-            raise HTTPException(403 if session.rights else 401)
+        session = self.site.admitted(request, right)
         language = self.site.language(request)
+        if page == "state":
+            names, language = _state_parts(session), "en"
         return self._regions.streamed(names, language, session, self.people.goes_on)
+
+    async def _state(self, request: Request) -> Response:
+        names = _state_parts(self.site.session(request, keeps=False))
+        parts = {name: self._regions.part(name, "en") for name in names}
+        missing = {"staff": None, "left_s": None}
+        return door.answer({**missing, **fields_of(parts), **self._said()[1]})
+
+    async def _description(self, _request: Request) -> Response:
+        return door.answer(door.described())
 
     def _said(self) -> tuple[int, Mapping[str, object]]:
         """What every event carries: how far the journal is known, and how old the view is."""
@@ -271,6 +291,11 @@ class Page:
 
     def _shown_picture(self) -> str:
         return self._sign_now().picture
+
+
+def _state_parts(session: PageLogin) -> tuple[str, ...]:
+    is_staff = Right.STAFF in session.rights
+    return (*LIVE["state"][1], *(("staff.json",) if is_staff else ()))
 
 
 def _is_readable(file: Path) -> bool:

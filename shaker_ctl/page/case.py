@@ -11,7 +11,8 @@ import json
 import zipfile
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.errors import RefusedError
@@ -34,13 +35,62 @@ against each other; `shaker-ctl journal verify FOLDER` verifies these records, t
 """
 
 
+_NotHere = TypedDict("_NotHere", {"not": str}, total=False)
+
+
+class CasePicture(_NotHere):
+    """A picture that a decision rests on. `not`: why it is not here, where the file is not what the
+    record names.
+    """
+
+    what: str
+    file: str | None
+    """In this folder; None where it is no longer kept, or is not what the record names."""
+    sha256: str
+    """As its record names it."""
+
+
+class Exported(TypedDict):
+    """Who exported the case."""
+
+    by: str
+    role: str
+    reason: str
+    at: str
+
+
+class Case(TypedDict):
+    """`case.json` of a case."""
+
+    table: str
+    round: int
+    marks: list[str]
+    """`DEMONSTRATION`, ..."""
+    journal: str
+    """Identity of the journal."""
+    damage: str | None
+    """What does not fit the chain of hashes."""
+    exported: Exported
+    pictures: list[CasePicture]
+
+
+class Chain(TypedDict):
+    """`chain.json`: where the records of a case or export begin and end."""
+
+    first: int
+    before: str
+    """Hash of the record before the first one, in hex."""
+    head: str
+    """Hash of the last one."""
+
+
 def pack(
     found: RoundRecord, pictures: Path, *, table: str, by: str, role: str, reason: str, at: datetime
 ) -> bytes:
     """Return the case as a ZIP archive of one folder. `pictures`: the folder of all pictures."""
     folder = f"round-{found.number}"
     stamp = at.timetuple()[:6]
-    files: list[dict[str, Any]] = []
+    files: list[CasePicture] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
 
@@ -61,13 +111,13 @@ def pack(
             put(f"pictures/{Path(name).name}", content)
             files.append({"file": f"pictures/{Path(name).name}", "sha256": digest, "what": what})
         put("records.jsonl", b"".join(one.exported for one in found.records))
-        chain = {
+        chain: Chain = {
             "first": found.before.sequence + 1,
             "before": found.before.hash.hex(),
             "head": found.head,
         }
         put("chain.json", json.dumps(chain).encode() + b"\n")
-        told = {
+        told: Case = {
             "table": table,
             "round": found.number,
             "marks": list(found.told.marks),

@@ -5,6 +5,7 @@ Owns the ASGI layer around an application. Must not know pages or people.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -24,6 +25,14 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
+PREFLIGHT = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET",
+    "Access-Control-Allow-Headers": "authorization",
+}
+"""What a browser is told before it sends a token from another site (Fetch, CORS preflight). Cookies
+stay at home: no credentials are allowed."""
+
 MAX_BODY = 4096
 """Bytes of a request's body: a login, and nothing else is ever sent here."""
 
@@ -33,20 +42,34 @@ MAX_PATH = 500
 READS = frozenset({"GET", "HEAD"})
 
 
+def bearer(header: str) -> str:
+    """Return the token of an Authorization header (RFC 6750); empty where it has none."""
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 class RequestGuard:
     """The outermost layer of a page."""
 
     def __init__(
-        self, app: ASGIApp, *, name: str = "", only_loopback: bool = False, is_tls: bool = False
+        self,
+        app: ASGIApp,
+        *,
+        name: str = "",
+        only_loopback: bool = False,
+        is_tls: bool = False,
+        is_machine: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """`name`: host and port as people type them, where the Host header differs.
         `only_loopback`: answer only to names of this computer, which a strange site cannot take
-        over by its DNS. `is_tls`: tell browsers to come by TLS alone.
+        over by its DNS. `is_tls`: tell browsers to come by TLS alone. `is_machine`: whether a
+        token is one; a script of any site may read the answer to it, and to nothing else.
         """
         self._app = app
         self._name = name
         self._only_loopback = only_loopback
         self._is_tls = is_tls
+        self._is_machine = is_machine
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it; other kinds of connections go through."""
@@ -54,12 +77,16 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
 
+        token = bearer(Headers(scope=scope).get("authorization", ""))
+
         async def furnished(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
+                if token and self._is_machine(token):
+                    headers["Access-Control-Allow-Origin"] = "*"
                 if self._is_tls:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)
@@ -80,6 +107,8 @@ class RequestGuard:
         if scope["method"] in READS:
             has_body = headers.get("content-length", "0") != "0"
             return PlainTextResponse("a read has no body\n", 413) if has_body else None
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            return PlainTextResponse("", 204, PREFLIGHT)
         if scope["method"] != "POST":
             return PlainTextResponse("not here\n", 405, {"Allow": "GET, HEAD, POST"})
         if not self._is_from_here(headers, scope["scheme"]):

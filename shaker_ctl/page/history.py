@@ -20,8 +20,9 @@ from starlette.routing import Route
 
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, words_of
+from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.statistics import figures_of
-from shaker_ctl.page import case
+from shaker_ctl.page import case, door
 from shaker_ctl.page.journal import RoundRecord, read_day, read_round
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
@@ -69,16 +70,49 @@ class History:
         guarded = self._site.guarded
         return [
             Route("/rounds", guarded(Right.ROUNDS, self._rounds)),
+            Route("/rounds.json", guarded(Right.ROUNDS, self._rounds_json, is_page=False)),
             Route("/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
+            Route(
+                "/rounds/{number:int}.json",
+                guarded(Right.ROUNDS, self._round_json, is_page=False),
+            ),
             Route("/rounds/{number:int}/case", guarded(Right.EXPORT, self._case), methods=["POST"]),
             Route("/day", guarded(Right.DAY, self._day)),
             Route("/day.csv", guarded(Right.DAY, self._day_csv)),
+            Route("/day.json", guarded(Right.DAY, self._day_json, is_page=False)),
             Route("/statistics", guarded(Right.STATISTICS, self._statistics)),
         ]
 
     # ── Rounds ──────────────────────────────────────────────────────────────
 
     async def _rounds(self, request: Request) -> Response:
+        asked, wrong, found, before = await self._looked_for(request)
+        return self._site.page(
+            request,
+            "rounds.html",
+            rounds=found,
+            marks=marks_of(found),
+            asked=asked,
+            wrong=wrong,
+            more="" if before is None else urlencode({**asked, "before": str(before)}),
+            endings=ENDINGS,
+            causes=self._book.causes(),
+            names=self._book.names(),
+            trouble=self._book.trouble,
+            is_behind=self._book.is_behind,
+        )
+
+    async def _rounds_json(self, request: Request) -> Response:
+        _, wrong, found, before = await self._looked_for(request)
+        if wrong:
+            raise HTTPException(400, f"not understood: {', '.join(wrong)}")
+        return door.answer(door.Rounds(tuple(one for one in found if one.ended_in), before))
+
+    async def _looked_for(
+        self, request: Request
+    ) -> tuple[dict[str, str], list[str], list[Round], int | None]:
+        """What was asked, which of it is not understood, the rounds, and where the next page
+        begins."""
         asked = {key: request.query_params.get(key, "").strip()[:64] for key in ASKED}
         wrong: list[str] = []
         wanted = Wanted(
@@ -91,24 +125,8 @@ class History:
             before=_number(asked, "before", wrong),
         )
         found = [] if wrong else await asyncio.to_thread(self._book.find, wanted, PER_PAGE + 1)
-        more = ""
-        if len(found) > PER_PAGE:
-            found = found[:PER_PAGE]
-            more = urlencode({**asked, "before": str(found[-1].number)})
-        return self._site.page(
-            request,
-            "rounds.html",
-            rounds=found,
-            marks=marks_of(found),
-            asked=asked,
-            wrong=wrong,
-            more=more,
-            endings=ENDINGS,
-            causes=self._book.causes(),
-            names=self._book.names(),
-            trouble=self._book.trouble,
-            is_behind=self._book.is_behind,
-        )
+        before = found[PER_PAGE - 1].number if len(found) > PER_PAGE else None
+        return asked, wrong, found[:PER_PAGE], before
 
     async def _found(self, number: int) -> RoundRecord:
         if not 0 < number < MAX_NUMBER:
@@ -138,6 +156,14 @@ class History:
             may_export=Right.EXPORT in session.rights,
             whole_s=sum(seconds for _, seconds in found.stages),
         )
+
+    async def _round_json(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        found = await self._found(number)
+        if not found.told.ended_in:
+            raise HTTPException(404)  # nobody reads here what is not announced yet
+        self._site.noted(request, "round", str(number))
+        return door.answer(door.RoundProof(found.told, found.identity, found.head, found.damage))
 
     async def _case(self, request: Request) -> Response:
         number = request.path_params["number"]
@@ -190,6 +216,13 @@ class History:
             words_of=words_of,
             made=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z (UTC%z)"),
         )
+
+    async def _day_json(self, request: Request) -> Response:
+        day, found, days = await self._day_of(request)
+        if found is None:
+            raise HTTPException(404)
+        self._site.noted(request, "day", day)
+        return door.answer(door.Day(day, tuple(days), found))
 
     async def _day_csv(self, request: Request) -> Response:
         day, found, _ = await self._day_of(request)

@@ -2,7 +2,7 @@
 
 Owns the rights of each role, the sessions and their end, and the delays after wrong passphrases.
 Must not know pages. The people are those of the consoles' users file; `viewer` and `surveillance`
-are for looking alone and cannot log in at a console.
+are for looking alone and cannot log in at a console. A machine shows its token with each request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts
+from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts, token_hash
 from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, Lockout
 from shaker_ctl.errors import SettingsError
 
@@ -69,8 +69,17 @@ RIGHTS: dict[str, frozenset[Right]] = {
 }
 """What each role may see; a role that is not here sees nothing."""
 
-LOOKS_ON = frozenset({"viewer"})
+MACHINES: dict[str, frozenset[Right]] = {
+    "display": frozenset({Right.SIGN}),
+    "machine": frozenset({Right.SIGN, Right.ROUNDS, Right.DAY}),
+}
+"""What a machine may see with its token."""
+
+LOOKS_ON = frozenset({"viewer", *MACHINES})
 """Roles whose session an open sign keeps: nobody types there."""
+
+ASKED_A_SECOND = 20
+"""Requests of one machine; it is told to come again."""
 
 
 @dataclass
@@ -87,6 +96,10 @@ class PageLogin:
     """Hash of the passphrase that opened it."""
     rights: frozenset[Any] = field(default_factory=frozenset)
     is_open: bool = True
+    noted: set[str] = field(default_factory=set)
+    """What of a machine's looks is on record: each kind once a session, since it asks on and on."""
+    asked: tuple[int, int] = (0, 0)
+    """Second, and how many requests of a machine came in it."""
 
 
 class UncheckedPassword(str):
@@ -148,6 +161,28 @@ class Logins:
                 session.seen_s = now
             return session
 
+    def machine(self, token: str) -> PageLogin:
+        """Return the session of a machine's token; NOBODY where it is no token of the users file,
+        which costs one hash and goes on no record.
+        """
+        now, stored = self._clock(), token_hash(token)
+        with self._lock:
+            self._look_again()
+            session = self._sessions.get(stored)
+            if session is not None and not self._may_go_on(session, now):
+                self._end(session)
+                session = None
+            if session is None:
+                roles = (key for key, kept in self._stored.items() if kept == stored)
+                if (found := next(roles, None)) is None:
+                    return NOBODY
+                name, role = found[0], found[1].value
+                session = PageLogin(name, role, stored, now, now, stored, MACHINES[role])
+                self._make_room(name)
+                self._sessions[stored] = session
+            session.seen_s = now
+            return session
+
     def goes_on(self, session: PageLogin) -> bool:
         """Whether a stream of this session may go on; an open sign keeps a viewer logged in."""
         if self.is_open:
@@ -160,11 +195,14 @@ class Logins:
                 self._end(session)
             return session.is_open
 
-    def _may_go_on(self, session: PageLogin, now: float) -> bool:
+    def _look_again(self) -> None:
         if (version := self._accounts.version()) != self._known:
             self._known = version
             with suppress(SettingsError):  # a file that is being mended puts nobody out
                 self._stored = dict(self._accounts.stored())
+
+    def _may_go_on(self, session: PageLogin, now: float) -> bool:
+        self._look_again()
         is_over = session.role not in LOOKS_ON and now - session.began_s > MAX_LOGIN_S
         is_known = self._stored.get((session.name, ROLES[session.role])) == session.stored
         return now - session.seen_s <= self._idle_s and not is_over and is_known

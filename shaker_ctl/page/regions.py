@@ -3,8 +3,8 @@
 Owns the drawing of named parts, once for each language in use, and the events that carry them. All
 who read the same parts in the same language get the same event, and nobody is woken if nothing has
 changed. A page has one stream; a stream sends whole parts as
-HTML, so that a page which was away catches up with the first message. Must not know what the parts
-show.
+HTML or JSON, so that a page which was away catches up with the first message. Must not know what
+the parts show.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -30,6 +31,9 @@ MAX_STREAMS = 120
 
 MAX_OF_ONE = 12
 """Live pages at once of one login."""
+
+JSON = ".json"
+"""How the name of a part ends that machines read."""
 
 Draw = Callable[[str, str], str]
 """Draws a part by its name, in a language."""
@@ -87,13 +91,20 @@ class Feed:
     def told(self, parts: Mapping[str, str], known: Mapping[str, str]) -> bytes:
         """Return an event for somebody who knows some parts."""
         number, fields = self._regions.said()
-        said = {"parts": self.changed_in(parts, known), **fields}
+        changed = self.changed_in(parts, known)
+        is_json = self._names[0].endswith(JSON)
+        said = {**(fields_of(changed) if is_json else {"parts": changed}), **fields}
         return f"id: {number}\ndata: {json.dumps(said, ensure_ascii=False)}\n\n".encode()
 
     @staticmethod
     def changed_in(parts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
         """Parts that are not known as they are. A part that is drawn alike is the same object."""
         return {name: html for name, html in parts.items() if known.get(name) is not html}
+
+
+def fields_of(parts: Mapping[str, str]) -> dict[str, Any]:
+    """Return parts for machines as fields of one object."""
+    return {name.removesuffix(JSON): json.loads(text) for name, text in parts.items()}
 
 
 class Regions:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -29,9 +30,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
 from shaker_ctl.errors import ShakerError
-from shaker_ctl.page.guard import RequestGuard
+from shaker_ctl.page.guard import RequestGuard, bearer
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.page.people import COOKIE, NOBODY, Logins, PageLogin, UncheckedPassword
+from shaker_ctl.page.people import (
+    ASKED_A_SECOND,
+    COOKIE,
+    MACHINES,
+    NOBODY,
+    Logins,
+    PageLogin,
+    UncheckedPassword,
+)
 from shaker_ctl.page.server import client_of
 from shaker_ctl.page.words import Words
 
@@ -102,7 +111,11 @@ class Site:
         )
         # Starlette answers a broken page in front of all its middleware: so the guard is none.
         return RequestGuard(
-            pages, name=p.name, only_loopback=not p.login, is_tls=p.certificate is not None
+            pages,
+            name=p.name,
+            only_loopback=not p.login,
+            is_tls=p.certificate is not None,
+            is_machine=lambda token: self.people.machine(token) is not NOBODY,
         )
 
     # ── Drawing ─────────────────────────────────────────────────────────────
@@ -147,8 +160,26 @@ class Site:
     # ── Who may ─────────────────────────────────────────────────────────────
 
     def session(self, request: Request, *, keeps: bool = True) -> PageLogin:
-        """Return who has sent a request."""
+        """Return who has sent a request: a machine by its token, a person by the cookie."""
+        if token := bearer(request.headers.get("authorization", "")):
+            machine = self.people.machine(token)
+            if machine is not NOBODY or not self.people.is_open:
+                return machine
         return self.people.session(request.cookies.get(COOKIE), keeps=keeps)
+
+    def admitted(self, request: Request, right: Enum, *, keeps: bool = True) -> PageLogin:
+        """Return who has sent a request, with `right`. Raises HTTPException for everybody else, and
+        for a machine that asks too often.
+        """
+        session = self.session(request, keeps=keeps)
+        if right not in session.rights:
+            raise HTTPException(401 if session is NOBODY else 403)
+        if session.role in MACHINES:
+            now = int(time.monotonic())
+            session.asked = (now, session.asked[1] + 1 if session.asked[0] == now else 1)
+            if session.asked[1] > ASKED_A_SECOND:
+                raise HTTPException(429)
+        return session
 
     def guarded(self, right: Enum, handler: Handler, *, is_page: bool = True) -> Handler:
         """Return a handler that only people with `right` reach. Others log in first, or are told
@@ -157,15 +188,14 @@ class Site:
         """
 
         async def guard(request: Request) -> Response:
-            session = self.session(request, keeps=is_page)
-            if right in session.rights:
-                return await handler(request)
-            if session is not NOBODY:
-                raise HTTPException(403)
-            if not is_page:
-                raise HTTPException(401)
-            path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            return RedirectResponse(f"/login?next={quote(path, safe='')}", 303)
+            try:
+                self.admitted(request, right, keeps=is_page)
+            except HTTPException as refused:
+                if refused.status_code != 401 or not is_page:
+                    raise
+                path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                return RedirectResponse(f"/login?next={quote(path, safe='')}", 303)
+            return await handler(request)
 
         return guard
 
@@ -174,7 +204,12 @@ class Site:
 
         Raises ShakerError where that cannot be recorded: then it is not shown.
         """
-        self._note(kind, self.session(request, keeps=False), what)
+        session = self.session(request, keeps=False)
+        if session.role in MACHINES:
+            if kind in session.noted:
+                return
+            session.noted.add(kind)
+        self._note(kind, session, what)
 
     # ── Routes ──────────────────────────────────────────────────────────────
 

@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from typing_extensions import TypedDict
+
 from shaker_ctl.errors import RefusedError, SettingsError, ShakerError, reraise_as
 
 SOCKET_NAME = "status.sock"
@@ -33,6 +35,26 @@ MAX_HZ = 20.0
 
 _NO_ROOM_S = 0.2
 """Until the next try to let a screen in, where the process has no descriptor left."""
+
+
+class StatusExtras(TypedDict):
+    """What a running table adds to its view for screens."""
+
+    areas: list[str]
+    """Areas of its layout."""
+    odds: dict[str, str]
+    """What each area pays: `8 to 1`."""
+    rounds: list[dict[str, Any]]
+    """The last rounds, as they are recorded."""
+    marks: list[str]
+    seal: str
+    """Digest of the key that sealed it; empty: not sealed."""
+    camera_pid: int | None
+    reading: dict[str, Any] | None
+    """The reader's newest verdict; None while nobody may know it, or there is none."""
+    lamps_asked: list[Any] | None
+    monotonic_s: float
+    """When the view was composed, by the computer's monotonic clock."""
 
 
 def _no_picture() -> bytes:

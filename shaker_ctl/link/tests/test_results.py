@@ -10,6 +10,7 @@ import pytest
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.link.link import ResultFollower
+from shaker_ctl.link.messages import Result
 from shaker_ctl.link.results import plain
 
 PLAY = {"number": 7, "purpose": "play"}
@@ -31,7 +32,7 @@ def followed(tmp_path: Path):
     store = DiskJournal(tmp_path / "journal.jsonl")
     follower = ResultFollower(store.path)
 
-    def told(*entries: Entry) -> dict[str, Any] | None:
+    def told(*entries: Entry) -> Result | None:
         """What displays are told once these are on record."""
         for entry in entries:
             wall = "2026-11-23T06:00:00+00:00"

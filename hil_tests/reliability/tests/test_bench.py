@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from hil_tests.processes import Program, TrialError
-from hil_tests.reliability import bench
-from hil_tests.reliability.bench import Bench, trial_session
+from hil_tests.processes import TrialError
+from hil_tests.reliability.bench import trial_session
 from hil_tests.table_under_test.session import Plan, Session
 from hil_tests.table_under_test.world import MEMINFO, World, _may_show_memory
 
@@ -58,76 +56,3 @@ def test_where_nobody_may_have_a_view_of_their_own_the_fault_is_not_brought_abou
     assert world.seen_from_inside(["true"]) == ["true"]
     with pytest.raises(TrialError, match="unshare"):
         world.show_memory(12_000)
-
-
-class Obeyed(Bench):
-    """A bench whose table obeys; what was said to it is looked at."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self.said: list[str] = []
-
-    def act(self, role: str, line: str) -> bool:
-        self.said.append(f"{role}: {line}")
-        return True
-
-
-def out_of_service(*faults: str) -> dict[str, object]:
-    return {"life": "out of service", "faults": list(faults), "pending": None, "round": 7}
-
-
-def test_a_technician_tests_the_lamps_before_a_lamp_fault_is_cleared(
-    session: Session,
-) -> None:
-    bench = Obeyed(session)
-    for _ in range(2):
-        for faults in (["lamp-readback"], ["lamp-readback"], []):
-            bench.mend_step(out_of_service(*faults))
-    once = ["lamp test", "fault clear lamp-readback", "return-to-service"]
-    assert bench.said == [f"technician: {line}" for line in [*once, *once]]
-
-
-def test_other_faults_are_cleared_at_once(session: Session) -> None:
-    bench = Obeyed(session)
-    bench.mend_step(out_of_service("motor-stall"))
-    assert bench.said == ["technician: fault clear motor-stall"]
-
-
-def test_a_table_that_paces_itself_is_settled_only_where_that_is_done_by_hand(
-    session: Session,
-) -> None:
-    bench = Obeyed(session)
-    status = {"pending": {"kind": "settled"}, "round": 7, "phase": "paying"}
-    assert not bench.serve(status)
-    assert bench.serve({**status, "phase": "settling by hand"})
-    assert bench.said == ["dealer: settled 7"]
-
-
-def test_a_round_waits_for_a_camera_that_is_coming_back(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    states = ["camera-silent: it gives no frames; check its cable", "starting", "ready", "never"]
-
-    def look(folder: Path) -> dict[str, dict[str, str]]:
-        return {"camera": {"state": states.pop(0)}}
-
-    monkeypatch.setattr(bench, "read_status", look)
-    Obeyed(session).await_sight()
-    assert states == ["never"]
-
-
-def test_what_a_killed_service_has_started_does_not_outlive_it(session: Session) -> None:
-    command = ["sh", "-c", "sleep 60 & echo READY; wait"]
-    service = Program("the service", command, session.folder / "service.log", ends_its_own=True)
-    service.start()
-    service.wait_for("READY")
-    session._service = service
-    (child,) = session.children()
-    session.kill_service()
-    until_s = time.monotonic() + 5.0
-    program = Path(f"/proc/{child}/exe")  # which a process that has ended no longer has
-    while program.exists() and time.monotonic() < until_s:
-        time.sleep(0.01)
-    assert not program.exists()
-    assert session.children() == []
-    session.kill_service()

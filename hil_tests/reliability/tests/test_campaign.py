@@ -36,15 +36,6 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(Campaign(file, Found).all) == 4, "the next line is no part of the one that was cut"
 
 
-def test_the_newest_result_of_a_case_counts_and_those_before_it_are_kept(tmp_path: Path) -> None:
-    kept = Campaign(tmp_path / "file.jsonl", Found)
-    kept.keep("a", Found(1.0, ["dark"]))
-    kept.keep("a", Found(2.0))
-    for one in (kept, Campaign(kept.file, Found)):
-        assert one.find("a") == Found(2.0)
-        assert [result.wrong for _, result in one.all] == [["dark"], []]
-
-
 def test_cases_that_are_begun_anew_are_forgotten_and_no_others(tmp_path: Path) -> None:
     kept = Campaign(tmp_path / "file.jsonl", Found)
     kept.keep("a", Found(1.0))
@@ -72,15 +63,6 @@ def test_a_line_that_lacks_something_counts_as_not_run_and_is_named(
     assert [case for case, _ in kept.all] == ["a"]
     assert kept.left_out == [2, 3, 4]
     assert kept.said()[0] == "file.jsonl, line 2, is not whole: not run"
-
-
-def test_parts_that_are_put_together_are_one_campaign(tmp_path: Path) -> None:
-    parts = [tmp_path / "1.jsonl", tmp_path / "2.jsonl"]
-    for number, part in enumerate(parts):
-        Campaign(part, Found).keep(str(number), Found(float(number)))
-    whole = tmp_path / "whole.jsonl"
-    whole.write_text("".join(part.read_text() for part in parts))
-    assert Campaign(whole, Found).all == [("0", Found(0.0)), ("1", Found(1.0))]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

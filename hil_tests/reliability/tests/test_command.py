@@ -17,7 +17,6 @@ from hil_tests.report.compare import load
 
 WORST = catalogue.rows(every_moment=False)
 EVERY = catalogue.rows(every_moment=True)
-COMMANDS = [["soak", "--minutes", "0"], ["faults", "--only", "lamp"], ["crash"]]
 
 
 def run(*words: str) -> Result:
@@ -40,19 +39,6 @@ def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def as_required(row: Row) -> RowResult:
     return RowResult(row[0].name, row[1].value, Observation(), [])
-
-
-@pytest.mark.parametrize("words", COMMANDS)
-@pytest.mark.parametrize("folder", ["/proc/nowhere", "a file"])
-def test_a_folder_that_cannot_be_made_is_said_in_one_line(
-    tmp_path: Path, words: list[str], folder: str
-) -> None:
-    (tmp_path / "a file").write_text("")
-    done = run(*words, "--results", str(tmp_path / folder))
-    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
-    assert done.output.count("\n") == 1
-    assert "cannot be used" in said(done)
-    assert "name another --results" in said(done)
 
 
 def test_playing_a_few_rows_anew_keeps_the_others_and_the_report_has_them_all(
@@ -84,11 +70,3 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_repor
     tests = load(tmp_path)["tests"]
     assert len(tests) == len(EVERY)
     assert tests[1]["outcome"] == "failed"
-
-
-def test_a_cut_line_of_crashes_is_named_and_the_run_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "crashes.jsonl").write_text('{"point": "append 1", "aft')
-    done = run("crash", "--results", str(tmp_path), "--resume", "--minutes", "0")
-    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
-    assert "crashes.jsonl, line 1, is not whole" in said(done)
-    assert "0 points of a round" in said(done)

@@ -11,7 +11,6 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from hil_tests import recorded
 from hil_tests.reliability import bytes_cut
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.journal.parameters import JournalParameters
@@ -32,14 +31,6 @@ def refused(program: Program, *words: str) -> str:
     assert done.exit_code == 2
     assert done.stdout == ""
     return done.stderr
-
-
-@pytest.mark.parametrize("folder", ["/proc/nowhere", "a file"])
-def test_rounds_are_not_recorded_where_no_folder_can_be(folder: str, tmp_path: Path) -> None:
-    (tmp_path / "a file").write_text("")
-    said = refused(recorded.main, str(tmp_path / folder))
-    assert f"{tmp_path / folder} cannot be used" in said
-    assert "name a new folder" in said
 
 
 @pytest.fixture
@@ -74,16 +65,6 @@ def test_a_tables_own_journal_is_cut_in_copies(
     assert re.search(r"main +flipped +20: ", said)
     assert re.search(r"closed +no such file", said)
     assert journal.path.read_bytes() == before
-
-
-@pytest.mark.parametrize("which", ["path", "second"])
-def test_a_journal_that_is_not_there_is_named_as_it_was_given(
-    journal: JournalParameters, which: str
-) -> None:
-    lacking: Path = getattr(journal, which)
-    lacking.unlink()
-    said = refused(bytes_cut.main, *cut_words(journal))
-    assert f"{lacking} is no file" in said
 
 
 @pytest.mark.parametrize("which", ["path", "second"])

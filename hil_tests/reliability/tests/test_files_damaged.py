@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.campaign import Campaign
 from hil_tests.reliability.bytes_cut import fast_folder
 from hil_tests.reliability.files_damaged import (
     BAD_MEMORY,
     CHANGED,
     STARTS,
     TRACEBACK,
-    Counts,
     TableFiles,
-    counted,
     is_sealed,
     made,
     put_back,
@@ -70,17 +67,6 @@ def test_a_volume_record_whose_kind_is_misspelt_is_named(table: TableFiles) -> N
         seen[table.outcome(sound, is_guarded=True)] += 1
     file.write_bytes(content)
     assert {outcome.split(":")[0] for outcome in seen} == {"status 65"}, seen
-
-
-def test_counts_are_kept_and_the_next_run_goes_on_behind_them(
-    table: TableFiles, tmp_path: Path
-) -> None:
-    file, kept = Path("journal.proved.json"), tmp_path / "counts.jsonl"
-    first = counted(table, file, 20, 3, Campaign(kept, Counts))
-    assert first.outcomes.total() == len(ways(table, file, 20, 3))
-    kept.write_text(kept.read_text().replace('"wrong": []', '"wrong": ["flip 7: traceback"]'))
-    again = counted(table, file, 20, 3, Campaign(kept, Counts))
-    assert (again.outcomes, again.wrong) == (first.outcomes, ["flip 7: traceback"])
 
 
 @pytest.mark.parametrize(

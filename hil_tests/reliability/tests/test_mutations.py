@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.campaign import Campaign
 from hil_tests.reliability.mutations import (
     MUTATIONS,
     Edit,
@@ -18,19 +17,11 @@ from hil_tests.reliability.mutations import (
     MutationError,
     Noticed,
     changed,
-    has_caught,
     judged,
     mutated_tree,
-    write_page,
 )
-from hil_tests.reliability.required import Observation
-from hil_tests.reliability.trial import Result
 
 each_mutation = pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: one.name)
-
-
-def test_there_are_twenty_with_names_of_their_own() -> None:
-    assert len({one.name for one in MUTATIONS}) == len(MUTATIONS) >= 20
 
 
 @each_mutation
@@ -94,15 +85,3 @@ def source_text(file: Path) -> str:
 )
 def test_it_is_caught_for_the_right_reason_alone(differences: list[str], seen: Noticed) -> None:
     assert judged(MUTATIONS[0], differences) is seen
-
-
-def test_results_are_kept_one_a_mutation_and_told_on_a_page(tmp_path: Path) -> None:
-    kept, one = Campaign(None, Result), MUTATIONS[0]
-    assert not has_caught(kept, one)
-    kept.keep(one.case, Result(*one.told, Observation(), ["tach-silent late"]))
-    assert has_caught(kept, one)
-    assert not has_caught(kept, replace(MUTATIONS[1], name=one.name)), "a result of another row"
-    page = write_page(kept, lambda _: None, tmp_path).read_text("utf-8")
-    assert (
-        f"| {one.name} | tach-silent, during toss | caught | tach-silent late | not run |" in page
-    )

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
-from typing import Any, cast
 
 import pytest
 
 from hil_tests.reliability.soak import (
     ALLOWED,
     PASSING,
-    PATIENCE_S,
     STOPPING,
     ResourceUse,
-    Soak,
     growth,
-    sample,
     too_much,
 )
 from hil_tests.rig.faults import EVENTS, parse
@@ -35,16 +30,6 @@ MINUTES = 4
 def test_warm_up_is_no_growth() -> None:
     warming = [80.0 + i for i in range(12 * MINUTES)]
     assert too_much(growth(run([*warming, *[130.0] * (13 * MINUTES)]))) == []
-
-
-def test_noise_is_no_growth() -> None:
-    assert too_much(growth(run([100.0 + (i % 3) for i in range(30 * MINUTES)]))) == []
-
-
-def test_a_fault_that_borrows_memory_for_some_seconds_is_no_growth() -> None:
-    memory = [100.0] * (30 * MINUTES)
-    memory[-2] = 180.0
-    assert too_much(growth(run(memory))) == []
 
 
 def test_a_leak_is_growth_and_is_named_with_what_it_comes_to_in_an_hour() -> None:
@@ -84,47 +69,7 @@ def test_a_run_that_is_too_short_does_not_pass() -> None:
     assert len(too_much({})) == len(ALLOWED)
 
 
-def test_a_process_is_sampled() -> None:
-    use = sample(os.getpid(), None, 1.0)
-    assert use.service_mb > 5.0
-    assert use.handles >= 3
-    assert use.threads >= 1
-
-
 @pytest.mark.parametrize("sentence", [*PASSING, *STOPPING])
 def test_what_is_thrown_in_is_a_sentence(sentence: str) -> None:
     order = parse(sentence)
     assert order.after is None or order.after[1] in EVENTS
-
-
-class People:
-    """A bench of which only the mending is looked at."""
-
-    def __init__(self) -> None:
-        self.mended: list[str] = []
-
-    def mend_everything(self) -> None:
-        self.mended.append("everything")
-
-    def mend_step(self, status: dict[str, str]) -> bool:
-        self.mended.append(status["life"])
-        return True
-
-
-def test_a_fault_that_came_into_force_a_round_late_is_mended_all_the_same() -> None:
-    people = People()
-    soak = Soak(cast("Any", people), cast("Any", None), random.Random(1))
-    soak._mend({"life": "inspection due"})
-    soak._mend({"life": "out of service"})
-    assert people.mended == ["inspection due", "everything", "out of service"]
-
-
-def test_a_round_that_does_not_go_on_is_looked_after() -> None:
-    people = People()
-    soak = Soak(cast("Any", people), cast("Any", None), random.Random(1))
-    for now_s in (0.0, 5.0, 11.0):
-        soak._look_after_it({"phase": "awaiting dealer", "round": 71}, now_s)
-    soak._look_after_it({"phase": "collecting", "round": 71}, 14.0)
-    assert people.mended == []
-    soak._look_after_it({"phase": "collecting", "round": 71}, 14.0 + PATIENCE_S + 0.1)
-    assert people.mended == ["everything"]

@@ -67,16 +67,5 @@ def test_the_rows_after_a_table_that_did_not_come_back_are_played_at_a_new_one(
     assert tach.is_as_required
 
 
-def test_rows_are_played_at_the_table_that_they_are_about(
-    tmp_path: Path, played: type[Played]
-) -> None:
-    run(tmp_path, TACH, COVER, TACH)
-    assert played.at == [
-        ("tach-silent", "pa-625a"),
-        ("tach-silent", "pa-625a"),
-        ("cover-contact-opens", "md"),
-    ]
-
-
 def test_a_run_is_given_up_when_tables_keep_breaking(tmp_path: Path, played: type[Played]) -> None:
     assert len(run(tmp_path, *[JAM] * 9)) == program.MAX_FAILURES

@@ -76,11 +76,6 @@ def writer(tmp_path: Path) -> Iterator[Writer]:
     one.process.communicate()
 
 
-def test_a_thread_that_is_not_there_is_said(writer: Writer) -> None:
-    with pytest.raises(TraceError, match="no thread 'motion'"):
-        thread_id(writer.process.pid, "motion")
-
-
 def test_a_held_thread_stands_still_for_that_long_and_goes_on(writer: Writer) -> None:
     held = Held(writer.process.pid, "journal", 0.4)
     began_s = time.monotonic()

@@ -25,12 +25,6 @@ def configured(folder: Path) -> Any:
     return config
 
 
-def test_the_folder_is_made_at_the_start_and_nothing_else_is(tmp_path: Path) -> None:
-    config = configured(tmp_path / "out" / "today")
-    assert config.option.xmlpath == str(tmp_path / "out" / "today" / "junit.xml")
-    assert list((tmp_path / "out" / "today").iterdir()) == []
-
-
 @pytest.mark.parametrize("folder", ["a file", "a file/below", "/proc", "/proc/nowhere"])
 def test_a_folder_in_which_nothing_can_be_written_ends_the_run_at_its_start(
     tmp_path: Path, folder: str

@@ -54,12 +54,6 @@ def test_what_goes_nowhere_near_is_not_marked(values: tuple[float, ...]) -> None
     assert not found.is_near
 
 
-def test_without_a_limit_a_drift_leads_to_none() -> None:
-    (found,) = trend.trends(runs(1, 2, 3, 4, 5, upper=None))
-    assert found.drift == pytest.approx(1.0)
-    assert found.runs_left == math.inf
-
-
 def test_a_run_is_a_test_record_with_a_phase_for_each_test() -> None:
     whole = {
         **report(

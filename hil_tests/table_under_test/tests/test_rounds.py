@@ -116,9 +116,3 @@ def test_the_stages_of_a_round_are_told_in_their_order() -> None:
     at = bench.stages_of(GOOD, reading, 12.11)
     assert list(at) == list(bench.STAGES)
     assert list(at.values()) == pytest.approx([20, 90, 94, 100, 110, 150, 180, 200])
-
-
-def test_a_round_without_all_its_stages_has_none() -> None:
-    reading = {"reads": [[12.02, 18.0]], "t_verdict": 12.1}
-    assert bench.stages_of(GOOD, reading, None) == {}
-    assert bench.stages_of(GOOD, None, 12.11) == {}

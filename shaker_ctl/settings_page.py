@@ -51,6 +51,19 @@ FIRST: Mapping[str, str] = {
 """What a house decides for a first table, and how: keys, and a section that a command fills in.
 Every other key has a default that holds."""
 
+MACHINE = (
+    "motion.",
+    "gpio.chip", "gpio.pwm_chip", "gpio.pwm_hz", "gpio.dead_man_s", "gpio.answer_s",
+    "gpio.tach_glitch_us", "gpio.contact_glitch_us", "gpio.latch_pulse_s", "gpio.light_hz",
+    "camera.open_timeout_s", "camera.silent_after_s", "camera.answer_timeout_s",
+    "camera.start_timeout_s", "camera.rest_timeout_s", "camera.read_timeout_s", "camera.dip_",
+    "lamp.reply_slack_s", "lamp.show_deadline_s", "lamp.request_deadline_s",
+    "lamp.multipliers_deadline_s", "console.answer_s", "service.heartbeat_s",
+    "service.clock_step_s",
+)  # fmt: skip
+"""How the keys begin that describe the machine and its computer: whoever changes one has measured
+anew what rests on it. A new file leaves them out."""
+
 SUGGESTED: Mapping[str, Any] = {
     "service.table_name": "Sic Bo 1",
     "camera.device": "/dev/shaker-camera",
@@ -144,19 +157,26 @@ def _is_in(path: tuple[str, ...], section: str) -> bool:
     return ".".join(path) == section or ".".join(path).startswith(f"{section}.")
 
 
-def fresh(chosen: Mapping[str, tuple[Any, str]]) -> str:
-    """A commented file: each key with its reason and default, and those of `chosen` set."""
+def fresh(chosen: Mapping[str, tuple[Any, str]], *, machine: bool = False) -> str:
+    """A commented file: each key with its reason and default, and those of `chosen` set; only what
+    `machine` says of the keys of `MACHINE`, or of the others."""
     lines = [
         "# Settings of a table. Each key stands here with its default, behind a #: take the # away",
         "# and change it. `shaker-ctl settings reference SECTION` says more, and",
-        "# `shaker-ctl settings check FILE` says whether a table starts with this file.",
+        "# `shaker-ctl settings check FILE` says whether a table starts with this file. The keys",
+        "# of the machine, such as its motor's: `shaker-ctl settings new --machine FILE`.",
     ]
+    header: list[str] = []
     for each in entries(Settings()):
         first = FIRST.get(".".join(each.path))
         decided = [f"# A first table sets this: {first}."] if first else []
         if isinstance(each, Section):
-            lines += ["", each.header, *decided]
+            header = ["", each.header, *decided]
             continue
+        if each.name not in chosen and each.name.startswith(MACHINE) != machine:
+            continue
+        lines += header
+        header = []
         lines += [*(f"# {line}" for line in textwrap.wrap(each.reason, 96)), *decided]
         if each.name in chosen:
             value, why = chosen[each.name]

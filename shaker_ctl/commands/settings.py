@@ -54,6 +54,9 @@ def new(
     purpose: Annotated[
         Literal["pi", "rig"], typer.Option("--for", help="rig: with what simulated lines need.")
     ] = "pi",
+    machine: Annotated[
+        bool, typer.Option("--machine", help="The keys of motor, pins and deadlines instead.")
+    ] = False,
 ) -> None:
     """Write a commented file in which every key has its default. Writes over nothing."""
     chosen = settings_page.FOR_RIG if purpose == "rig" else {}
@@ -61,7 +64,7 @@ def new(
         reraise_as(RefusedError, f"{file} cannot be written", remedy="Name another file"),
         file.open("x", encoding="utf-8") as opened,
     ):
-        opened.write(settings_page.fresh(chosen))
+        opened.write(settings_page.fresh(chosen, machine=machine))
     screen.print(f"{file}: change what you need, then: shaker-ctl settings check {file}")
 
 

@@ -17,7 +17,7 @@ from shaker_ctl.parameters import Parameters, reasons
 from shaker_ctl.reading.parameters import LensParameters
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.settings import Settings, load, parse
-from shaker_ctl.settings_page import FOR_RIG, fresh, reference
+from shaker_ctl.settings_page import FOR_RIG, MACHINE, Key, entries, fresh, reference
 
 
 def test_defaults_are_valid_and_frozen() -> None:
@@ -235,9 +235,19 @@ def test_a_fresh_file_changes_nothing_but_what_was_chosen(tmp_path: Path) -> Non
 
 
 def test_every_key_of_a_fresh_file_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
-    """A key is `#key = value`, a remark begins with `# `."""
+    """A key is `#key = value`, a remark begins with `# `. The machine's keys have their own file."""
     path = tmp_path / "settings.toml"
-    text = re.sub(r"(?m)^#(?! )", "", fresh({}))
-    path.write_text(re.sub(r"(?m)^\w+ =  # not set.*\n", "", text))
-    assert load(path) == Settings()
-    assert text.count("\n") - text.count("\n#") > 100
+    keys = []
+    for machine in (False, True):
+        text = re.sub(r"(?m)^#(?! )", "", fresh({}, machine=machine))
+        path.write_text(re.sub(r"(?m)^\w+ =  # not set.*\n", "", text))
+        assert load(path) == Settings()
+        keys.append(re.findall(r"(?m)^\w+(?= =)", text))
+    every = [each.path[-1] for each in entries(Settings()) if isinstance(each, Key)]
+    assert sorted(keys[0] + keys[1]) == sorted(every)
+    assert {"proportional", "tach_glitch_us", "heartbeat_s"} <= set(keys[1])
+
+
+def test_each_name_of_a_machines_keys_begins_some() -> None:
+    names = [each.name for each in entries(Settings()) if isinstance(each, Key)]
+    assert [each for each in MACHINE if not any(name.startswith(each) for name in names)] == []

@@ -235,7 +235,7 @@ def test_a_fresh_file_changes_nothing_but_what_was_chosen(tmp_path: Path) -> Non
 
 
 def test_every_key_of_a_fresh_file_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
-    """A key is `#key = value`, a remark begins with `# `. The machine's keys have their own file."""
+    """A key is `#key = value`, a remark begins with `# `. The machine has a file of its own."""
     path = tmp_path / "settings.toml"
     keys = []
     for machine in (False, True):

@@ -24,7 +24,7 @@ from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable
 from hil_tests.waiting import until
 from shaker_ctl.floor.asking import Asked, Asking
-from shaker_ctl.floor.page import card_of
+from shaker_ctl.floor.cards import card_of
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import genesis
 from shaker_ctl.link import packing, requests, topics

@@ -28,9 +28,11 @@ from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.people import People
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
+from shaker_ctl.console import accounts
 from shaker_ctl.journal.record import Head
 from shaker_ctl.service.status_socket import StatusSocket
 
+STARTED_S = time.time()
 TRIES = 3
 """Of starting a rig: on a busy machine one may not come up."""
 
@@ -98,12 +100,18 @@ class PlayingTable:
 
 
 def recorded_view(table: InventedTable) -> dict[str, Any]:
-    """What a recorded table says of itself: open, between two rounds."""
+    """What a recorded table says of itself: open, between two rounds; of one, a dispute."""
+    is_disputed = table.name == "pit-7"
     room = {"says": "The next round begins soon.", "shape": "circle"}
+    if is_disputed:
+        room = {"says": "Please wait: a floorperson is called.", "shape": "triangle"}
+    pending = {"text": "Dealer and reader disagree. Decide.", "roles": ["floorperson"]}
     return {
+        "pending": pending if is_disputed else None,
+        "since_s": STARTED_S,
         "table": table.name,
         "life": "open",
-        "round_id": table.round,
+        "round_id": table.round + is_disputed,
         "room": room,
         "marks": ["DEMONSTRATION"],
         "monotonic_s": time.monotonic(),
@@ -136,7 +144,9 @@ def show(
             stack.callback(answering.stop)
             parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
+        token = accounts.add_token(folder / "users.toml", "display", accounts.Looker.DISPLAY)
         yield f"the floor's page: http://127.0.0.1:{port}/"
+        yield f"for machines: curl -H 'Authorization: Bearer {token}' http://127.0.0.1:{port}/state.json"
         yield f"metrics: http://127.0.0.1:{house.metrics_port}/metrics"
         yield f"commands: shaker-floor tables --config {house.config}"
         yield "Ctrl-C ends it"

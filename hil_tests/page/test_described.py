@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
+from hil_tests.described import fits
 from hil_tests.page.moments import MOMENTS, Jammed, announcing, no_roll, typed, view_of
 from shaker_ctl.commands.describe import DESCRIBED
 from shaker_ctl.console.desk import TableView
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.described import VERSION, schema
+from shaker_ctl.floor.door import described
 from shaker_ctl.journal.record import Record
 from shaker_ctl.link import results, shown
 from shaker_ctl.page.tests.a_journal import Scribe
@@ -48,25 +49,6 @@ ENDED: dict[str, Callable[[], Seated]] = {
     "decided": lambda: typed("lamps-off", decided()),
     "corrected": lambda: typed("lamps-off", corrected()),
 }
-
-
-def fits(
-    value: Any, described: Mapping[str, Any], name: str = "", *, is_part: bool = False
-) -> None:
-    """Require that a value is as described, and has no field that is not. `is_part`: of its fields
-    some may be missing."""
-    whole = json.loads(json.dumps(described))
-    parts = whole["$defs"] if "$defs" in whole else whole["components"]["schemas"]
-    one = parts[name] if name else whole
-    if is_part:
-        one.pop("required")
-    for each in (one, *parts.values()):
-        if "properties" in each:
-            each["additionalProperties"] = False
-    if name:
-        whole["$ref"] = f"#/components/schemas/{name}"
-    wrong = Draft202012Validator(whole).iter_errors(value)
-    assert [f"{each.json_path}: {each.message:.200}" for each in wrong] == []
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -138,7 +120,8 @@ def result_of(records: Iterable[Record]) -> list[Any]:
 def lines() -> list[str]:
     """Every field of every description with its type, one a line."""
     found = [f"version {VERSION}"]
-    for what, made in DESCRIBED.items():
+    everything: dict[str, Callable[[], dict[str, Any]]] = {**DESCRIBED, "floor": described}
+    for what, made in everything.items():
         whole = made()
         found += [f"{what} {where}" for where in (*whole.get("paths", ()), *_topics(whole))]
         parts = {what: whole, **whole.get("$defs", {}), **_schemas(whole)}

@@ -10,7 +10,7 @@ import asyncio
 import csv
 import io
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -19,28 +19,30 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import JournalCorruptError, JournalError, ShakerError
+from shaker_ctl.floor import door
 from shaker_ctl.floor.asking import Asked
+from shaker_ctl.floor.cards import TableCard, card_of, in_order
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
 from shaker_ctl.floor.tables import ShownTable
 from shaker_ctl.floor.watch import FloorWatch
-from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import NOT_UNDERSTOOD, Head, genesis
 from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
+from shaker_ctl.page.door import RoundProof, answer, text
 from shaker_ctl.page.history import MAX_NUMBER
-from shaker_ctl.page.journal import round_of
+from shaker_ctl.page.journal import RoundRecord, round_of
 from shaker_ctl.page.look_log import NAME as LOOKED
 from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
-from shaker_ctl.page.regions import Regions
+from shaker_ctl.page.regions import JSON, Regions, fields_of
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.words import Words, sentences
 from shaker_ctl.view.archive import decided_in, said_in
@@ -53,80 +55,7 @@ MENU = (
 )
 ROUNDS_SHOWN = 50
 ASK_S = 25.0
-
-
-@frozen
-class TableCard:
-    """One table on the floor's first page."""
-
-    name: str
-    title: str
-    life: str
-    phase: str
-    round: int | None
-    room: str
-    """The sentence that everybody may read."""
-    waits_for: str
-    needs: tuple[str, ...]
-    """Roles that it waits for."""
-    since_s: float | None
-    """Wall time from which on it has stood where it is, by its own clock."""
-    ended: str
-    """Wall time of its newest result."""
-    result: Mapping[str, Any]
-    marks: tuple[str, ...]
-    alarms: tuple[str, ...]
-    behind: int | None
-    shape: str
-    """`circle`: plays; `square`: closed; `triangle`: somebody is waited for; `cross`: wrong."""
-    rank: int
-
-
-def card_of(table: ShownTable, history: str) -> TableCard:
-    """Return what the first page shows of a table; `history`: an alarm of its record."""
-    state = table.state
-    alarms = tuple(sorted([*table.alarms, *([history] if history else [])]))
-    life = "no link" if not table.is_online else str(state.get("life") or "no service")[:40]
-    is_wrong = bool(alarms) or life in ("no link", "no service", "out of service")
-    waits = str(state.get("waits_for") or "")[:200]
-    shape = "cross" if is_wrong else "square"
-    if not is_wrong and life == "open":
-        is_waiting = state.get("shape") in ("triangle", "cross")
-        shape = "triangle" if is_waiting else "circle"
-    rank = ("cross", "triangle", "circle", "square").index(shape)
-    round_id, since_s, needs = state.get("round_id"), state.get("since_s"), state.get("needs")
-    result = table.last_result()
-    ended = result.get("wall", "")
-    if result.get("round") != round_id or state.get("shape") == "cross":
-        result = {}  # of another round: beside a void it would be read as this one's
-    return TableCard(
-        name=table.place.table,
-        title=table.runs()["title"] or table.place.table,
-        life=life,
-        phase=str(state.get("phase") or "")[:40],
-        round=round_id if isinstance(round_id, int) else None,
-        room=str(state.get("room") or "")[:200],
-        waits_for=waits,
-        needs=tuple(str(role)[:20] for role in needs[:4]) if isinstance(needs, list) else (),
-        since_s=since_s if isinstance(since_s, int | float) else None,
-        ended=ended,
-        result=result,
-        marks=table.runs()["marks"],
-        alarms=alarms,
-        behind=table.behind,
-        shape=shape,
-        rank=rank,
-    )
-
-
-def in_order(cards: Iterable[TableCard]) -> list[TableCard]:
-    """Who needs somebody comes first, and of these who has waited longest."""
-
-    def rank(card: TableCard) -> tuple[object, ...]:
-        waited_since = (card.since_s or 0.0) if card.rank < 2 else 0.0
-        return card.rank, waited_since, len(card.name), card.name
-
-    return sorted(cards, key=rank)
+STATE, ROOM_STATE = f"tables{JSON}", f"tables.room{JSON}"
 
 
 class FloorPage:
@@ -154,11 +83,21 @@ class FloorPage:
         guarded = self.site.guarded
         routes = [
             Route("/", guarded(Right.SIGN, self._floor)),
-            Route("/stream/floor", self._stream),
-            Route("/results.json", guarded(Right.SIGN, self._results, is_page=False)),
+            Route("/stream/{page}", self._stream),
+            Route("/state.json", guarded(Right.SIGN, self._state, is_page=False)),
+            Route("/openapi.json", guarded(Right.SIGN, self._description, is_page=False)),
             Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
+            Route(
+                "/tables/{name}/rounds.json",
+                guarded(Right.ROUNDS, self._rounds_json, is_page=False),
+            ),
             Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
+            Route(
+                "/tables/{name}/rounds/{number:int}.json",
+                guarded(Right.ROUNDS, self._round_json, is_page=False),
+            ),
             Route("/day", guarded(Right.DAY, self._day)),
+            Route("/day.json", guarded(Right.DAY, self._day_json, is_page=False)),
             Route("/day.csv", guarded(Right.DAY, self._day_csv, is_page=False)),
             Route("/software", guarded(Right.ROUNDS, self._software)),
             Route(
@@ -222,6 +161,8 @@ class FloorPage:
 
     def _draw(self, name: str, language: str) -> str:
         cards = self._cards()
+        if name.endswith(JSON):
+            return text(cards if name == STATE else [door.public(one) for one in cards])
         is_staff = name != "room_cards"
         name = name.removeprefix("room_")
         say = self.site.words.say(language)
@@ -238,20 +179,26 @@ class FloorPage:
         )
 
     async def _stream(self, request: Request) -> Response:
-        session = self.site.session(request)
-        if Right.SIGN not in session.rights:
-            raise HTTPException(403 if session.rights else 401)
+        page = request.path_params["page"]
+        if page not in ("floor", "state"):
+            raise HTTPException(404)
+        session = self.site.admitted(request, Right.SIGN)
         language = self.site.language(request)
         names = self._parts_for(session)
+        if page == "state":
+            names, language = (_state_part(session),), "en"
         return self._regions.streamed(names, language, session, self.people.goes_on)
+
+    async def _state(self, request: Request) -> Response:
+        name = _state_part(self.site.session(request, keeps=False))
+        part = {name: self._regions.part(name, "en")}
+        return answer({**fields_of(part), **self._said()[1]})
+
+    async def _description(self, _request: Request) -> Response:
+        return answer(door.described())
 
     def _said(self) -> tuple[int, Mapping[str, object]]:
         return 0, {"age_s": None if self.watch.trouble else 0.0, "version": __version__}
-
-    async def _results(self, _request: Request) -> Response:
-        """The newest result of each table, for displays that do not speak MQTT."""
-        tables = list(self.watch.tables.by_name.values())
-        return JSONResponse({t.place.table: r for t in tables if (r := t.last_result())})
 
     # ── One table ───────────────────────────────────────────────────────────
 
@@ -284,7 +231,24 @@ class FloorPage:
             marks=shown.runs()["marks"],
         )
 
+    async def _rounds_json(self, request: Request) -> Response:
+        name = self._named(request)
+        rows = await asyncio.to_thread(self._store.rounds, self._p.site, name, count=ROUNDS_SHOWN)
+        return answer(door.rounds_of(rows))
+
     async def _round(self, request: Request) -> Response:
+        name, found = self._named(request), await self._found(request)
+        words: dict[str, Any] = {"said_in": said_in, "decided_in": decided_in}
+        marks, page = found.told.marks, "floor_round.html"
+        return self.site.page(request, page, name=name, found=found, marks=marks, **words)
+
+    async def _round_json(self, request: Request) -> Response:
+        found = await self._found(request)
+        if not found.told.ended_in:
+            raise HTTPException(404)
+        return answer(RoundProof(found.told, found.identity, found.head, found.damage))
+
+    async def _found(self, request: Request) -> RoundRecord:
         name, number = self._named(request), request.path_params["number"]
         if number >= MAX_NUMBER:
             raise HTTPException(404)
@@ -300,10 +264,7 @@ class FloorPage:
         head = Head(first - 1, before[0].hash) if before else genesis(kept.line.identity)
         self.site.noted(request, "round", f"{name} {number}")
         try:
-            found = round_of(number, kept.line.identity, head, records, "the floor's database")
-            words: dict[str, Any] = {"said_in": said_in, "decided_in": decided_in}
-            marks, page = found.told.marks, "floor_round.html"
-            return self.site.page(request, page, name=name, found=found, marks=marks, **words)
+            return round_of(number, kept.line.identity, head, records, "the floor's database")
         except (*NOT_UNDERSTOOD, JournalCorruptError) as error:
             # A chain says that the records are the table's, not that they make sense.
             raise JournalError(
@@ -375,6 +336,10 @@ class FloorPage:
             request, "floor_day.html", day=day, rows=rows, total=total, begins=f"{begins:%H:%M %Z}"
         )
 
+    async def _day_json(self, request: Request) -> Response:
+        day, rows = await self._day_rows(request)
+        return answer(door.FloorDay(day, tuple(door.TableDay(**row) for row in rows)))
+
     async def _day_csv(self, request: Request) -> Response:
         day, rows = await self._day_rows(request)
         self.site.noted(request, "export", f"day sheet of the house {day}")
@@ -390,6 +355,10 @@ class FloorPage:
         tables = sorted(self.watch.tables.by_name.values(), key=lambda one: one.place.table)
         rows = [(one.place.table, one.runs(), named.get(one.place.table)) for one in tables]
         return self.site.page(request, "software.html", rows=rows)
+
+
+def _state_part(session: PageLogin) -> str:
+    return STATE if Right.STAFF in session.rights else ROOM_STATE
 
 
 ENDINGS = ("settled", "settled_by_hand", "no_roll", "void", "not_started", "by_eye")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shaker_ctl.link import topics
+from shaker_ctl.link.messages import Result
 from shaker_ctl.link.packing import ProtocolError, from_json
 from shaker_ctl.link.topics import Place
 
@@ -71,21 +72,22 @@ class ShownTable:
             "digests": {_word(key): _word(value) for key, value in list(known.items())[:20]},
         }
 
-    def last_result(self) -> dict[str, Any]:
-        """Its newest result; empty where there is none, or it is none of three dice."""
+    def last_result(self) -> Result | None:
+        """Its newest result; None where there is none, or it is none of three dice."""
         values = self.result.get("values")
         if not isinstance(values, list) or len(values) != 3:
-            return {}
+            return None
         if any(type(value) is not int or not 1 <= value <= 6 for value in values):
-            return {}
+            return None
         return {
             "values": values,
             "total": sum(values),
             "side": _word(self.result.get("side")),
-            "round": self.result.get("round"),
+            "round": _number(self.result.get("round")),
+            "sequence": _number(self.result.get("sequence")),
             "wall": _word(self.result.get("wall")),
             "withdrawn": _word(self.result.get("withdrawn")),
-            "marks": _marks(self.result.get("marks")),
+            "marks": list(_marks(self.result.get("marks"))),
         }
 
     def faults(self) -> list[dict[str, str]]:
@@ -100,6 +102,10 @@ class ShownTable:
         """Records that the floor has not committed, as the table counts them."""
         behind = self.alive.get("behind")
         return behind if isinstance(behind, int) else None
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0
 
 
 def _marks(value: Any) -> tuple[str, ...]:

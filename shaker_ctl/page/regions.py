@@ -103,8 +103,8 @@ class Feed:
 
 
 def fields_of(parts: Mapping[str, str]) -> dict[str, Any]:
-    """Return parts for machines as fields of one object."""
-    return {name.removesuffix(JSON): json.loads(text) for name, text in parts.items()}
+    """Return parts for machines as fields of one object, each named by what precedes the dot."""
+    return {name.partition(".")[0]: json.loads(text) for name, text in parts.items()}
 
 
 class Regions:

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hil_tests.described import fits
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part, recorded_view
@@ -21,7 +23,9 @@ from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
-from shaker_ctl.floor.page import ASK_S, card_of
+from shaker_ctl.floor.cards import card_of
+from shaker_ctl.floor.door import described
+from shaker_ctl.floor.page import ASK_S
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
@@ -75,7 +79,14 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
         with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
             until(lambda: name in got(f"{floor_page}/")[1], every_s=0.1)
-            until(lambda: name in json.loads(got(f"{floor_page}/results.json")[1]), every_s=0.1)
+            until(lambda: name in shown_by(floor_page), every_s=0.1)
+            for path, what in {
+                "/state.json": "FloorState",
+                f"/tables/{name}/rounds.json": "FloorRounds",
+                f"/tables/{name}/rounds/2.json": "RoundProof",
+                "/day.json": "FloorDay",
+            }.items():
+                fits(json.loads(got(floor_page + path)[1]), described(), what)
             for path, wanted in {
                 f"/tables/{name}": table.identity,
                 f"/tables/{name}/rounds/2": table.head().hash.hex()[:16],
@@ -101,7 +112,7 @@ def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(
         for kind, payload in HOSTILE:
             evil.publish(f"{own}/{kind}", payload, qos=1, retain=True)
         turned(evil, lambda: "pit-evil" in got(f"{floor_page}/")[1])
-        for path in ("/", "/tables/pit-evil", "/software", "/results.json", "/day"):
+        for path in ("/", "/tables/pit-evil", "/software", "/state.json", "/day"):
             status, text = got(floor_page + path)
             assert status == 200, path
             assert "<script>alert" not in text
@@ -109,6 +120,12 @@ def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(
         for kind, _ in HOSTILE:
             evil.publish(f"{own}/{kind}", b"", qos=1, retain=True)
         evil.turn(0.1)
+
+
+def shown_by(floor_page: str) -> dict[str, Any]:
+    """Table to its card, as machines get it."""
+    tables = json.loads(got(f"{floor_page}/state.json")[1])["tables"]
+    return {one["name"]: one for one in tables}
 
 
 ODD_WALLS = ("9999-12-31T23:59:59.999-14:00", "0001-01-01T00:00:00+14:00")

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from shaker_ctl.floor.page import HERE, card_of, in_order
+from shaker_ctl.floor.cards import card_of, in_order
+from shaker_ctl.floor.page import HERE
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place

@@ -1,0 +1,112 @@
+"""What machines may read of a floor, as `page.door` is for one table.
+
+Owns the form of each answer. The floor's page and store own what is in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from shaker_ctl.described import Read, openapi
+from shaker_ctl.floor.cards import TableCard
+from shaker_ctl.frozen import frozen
+from shaker_ctl.page.door import RoundProof
+
+
+@frozen
+class FloorState:
+    """The floor now."""
+
+    tables: tuple[TableCard, ...]
+    """Who needs somebody comes first."""
+    age_s: float | None
+    """0 while the broker is heard; None while it is not."""
+    version: str
+    """Of the software."""
+
+
+@frozen
+class StoredRound:
+    """A round that has ended."""
+
+    number: int
+    wall: str
+    """When it ended, ISO 8601."""
+    ending: str
+    """`settled`, `settled_by_hand`, `no_roll`, `void`, `not_started`."""
+    values: tuple[int, ...]
+    source: str | None
+    wagers: str | None
+    cause: str | None
+
+
+@frozen
+class FloorRounds:
+    """The newest rounds of a table, newest first."""
+
+    rounds: tuple[StoredRound, ...]
+
+
+@frozen(kw_only=True)
+class TableDay:
+    """One table's day: how many rounds ended how."""
+
+    table: str
+    rounds: int
+    settled: int
+    settled_by_hand: int
+    no_roll: int
+    void: int
+    not_started: int
+    by_eye: int
+    """Of the settled ones, those whose values a person entered or decided."""
+
+
+@frozen
+class FloorDay:
+    """A gaming day of the house."""
+
+    day: str
+    tables: tuple[TableDay, ...]
+
+
+def public(card: TableCard) -> TableCard:
+    """Return what the room of a table may read."""
+    return replace(card, phase="", waits_for="", needs=(), alarms=(), behind=None)
+
+
+def rounds_of(rows: Iterable[Mapping[str, Any]]) -> FloorRounds:
+    """Return stored rounds."""
+    same = ("number", "wall", "ending", "source", "wagers", "cause")
+    return FloorRounds(
+        tuple(
+            StoredRound(
+                values=tuple(row[one] for one in ("first", "second", "third") if row[one]),
+                **{key: row[key] for key in same},
+            )
+            for row in rows
+        )
+    )
+
+
+READS = (
+    Read("/state.json", FloorState, "Every table now."),
+    Read(
+        "/stream/state",
+        None,
+        "State as events: each has the fields that have changed, and always age and version.",
+        "text/event-stream",
+    ),
+    Read("/tables/{table}/rounds.json", FloorRounds, "The newest rounds of a table."),
+    Read("/tables/{table}/rounds/{number}.json", RoundProof, "One round that has ended."),
+    Read("/day.json?day", FloorDay, "A gaming day of the house."),
+)
+
+
+@cache
+def described() -> dict[str, Any]:
+    """Return the description of all of it."""
+    return openapi("What a floor of Sic Bo tables tells machines", READS)

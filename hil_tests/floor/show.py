@@ -144,7 +144,7 @@ def show(
             stack.callback(answering.stop)
             parameters = house.link_parameters(each.name, each.settings)
             stack.enter_context(RunningLink(parameters))
-        token = accounts.add_token(folder / "users.toml", "display", accounts.Looker.DISPLAY)
+        token = accounts.add_token(folder / "users.toml", "m1", accounts.Looker.MACHINE)
         yield f"the floor's page: http://127.0.0.1:{port}/"
         yield f"for machines: curl -H 'Authorization: Bearer {token}' http://127.0.0.1:{port}/state.json"
         yield f"metrics: http://127.0.0.1:{house.metrics_port}/metrics"

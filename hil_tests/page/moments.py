@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import uvicorn
+
+from hil_tests.waiting import until
 from shaker_ctl.console.json_voice import plain
+from shaker_ctl.page.app import Page
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.paytable import paid
@@ -16,6 +22,22 @@ from vision.reading import Kind, NoRoll
 
 ROUNDS = 22
 """Rounds that were played before."""
+
+
+@contextmanager
+def served(page: Page) -> Iterator[str]:
+    """Serve a page of posed views on loopback; its address. The page ends with it."""
+    config = uvicorn.Config(page.app, port=0, lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    until(lambda: server.started, limit_s=20)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    page.end_streams()
+    server.should_exit = True
+    thread.join(20)
+    page.book.stop()
+    page.looked.close()
 
 
 def view_of(table: Seated) -> dict[str, Any]:

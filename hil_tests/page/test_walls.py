@@ -6,17 +6,15 @@ A person at a console brings the table there; the sign is drawn from the view th
 from __future__ import annotations
 
 import re
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import uvicorn
 
 from hil_tests.page.conftest import SHOTS, violations
-from hil_tests.page.moments import MOMENTS, ROUNDS, betting, tossing, typed, view_of
+from hil_tests.page.moments import MOMENTS, ROUNDS, betting, served, tossing, typed, view_of
 from hil_tests.waiting import until
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import SignParameters
@@ -81,18 +79,8 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walls]:
     scribe.close()
     page = made_page(folder, HOUSE, login=False)
     page.watch.age_s = lambda: 0.1  # type: ignore[method-assign] # posed, and not late
-    config = uvicorn.Config(page.app, port=0, lifespan="off", log_config=None)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    until(lambda: server.started, limit_s=20)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Walls(page, f"http://127.0.0.1:{port}/sign")
-    page.end_streams()
-    server.should_exit = True
-    thread.join(20)
-    page.book.stop()
-    page.looked.close()
+    with served(page) as address:
+        yield Walls(page, f"{address}/sign")
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from hil_tests.described import fits
+from hil_tests.door import day_report, results
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part, recorded_view
@@ -102,6 +103,25 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
     began_s = time.monotonic()
     assert got(f"{floor_page}/picture/{name}/1/{'0' * 64}")[0] == 504
     assert time.monotonic() - began_s < ASK_S, "a table without a link is not asked"
+
+
+def test_a_report_and_a_list_of_results_written_from_the_descriptions_alone(
+    house: House, floor_page: str, tmp_path: Path, name: str
+) -> None:
+    table = InventedTable(tmp_path, name)
+    table.play(3)
+    heard: list[str] = []
+    with RunningLink(house.link_parameters(name, table.settings)), closing(house.store()) as store:
+        until(lambda: stored_as(store, table))
+        until(lambda: (shown_by(floor_page).get(name) or {}).get("ended"), every_s=0.1)
+        folder = house.folder / "display"
+        client = results.listening("127.0.0.1", house.port, SITE, folder, heard.append)
+        client.loop_start()
+        until(lambda: any(line.startswith(f"{name} round 3: ") for line in heard))
+        client.loop_stop()
+        client.disconnect()
+    lines = list(day_report.report(floor_page, ""))
+    assert f"{name}: 3 rounds, 3 settled" in lines
 
 
 def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(

@@ -217,6 +217,15 @@ class CameraParameters(Parameters):
         return device
 
     @model_validator(mode="after")
+    def _rpicam_takes_it(self) -> Self:
+        is_csi = isinstance(self.device, str) and self.device.startswith(_CSI)
+        if is_csi and self.controls.white_balance_k is not None:
+            raise ValueError(
+                "controls.white_balance_k: rpicam-vid takes no kelvin; a CSI camera has colour_gains"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _dips_differ(self) -> Self:
         if not self.dip_level_low < self.dip_level_high:
             raise ValueError(

@@ -117,6 +117,7 @@ NAN, INF = float("nan"), float("inf")
         ({"device": -7}, "device"),
         ({"device": ""}, "device"),
         ({"device": "csi:front"}, "device"),
+        ({"device": "csi:0", "controls": {"white_balance_k": 4500.0}}, "colour_gains"),
         ({"dip_level_low": 0.9, "dip_level_high": 0.3}, "dip_level_low"),
     ],
 )

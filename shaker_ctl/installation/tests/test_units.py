@@ -62,6 +62,17 @@ def test_the_sandbox_permits_what_the_program_of_a_csi_camera_needs():
     assert "video" in TABLE["SupplementaryGroups"][0].split()
 
 
+@pytest.mark.parametrize("device", ["/dev/gpiomem", "/dev/gpiomem0"])
+def test_the_stop_script_reaches_the_pins_by_pinctrl_in_the_tables_sandbox(device: str):
+    """`+` lifts users and capabilities, not the devices of the unit's control group."""
+    assert TABLE["ExecStopPost"][0].startswith("+")
+    assert f"{device} rw" in TABLE["DeviceAllow"]
+
+
+def test_the_tables_memory_is_taken_last():
+    assert int(TABLE["MemoryLow"][0].removesuffix("M")) > 178  # MEASURED: its processes
+
+
 def test_a_table_that_keeps_failing_stays_down():
     assert TABLE["Restart"] == ["on-failure"]
     burst, interval_s = int(TABLE["StartLimitBurst"][0]), int(TABLE["StartLimitIntervalSec"][0])

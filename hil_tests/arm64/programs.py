@@ -17,10 +17,14 @@ from typing import Any
 
 import cv2
 
-from hil_tests.arm64 import camera, service
+from hil_tests.arm64 import camera, service, settling
 from hil_tests.arm64.emulator import EmulationError, Emulator, marks_of
 from hil_tests.arm64.processors import Core
 from hil_tests.reliability.bytes_cut import forged
+from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
+from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
+from hil_tests.rig.wires.uart import Framing
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
@@ -96,6 +100,17 @@ def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) ->
         finally:
             watched.stop()
     return marks_of(counts.read_text("ascii"))[0].instructions
+
+
+def settling_of_a_round(emulator: Emulator, core: Core, folder: Path) -> int:
+    """Instructions from a verdict to lit lamps, of a box that is not emulated."""
+    device, end = folder / "lamp", BoxEnd()
+    line = Line("lamp", Terminal(device), end, framing=Framing(115200))
+    ModbusUnit(LampBox(memory=folder / "box.json"), end).thread.start()
+    (folder / "settled.jsonl").unlink(missing_ok=True)
+    with closing(line):
+        marks = emulator.run(core, folder, ["-m", settling.__name__, str(device)])
+    return [each.instructions for each in marks if each.number == settling.LIT][-1]
 
 
 @contextmanager

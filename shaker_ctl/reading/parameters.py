@@ -221,7 +221,7 @@ class CameraParameters(Parameters):
         is_csi = isinstance(self.device, str) and self.device.startswith(_CSI)
         if is_csi and self.controls.white_balance_k is not None:
             raise ValueError(
-                "controls.white_balance_k: rpicam-vid takes no kelvin; a CSI camera has colour_gains"
+                "controls.white_balance_k: rpicam-vid takes none; a CSI camera has colour_gains"
             )
         return self
 

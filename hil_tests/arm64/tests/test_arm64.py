@@ -56,7 +56,7 @@ def test_a_step_is_counted_without_the_steps_inside_it(monkeypatch: pytest.Monke
 
 def test_every_budget_is_of_something_counted_and_each_core_has_one():
     found = budgets.read()
-    counted = {*CASES, "--help", "journal last", START}
+    counted = {*CASES, "--help", "journal last", estimates.SETTLING, START}
     assert {(what, core) for what in counted for core in CORES} <= found.keys()
 
 
@@ -76,7 +76,25 @@ def test_an_estimate_counts_networks_and_the_rest_apart():
     least, most = estimates.reading_ms(board, "first flat frame", measured)
     assert least == pytest.approx((260 / 1.6 + 200 / 1.2) / 1.8)
     assert most == pytest.approx((260 / 1.3 + 200 / 0.9) / 1.8)
-    assert estimates.lit_ms((10.0, 20.0), (1.0, 2.0)) == (152.0, 164.0)
+
+
+def test_a_cards_sync_counts_again_as_far_as_it_outlasts_the_reading(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(estimates, "SYNC_MS", (3.0, 275.0))
+    terms = estimates.terms_ms(first=(10.0, 200.0), confirming=(1.0, 20.0), settling=(2.0, 4.0))
+    assert terms["reading"] == (pytest.approx(200 / 3 + 1), 240.0)  # the least waits for frames
+    assert terms["card"] == (3.0, 275.0 + 35.0)
+    for end, lit in enumerate(estimates.lit_ms(terms)):
+        assert lit == sum(terms[name][end] for name in estimates.TERMS)
+
+
+def test_the_table_of_estimates_names_the_largest_part_for_each_board():
+    whats = (*CASES, "--help", "journal last", estimates.SETTLING, START)
+    table = estimates.table_of({(what, core): 100.0 for what in whats for core in CORES}, BOARDS)
+    rows = {name: cells for name, *cells in zip(*(c.cells for c in table.columns), strict=True)}
+    assert rows["largest"] == ["camera", "reading", "reading", "reading"]
+    assert set(estimates.TERMS) <= rows.keys()
 
 
 def test_what_is_missing_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

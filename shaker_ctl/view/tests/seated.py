@@ -66,8 +66,6 @@ class Seated:
         """What is drawn next."""
         self.are_odds_shown = True
         self.is_lamp_broken = False
-        self.is_cover_stuck = False
-        """Its contact no longer says where the cover is."""
         self.walks = True
         """The walk over every lamp ends by itself; false: it is under way until it is steered."""
         self.lit: frozenset[Area] = frozenset()
@@ -187,7 +185,7 @@ class Seated:
             case do.StartReading(occasion=o):
                 yield ev.AtRest(o)
                 yield ev.ReadingMade(o, self.read)
-            case do.DriveCover(open=is_open) if not self.is_cover_stuck:
+            case do.DriveCover(open=is_open):
                 yield ev.CoverOpened() if is_open else ev.CoverClosed()
             case do.DrawMultipliers(occasion=o):
                 yield ev.MultipliersDrawn(o, self.odds)

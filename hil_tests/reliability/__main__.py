@@ -7,6 +7,7 @@ is as required; 1: a difference, or not everything was run, or there is no place
 from __future__ import annotations
 
 import random
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -83,13 +84,13 @@ def faults(
     with _place_for(folder):
         kept = results.kept_in(folder)
         if not resume:
-            kept.forget(map(results.name, rows))
+            kept.forget(map(results.case, rows))
     _say(kept, console)
     wanted = results.open_rows(kept, rows)
     console.print(f"{len(wanted)} of {len(rows)} rows are to be played, of {len(whole)} in all")
     until_s = time.monotonic() + 60.0 * minutes
     for number, (row, result) in enumerate(_results(wanted, until_s, folder, console), 1):
-        kept.keep(results.name(row), result)
+        kept.keep(results.case(row), result)
         verdict = "[green]as required[/]"
         if not result.is_as_required:
             verdict = f"[red]DIFFERS[/]  {'; '.join(result.differences)}"
@@ -114,7 +115,7 @@ def play_mutations(
         kept = Campaign(folder / "mutations.jsonl", Result)
         sound = results.kept_in(folder / "sound")
         if not resume:
-            sound.forget(map(results.name, rows))
+            sound.forget(map(results.case, rows))
             kept.forget(one.case for one in wanted)
     until_s = time.monotonic() + 60.0 * minutes
     for one in wanted:
@@ -125,10 +126,10 @@ def play_mutations(
             console.print(f"{one.name:42} {seen:26} {'; '.join(result.differences)}", markup=False)
     open_ = results.open_rows(sound, rows)
     for row, result in _results(open_, until_s, folder / "sound", console):
-        sound.keep(results.name(row), result)
+        sound.keep(results.case(row), result)
         console.print(f"without any: {row[0].name:29} {result.verdict}", markup=False)
     page = mutations.write_page(
-        kept, lambda one: None if one.is_test else sound.find(results.name(one.row)), folder
+        kept, lambda one: None if one.is_test else sound.find(results.case(one.row)), folder
     )
     played = sum(kept.find(one.case) is not None for one in wanted)
     caught = sum(mutations.has_caught(kept, one) for one in wanted)
@@ -221,6 +222,7 @@ def crash(
             if done.is_beyond:
                 never_came.append(point)
                 continue
+            bench.is_evidence |= bool(done.wrong)
             kept.keep(done.point, done)
             console.print(_crash_line(done), highlight=False, soft_wrap=True)
             if not is_back:
@@ -365,6 +367,8 @@ def _tables(
             session = trial_session(plan, _new_in(folder))
             with Bench(session) as bench:
                 yield bench, Witness(session.rig, session.journal, session.second)
+            if not bench.is_evidence:
+                shutil.rmtree(session.folder)
         except (TrialError, ShakerError, OSError) as error:
             failures += 1
             console.print(f"a new table is needed: {error}", markup=False)
@@ -386,8 +390,10 @@ def _results(
                 row = waiting.pop(0)
                 try:
                     result = trials.play(*row)
+                    bench.is_evidence |= not result.is_as_required
                 except (TrialError, ShakerError, OSError) as error:
                     broken += 1
+                    bench.is_evidence = True
                     yield row, _not_played(row, error)
                     break  # to the next table
                 yield row, result
@@ -411,7 +417,7 @@ def _report(
         f"{played} of {len(rows)} rows played, {differ} differ; report: {folder / 'report.html'}"
     )
     for row in rows:
-        if kept.find(results.name(row)) is None:
+        if kept.find(results.case(row)) is None:
             console.print(f"not run: {row[0].name}, {row[1].value}")
     if differ or missing:
         raise typer.Exit(1)

@@ -59,6 +59,8 @@ class Bench(TableUnderTest):
 
     reply_s = 3.0
     restarts = 0
+    is_evidence = False
+    """Whether something was wrong at it, so that its logs and journals are kept."""
 
     @property
     def world(self) -> World:

@@ -5,8 +5,10 @@ Owns the report and the lines made of a campaign of rows. Must not know how a ro
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,20 +32,27 @@ def kept_in(folder: Path) -> Campaign[Result]:
 
 
 def name(row: Row) -> str:
-    """What a row is called in a campaign."""
+    """What a row is called."""
     fault, moment = row
     return f"{fault.name}@{moment.name.lower()}"
 
 
+def case(row: Row) -> str:
+    """What a row is called in a campaign: a row that was changed since is another case."""
+    fault, moment = row
+    played = repr(replace(fault, required={moment: fault.required[moment]}))
+    return f"{name(row)}, {hashlib.sha256(played.encode()).hexdigest()[:8]}"
+
+
 def open_rows(kept: Campaign[Result], wanted: Sequence[Row]) -> list[Row]:
     """Rows that are still to be played: those without a result, and those that differed."""
-    found = [(row, kept.find(name(row))) for row in wanted]
+    found = [(row, kept.find(case(row))) for row in wanted]
     return [row for row, result in found if result is None or not result.is_as_required]
 
 
 def count(kept: Campaign[Result], rows: Iterable[Row]) -> tuple[int, int]:
     """How many of these rows differ, and how many have no result."""
-    found = [kept.find(name(row)) for row in rows]
+    found = [kept.find(case(row)) for row in rows]
     differ = sum(result is not None and not result.is_as_required for result in found)
     return differ, found.count(None)
 
@@ -51,7 +60,7 @@ def count(kept: Campaign[Result], rows: Iterable[Row]) -> tuple[int, int]:
 def write_report(kept: Campaign[Result], rows: Sequence[Row], folder: Path) -> None:
     """Write the report of those of these rows that were played. `rows`: all that may ever be played
     into this folder, so that a run of a few of them leaves none of the others out."""
-    found = [(row, kept.find(name(row))) for row in rows]
+    found = [(row, kept.find(case(row))) for row in rows]
     files.write(
         folder,
         rig="virtual, faults",

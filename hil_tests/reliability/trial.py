@@ -133,7 +133,7 @@ class Trials:
         for log in ("events", "lamps"):
             self._witness.notes(log)
         tosses = self._witness.notes("truth")
-        late_turns = self._bench.ask_rig("status")["late_turns"]
+        late = self._late_acts()
         self._lateness.worst_s = 0.0
         round_ = _Round(self._bench, fault, moment)
         try:
@@ -143,12 +143,17 @@ class Trials:
         seen = self._look(round_, tosses)
         seen.violations += wrong
         late_s = self._lateness.worst_s
-        if self._bench.ask_rig("status")["late_turns"] > late_turns:
+        if self._late_acts() > late:
             late_s = max(late_s, 0.05)
         found = judged(fault.required[moment], seen)
         if round_.harm.failure:
             found.insert(0, f"the fault was not brought about: {round_.harm.failure}")
         return seen, found, late_s, self._chance(seen, fault, moment)
+
+    def _late_acts(self) -> int:
+        """How often the rig's machine or its lamp box was late."""
+        status = self._bench.ask_rig("status")
+        return int(status["late_turns"] + status["late_replies"])
 
     def _look(self, round_: _Round, tosses: list[Note]) -> Observation:
         steps, wrong = self._steps_with_end_of(round_.number)

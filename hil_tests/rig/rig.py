@@ -403,6 +403,7 @@ class Rig:
             "waiting": self.faults.waiting(),
             "gpio_clients": self.gpio.connections,
             "late_turns": self.machine.late_turns,
+            "late_replies": 0 if self.lamp is None else self.lamp.late_replies,
             "underruns": self.gpio.underruns,
         }
 

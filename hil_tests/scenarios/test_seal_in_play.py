@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,8 +26,9 @@ from shaker_ctl.service.status_socket import read_status
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
 
-LIT_S = 12.0
-"""How long winners are paid at this table: the break is found while the result is lit."""
+LIT_S = 25.0
+"""How long winners are paid at this table: the break is found while the result is lit, and a busy
+computer takes long to start the camera process."""
 
 
 class SealedTable(Table):
@@ -80,7 +82,7 @@ class SealedTable(Table):
 
     def ended_with(self, status: int) -> str:
         """Wait until the service has ended; return what it said last."""
-        self.await_end(90.0)
+        self.await_end(150.0)
         with pytest.raises(BenchError, match=f"ended with status {status}") as ended:
             self.session.check()
         return str(ended.value)
@@ -113,15 +115,12 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
     table.held_against_truth(number)
 
     # ── A sealed file changes while a result is lit, and the camera process falls ──
-    table.wait("the next round", lambda seen: (seen["round"] or 0) > number)
-    number = int(table.status()["round"])
+    def lamp() -> dict[str, Any] | None:
+        seen: dict[str, Any] = table.ask_rig("status")["lamp"]
+        return seen if seen["state"] == "result" and seen["round"] > number else None
 
-    def lamp() -> dict[str, object] | None:
-        seen: dict[str, object] = table.ask_rig("status")["lamp"]
-        is_lit = seen["state"] == "result" and seen["round"] == number
-        return seen if is_lit else None
-
-    lit = until(lamp, 90.0, every_s=0.05)
+    lit = until(lamp, 180.0, every_s=0.05)  # a round may be no roll
+    number = lit["round"]
     changed = table.program / "vision" / "table" / "tilt.py"
     sound = changed.read_bytes()
     changed.write_bytes(sound + b"# nothing\n")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from hil_tests.reliability import __main__ as program
 from hil_tests.reliability import catalogue
 from hil_tests.reliability.required import Observation
-from hil_tests.reliability.results import Row, kept_in, name
+from hil_tests.reliability.results import Row, case, kept_in, name
 from hil_tests.reliability.trial import Result as RowResult
 from hil_tests.report.compare import load
 
@@ -46,11 +46,11 @@ def test_playing_a_few_rows_anew_keeps_the_others_and_the_report_has_them_all(
 ) -> None:
     kept = kept_in(tmp_path)
     for row in WORST[:3]:
-        kept.keep(name(row), as_required(row))
+        kept.keep(case(row), as_required(row))
     done = run("faults", "--results", str(tmp_path), "--only", WORST[0][0].name, "--minutes", "0")
     assert done.exit_code == 1
     assert f"not run: {WORST[0][0].name}" in said(done)
-    assert [kept_in(tmp_path).find(name(row)) is None for row in WORST[:3]] == [True, False, False]
+    assert [kept_in(tmp_path).find(case(row)) is None for row in WORST[:3]] == [True, False, False]
     nodes = [test["node"] for test in load(tmp_path)["tests"]]
     assert nodes == [f"faults::{name(row)}" for row in WORST[1:3]]
 
@@ -60,9 +60,9 @@ def test_a_shard_judges_its_own_rows_and_leaves_those_of_the_others_in_the_repor
 ) -> None:
     kept = kept_in(tmp_path)
     for row in EVERY:
-        kept.keep(name(row), as_required(row))
+        kept.keep(case(row), as_required(row))
     theirs = EVERY[1]
-    kept.keep(name(theirs), RowResult(theirs[0].name, theirs[1].value, Observation(), ["dark"]))
+    kept.keep(case(theirs), RowResult(theirs[0].name, theirs[1].value, Observation(), ["dark"]))
     count = len(EVERY[0::2])
     done = run("faults", "--resume", "--results", str(tmp_path), "--shard", "1/2", "--minutes", "0")
     assert done.exit_code == 0, done.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hil_tests.reliability import catalogue
@@ -9,8 +10,10 @@ from hil_tests.reliability.crash import APPENDS, TRIES, Point, missed
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import (
     Row,
+    case,
     kept_in,
     name,
+    open_rows,
     write_report,
 )
 from hil_tests.reliability.trial import Result
@@ -41,8 +44,8 @@ def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) 
     )
     late = result(row, "EN low within 0.05 s, seen after 0.2 s")
     late.seen.motor_after_s = 0.2
-    kept.keep(name(row), late)
-    kept.keep(name(FIRST), result(FIRST))
+    kept.keep(case(row), late)
+    kept.keep(case(FIRST), result(FIRST))
     write_report(kept, [FIRST, row, SECOND], tmp_path)
     report = load(tmp_path)
     assert not report["is_ended"]
@@ -52,3 +55,12 @@ def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) 
     (taken,) = tests[1]["measurements"]
     assert (taken["name"], taken["value"], taken["upper"]) == ("fault to EN low", 0.2, 0.05)
     assert "EN low within 0.05 s, seen after 0.2 s" in (tmp_path / "report.html").read_text()
+
+
+def test_the_result_of_a_row_that_was_changed_since_counts_no_more(tmp_path: Path) -> None:
+    kept = kept_in(tmp_path)
+    kept.keep(case(FIRST), result(FIRST))
+    fault, moment = FIRST
+    changed = replace(fault, hold_s=fault.hold_s + 1.0), moment
+    assert open_rows(kept, [FIRST, changed]) == [changed]
+    assert name(changed) == name(FIRST), "a report knows it again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -45,7 +46,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> type[Played]:
     ) -> Iterator[tuple[Any, None]]:
         while more():
             plan = SimpleNamespace(profile=profile())
-            yield SimpleNamespace(session=SimpleNamespace(plan=plan)), None
+            yield SimpleNamespace(session=SimpleNamespace(plan=plan), is_evidence=False), None
 
     monkeypatch.setattr(program, "_tables", tables)
     monkeypatch.setattr(program, "Trials", Played)
@@ -69,3 +70,22 @@ def test_the_rows_after_a_table_that_did_not_come_back_are_played_at_a_new_one(
 
 def test_a_run_is_given_up_when_tables_keep_breaking(tmp_path: Path, played: type[Played]) -> None:
     assert len(run(tmp_path, *[JAM] * 9)) == program.MAX_FAILURES
+
+
+def test_the_files_of_a_table_are_kept_only_where_something_was_wrong_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def session(_: object, folder: Path) -> SimpleNamespace:
+        return SimpleNamespace(folder=folder, rig={}, journal=folder, second=folder)
+
+    def bench(session: SimpleNamespace) -> AbstractContextManager[SimpleNamespace]:
+        return nullcontext(SimpleNamespace(session=session, is_evidence=False))
+
+    monkeypatch.setattr(program, "trial_session", session)
+    monkeypatch.setattr(program, "Bench", bench)
+    left = [False, True]
+    made = []
+    for one, _ in program._tables(tmp_path, Console(), float("inf"), lambda: bool(left)):
+        one.is_evidence = left.pop(0)
+        made.append(one.session.folder)
+    assert [folder.exists() for folder in made] == [False, True]

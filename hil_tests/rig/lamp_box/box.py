@@ -122,6 +122,8 @@ class LampBox:
         """Told whenever other lamps burn than before: the rig's own eye, not on the wire."""
         self.noted: Callable[[str, dict[str, Any]], None] = lambda what, facts: None
         """Told of each stage and command that was obeyed: the rig's own eye as well."""
+        self.late_replies = 0
+        """Replies that left too late since this computer was busy."""
         self._burnt_before: tuple[str, ...] = ()
         self._clock = clock
         self._lock = threading.RLock()

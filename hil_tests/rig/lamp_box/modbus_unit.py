@@ -34,6 +34,8 @@ ENDED_S = 0.004
 """Silence that ends a sound frame of which the function does not tell the length."""
 REPLY_DELAY_S = 0.00175
 """3.5 characters, or the least that stands for them at high rates; no reply may begin earlier."""
+LATE_S = 0.02
+"""A reply that is late by this long tells nothing of a real box."""
 
 
 class UnitWire(Protocol):
@@ -79,6 +81,7 @@ class ModbusUnit:
                 self._answer(frame[1], frame[2:-2])
 
     def _answer(self, function: int, body: bytes) -> None:
+        came_s = time.monotonic()
         faults = self._store.faults
         if not 0 < function < NO_FUNCTION or "lamp_silent" in faults:
             return
@@ -91,8 +94,11 @@ class ModbusUnit:
         if not self._store.is_up:
             return
         is_late = "lamp_late" in faults
-        self._sleep(faults.number("lamp_late", "delay_s") if is_late else self._reply_delay_s)
+        delay_s = faults.number("lamp_late", "delay_s") if is_late else self._reply_delay_s
+        self._sleep(delay_s)
         self._wire.send(self._damaged(reply))
+        if time.monotonic() - came_s > delay_s + LATE_S:
+            self._store.late_replies += 1
 
     def _serve(self, function: int, body: bytes) -> bytes:
         """Execute one request: its form first, then what it names. Raises `Refused`."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from pymodbus.framer import FramerRTU
 
 from hil_tests.rig.lamp_box.box import LampBox
+from hil_tests.rig.lamp_box.modbus_unit import LATE_S
 from hil_tests.rig.lamp_box.tests.conftest import rig_alone
 from hil_tests.rig.wires.tests.bench_line import Pause, replies
 
@@ -197,6 +200,18 @@ def test_a_late_box_is_late(box):
     box.faults.inject("lamp_late", delay_s=0.4)
     replies(box, READ_MAGIC, pause=pause)
     assert pause.slept == [0.4]
+
+
+@rig_alone
+def test_a_reply_that_the_computer_sent_too_late_is_counted(box):
+    class Busy(Pause):
+        def sleep(self, seconds: float) -> None:
+            time.sleep(seconds + LATE_S)
+
+    replies(box, READ_MAGIC)
+    assert box.late_replies == 0
+    replies(box, READ_MAGIC, pause=Busy())
+    assert box.late_replies == 1
 
 
 def test_a_box_that_is_starting_says_nothing():

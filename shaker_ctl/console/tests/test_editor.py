@@ -81,15 +81,6 @@ def test_every_kind_of_enter_ends_one_line(end: bytes) -> None:
     ]
 
 
-def test_what_is_on_the_screen_is_the_line() -> None:
-    made, screen = editor(), Screen()
-    made.show_prompt()
-    for key in (b"hello world", b"\x1b[D" * 5, b"brave ", b"\x01", b"oh, ", b"\x05", b"!"):
-        made.feed(key)
-        screen.write(made.take_output())
-    assert screen.line == "> oh, hello brave world!"
-
-
 @given(
     st.lists(
         st.sampled_from(

@@ -9,10 +9,9 @@ import pytest
 
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import LOOK_AGAIN_S
-from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, LampView, Parcel
-from shaker_ctl.console.file_transfer import Unwrapper
+from shaker_ctl.console.desk import Announcement, FaultView, InspectionView, LampView
 from shaker_ctl.console.grammar import BY_NAME, TypedCommand
-from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk, verb
+from shaker_ctl.console.tests.fake_desk import FakeDesk, verb
 from shaker_ctl.console.tests.support import Terminal, users_file
 from shaker_ctl.rules.vocabulary import Role
 
@@ -38,12 +37,6 @@ def test_enter_after_a_long_silence_greets_whoever_has_plugged_in(person: Termin
     assert "READY" not in person.type("")
     person.wait(120)
     assert "READY" in person.type("")
-
-
-def test_a_look_is_answered_at_once_and_without_login(person: Terminal) -> None:
-    said = person.send(b"status\r")
-    assert "Table 7: open - ready" in said
-    assert said.endswith("> ")
 
 
 def test_an_act_reaches_the_table_only_from_a_person_who_is_logged_in(
@@ -129,29 +122,9 @@ def test_noise_on_a_line_with_an_act_is_not_acted_on(desk: FakeDesk, person: Ter
     assert desk.acts == []
 
 
-def test_the_round_that_was_seen_goes_with_an_act_on_the_round(
-    desk: FakeDesk, person: Terminal
-) -> None:
-    person.login(Role.DEALER)
-    person.type("bets")
-    person.send(b"nmb\r")
-    desk.put(round_id=2)  # the table moved on between Enter and the quiet line
-    assert "error not-current" in person.wait(0.5)
-
-
 def test_without_a_round_in_hand_an_act_on_it_is_refused(desk: FakeDesk, person: Terminal) -> None:
     person.login(Role.DEALER)
     assert "error not-now there is no round" in person.type("nmb")
-
-
-def test_help_shows_what_this_person_may_do_now(desk: FakeDesk, person: Terminal) -> None:
-    assert "login ROLE NAME" in person.type("help")
-    person.login(Role.DEALER)
-    assert "  bets " in person.type("help")
-    person.type("bets")
-    said = person.type("help")
-    assert "  nmb [ROUND] " in said
-    assert "  bets " not in said
 
 
 @pytest.mark.parametrize("topic", ["all", "codes", "jog", "camera snap", "st"])
@@ -242,11 +215,6 @@ def test_an_inspectors_seed_is_answered_and_a_wrong_one_explained(person: Termin
     person.login(Role.TECHNICIAN)
     assert f"answer to Qz81: {4:064x}" in person.type("answer Qz81")
     assert "SEED has 1 to 64 letters and digits" in person.type("answer Qz-81")
-
-
-def test_a_picture_comes_between_marks_and_arrives_whole(desk: FakeDesk, person: Terminal) -> None:
-    said = person.send(b"camera snap\r") + person.wait(0.1)
-    assert Parcel("snap.jpg", JPEG) in Unwrapper().feed(said.encode())
 
 
 @pytest.mark.parametrize("mode", ["machine", "people"])

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -171,152 +172,49 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something broken, the lines that must fail, and what the first one's remedy must say."""
+    """Something broken, as `doctor.toml` says it."""
 
-    break_it: Callable[[Bench], object]
-    lines: tuple[str, ...]
+    lines: list[str]
     remedy: str
-    warned: tuple[str, ...] = ()
-    """Lines that follow from it."""
+    warned: list[str] = field(default_factory=list)
+    rig: str = ""
+    file: str = ""
+    text: str | None = None
+    dealer: str = ""
+    edit: tuple[str, ...] = ()
 
+    def happens(self, bench: Bench) -> None:
+        folder = bench.session.folder
+        words = {
+            "folder": folder,
+            "second": bench.second,
+            "dealer": json.dumps(bench.session.rig["console"]["dealer"]["service"]),
+        }
+        if self.rig:
+            bench.session.ask_rig(self.rig)
+        if self.file:
+            bench.rewrite(bench.file(self.file.format(**words)), self.text)
+        if self.dealer:
+            word = "long enough to be taken"
+            accounts.add(folder / "users.toml", self.dealer, Role.DEALER, word, "dan-1")
+        if self.edit:
+            bench.edit(*(each.format(**words) for each in self.edit))
 
-def on_the_rig(sentence: str) -> Callable[[Bench], None]:
-    return lambda bench: bench.session.ask_rig(sentence)
-
-
-def without_people(bench: Bench) -> None:
-    bench.rewrite(bench.session.folder / "users.toml", None)
-
-
-def with_dealers_only(bench: Bench) -> None:
-    bench.rewrite(bench.session.folder / "users.toml", "")
-    accounts.add(
-        bench.session.folder / "users.toml", "dan", Role.DEALER, "long enough to be taken", "dan-1"
-    )
-
-
-def with_undervoltage(bench: Bench) -> None:
-    bench.rewrite(bench.file("sys/class/hwmon/hwmon0/in0_lcrit_alarm"), "1\n")
-
-
-def with_another_pin(bench: Bench) -> None:
-    bench.edit("[gpio.pins]\n", "[gpio.pins]\nlatch_release = 22\n")
-
-
-def with_a_console_that_is_not_there(bench: Bench) -> None:
-    device = bench.session.rig["console"]["dealer"]["service"]
-    bench.edit(json.dumps(device), '"/dev/shaker-dealer"')
-
-
-def with_both_copies_on_one_medium(bench: Bench) -> None:
-    bench.edit(f"{bench.second}/journal.jsonl", f"{bench.session.folder}/copy.jsonl")
-
-
-def without_the_second_medium(bench: Bench) -> None:
-    bench.edit(f"{bench.second}/journal.jsonl", "/media/nothing-here/journal.jsonl")
-
-
-def without_a_pin_tool(bench: Bench) -> None:
-    bench.rewrite(bench.file("usr/bin/pinctrl"), None)
-
-
-def without_the_stop_script(bench: Bench) -> None:
-    bench.rewrite(bench.file("usr/libexec/shaker-ctl/motor-off"), None)
-
-
-CONTACTS_LOST = ("GPIO", "ring light")
 
 TROUBLES = {
-    # The machine
-    "e-stop pressed": Trouble(
-        on_the_rig("hands press estop"), ("e-stop",), "loop from GPIO 13", ("shaker",)
-    ),
-    "e-stop wire broken": Trouble(
-        on_the_rig("inject estop_contact_open"), ("e-stop",), "GPIO 13", ("shaker",)
-    ),
-    "compartment open": Trouble(
-        on_the_rig("inject compartment_contact_open"),
-        ("compartment",),
-        "Close and lock it",
-        ("shaker",),
-    ),
-    "driver fault": Trouble(
-        on_the_rig("inject driver_fault"), ("driver fault",), "its own display", ("shaker",)
-    ),
-    "contactor welded": Trouble(
-        on_the_rig("inject supply_welded"), ("motor supply",), "supply NOW", ("shaker",)
-    ),
-    "button stuck": Trouble(
-        on_the_rig("inject button_stuck"), ("player's button",), "line to GPIO 16"
-    ),
-    "tach silent": Trouble(on_the_rig("inject tach_silent"), ("shaker",), "its wire to GPIO 24"),
-    "shaker jammed": Trouble(on_the_rig("inject jam"), ("shaker",), "free the cam"),
-    "driver dead": Trouble(on_the_rig("inject driver_dead"), ("shaker",), "motor's supply"),
-    "driver ignores the duty": Trouble(
-        on_the_rig("inject overspeed"), ("shaker",), "PWM wire to GPIO 18"
-    ),
-    # The daemon
-    "daemon gone": Trouble(
-        on_the_rig("inject pigpiod_terminate"), CONTACTS_LOST, "systemctl start shaker-pigpiod"
-    ),
-    "daemon hangs": Trouble(
-        on_the_rig("inject pigpiod_hang"), CONTACTS_LOST, "systemctl restart shaker-pigpiod"
-    ),
-    # The camera
-    "camera unplugged": Trouble(on_the_rig("inject camera_closed"), ("camera",), "[camera] device"),
-    "camera out of focus": Trouble(
-        on_the_rig("inject camera_defocused"), ("picture",), "focus the lens"
-    ),
-    "camera over-exposed": Trouble(
-        on_the_rig("inject camera_over_exposed"), ("picture",), "lower the camera's exposure"
-    ),
-    "camera exposes by itself": Trouble(
-        on_the_rig("inject camera_auto_exposure"), ("exposure",), "[camera.controls]"
-    ),
-    "camera knocked": Trouble(
-        on_the_rig("inject camera_shifted x_px=8 y_px=-5"), ("picture",), "calibrate it again"
-    ),
-    "ring light stuck": Trouble(
-        on_the_rig("inject light_stuck"), ("ring light",), "its wire to GPIO 12"
-    ),
-    # The lamps
-    "lamp box silent": Trouble(on_the_rig("inject lamp_silent"), ("lamp box",), "supply"),
-    "lamp box of another map": Trouble(
-        on_the_rig("inject lamp_other_map"), ("lamp box",), "Fit the right box"
-    ),
-    "bulb stuck on": Trouble(
-        on_the_rig("inject bulb_stuck area=big"), ("lamps",), "Replace their driver"
-    ),
-    "lamp supply low": Trouble(
-        on_the_rig("inject lamp_supply_low"), ("lamps",), "Check the lamps' supply"
-    ),
-    # The computer
-    "undervoltage": Trouble(with_undervoltage, ("power",), "5.1 V"),
-    "nobody can log in": Trouble(without_people, ("people",), "console add-user"),
-    "nobody may open": Trouble(with_dealers_only, ("people",), "with role floorperson"),
-    "console not there": Trouble(
-        with_a_console_that_is_not_there, ("dealer's console",), "Check the cable"
-    ),
-    "both copies on one medium": Trouble(
-        with_both_copies_on_one_medium, ("second disk",), "shaker-2nd"
-    ),
-    "second medium missing": Trouble(without_the_second_medium, ("second disk",), "Mount"),
-    "pins changed without installing": Trouble(
-        with_another_pin, ("stop script", "motor supply"), "shaker-ctl setup", ("shaker",)
-    ),
-    "no pin tool": Trouble(without_a_pin_tool, ("stop script",), "raspi-utils"),
-    "stop script gone": Trouble(without_the_stop_script, ("stop script",), "apt install"),
+    name: Trouble(**told)
+    for name, told in tomllib.loads(Path(__file__).with_name("doctor.toml").read_text()).items()
 }
 
 
 @pytest.mark.parametrize("name", TROUBLES)
 def test_what_is_broken_is_named_with_its_remedy(bench: Bench, name: str):
     trouble = TROUBLES[name]
-    trouble.break_it(bench)
+    trouble.happens(bench)
     found = bench.examine()
     failed = [one.name for one in found.values() if one.verdict is Grade.FAIL]
     warned = [one.name for one in found.values() if one.verdict is Grade.WARN]
-    assert (failed, warned) == (list(trouble.lines), [UNOPENED, *trouble.warned]), [
+    assert (failed, warned) == (trouble.lines, [UNOPENED, *trouble.warned]), [
         one for one in found.values() if one.verdict is not Grade.OK
     ]
     assert trouble.remedy in found[trouble.lines[0]].remedy

@@ -42,13 +42,6 @@ def test_the_second_user_is_told_who_has_it_and_since_when(tmp_path: Path) -> No
         pass
 
 
-def test_it_is_free_again_after_its_context(tmp_path: Path) -> None:
-    for _ in range(2):
-        with Reservation(tmp_path / "bench.lock", "mine"):
-            pass
-    assert (tmp_path / "bench.lock").exists(), "it may have an owner and rights of its own"
-
-
 def test_no_folder_is_made_for_a_lock_that_was_mistyped(tmp_path: Path) -> None:
     with (
         pytest.raises(ReservedError, match=f"no folder {tmp_path / 'deep'} for the lock"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -13,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,17 +19,16 @@ from typing import Any, cast
 import pytest
 import serial
 import typer
-from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.rig import control as control_socket
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import TOKEN, Control, ask, told
-from hil_tests.rig.faults import EVENTS, CameraPart
+from hil_tests.rig.faults import CameraPart
 from hil_tests.rig.main import app
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults
+from hil_tests.rig.rig import Rig, RigPlan, _dice
 from hil_tests.waiting import until
 from virtual_pigpiod.command import start_listening
 from virtual_pigpiod.pins.board import Board
@@ -326,37 +323,6 @@ def test_a_card_is_laid_from_the_folder_of_the_person_who_lays_it(tmp_path, monk
     assert asked == [f"hands lay card {tmp_path / 'card.png'}"]
 
 
-def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):
-    done = CliRunner().invoke(app, ["run", "--dice", "plaid", "--dir", str(tmp_path / "rig")])
-    assert done.exit_code == 1
-    assert "there are: white" in done.output
-
-
-def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path):
-    done = CliRunner().invoke(app, ["run", "--seed", "-1", "--dir", str(tmp_path / "rig")])
-    assert done.exit_code == 2
-    assert "'--seed'" in done.output
-    file = tmp_path / "rig.toml"
-    file.write_text("[machine]\nseed = -1\n")
-    done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
-    assert done.exit_code == 1
-    assert "machine.seed is -1" in done.output
-    assert not (tmp_path / "rig").exists()
-
-
-def test_what_the_rig_file_made_impossible_is_to_be_corrected_there(tmp_path):
-    file = tmp_path / "rig.toml"
-    file.write_text("[lamp]\nis = 'device'\ndevice = '{folder}/x'\nstart = ['no-such-program']\n")
-    done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
-    assert done.exit_code == 1
-    assert f"'no-such-program'. Correct {file}, or choose" in done.output
-
-
-def test_a_folder_is_named_as_it_is_called(tmp_path):
-    done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path / "[" / "x] :smile:")])
-    assert f"no rig answers in {tmp_path}/[/x] :smile:" in done.output
-
-
 def test_a_command_without_a_rig_says_how_to_start_one(tmp_path):
     done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path)])
     assert done.exit_code == 1
@@ -496,12 +462,6 @@ def test_a_port_that_no_computer_has_is_refused_by_its_option(command, option, p
     assert f"'{option}'" in done.output
 
 
-def test_two_daemons_want_two_ports():
-    done = CliRunner().invoke(app, ["crossed", "--controller-port", "9", "--rig-port", "9"])
-    assert done.exit_code == 2
-    assert "must be two ports" in done.output
-
-
 def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -512,31 +472,7 @@ def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
     assert "choose another --rig-port" in said
 
 
-def test_the_help_says_which_tables_are_wired():
-    help_text = CliRunner().invoke(app, ["crossed", "--help"]).output
-    assert "gpio.pins" in help_text
-    assert "gpio.wiring" in help_text
-
-
-def test_names_of_faults_are_whole_on_a_narrow_terminal():
-    rows = json.loads(json.dumps(known_faults()))
-    told = io.StringIO()
-    for line in main.catalogue(rows):
-        Console(file=told, width=80, markup=False, emoji=False).print(line)
-    text = told.getvalue()
-    assert all(f" {row['name']} " in text for row in rows)
-    assert "(0.1 to" in text
-    assert "…" not in text
-    assert text.count("transfers") == 1
-    assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
-
-
 @pytest.mark.parametrize("words", ["12 3 4", "white 1", "1 2 34", "1 2 7", "1 2 3 4 5"])
 def test_dice_show_one_of_six_faces_each(words):
     with pytest.raises(ValueError, match="a value of 1 to 6 for each of 2 to 4 dice"):
         _dice(words.split())
-
-
-def test_the_rig_names_its_version() -> None:
-    told = CliRunner().invoke(app, ["--version"])
-    assert told.output == f"shaker-rig {version('shaker-rig')}\n"

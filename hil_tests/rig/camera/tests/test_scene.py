@@ -114,15 +114,6 @@ def test_a_picture_that_stands_still_never_comes_back() -> None:
     assert len(seen) == 5_000
 
 
-def test_grain_is_the_same_under_the_same_seed() -> None:
-    lens = Lens(width=8)
-    light = np.full((lens.height, lens.width, 3), 120, np.uint8)
-    one, other = (Sensor(lens, seed=7) for _ in range(2))
-    for _ in range(3):
-        first, second = (s.expose(light, np.ones(lens.height)) for s in (one, other))
-        assert np.array_equal(first, second)
-
-
 @pytest.mark.parametrize("opened", [0.0005, 0.001, 0.004, 0.01, 0.5, 0.9995])
 def test_a_cover_may_stand_anywhere_on_its_way(scene: Scene, opened: float) -> None:
     view = SceneryView(cover_open=opened, hand=0.0, coin=False, lid_open=False, style="white")
@@ -150,12 +141,6 @@ def test_every_style_is_painted_at_rest_and_in_motion(scene: Scene, style: str) 
     moving = scene.render(0.055, samples, view)
     assert still.shape == moving.shape == (480, 640, 3)
     assert np.abs(still.astype(int) - moving.astype(int)).max() > 60
-
-
-def test_unknown_style_names_the_known_ones(scene: Scene) -> None:
-    view = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="plaid")
-    with pytest.raises(KeyError, match="ivory"):
-        scene.render(0.055, at_rest(), view)
 
 
 def test_a_broken_corner_shows_on_the_faces_that_have_it_and_on_no_other(scene: Scene) -> None:

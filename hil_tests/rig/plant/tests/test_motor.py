@@ -98,23 +98,3 @@ def test_fault_shows_in_the_speed(fault: str, low_rpm: float, high_rpm: float) -
     turn(motor, NOMINAL, 1.0)
     assert low_rpm <= motor.speed_rpm <= high_rpm
     assert motor.fault_reported == (fault == "driver_fault")
-
-
-def test_slow_start_is_slow() -> None:
-    motor = motor_with("slow_start", factor=0.1)
-    turn(motor, NOMINAL, 0.5)
-    assert motor.speed_rpm < 500.0
-
-
-def test_stuck_driver_keeps_turning_without_enable() -> None:
-    motor = motor_with("no_stop")
-    turn(motor, OFF, 1.0)
-    assert motor.speed_rpm > 500.0
-    assert not motor.is_still(OFF)
-
-
-def test_unknown_fault_names_the_known_ones() -> None:
-    with pytest.raises(KeyError, match="tach_silent"):
-        PlantFaults().inject("gremlin")
-    with pytest.raises(TypeError, match=r"takes \['factor'\], not \['speed'\]"):
-        PlantFaults().inject("slow_start", speed=3.0)

@@ -26,6 +26,7 @@ from shaker_ctl.adapters.tests.written import changed, flipped
 from shaker_ctl.errors import JournalCorruptError, JournalError
 from shaker_ctl.journal import meters
 from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
+from shaker_ctl.journal.history import DICE_WORDS
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.journal.record import Entry, Head, Record
 from shaker_ctl.journal.statistics import figures, figures_of
@@ -33,6 +34,10 @@ from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.vocabulary import Ending, FaultKind
+
+CHANGED = Entry(
+    "step", {"event": {"type": "DiceChanged", "serials": ["A", "B", "C"]}, "decision": []}
+)
 
 
 @pytest.fixture
@@ -49,6 +54,8 @@ def of_each_kind() -> Iterator[Entry]:
         occasion = {"number": round_, "purpose": "play"}
         more: dict[str, dict[str, object]] = {
             "TossSettled": {"proof": {"turns": 24.0, "in_band_s": 4.0}},
+            **{name: {"serials": ["A", "B", "C"], "what": "received"} for name in DICE_WORDS},
+            "FaultCleared": {"kind": "shaker"},
             "ReadingMade": {"verdict": {"type": "Verified", "values": [1, 2, 3 * round_]}},
         }
         for name in events:
@@ -256,7 +263,7 @@ def test_the_test_of_the_dice_goes_on_where_the_tables_stopped(store: DiskJourna
     assert after is not None
     assert "face 4 in each of the last" in after.watch.found
     assert after.watch.found_in == after.watch.tosses
-    written(store, Entry("step", {"event": {"type": "DiceChanged"}, "decision": []}))
+    written(store, CHANGED)
     assert made(store).dice() == DiceSoFar(19, PartUsage(), DiceWatch())
     store.close()
 
@@ -269,7 +276,7 @@ def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: DiskJournal) 
         return step({"type": "TossSettled", "proof": {"turns": turns, "in_band_s": 1.0}})
 
     refused = Entry("refused", {"event": {"type": "DiceChanged"}})
-    written(store, settled(5.0), step({"type": "DiceChanged"}), settled(7.0), refused, settled(8.0))
+    written(store, settled(5.0), CHANGED, settled(7.0), refused, settled(8.0))
     reader = made(store)
     assert reader.worn(1) == PartUsage(1, 5.0, 1.0)
     assert reader.worn(2) == PartUsage()
@@ -331,7 +338,7 @@ def test_a_changed_row_is_never_shown_and_is_made_anew(
         return Entry("step", {"event": {"type": kind}, "decision": []})
 
     cleared = Entry("console", {"note": CLEARED, "by": ["fay", "tom"], "actor": {}})
-    written(store, cleared, event("CompartmentOpened"), event("DiceChanged"))
+    written(store, cleared, event("CompartmentOpened"), CHANGED)
     rounds(store, 1, 30)
     reader = made(store)
     sound = answers(reader)

@@ -17,6 +17,7 @@ from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.vocabulary import (
     Condition,
+    DiceStep,
     FaultKind,
     Multiplied,
     Occasion,
@@ -220,6 +221,7 @@ def _acts(day: datetime) -> list[ev.Event]:
             ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
             ev.DiceCorrected(who, ("a", "b", "c")),
             ev.DiceKept(who),
+            *(ev.DiceLogged(who, DiceStep.INSPECTED, (serial,)) for serial in ("a", "new")),
             ev.BetsRequested(who),
             *(ev.FaultCleared(who, kind) for kind in FaultKind),
             ev.OutOfServiceRequested(who),

@@ -202,7 +202,7 @@ def figures_of(journal: Path) -> tuple[object, ...]:
 def played(head: Head, rounds: int) -> list[Record]:
     """Forge some rounds, with an opened compartment and other dice, so that each counter moves."""
     chance = random.Random(1)
-    opened, dice = ({"type": "CompartmentOpened"}, {"type": "DiceChanged"})
+    opened, dice = ({"type": "CompartmentOpened"}, {"type": "DiceChanged", "serials": ["A"]})
     entries = [Entry("step", {"event": event, "decision": []}) for event in (opened, dice)]
     box = BoxMemory(SERIAL_NUMBER, 0, 0, frozenset(), None)
     push = to_record(commands.PushLamps(play(rounds + 1), VALUES, tuple(sorted(AREAS))))

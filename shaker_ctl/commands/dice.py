@@ -1,10 +1,11 @@
-"""`shaker-ctl dice`: test dice, or see what the test of the dice finds, and when.
+"""`shaker-ctl dice`: the ledger of the table's dice, and what their test finds, and when.
 
 Owns how results look. What is tested is `journal.dice_watch`'s.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from statistics import median
 from typing import Annotated
 
@@ -12,17 +13,25 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from shaker_ctl.adapters.disk.record_tables import TablesReader, place
+from shaker_ctl.commands.default_config import DEFAULT_CONFIG
+from shaker_ctl.commands.journal.book import Config, opened
+from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED, reconciled
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.dice_watch import PROMISE
 from shaker_ctl.journal.simulated_dice import FAULTS, Fault, first_found
+from shaker_ctl.quoting import visible
 
-app = typer.Typer(no_args_is_help=True, help="Test dice, and try the test that watches them.")
+app = typer.Typer(
+    no_args_is_help=True, help="The ledger of the table's dice, and the test that watches them."
+)
 
 screen = Console(highlight=False)
 
 
 @app.callback()
 def dice() -> None:
-    """Test dice, and try the test that watches them."""
+    """The ledger of the table's dice, and the test that watches them."""
 
 
 @app.command()
@@ -50,6 +59,22 @@ def simulate(
     screen.print(f"promise: at most 1 of {PROMISE:,} sets that behave, in their whole life")
     if alarms > max(1, 5 * behaving // PROMISE):
         raise typer.Exit(1)
+
+
+@app.command("ledger")
+def the_ledger(config: Config = DEFAULT_CONFIG) -> None:
+    """Print the ledger of the table's dice, from box to destroyed, and what does not add up.
+
+    It follows from the journal: `dice log` and `dice changed` at a console write it.
+    """
+    with opened(config, None) as book:
+        told = TablesReader(place(book.store.path)).ledger(book.store.head().sequence)
+    if told is None:
+        raise RefusedError(NOT_COUNTED, remedy="Start the service, and ask again")
+    for line in reconciled(config, told, 1, datetime.now().astimezone().isoformat()):
+        screen.print(visible(line), soft_wrap=True, markup=False)
+    if not told.lines:
+        screen.print("no dice are on record")
 
 
 def _found(fault: Fault | None, runs: int, tosses: int, seed: int) -> tuple[str, ...]:

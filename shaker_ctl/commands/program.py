@@ -28,7 +28,7 @@ LISTED = {
     "shaker.",
     "read": "Read dice in photographs: values where both readers agree, or why not.",
     "calibrate": "Calibrate the camera, by a printed target or the dice.",
-    "dice": "Test dice, and try the test that watches them.",
+    "dice": "The ledger of the table's dice, and the test that watches them.",
     "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",
     "backup": "The whole table in one file, and back.",
     "lamp": "The lamp box of the table, as a spare part.",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from shaker_ctl.rules.outcome import AREAS, Values
-from shaker_ctl.rules.vocabulary import RetireStep, Role
+from shaker_ctl.rules.vocabulary import DiceStep, RetireStep, Role
 
 Arguments = Mapping[str, object]
 Reader = Callable[[Sequence[str]], Arguments]
@@ -133,13 +133,28 @@ def count(words: Sequence[str]) -> Arguments:
 
 
 def serials(words: Sequence[str]) -> Arguments:
-    found = [word for word in re.split(r"[,\s]+", " ".join(words)) if word]
+    found = _serials(words)
     if len(found) != 3 or len(set(found)) != 3:
         raise ArgumentsError("the serials of three different dice are needed")
-    for serial in found:
-        if not _SERIAL.fullmatch(serial):
-            raise ArgumentsError("a serial is up to 32 letters, digits, . / _ -")
-    return {"serials": tuple(found)}
+    return {"serials": found}
+
+
+def _serials(words: Sequence[str]) -> tuple[str, ...]:
+    found = tuple(word for word in re.split(r"[,\s]+", " ".join(words)) if word)
+    if not all(_SERIAL.fullmatch(serial) for serial in found):
+        raise ArgumentsError("a serial is up to 32 letters, digits, . / _ -")
+    return found
+
+
+def dice_step(words: Sequence[str]) -> Arguments:
+    known = {step.value: step for step in DiceStep}
+    step = known.get(words[0].lower()) if words else None
+    if step is None:
+        raise ArgumentsError(f"WHAT is one of {', '.join(known)}")
+    found = _serials(words[1:])
+    if not found or len(set(found)) != len(found):
+        raise ArgumentsError("the serials of one or more different dice are needed")
+    return {"what": step, "serials": found}
 
 
 def steps(words: Sequence[str]) -> Arguments:

@@ -375,6 +375,11 @@ FORMS: tuple[Form, ...] = (
         did_first="Dice {serials} are named; a second person repeats the same command.",
     ),
     _act(
+        *(_FLOOR, "dice log", "dice outside of the shaker: what became of them"),
+        *(events.DiceLogged, "Logged: {what}, dice {serials}. If two sign, the other repeats it."),
+        ("WHAT SERIAL ...", args.dice_step, ("received x.1 x.2 x.3", "destroyed x.1")),
+    ),
+    _act(
         *(_FLOOR, "dice same", "the compartment was opened, and the same dice are in it"),
         *(events.DiceKept, "The same dice are in."),
         did_first="The same dice are in, says one person; a second one repeats the same command.",
@@ -486,6 +491,8 @@ def _in_words(argument: object) -> str:
         return "no roll"
     if isinstance(argument, bool):
         return "yes" if argument else "no"
+    if isinstance(argument, Enum):
+        return str(argument.value)
     if isinstance(argument, tuple):
         return " ".join(map(str, cast(tuple[object, ...], argument)))
     return str(argument)

@@ -418,17 +418,18 @@ FACTS = (1, *(each.name for each in fields(Round)))
 """What a round tells. Raise the number where a fact comes to mean something else: tables that keep
 rounds are then made anew."""
 
-_FORM = PlainForm({"Round": Round, "Named": Named}.get)
+FORM = PlainForm(lambda name: {"Round": Round, "Named": Named, "DiceEntry": DiceEntry}.get(name))
+"""Of the facts that are kept beside a journal."""
 
 
 def to_plain(one: Round) -> Plain:
     """Return a round as JSON has it."""
-    return _FORM.plain(one)
+    return FORM.plain(one)
 
 
 def from_plain(plain: Plain) -> Round:
     """Return what `to_plain` was given. Raises PlainFormError."""
-    made: Round = _FORM.made(plain, "round")
+    made: Round = FORM.made(plain, "round")
     return made
 
 
@@ -475,6 +476,37 @@ def other_dice(plain: Mapping[str, Plain]) -> bool:
     if plain["kind"] != "step" or plain["event"]["type"] != "DiceChanged":
         return False
     return all(command.get("notice") != "dice_named" for command in plain.get("decision", ()))
+
+
+@frozen
+class DiceEntry:
+    """What a record says of dice: what became of them, and on whose word."""
+
+    sequence: int
+    wall: str
+    what: str
+    """`locked in`, `corrected`, or a step of the ledger."""
+    serials: tuple[str, ...]
+    by: tuple[Named, ...]
+    is_first: bool = False
+    """One person named them, and a second one has to: nothing became of them yet."""
+
+
+_OF_DICE = {"DiceChanged": "locked in", "DiceCorrected": "corrected", "DiceLogged": ""}
+DICE_WORDS = tuple(_OF_DICE)
+"""A record has an entry of the ledger only if one of these stands in its bytes."""
+
+
+def dice_entry(plain: Mapping[str, Plain]) -> DiceEntry | None:
+    """Return what a record adds to the ledger of dice."""
+    if plain["kind"] != "step" or (kind := plain["event"]["type"]) not in _OF_DICE:
+        return None
+    event = plain["event"]
+    what = _OF_DICE[kind] or _word(event["what"])
+    is_first = "dice_named" in _noticed(plain)
+    by = tuple(persons(event))
+    entry = (plain["sequence"], _word(plain["wall"]), what, _words(event["serials"]))
+    return DiceEntry(*entry, by, is_first)
 
 
 def tossed_by(plain: Mapping[str, Plain]) -> Iterator[tuple[Values, bool]]:

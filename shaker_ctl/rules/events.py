@@ -18,6 +18,7 @@ from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.record import recorded
 from shaker_ctl.rules.vocabulary import (
     Condition,
+    DiceStep,
     FaultKind,
     Multiplied,
     Occasion,
@@ -403,6 +404,15 @@ class DiceChanged(Act):
 class DiceCorrected(Act):
     """The dice on record, not used yet, bear these serials: others were typed for them."""
 
+    serials: tuple[str, ...]
+
+
+@recorded
+class DiceLogged(Act):
+    """What became of dice outside of the shaker, for the ledger. Where two sign, a second person
+    says the same."""
+
+    what: DiceStep
     serials: tuple[str, ...]
 
 

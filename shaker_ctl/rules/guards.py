@@ -410,6 +410,12 @@ def three_dice(c: Context) -> bool:
     return len(c.event.serials) == len(plainly(c.event.serials)) == number
 
 
+@guard("one of these dice is in the shaker: record others first, `dice changed`")
+def outside_the_shaker(c: Context) -> bool:
+    dice = c.state.dice
+    return dice is None or not plainly(c.event.serials) & plainly(dice.serials)
+
+
 @guard("one of these serials was locked in here before: dice that were taken out stay out")
 def never_used(c: Context) -> bool:
     """Dice on record under a clock that stood later than now are recorded again."""

@@ -336,6 +336,20 @@ class RetireStep(Word):
     SHAKER_REMOVED = "shaker_removed"
 
 
+class DiceStep(Word):
+    """What becomes of dice outside of the shaker, from box to destroyed."""
+
+    RECEIVED = "received"
+    INSPECTED = "inspected"
+    """By micrometer, balancing caliper, square and magnet, where surveillance sees it."""
+    RETURNED = "returned"
+    """To storage, unused."""
+    SEALED = "sealed"
+    """In an envelope for the authority: somebody may have tampered with them."""
+    CANCELLED = "cancelled"
+    DESTROYED = "destroyed"
+
+
 class ShownPhase(Word):
     """What the lamp controller's phase lamps and the screens say to the public."""
 

@@ -453,6 +453,18 @@ def _two_settle(case: Case) -> bool | None:
     return not is_one(case.before.present.name, case.event.person.name)
 
 
+@proves(
+    "the ledger of dice changes nothing, names no die in the shaker, and no dealer writes it",
+    events=(ev.DiceLogged,),
+)
+def _ledger(case: Case) -> bool | None:
+    dice = case.state.dice
+    inside = dice is not None and set(case.event.serials) & set(dice.serials)
+    if inside or case.event.person.role is Role.DEALER:
+        return case.refused
+    return case.accepted and case.next == case.state and not case.commands
+
+
 RECORDABLE = ph.SHUT | ph.STOPPED | ph.STANDING
 DOUBTED = ph.SHUT | ph.STOPPED | ph.phases(P.INSPECTED)
 FRESH = frozenset("abc")

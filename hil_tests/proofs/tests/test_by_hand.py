@@ -43,7 +43,7 @@ def test_every_event_is_in_the_alphabet():
 
 
 def test_every_act_of_a_person_has_its_role():
-    judged = {*people.ACTS, *inspections.STEPS, ev.DiceKept, ev.CorrectionNamed}
+    judged = {*people.ACTS, *inspections.STEPS, ev.DiceKept, ev.DiceLogged, ev.CorrectionNamed}
     judged |= {ev.CorrectionAgreed}
     acts = {
         kind

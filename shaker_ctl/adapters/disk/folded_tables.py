@@ -58,6 +58,12 @@ def row_in(db: sqlite3.Connection, kind: str, where: str, *values: Any) -> tuple
     return None if row is None else (row[1], json.loads(_marked(row)))
 
 
+def rows_in(db: sqlite3.Connection, kind: str, until: int) -> list[Any]:
+    """Return what stands in each row of a kind, up to a record. Raises ValueError as `row_in`."""
+    rows = db.execute(f"{_ROW} <= ? ORDER BY sequence", (kind, until))
+    return [json.loads(_marked(row)) for row in rows]
+
+
 def _marked(row: tuple[Any, ...]) -> Any:
     *columns, mark = row
     if mark != _mark(*columns):

@@ -1,6 +1,6 @@
 """Tables beside the chain: what screens ask for again and again, kept up to date by one reader.
 
-Owns `journal.tables.sqlite`: settled tosses, changes of dice, the test of the dice, meters, and the
+Owns `journal.tables.sqlite`: settled tosses, the ledger and the test of the dice, meters, and the
 tally of all outcomes. The records process writes them; console, page and link read them.
 
 No log lies beside the file, so that a group which may only read can read it; a reader waits for the
@@ -26,10 +26,12 @@ from shaker_ctl.adapters.disk.folded_tables import (
     check,
     kept_in,
     row_in,
+    rows_in,
 )
 from shaker_ctl.errors import JournalError
 from shaker_ctl.journal import dice_watch, history
 from shaker_ctl.journal import tally as tallies
+from shaker_ctl.journal.dice_ledger import Ledger, ledger
 from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
 from shaker_ctl.journal.history import mentions
 from shaker_ctl.journal.meters import NAMES, WORDS, Meters, clears, moved
@@ -37,7 +39,7 @@ from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.worn import PartUsage
 
-_KINDS_READ = (*WORDS, *tallies.WORDS, "TossSettled", "DiceChanged", "FaultCleared")
+_KINDS_READ = (*WORDS, *tallies.WORDS, "TossSettled", "FaultCleared", *history.DICE_WORDS)
 """Words of records that change a table; all others are passed over undecoded."""
 
 
@@ -45,6 +47,9 @@ def place(journal: Path) -> Path:
     """Return where the tables of a journal are kept."""
     return journal.with_name(f"{journal.stem}.tables.sqlite")
 
+
+_DICE = "dice"
+"""Kind of the rows that are the ledger of dice."""
 
 _TOSS = "toss"
 """Kind of the rows that sum up tosses from the first on: a stretch of them is the difference of two
@@ -113,7 +118,9 @@ class RecordTables(FoldedTables):
             sums = (shaken.tosses, shaken.turns, shaken.shaken_s)
             self.keep(_TOSS, plain["sequence"], sums)
             self._shaken = shaken
-        elif history.other_dice(plain):
+        elif (entry := history.dice_entry(plain)) is not None:
+            self.keep(_DICE, plain["sequence"], history.FORM.plain(entry))
+        if history.other_dice(plain):
             self._dice.append(plain["sequence"])
 
 
@@ -200,6 +207,17 @@ class TablesReader:
             return DiceSoFar(kept["sequence"], worn, dice_watch.from_plain(kept["watch"]))
 
         return self._asked(so_far)
+
+    def ledger(self, until: int) -> Ledger | None:
+        """The ledger of dice up to the record `until`; None while the tables do not reach it."""
+
+        def told(db: sqlite3.Connection, kept: Told) -> Ledger | None:
+            if kept["sequence"] < until:
+                return None
+            rows = rows_in(db, _DICE, until)
+            return ledger(history.FORM.made(row, "dice") for row in rows)
+
+        return self._asked(told)
 
     def shaken(self, first: int) -> PartUsage | None:
         """All tosses from the record `first` on, whatever dice were in the compartment."""

@@ -21,6 +21,7 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
+from shaker_ctl.journal.dice_ledger import Ledger
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.quoting import visible
@@ -49,13 +50,15 @@ def day(
     with opened(config, journal) as book:
         of = day_named(wanted) if wanted else _last_day(book)
         found = book.sheet(of)
-        worn = [] if as_json else _lives(config, journal, book)
+        is_here = journal is None and not as_json
+        worn = _lives(config, book) if is_here else []
+        dice = _dice(config, book, found) if is_here else []
         if (trouble := book.trouble()) is not None:
             found.notes.insert(0, f"DO NOT SIGN: {trouble}")
         if as_json:
             typer.echo(json.dumps(_plain(found, of), indent=2))
         else:
-            typer.echo(sheet(of or "-", _table(config, journal), found, worn), nl=False)
+            typer.echo(sheet(of or "-", _table(config, journal), found, worn, dice), nl=False)
 
 
 def day_named(words: str, remedy: str = "Give it as 2026-11-23, or leave it out") -> str:
@@ -77,18 +80,43 @@ def _table(config: Path, journal: Path | None) -> str:
     return settings_file.load(config).service.table_name
 
 
-def _lives(config: Path, journal: Path | None, book: CheckedJournal) -> list[str]:
-    """Say how worn the parts are; nothing where a journal was named instead of a table."""
-    if journal is not None:
-        return []
+NOT_COUNTED = "not counted: the service has not brought its tables up to date"
+
+
+def _lives(config: Path, book: CheckedJournal) -> list[str]:
+    """Say how worn the parts are."""
     p = settings_file.load(config).parts
     tables = TablesReader(place(book.store.path))
     dice = tables.worn(book.store.head().sequence)
     motor = tables.shaken(book.first_of(p.motor_fitted))
     cam = tables.shaken(book.first_of(p.cam_fitted))
     if dice is None or motor is None or cam is None:
-        return ["not counted: the service has not brought its tables up to date"]
+        return [NOT_COUNTED]
     return list(lives(p, motor, cam, dice))
+
+
+def _dice(config: Path, book: CheckedJournal, found: DaySheet) -> list[str]:
+    """Reconcile the dice of the day; nothing where none was moved and no ledger is kept."""
+    if not found.last:
+        return []
+    told = TablesReader(place(book.store.path)).ledger(found.last)
+    if told is None:
+        return [NOT_COUNTED]
+    return list(reconciled(config, told, found.first, found.ended))
+
+
+def reconciled(config: Path, told: Ledger, first: int, until: str) -> Iterator[str]:
+    """Yield the steps since a record, where the dice are at the end, and what does not add up."""
+    yield from (f"{_time(line.wall)[:19]}  {line.words()}" for line in told.lines
+                if line.first >= first)  # fmt: skip
+    if told.is_kept:
+        moved = told.counted(first).items()
+        yield "moved: " + (", ".join(f"{what} {count}" for what, count in moved) or "none")
+        for where, serials in told.balance().items():
+            yield f"{where}: {len(serials)}  {' '.join(serials)}"
+    by_two = settings_file.load(config).table.dice_by_two
+    for note in told.notes(first, datetime.fromisoformat(until), by_two=by_two):
+        yield f"LOOK: {note}"
 
 
 def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
@@ -100,8 +128,15 @@ def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
     return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
-def sheet(day: str, table: str, found: DaySheet, worn: Sequence[str] = ()) -> str:
-    """Return the sheet, its times in the machine's own zone. `worn`: lines on the life of parts."""
+def sheet(
+    day: str,
+    table: str,
+    found: DaySheet,
+    worn: Sequence[str] = (),
+    dice: Sequence[str] = (),
+) -> str:
+    """Return the sheet, its times in the machine's own zone. `worn`: lines on the life of parts;
+    `dice`: those of the ledger."""
     parts = [
         f"DAY SHEET  {table}",
         f"day {day}, printed for signature",
@@ -115,6 +150,7 @@ def sheet(day: str, table: str, found: DaySheet, worn: Sequence[str] = ()) -> st
         *_list("Who did what", found.acts),
         *_counted("Counters", {**found.meters}),
         *_counted("Faults raised", {**found.faults}),
+        *(["Dice", *(f"  {line}" for line in dice), ""] if dice else []),
         *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
         "Closing inspection",
         *(f"  [ ] {each}" for each in CLOSING_INSPECTION),

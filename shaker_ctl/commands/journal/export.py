@@ -1,9 +1,9 @@
 """The files of an export: written aside, moved into place whole, and verified elsewhere.
 
-Owns `records.jsonl`, `chain.json` and `rounds.csv` in one folder. Each line of the records is what
-was hashed, to the byte; `chain.json` says where their chain begins and ends. An export that fails
-leaves the earlier one as it was; so does one that finds nothing, since nobody would notice that the
-files are now empty.
+Owns `records.jsonl`, `chain.json`, `rounds.csv` and `dice.csv` in one folder. Each line of the
+records is what was hashed, to the byte; `chain.json` says where their chain begins and ends. An
+export that fails leaves the earlier one as it was; so does one that finds nothing, since nobody
+would notice that the files are now empty.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from shaker_ctl.adapters.disk.volume_lines import record_in
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.errors import JournalCorruptError, RefusedError, reraise_as
-from shaker_ctl.journal.history import ends_round, understood
+from shaker_ctl.journal.day_sheet import named
+from shaker_ctl.journal.history import dice_entry, ends_round, understood
 from shaker_ctl.journal.record import Damage, Head, Record, walk
 from shaker_ctl.quoting import cell
 
 RECORDS = "records.jsonl"
 CHAIN = "chain.json"
 ROUNDS = "rounds.csv"
+DICE = "dice.csv"
 
 _MAX_CHAIN_B = 10_000
 """Largest `chain.json`; it has some 200 bytes."""
@@ -40,6 +42,8 @@ ROUND_COLUMNS = (
     *("round", "ended", "first", "second", "third"),
     *("source", "ending", "wagers", "cause", "marks"),
 )
+
+DICE_COLUMNS = ("time", "what", "serials", "by")
 
 
 def write_export(folder: Path, before: Head, records: Iterable[Record]) -> tuple[int, int]:
@@ -50,7 +54,7 @@ def write_export(folder: Path, before: Head, records: Iterable[Record]) -> tuple
     Raises RefusedError where the folder or its files cannot be written, or where nothing was found;
     whatever `records` raises passes through. The folder then holds what it held before.
     """
-    targets = (folder / RECORDS, folder / CHAIN, folder / ROUNDS)
+    targets = tuple(folder / name for name in (RECORDS, CHAIN, ROUNDS, DICE))
     remedy = "Give a folder that can be made and written, with space for the records"
     with reraise_as(RefusedError, f"the export cannot be written in {folder}", remedy=remedy):
         folder.mkdir(parents=True, exist_ok=True)
@@ -91,9 +95,10 @@ def _aside(targets: tuple[Path, ...]) -> Iterator[list[IO[str]]]:
 
 
 def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tuple[int, int]:
-    lines, chain, table = files
-    rows = csv.writer(table)
+    lines, chain, table, of_dice = files
+    rows, dice = csv.writer(table), csv.writer(of_dice)
     rows.writerow(ROUND_COLUMNS)
+    dice.writerow(DICE_COLUMNS)
     count = rounds = 0
     last = before.hash
     for record in records:
@@ -109,6 +114,10 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
             told += [one.source, one.ending, one.wagers, one.cause, ", ".join(one.marks)]
             rows.writerow([cell(value) for value in told])
             rounds += 1
+        if (entry := dice_entry(plain)) is not None:
+            what = f"{entry.what}, named by one" if entry.is_first else entry.what
+            told = [entry.wall, what, *(" ".join(entry.serials), ", ".join(map(named, entry.by)))]
+            dice.writerow([cell(value) for value in told])
     ends = {"first": before.sequence + 1, "before": before.hash.hex(), "head": last.hex()}
     chain.write(json.dumps(ends) + "\n")
     return count, rounds
@@ -167,7 +176,7 @@ def _moment(words: str) -> datetime:
 
 def export(
     folder: Annotated[
-        Path, typer.Argument(help="Folder for records.jsonl, chain.json, rounds.csv.")
+        Path, typer.Argument(help="Folder for records.jsonl, chain.json, rounds.csv, dice.csv.")
     ],
     since: Annotated[
         datetime | None,
@@ -191,7 +200,7 @@ def export(
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
 ) -> None:
-    """Write the records of a time as JSON lines with their hashes, and the rounds as CSV.
+    """Write the records of a time as JSON lines with their hashes, and rounds and dice as CSV.
 
     `shaker-ctl journal verify FOLDER` proves it anywhere; shaker_ctl/journal/README.md shows how to
     do that without this program.

@@ -89,6 +89,20 @@ def test_a_demonstration_is_marked_by_its_records(journal: Path, tmp_path: Path)
         assert [row["marks"] for row in csv.DictReader(file)] == [""] * 4 + ["DEMONSTRATION"]
 
 
+def test_an_export_has_the_dice_as_a_table(journal: Path, tmp_path: Path) -> None:
+    fay = {"type": "Person", "name": "fay", "role": "floorperson", "number": "F7"}
+    logged = {"type": "DiceLogged", "person": fay, "what": "received", "serials": ["=A1", "A2"]}
+    changed = {"type": "DiceChanged", "person": fay, "serials": ["A1", "A2", "A3"]}
+    named = {"type": "Announce", "notice": "dice_named"}
+    for event, decision in ((logged, []), (changed, [named])):
+        append(journal, Entry("step", {"event": event, "rows": [], "decision": decision}))
+    run("export", str(tmp_path / "out"), journal=journal)
+    with (tmp_path / "out" / "dice.csv").open() as file:
+        told = [(row["what"], row["serials"], row["by"]) for row in csv.DictReader(file)]
+    by = "fay (floorperson, F7)"
+    assert told[-2:] == [("received", "'=A1 A2", by), ("locked in, named by one", "A1 A2 A3", by)]
+
+
 def test_show_tells_every_step_of_a_round(journal: Path) -> None:
     shown = json.loads(run("show", "2", "--json", journal=journal))
     assert [step["record"]["sequence"] for step in shown] == [3, 4]

@@ -25,7 +25,8 @@ NOT_HERE = {"login", "logout", "mode"}
 DEALER = {"bets", "nmb", "activate", "reveal", "enter", "no-roll", "settled",
           "lamps-off", "in-view", "correct"}  # fmt: skip
 FLOOR = {"presence", "in-view", "correct", "lid", "sign", "decide", "open", "close",
-         "shift start", "time confirm", "dice changed", "dice corrected", "dice same", "cover off",
+         "shift start", "time confirm", "dice changed", "dice log", "dice corrected", "dice same",
+         "cover off",
          "out-of-order", "meters clear", "answer",
          "cancel",
          *(f"inspect {part}" for part in ("all", "lamps", "shaker")),

@@ -11,13 +11,16 @@ import ast
 import inspect
 import itertools
 import textwrap
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 
 class Parameters(BaseModel):
     """Read once, handed over frozen. Unknown keys are errors."""
+
+    FILE: ClassVar[str] = "table"
+    """Whose settings file these stand in: what `shaker-ctl settings` calls it after `--for`."""
 
     model_config = ConfigDict(
         defer_build=True,  # by `Settings`, once for all sections

@@ -72,21 +72,27 @@ def load(path: Path) -> Settings:
 
 def parse_file(path: Path, kind: type[Section]) -> Section:
     """Read and check a settings file of any kind. Raises `SettingsError` as `load` does."""
-    return _parse(_decoded(read_text(path), source=str(path)), kind, source=str(path))
+    text = read_text(path, new=f"new{for_(kind)}")
+    return _parse(_decoded(text, source=str(path)), kind, source=str(path))
+
+
+def for_(kind: type[Parameters]) -> str:
+    """Return the option with which `shaker-ctl settings` means such a file."""
+    return "" if kind.FILE == Settings.FILE else f" --for {kind.FILE}"
 
 
 MAX_FILE = 1_000_000
 """Bytes; a settings file with every key has some 20,000."""
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, new: str = "new") -> str:
     """Return what stands in the settings file. Raises `SettingsError` where it cannot be read."""
     try:
         return read_bounded(path, MAX_FILE).decode()
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}",
-            remedy="Give the path of another, or write one: shaker-ctl settings new FILE",
+            remedy=f"Give the path of another, or write one: shaker-ctl settings {new} FILE",
         ) from error
     except UnicodeDecodeError as error:
         raise SettingsError(
@@ -130,7 +136,8 @@ def _parse(raw: dict[str, Any], kind: type[Section], *, source: str) -> Section:
     except ValidationError as error:
         raise SettingsError(
             "; ".join(_explain(problem, source, kind) for problem in error.errors()),
-            remedy="shaker-ctl settings reference lists every key with its unit and range",
+            remedy=f"shaker-ctl settings reference{for_(kind)} lists every key with its unit and "
+            "range",
         ) from error
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from shaker_ctl import settings, settings_page
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.errors import RefusedError, reraise_as
+from shaker_ctl.parameters import Parameters
 
 app = typer.Typer(
     no_args_is_help=True, help="Settings: reference, a new file, what is in force, a check."
@@ -35,13 +36,31 @@ def _named(file: Path | None, config: Path | None) -> Path:
     return file or config or DEFAULT_CONFIG
 
 
+Kind = Annotated[
+    Literal["table", "link", "floor"], typer.Option("--for", help="Whose settings file.")
+]
+
+
+def _kind(name: str) -> type[Parameters]:
+    if name == "link":
+        from shaker_ctl.link.parameters import LinkParameters
+
+        return LinkParameters
+    if name == "floor":
+        from shaker_ctl.floor.parameters import FloorParameters
+
+        return FloorParameters
+    return settings.Settings
+
+
 @app.command()
 def reference(
     section: Annotated[str, typer.Argument(help="Only this one, such as camera.")] = "",
     plain: Annotated[bool, typer.Option("--plain", help="Markdown source, for a file.")] = False,
+    kind: Kind = "table",
 ) -> None:
     """Print every key with unit, range, default and reason."""
-    text = settings_page.reference(section)
+    text = settings_page.reference(section, _kind(kind)())
     if plain:
         typer.echo(text, nl=False)
     else:
@@ -52,7 +71,8 @@ def reference(
 def new(
     file: Annotated[Path, typer.Argument(help="The TOML file to write.")],
     purpose: Annotated[
-        Literal["pi", "rig"], typer.Option("--for", help="rig: with what simulated lines need.")
+        Literal["pi", "rig", "link", "floor"],
+        typer.Option("--for", help="Of a table on a Pi or on the rig; of a link or a floor."),
     ] = "pi",
     machine: Annotated[
         bool, typer.Option("--machine", help="The keys of motor, pins and deadlines instead.")
@@ -64,8 +84,10 @@ def new(
         reraise_as(RefusedError, f"{file} cannot be written", remedy="Name another file"),
         file.open("x", encoding="utf-8") as opened,
     ):
-        opened.write(settings_page.fresh(chosen, machine=machine))
-    screen.print(f"{file}: change what you need, then: shaker-ctl settings check {file}")
+        kind = _kind(purpose)
+        opened.write(settings_page.fresh(chosen, kind(), machine=machine))
+    then = f"shaker-ctl settings check{settings.for_(kind)} {file}"
+    screen.print(f"{file}: change what you need, then: {then}", soft_wrap=True)
 
 
 @app.command()
@@ -88,12 +110,16 @@ def show(
 
 
 @app.command()
-def check(file: File = None, config: Config = None) -> None:
+def check(file: File = None, config: Config = None, kind: Kind = "table") -> None:
     """Say whether a table starts with FILE: every key, and the rules of its profile.
 
     Status 78 and the reason where it does not. What is connected, `shaker-ctl doctor` looks at.
     """
     path = _named(file, config)
+    if kind != "table":
+        settings.parse_file(path, _kind(kind))
+        screen.print(Text.assemble(("ok", "green"), f"  {path}"), soft_wrap=True)
+        return
     found = settings.load(path)
     settings.check_rules(found, source=str(path))
     table = f"table {found.service.table_name!r}, profile {found.table.profile}"

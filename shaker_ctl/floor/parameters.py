@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import time
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, model_validator
 
@@ -15,6 +16,8 @@ from shaker_ctl.parameters import bounded
 
 class FloorParameters(BrokerParameters):
     """One house's floor."""
+
+    FILE: ClassVar[str] = "floor"
 
     certificate: Path = Path("/etc/shaker-floor/certificate.pem")
     """Our certificate. Its common name is the name that the broker knows the collector by."""

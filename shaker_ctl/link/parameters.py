@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -42,6 +43,8 @@ class BrokerParameters(Parameters):
 
 class LinkParameters(BrokerParameters):
     """One table's link to its floor."""
+
+    FILE: ClassVar[str] = "link"
 
     table: str = "table-1"
     """Name of the table on the broker, and the common name of its certificate: a-z, 0-9 and -."""

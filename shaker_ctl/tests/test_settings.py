@@ -13,10 +13,12 @@ import pytest
 
 import shaker_ctl
 from shaker_ctl.errors import SettingsError
+from shaker_ctl.floor.parameters import FloorParameters
+from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.parameters import Parameters, reasons
 from shaker_ctl.reading.parameters import LensParameters
 from shaker_ctl.rules.vocabulary import Timer
-from shaker_ctl.settings import Settings, load, parse
+from shaker_ctl.settings import Settings, load, parse, parse_file
 from shaker_ctl.settings_page import FOR_RIG, MACHINE, Key, entries, fresh, reference
 
 
@@ -233,6 +235,24 @@ def test_a_fresh_file_changes_nothing_but_what_was_chosen(tmp_path: Path) -> Non
     path.write_text(fresh(FOR_RIG))
     assert load(path).service.heartbeat_s == FOR_RIG["service.heartbeat_s"][0]
     assert load(path).lamp.request_deadline_s == FOR_RIG["lamp.request_deadline_s"][0]
+
+
+@pytest.mark.parametrize("kind", [LinkParameters, FloorParameters])
+def test_link_and_floor_have_a_file_and_a_reference_of_their_own(
+    kind: type[Parameters], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.toml"
+    with pytest.raises(SettingsError) as missing:
+        parse_file(path, kind)
+    assert f"settings new --for {kind.FILE} FILE" in str(missing.value.remedy)
+    text = re.sub(r"(?m)^#(?! )", "", fresh({}, kind()))
+    path.write_text(re.sub(r"(?m)^\w+ =  # not set.*\n", "", text))
+    assert parse_file(path, kind) == kind()
+    path.write_text("attended = true")
+    with pytest.raises(SettingsError) as strange:
+        parse_file(path, kind)
+    assert f"settings reference --for {kind.FILE} " in str(strange.value.remedy)
+    assert "`site`" in reference("", kind())
 
 
 def test_every_key_of_a_fresh_file_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from shaker_ctl.adapters.pins.gpio_backend import choose, make_pins, read_model
 from shaker_ctl.adapters.sd_notify import SdNotifier
 from shaker_ctl.console import json_voice
 from shaker_ctl.errors import (
+    CameraError,
     JournalCorruptError,
     JournalError,
     RefusedError,
@@ -50,10 +51,12 @@ from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Entry, table_mark
 from shaker_ctl.journal.recovery import FETCH
 from shaker_ctl.motion.reports import DriveEnded, MotionReport
+from shaker_ctl.reading import taught_table
 from shaker_ctl.rules import blind, commands, events, profile_files, rulebook
 from shaker_ctl.rules.paytable import paid
 from shaker_ctl.rules.phases import AT_HAND, SHUT, STOPPED
 from shaker_ctl.rules.record import to_record
+from shaker_ctl.rules.regulation import EntryMode
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import FaultKind
 from shaker_ctl.seal import fault as seal_fault
@@ -109,6 +112,8 @@ class Table:
         self._rulebook = dataclasses.replace(
             rulebook.rulebook(settings.table), own_marks=_own_marks(settings)
         )
+        self._taught, self._untaught = _taught(settings)
+        taught_table.require_may_enter(self._taught, is_auto=self._rulebook.entry is EntryMode.AUTO)
         self._announcer = Announcer()
         self._faults = FaultQueue(self._announcer.fault)
         self._stops: list[Any] = []
@@ -128,7 +133,11 @@ class Table:
         pins = make_pins(p.gpio)
         self._link, self._outputs = pins.link, pins.outputs
         self._reader = CameraReader(
-            p.camera, self._outputs, self._post, self._seal_watch.check_loaded
+            p.camera,
+            self._outputs,
+            self._post,
+            self._seal_watch.check_loaded,
+            self._taught.taught if self._taught else b"",
         )
         self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)
@@ -183,6 +192,7 @@ class Table:
                 "boot": self._boot,
                 dispute_list.KEY: self._disputes.known.plain(),
                 round_rules.KEY: self._rules.table,
+                **({"teaching": self._taught.words()} if self._taught else {}),
             },
         )
         mark = table_mark(journal.identity)
@@ -230,6 +240,7 @@ class Table:
                 motion=self._motion,
                 reader=self._reader,
                 camera=self._reader.camera_view,
+                taught=self._words_of_teaching,
                 faults=self._faults,
                 wall=self._wall,
                 journal=self._keeper,
@@ -274,14 +285,20 @@ class Table:
             ("model", digest(model), is_verified),
             ("settings", digest(self._source), is_verified),
             ("profile", digests.of_profile(p.table.profile, self._rulebook.profile), is_verified),
-            ("calibration", digests.of_table(p.camera.calibration_table()), is_verified),
+            ("calibration", p.camera.calibration_digest(), is_verified),
             ("seal", self._sealed.seal, is_verified),
+            *([("teaching", digest(p.camera.teaching), False)] if self._taught else []),
         )
+
+    def _words_of_teaching(self, serials: tuple[str, ...]) -> str:
+        """Who taught the table, when and how well, while dice with these serials are in it."""
+        return self._taught.words_with(serials) if self._taught else self._untaught
 
     def _keyed_answer(self, seed: str) -> str:
         """What an inspector is told, from the files as they lie now."""
         own = profile_files.own_files(self._settings.table.profile)
-        return keyed(seed, approved_list(others=(self._source, *own)))
+        taught = (self._settings.camera.teaching,) if self._taught else ()
+        return keyed(seed, approved_list(others=(self._source, *own, *taught)))
 
     def _versions(self) -> str:
         """Program, interpreter, system and digests as text, for a bundle."""
@@ -347,6 +364,9 @@ class Table:
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
+        if self._untaught != taught_table.UNTAUGHT:
+            log.error("%s: %s", taught_table.FAULT, self._untaught)
+            self._post(events.ReaderFault(None, taught_table.FAULT))
         self._stops.append(self._dice.stop)
         self._dice.start()
         for line in consoles(p.console, self._desk):
@@ -588,6 +608,14 @@ class Table:
 
 
 BENCH = "BENCH: other programs reach the motor"
+
+
+def _taught(settings: Settings) -> tuple[taught_table.TaughtTable | None, str]:
+    """What the table was taught, or why it reads as an untaught one."""
+    try:
+        return taught_table.found(settings.camera), taught_table.UNTAUGHT
+    except CameraError as error:
+        return None, error.line()
 
 
 def _own_marks(settings: Settings) -> tuple[str, ...]:

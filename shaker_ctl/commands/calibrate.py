@@ -335,7 +335,7 @@ def _lit_and_uncovered(found: settings.Settings) -> Iterator[None]:
             pins = make_pins(found.gpio)
             pins.link.open()
             held.callback(pins.link.close)
-            held.callback(_put_back, pins)
+            held.callback(put_back, pins)
             pins.outputs.set_light(1.0)
             if found.table.cover_driven:
                 pins.outputs.drive_cover(True)
@@ -345,7 +345,7 @@ def _lit_and_uncovered(found: settings.Settings) -> Iterator[None]:
         yield
 
 
-def _put_back(pins: GpioPins) -> None:
+def put_back(pins: GpioPins) -> None:
     """Ring light off, cover closed: the daemon would keep both as they are when nobody is there."""
     try:
         pins.outputs.set_light(0.0)

@@ -171,6 +171,8 @@ class CameraView:
     last_reading: str = ""
     """In words: `round 41: 3 5 6 verified (0.999)`, or the refusal."""
     state: str = ""
+    taught: str = ""
+    """Who taught the table its dice, when, and how much of these tosses it reads; or why not."""
 
 
 @frozen(kw_only=True)

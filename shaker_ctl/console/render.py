@@ -238,6 +238,7 @@ def camera(view: TableView, _style: Style) -> Lines:
         ("exposure", eye.exposure or f"brightness {shown(eye.brightness)}"),
         ("sharpness", shown(eye.sharpness)),
         ("last reading", eye.last_reading or "none"),
+        ("teaching", eye.taught or "?"),
     )
 
 

@@ -15,6 +15,7 @@ from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import GpioLinkError, ShakerError
+from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.motion.reports import MotionDenied, MotionReport, MotionStopped, MotionTrouble
 from shaker_ctl.motion.watch import SUPPLY_DROPS_S
@@ -35,10 +36,10 @@ RUNAWAY = 1.5
 REST_S = 0.3
 """How long the tach is listened to while EN is low."""
 
-ANSWER_S = 5.0
-"""Longest time from the order to jog until the motion thread has answered."""
+ANSWER_S = 4.0
+"""Longest time from the end of a jog until the motion thread has answered."""
 
-_TROUBLES = {
+TROUBLES = {
     "tach-silent": "Does the cam turn? Then check the tach: its wire to GPIO {tach}, its supply, "
     "the gap to its wheel. Else free the cam; check the motor's supply, its fuse, and EN at "
     "GPIO {motor_enable}",
@@ -163,11 +164,11 @@ class _Listener:
     def __init__(self) -> None:
         self.said: queue.SimpleQueue[events.Event | MotionReport] = queue.SimpleQueue()
 
-    def wait(self) -> tuple[str, str]:
+    def wait(self, seconds: float) -> tuple[str, str]:
         """Wait for the end of the jog; return the code and reason of its failure, or two empty
         texts.
         """
-        until_s = time.monotonic() + ANSWER_S
+        until_s = time.monotonic() + seconds + ANSWER_S
         code = reason = ""
         while (left_s := until_s - time.monotonic()) > 0:
             try:
@@ -186,8 +187,18 @@ class _Listener:
         return code or "no-answer", reason or "the motion thread did not answer"
 
 
-def jog(pins: GpioPins, parameters: MotionParameters) -> Finding:
-    """Turn the shaker for a second and count what the tach says. Blocks for about two seconds."""
+@frozen
+class Turned:
+    """How a jog went: code and reason are empty where it went well."""
+
+    code: str
+    reason: str
+    trace: tuple[tuple[float, float], ...]
+    """(seconds, rpm)."""
+
+
+def turn(pins: GpioPins, parameters: MotionParameters, rpm: float, seconds: float) -> Turned:
+    """Turn the shaker at one speed and wait until it stands again. Raises ShakerError."""
     listener = _Listener()
     motion = MotionThread(
         motor=pins.motor,
@@ -202,14 +213,21 @@ def jog(pins: GpioPins, parameters: MotionParameters) -> Finding:
     )
     try:
         motion.start()
-        motion.jog(Occasion(Purpose.TRIAL, 0), JOG_RPM, JOG_S)
-        code, reason = listener.wait()
-        trace = motion.figures().trace
-    except ShakerError as error:
-        return fail("shaker", str(error), error.remedy)
+        motion.jog(Occasion(Purpose.TRIAL, 0), rpm, seconds)
+        return Turned(*listener.wait(seconds), motion.figures().trace)
     finally:
         motion.close()
-    return _failed(code, reason, trace) if code else _judged(trace)
+
+
+def jog(pins: GpioPins, parameters: MotionParameters) -> Finding:
+    """Turn the shaker for a second and count what the tach says. Blocks for about two seconds."""
+    try:
+        turned = turn(pins, parameters, JOG_RPM, JOG_S)
+    except ShakerError as error:
+        return fail("shaker", str(error), error.remedy)
+    if turned.code:
+        return _failed(turned.code, turned.reason, turned.trace)
+    return _judged(turned.trace)
 
 
 def _failed(code: str, reason: str, trace: tuple[tuple[float, float], ...]) -> Finding:
@@ -217,14 +235,14 @@ def _failed(code: str, reason: str, trace: tuple[tuple[float, float], ...]) -> F
     if fastest > RUNAWAY * JOG_RPM:
         # However it was noticed first: a tach that seems to jump is one that was overtaken.
         code, reason = "motor-overspeed", f"{fastest:.0f} rpm at {JOG_RPM:.0f} asked for; {reason}"
-    remedy = _TROUBLES.get(code, "See what the motion thread says, and the wiring page")
+    remedy = TROUBLES.get(code, "See what the motion thread says, and the wiring page")
     return fail("shaker", f"{code}: {reason}", remedy)
 
 
 def _judged(trace: tuple[tuple[float, float], ...]) -> Finding:
     held = [rpm for at_s, rpm in trace if JOG_S / 2 <= at_s <= JOG_S]
     if not held:
-        return fail("shaker", "the tach gave no speed", _TROUBLES["tach-silent"])
+        return fail("shaker", "the tach gave no speed", TROUBLES["tach-silent"])
     speed = statistics.median(held)
     said = f"{speed:.0f} rpm at {JOG_RPM:.0f} asked for, standing again"
     if abs(speed - JOG_RPM) > SPEED_TOLERANCE * JOG_RPM:

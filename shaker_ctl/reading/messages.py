@@ -34,6 +34,8 @@ class CameraSetup:
     dip_delay_s: float
     dip_seen_within_s: float
     controls: Controls = field(default_factory=Controls)
+    taught: bytes = b""
+    """What the table was taught, as `vision.taught` reads it; empty where it was not."""
 
 
 @frozen
@@ -199,7 +201,7 @@ class CameraFault:
 
     code: str
     """Stable: a `vision.reading.Reason`, or `camera-open`, `camera-silent`, `camera-slow`,
-    `camera-controls`, `camera-process`, `model`, `dirty-dome`."""
+    `camera-controls`, `camera-process`, `model`, `dirty-dome`, `teaching`."""
     text: str
     remedy: str = ""
 

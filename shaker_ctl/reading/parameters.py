@@ -7,7 +7,10 @@ OpenCV. Thresholds of the reading itself are no settings. They were chosen on da
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -163,6 +166,11 @@ class CameraParameters(Parameters):
     controls: ControlParameters = Field(default_factory=ControlParameters)
     """What the camera must not adjust by itself."""
 
+    teaching: Path = Path("/var/lib/shaker-ctl/teaching")
+    """File of what the table was taught of its dice (`shaker-ctl teach`). The confirmed tosses lie
+    beside it, in a folder `….tosses`. Without the file the table reads as one that nobody taught.
+    """
+
     open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)
     """Longest wait for the camera to open and give its first frame, seconds. Estimate; a USB
     camera takes 0.3-1.5 s."""
@@ -249,12 +257,18 @@ class CameraParameters(Parameters):
             )
         return self
 
-    def setup(self) -> CameraSetup:
+    def setup(self, taught: bytes = b"") -> CameraSetup:
         """What the camera process must know, without pydantic: that costs 12 MB and 0.1 s."""
-        kept = {each.name: getattr(self, each.name) for each in fields(CameraSetup)}
+        names = {each.name for each in fields(CameraSetup)} - {"taught"}
+        kept = {name: getattr(self, name) for name in names}
         kept["calibration"] = self.calibration_table()
         kept["controls"] = Controls(**self.controls.model_dump())
-        return CameraSetup(**kept)
+        return CameraSetup(**kept, taught=taught)
+
+    def calibration_digest(self) -> str:
+        """SHA-256 of the calibration, in hex, as records have it."""
+        text = json.dumps(self.calibration_table(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def calibration_table(self) -> dict[str, Any]:
         """The table as `vision.calibration.Calibration.from_table` reads it."""

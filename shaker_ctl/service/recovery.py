@@ -67,7 +67,7 @@ def may_be_left(state: TableState) -> bool:
 
 UNDER: dict[Condition, tuple[str, ...]] = {
     Condition.SETTINGS: ("settings", "profile"),
-    Condition.CALIBRATION: ("calibration",),
+    Condition.CALIBRATION: ("calibration", "teaching"),
 }
 """Digests whose change makes an inspection due, by what they are digests of."""
 

@@ -50,6 +50,8 @@ class TableFacts:
     motion: MotionThread
     reader: DiceReader
     camera: Callable[[], console.CameraView]
+    taught: Callable[[tuple[str, ...]], str]
+    """Who taught the table, when and how well, while dice with these serials are in it."""
     faults: FaultQueue
     wall: WallTime
     journal: RecordKeeper
@@ -209,7 +211,9 @@ def _words(value: object) -> str:
 
 
 def _camera(c: TableFacts, *, is_blind: bool) -> console.CameraView:
-    return replace(c.camera(), last_reading=WITHHELD) if is_blind else c.camera()
+    held, view = c.state.state.dice, c.camera()
+    view = replace(view, taught=c.taught(held.serials if held else ()))
+    return replace(view, last_reading=WITHHELD) if is_blind else view
 
 
 def _lamps(c: TableFacts) -> console.LampView:

@@ -69,11 +69,13 @@ class DiceCamera:
         listener: Callable[[messages.Message], None],
         *,
         check_files: Callable[[], None] = lambda: None,
+        taught: bytes = b"",
     ) -> None:
         """Prepare; `start` starts. `listener` is called from the adapter's own thread, must not
         block and must not raise. `check_files` is called before a process is started again; where
-        it raises SealError, none is."""
+        it raises SealError, none is. `taught`: what the table was taught."""
         self._parameters = parameters
+        self._taught = taught
         self._hear = listener
         self._check_files = check_files
         self._lock = threading.Lock()
@@ -221,7 +223,7 @@ class DiceCamera:
             if self._is_stopping.is_set():
                 self._reap()
                 break
-            self._send(self._parameters.setup())
+            self._send(self._parameters.setup(self._taught))
             started = time.monotonic()
             fault = self._attend(started)
             self._reap()

@@ -17,7 +17,7 @@ from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures, ReaderCommand, ShakerOutputs
-from shaker_ctl.reading import messages
+from shaker_ctl.reading import messages, taught_table
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.vocabulary import Condition, Occasion
@@ -87,11 +87,12 @@ class CameraReader:
         outputs: ShakerOutputs,
         post: Callable[[events.Event, Pictures | None], None],
         check_files: Callable[[], None] = lambda: None,
+        taught: bytes = b"",
     ) -> None:
         """`check_files` is called before a camera process is started again; see `DiceCamera`."""
         self._outputs = outputs
         self._post = post
-        self.camera = DiceCamera(parameters, self._take, check_files=check_files)
+        self.camera = DiceCamera(parameters, self._take, check_files=check_files, taught=taught)
         """The process itself, for whoever starts the table."""
         self._looks = LookOn(self.camera.read)
         self._light_lock = threading.Lock()
@@ -206,7 +207,7 @@ class CameraReader:
                 is_lost = message.code in LOST
                 level = logging.WARNING if is_lost else logging.INFO
                 log.log(level, "camera: %s. %s", message.text, message.remedy)
-                if message.code == messages.DIRTY_DOME:
+                if message.code in (messages.DIRTY_DOME, taught_table.FAULT):
                     self._post(events.ReaderFault(None, message.code), None)
                 if is_lost:
                     self._expect_recovery(message.code)

@@ -28,7 +28,7 @@ from shaker_ctl.adapters.camera.grabber import Grabber, Shot
 from shaker_ctl.adapters.camera.small_picture import small_jpeg
 from shaker_ctl.adapters.camera.source import make_opener
 from shaker_ctl.plain_form import PlainFormError
-from shaker_ctl.reading import messages
+from shaker_ctl.reading import messages, taught_table
 from shaker_ctl.reading.kept_picture import encoded, kept
 from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from shaker_ctl.reading.toss_session import Finished, TossSession
@@ -44,6 +44,7 @@ from vision.table.motion import StillnessDetector
 from vision.table.place import RimSearch
 from vision.table.quality import QualityGate
 from vision.table.reader import TableReader
+from vision.taught import Teaching, TeachingError
 
 _HEARTBEAT_S = 0.2
 _LOOK_AFTER_S = 0.5
@@ -93,6 +94,7 @@ class CameraWorker:
         self._right_gate = None if calibration.right is None else QualityGate(calibration.right)
         self._finder = DieFinder()
         self._reader = TableReader(self._finder, calibration, threads=2)
+        self._teaching, untaught = _taught(setup, calibration)
         self._session = TossSession(self._reader, self._send, setup)
         self._grabber = Grabber(
             setup.device,
@@ -116,6 +118,7 @@ class CameraWorker:
         self._quality: Quality | None = None
         self._is_blind = False
         self._is_ready = False
+        self._set_fault(taught_table.FAULT, untaught, taught_table.AGAIN)
 
     def run(self) -> None:
         """Work until told to stop, or until nobody listens any more."""
@@ -404,6 +407,16 @@ class CameraWorker:
             _REMEDIES[Reason.LOOPED],
         )
         return looped > 0
+
+
+def _taught(
+    setup: messages.CameraSetup, calibration: Calibration
+) -> tuple[Teaching | None, str | None]:
+    """What the table was taught, and why it cannot be used."""
+    try:
+        return Teaching.from_bytes(setup.taught, calibration) if setup.taught else None, None
+    except TeachingError as error:
+        return None, str(error)
 
 
 def _shows_no_rim(quality: Quality) -> bool:

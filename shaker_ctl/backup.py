@@ -45,6 +45,7 @@ def sources(places: Places, found: Settings) -> list[Path]:
         places.socket_rules,
         found.journal.path.parent,
         found.journal.pictures,
+        found.camera.teaching,
         found.page.state_dir,
         found.console.users_file,
         *own_files(found.table.profile),

@@ -162,7 +162,7 @@ def test_a_table_with_nothing_wrong_is_all_ok(bench: Bench):
             "digests",
             "libraries",
         ),
-        *("calibration",),
+        *("calibration", "teaching"),
         *("lamp box", "lamps", "technician's console", "dealer's console"),
         *("GPIO", "camera", "picture", "ring light", "exposure"),
         *("e-stop", "compartment", "cover", "driver fault", "player's button"),

@@ -157,6 +157,14 @@ class SetUp:
             words += ["--raised", f"{self.found().camera.calibration.die_mm:g}"]
         self.call(*words, "--config", str(self.places.settings))
 
+    def ask_teaching(self) -> None:
+        """Teach the table its dice, or leave it: it then reads as any table does."""
+        typer.echo(
+            "Taught by some 32 tosses that you confirm, a table says how well it reads them."
+        )
+        if typer.confirm("Teach it now? It takes ten minutes", default=False):
+            self.call("teach", "--config", str(self.places.settings))
+
     def ask_seal(self) -> None:
         """Have the approver seal the table as it stands."""
         if self.found().seal.required:
@@ -192,6 +200,7 @@ class SetUp:
             "people": self.ask_people,
             "calibration": self.ask_calibration,
             "doctor": self.ask_doctor,
+            "teaching": self.ask_teaching,
             "seal": self.ask_seal,
             "start": self.ask_start,
         }
@@ -219,7 +228,8 @@ def setup(
 
     Ctrl-C leaves it, and the next call goes on there. Enter takes what stands in brackets. It asks
     for settings, pins, USB sockets, the page, the approver's key and people, measures the camera,
-    runs the doctor, has the approver seal the table, and starts it, now and at power-on.
+    runs the doctor, teaches the table its dice if you like, has the approver seal it, and starts
+    it, now and at power-on.
     """
     table = SetUp(Places(root.resolve()))
     unknown = [name for name in again or () if name not in table.questions()]

@@ -19,6 +19,7 @@ from shaker_ctl.adapters.camera.small_picture import brightness
 from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
+from shaker_ctl.reading import taught_table
 from shaker_ctl.reading.messages import CameraFault, CameraReady, CameraRecovered, Message
 from shaker_ctl.reading.parameters import CameraParameters
 
@@ -89,6 +90,19 @@ def calibration(parameters: CameraParameters, source: Path) -> Finding:
             f"sudo shaker-ctl calibrate camera --config {source}{raised}",
         )
     return ok("calibration", f"measured on {min(lens.measured for lens in lenses)}")
+
+
+def teaching(parameters: CameraParameters) -> Finding:
+    """By whom the table was taught its dice, and how well it reads them."""
+    try:
+        table = taught_table.found(parameters)
+    except CameraError as error:
+        return fail("teaching", str(error), error.remedy)
+    if table is None:
+        return ok("teaching", taught_table.UNTAUGHT)
+    if table.is_enough:
+        return ok("teaching", table.words())
+    return warn("teaching", f"{table.words()}: no automatic entry", table.advice)
 
 
 def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iterator[Finding]:

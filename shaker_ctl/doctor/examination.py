@@ -70,6 +70,7 @@ def _everything(
     yield digests(source, settings.journal, is_real_table=real_table.mark(machine.root) is not None)
     yield libraries()
     yield camera.calibration(settings.camera, source)
+    yield camera.teaching(settings.camera)
     yield from lines.lamp_box(settings.lamp, book.layout)
     yield from lines.consoles(settings.console)
     needs_cover = True if book.covered else False if book.cover_must_be_absent else None

@@ -16,7 +16,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import vision.taught
-from shaker_ctl import settings
+from shaker_ctl import settings, whole_file
 from shaker_ctl.adapters.camera import confirmed_tosses
 from shaker_ctl.commands import teach
 from shaker_ctl.console import accounts
@@ -190,7 +190,7 @@ def test_a_write_that_is_cut_off_leaves_the_tosses_before_it(
     config: Path, table: Table, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(config, *words(0))
-    real, left = confirmed_tosses.put, [writes]
+    real, left = whole_file.put, [writes]
 
     def put(*of: Any) -> None:
         if not left[0]:

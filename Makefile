@@ -43,11 +43,10 @@ bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: reade
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
-pages: $(VENV)/.test  ## clause pages in place; build/pages: commands, codes; PLAYED=1 adds what is played: sessions, the README's picture, tosses (hours)
+pages: $(VENV)/.test  ## clause pages in place; build/pages: commands, codes; PLAYED=1 adds what is played: the README's picture, tosses (hours)
 	mkdir -p build/pages
 	$(BIN)/python -m hil_tests.proofs.clause_pages
 	$(BIN)/python -m hil_tests.proofs.console_matrix >build/pages/consoles.md
-	$(if $(PLAYED),$(BIN)/python -m hil_tests.scenarios.console_sessions)
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.demo.moving_picture hil_tests/demo/pictures/round.gif)
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.rig.plant.physics --tosses 3000 $(SHAKES:%=--shake %) \
 	    --results var/tosses --page build/pages/tosses.md)

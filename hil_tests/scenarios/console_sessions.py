@@ -2,8 +2,7 @@
 
 Owns the sessions as a person would type them: from a jam at night to the table open again
 (`picocom`), a dealer's three rounds with one disagreement (`miniterm`), and a visitor's evening
-(`shaker-ctl console`). The tests run them; `python -m hil_tests.scenarios.console_sessions [NAME]`
-writes what was on the screens to `build/pages/NAME.txt`.
+(`shaker-ctl console`). `test_consoles` plays them.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
@@ -29,7 +26,7 @@ from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
 from hil_tests.table_under_test.lamps import values_of
-from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
+from hil_tests.table_under_test.session import EASY_WORD, Session
 from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.rules.outcome import Values
@@ -461,36 +458,3 @@ def _play(dan: TerminalUser) -> str:
 def _rig(dan: TerminalUser, command: str) -> None:
     dan.aside(f"$ shaker-rig {command}")
     told(Path(dan.rig["control"]), command)
-
-
-# ── Recording ───────────────────────────────────────────────────────────────
-
-PAGES = Path("build/pages")
-
-
-def _on_a_table(run: Callable[[Session], str], *, by_hand: bool) -> Callable[[Path], str]:
-    def record(folder: Path) -> str:
-        with Session(Plan(pace="brisk", seed=5, by_hand=by_hand), folder) as session:
-            return run(session)
-
-    return record
-
-
-SESSIONS: dict[str, Callable[[Path], str]] = {
-    "jam_at_night": _on_a_table(jam_at_night, by_hand=False),
-    "three_rounds": _on_a_table(three_rounds, by_hand=True),
-    "by_hand": by_hand,
-}
-
-
-def main() -> None:
-    """Write the screens of the sessions that are named, or of all."""
-    PAGES.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[1:] or SESSIONS:
-        folder = Path(tempfile.mkdtemp())
-        (PAGES / f"{name}.txt").write_text(SESSIONS[name](folder / "table"), "utf-8")
-        shutil.rmtree(folder)
-
-
-if __name__ == "__main__":
-    main()

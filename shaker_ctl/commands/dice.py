@@ -5,7 +5,11 @@ Owns how results look. What is tested is `journal.dice_watch`'s.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
+from html import escape
+from pathlib import Path
 from statistics import median
 from typing import Annotated
 
@@ -13,14 +17,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
+from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, opened
 from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED, reconciled
-from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.dice_watch import PROMISE
+from shaker_ctl.commands.service_user import become_the_service
+from shaker_ctl.errors import RefusedError, reraise_as
+from shaker_ctl.journal.dice_watch import FACES, PROMISE, DiceWatch
+from shaker_ctl.journal.distributions import share_interval
 from shaker_ctl.journal.simulated_dice import FAULTS, Fault, first_found
 from shaker_ctl.quoting import visible
+from vision.reading import NoRoll, Verdict, Verified
 
 app = typer.Typer(
     no_args_is_help=True, help="The ledger of the table's dice, and the test that watches them."
@@ -59,6 +68,94 @@ def simulate(
     screen.print(f"promise: at most 1 of {PROMISE:,} sets that behave, in their whole life")
     if alarms > max(1, 5 * behaving // PROMISE):
         raise typer.Exit(1)
+
+
+@app.command("test")
+def bench(
+    config: Config = DEFAULT_CONFIG,
+    tosses: Annotated[int, typer.Option(min=1, help="How many.")] = 300,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a page with the picture of each toss.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it turns.")] = False,
+) -> None:
+    """Toss the dice in the shaker many times; print shares with intervals and what is outside.
+
+    For makers and laboratories, on a table whose service is stopped. Nothing is recorded and no
+    lamp is lit. Ctrl-C stops the shaker and prints what was counted. Status 1: outside.
+    """
+    from shaker_ctl.commands.dice_bench import opened as bench_opened  # and every device's library
+
+    daemon_network.enter()
+    become_the_service()
+    settings = settings_file.load(config)
+    if not yes and not typer.confirm(f"The shaker tosses {tosses} times. Is it closed?"):
+        raise RefusedError("nothing was tossed", remedy="Close it, and give --yes")
+    counted = Counted(out)
+    try:
+        with bench_opened(settings) as opened_bench:
+            for number in range(1, tosses + 1):
+                screen.print(counted.line(number, *opened_bench.toss(number)))
+    except KeyboardInterrupt:
+        screen.print("stopped")
+    finally:
+        for line in counted.summary():
+            screen.print(line)
+    if counted.watch.found:
+        raise typer.Exit(1)
+
+
+class Counted:
+    """The tosses of one bench so far, and their page of pictures."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.watch = DiceWatch()
+        self._faces: Counter[int] = Counter()
+        self._unread = 0
+        self._out = out
+        self._rows: list[str] = []
+        if out is not None:
+            with reraise_as(RefusedError, f"cannot write in {out}", remedy="Give another --out"):
+                out.mkdir(parents=True, exist_ok=True)
+
+    def line(self, number: int, verdict: Verdict, picture: bytes | None) -> str:
+        """Count a toss; return it in words."""
+        if isinstance(verdict, Verified):
+            self.watch.add(verdict.three, is_placed=True)
+            self._faces.update(verdict.three)
+            words = " ".join(map(str, verdict.three))
+        else:
+            self._unread += 1
+            words = "no roll" if isinstance(verdict, NoRoll) else f"not read: {verdict.text}"
+        if self._out is not None:
+            self._keep(number, words, picture)
+        return f"{number:5}  {words}"
+
+    def _keep(self, number: int, words: str, picture: bytes | None) -> None:
+        assert self._out is not None
+        if picture is not None:
+            (self._out / f"{number:05}.jpg").write_bytes(picture)
+        shown = f'<img loading="lazy" width="320" src="{number:05}.jpg">' if picture else ""
+        self._rows.append(f"<figure>{shown}<figcaption>{number}: {escape(words)}</figcaption>")
+
+    def summary(self) -> Iterator[str | Table]:
+        """Yield what was counted, and write the page."""
+        if dice := self._faces.total():
+            table = Table("face", "dice", "share", "95 % interval", "1/6 inside")
+            for face in FACES:
+                count = self._faces[face]
+                low, high = share_interval(count, dice)
+                inside = "yes" if low <= 1 / 6 <= high else "no"
+                shares = (f"{count / dice:.2%}", f"{low:.2%} to {high:.2%}")
+                table.add_row(str(face), str(count), *shares, inside)
+            yield table
+            yield "of six intervals one leaves 1/6 out in a quarter of all sets that behave"
+        yield f"{dice // 3} tosses read, {self._unread} not"
+        yield self.watch.line()
+        if self._out is not None:
+            page = f"<!doctype html><title>Dice</title><p>{escape(self.watch.line())}</p>"
+            (self._out / "index.html").write_text(page + "\n".join(self._rows), "utf-8")
+            yield f"pictures: {self._out / 'index.html'}"
 
 
 @app.command("ledger")

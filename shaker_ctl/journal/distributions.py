@@ -16,6 +16,13 @@ def normal_two_sided(z: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2.0))
 
 
+def share_interval(count: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's interval of a share that was seen `count` times of `n`."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle, spread = count + z * z / 2, z * math.sqrt(count * (n - count) / n + z * z / 4)
+    return (middle - spread) / (n + z * z), (middle + spread) / (n + z * z)
+
+
 def chi_square_tail(x: float, df: int) -> float:
     """Chance of a chi-square value of at least `x` with `df` degrees of freedom."""
     return 1.0 if x <= 0.0 else _gamma_tail(df / 2.0, x / 2.0)

@@ -16,6 +16,7 @@ from shaker_ctl.journal.distributions import (
     chi_square_tail,
     normal_power,
     normal_two_sided,
+    share_interval,
 )
 from shaker_ctl.journal.history import Round, Values
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
@@ -189,3 +190,9 @@ def test_a_kept_tally_is_the_tally_and_grows_on() -> None:
         kept = from_plain(json.loads(json.dumps(kept.to_plain())))
         kept.take(record)
     assert {**figures_of(kept), "left_out": [], "marks": []} == figures(records)
+
+
+def test_a_shares_interval_is_wilsons() -> None:
+    for count, n in ((0, 9), (4, 9), (150, 900), (900, 900)):
+        wanted = stats.binomtest(count, n).proportion_ci(0.95, "wilson")
+        assert share_interval(count, n) == pytest.approx((wanted.low, wanted.high), abs=1e-9)

@@ -9,7 +9,7 @@ import pytest
 
 from hil_tests.reliability import acts
 from hil_tests.reliability.broken_start import BROKEN
-from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, CatalogueFault, read_row, rows
+from hil_tests.reliability.catalogue import BARE, COVERED, FAULTS, read_row, rows
 from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import (
     RequiredEnding,
@@ -22,12 +22,12 @@ from shaker_ctl.rules.profile_files import load
 
 HIL_TESTS = Path(__file__).parents[2]
 MIN_FAULTS = 60
-ROWS = [
-    pytest.param(fault, moment, id=f"{fault.name}@{moment.name}")
+RETURNED = (RequiredEnding.VOID, RequiredEnding.NOT_STARTED, RequiredEnding.NO_ROLL)
+OUTCOMES = [
+    (fault.name, moment, one)
     for fault, moment in rows(every_moment=True)
+    for one in fault.required[moment]
 ]
-each_row = pytest.mark.parametrize(("fault", "moment"), ROWS)
-each_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 
 
 def of_kind(kind: type[acts.Act]) -> list[acts.Act]:
@@ -53,46 +53,23 @@ def test_the_worst_moments_are_one_row_a_fault_and_the_matrix_has_them_all() -> 
     assert [fault for fault, _ in worst] == list(FAULTS)
     assert set(map(repr, worst)) <= set(map(repr, whole))
     assert {moment for _, moment in whole} == set(Moment)
+    assert all(fault.required[moment] for fault, moment in whole)
 
 
-@each_row
-def test_a_row_says_how_the_round_ends_and_where_the_table_stands(
-    fault: CatalogueFault, moment: Moment
-) -> None:
-    outcomes = fault.required[moment]
-    assert outcomes
-    for one in outcomes:
-        assert one.lamps
-        returned = one.ending in (
-            RequiredEnding.VOID,
-            RequiredEnding.NOT_STARTED,
-            RequiredEnding.NO_ROLL,
-        )
-        assert one.wagers == ("returned" if returned else "settled")
+def test_a_row_says_how_the_round_ends_and_what_stops_the_table() -> None:
+    for name, _, one in OUTCOMES:
+        assert one.lamps, name
+        assert one.wagers == ("returned" if one.ending in RETURNED else "settled"), name
+        assert one.codes or one.life != "out of service", name
+        assert one.motor_within_s is not None or one.motor is not RequiredMotor.STOPPED, name
+        assert one.seen_as or one.within_s is None, name
 
 
-@each_row
-def test_what_stops_the_table_is_named_or_is_no_device(
-    fault: CatalogueFault, moment: Moment
-) -> None:
-    for one in fault.required[moment]:
-        if one.life == "out of service":
-            assert one.codes
-        if one.motor is RequiredMotor.STOPPED:
-            assert one.motor_within_s is not None
-        if one.within_s is not None:
-            assert one.seen_as
-
-
-@each_row
-def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_started(
-    fault: CatalogueFault, moment: Moment
-) -> None:
-    for one in fault.required[moment]:
-        if one.ending is RequiredEnding.NOT_STARTED:
-            assert moment is Moment.BETS
+def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_started() -> None:
+    for name, moment, one in OUTCOMES:
+        assert moment is Moment.BETS or one.ending is not RequiredEnding.NOT_STARTED, name
         if moment in (Moment.PUSH, Moment.LIT):
-            assert one.ending in (RequiredEnding.SETTLED, RequiredEnding.BY_HAND)
+            assert one.ending in (RequiredEnding.SETTLED, RequiredEnding.BY_HAND), name
 
 
 def test_every_sentence_is_one_that_the_rig_understands() -> None:
@@ -119,18 +96,17 @@ def test_every_fault_of_the_rig_has_a_row_or_says_where_it_is_played() -> None:
             assert fault.get("rows") or name in (HIL_TESTS / place).read_text(), name
 
 
-@each_fault
-def test_a_start_that_must_fail_says_what_its_last_line_contains(fault: CatalogueFault) -> None:
-    for outcomes in fault.required.values():
-        for one in outcomes:
-            assert bool(one.start_says) is isinstance(fault.act, acts.BreakStart)
+def test_a_start_that_must_fail_says_what_its_last_line_contains() -> None:
+    starts = {fault.name for fault in FAULTS if isinstance(fault.act, acts.BreakStart)}
+    for name, _, one in OUTCOMES:
+        assert bool(one.start_says) is (name in starts), name
 
 
-@each_fault
-def test_a_table_is_of_the_kind_that_its_row_is_about(fault: CatalogueFault) -> None:
-    use = load(fault.profile).cover.use.value.value
-    assert (fault.profile == COVERED) is (use == "required")
-    assert (fault.profile == BARE) is (use == "forbidden")
+def test_a_table_is_of_the_kind_that_its_row_is_about() -> None:
+    for fault in FAULTS:
+        use = load(fault.profile).cover.use.value.value
+        assert (fault.profile == COVERED) is (use == "required"), fault.name
+        assert (fault.profile == BARE) is (use == "forbidden"), fault.name
 
 
 @pytest.mark.parametrize(

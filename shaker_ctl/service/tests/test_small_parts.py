@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,10 @@ def test_every_fault_that_a_row_of_the_rules_raises_has_words() -> None:
     assert set(raised) - set(WORDS) == set()
 
 
-@pytest.mark.parametrize("notice", Notice)
-@pytest.mark.parametrize("why", [None, *Cause])
-def test_every_notice_and_cause_has_words(notice: Notice, why: Cause | None) -> None:
-    said = commands.Announce(play(3), notice, cause=why, values=(1, 2, 3))
-    assert wording.announce(said).endswith(".")
+def test_every_notice_and_cause_has_words() -> None:
+    for notice, why in product(Notice, [None, *Cause]):
+        said = commands.Announce(play(3), notice, cause=why, values=(1, 2, 3))
+        assert wording.announce(said).endswith("."), (notice, why)
 
 
 @pytest.mark.parametrize("wagers", WagersDo)

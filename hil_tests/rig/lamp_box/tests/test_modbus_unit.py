@@ -42,13 +42,13 @@ def test_garbage_that_ends_in_silence_costs_no_request(box, garbage):
     assert replies(box, garbage, SILENCE, READ_MAGIC) == [MAGIC]
 
 
-@pytest.mark.parametrize("bit", range(8 * 19))
-def test_no_single_wrong_bit_is_answered_or_obeyed(box, bit):
+def test_no_single_wrong_bit_is_answered_or_obeyed(box):
     command = frame(1, 16, 0, 0x60, 0, 5, 10, 0, 9, 0, 4, 0, 0, 0, 7, 0, 3)
-    damaged = bytearray(command)
-    damaged[bit // 8] ^= 1 << bit % 8
-    assert replies(box, bytes(damaged), SILENCE) == []
-    assert box.read(0x0017, 1) == [0]
+    for bit in range(8 * len(command)):
+        damaged = bytearray(command)
+        damaged[bit // 8] ^= 1 << bit % 8
+        assert replies(box, bytes(damaged), SILENCE) == [], bit
+        assert box.read(0x0017, 1) == [0], bit
 
 
 @pytest.mark.parametrize("unit", [0, 2, 247])
@@ -59,15 +59,16 @@ def test_other_units_requests_are_not_ours(box, unit):
 FUNCTIONS = (3, 6, 16, 23)
 
 
-@pytest.mark.parametrize("function", sorted({*range(1, 128)} - {*FUNCTIONS}))
 @pytest.mark.parametrize("body", [(), (0, 0, 0, 1)])
-def test_functions_that_the_box_has_not_are_refused(box, function, body):
-    assert replies(box, frame(1, function, *body), SILENCE) == [frame(1, 0x80 | function, 1)]
+def test_functions_that_the_box_has_not_are_refused(box, body):
+    for function in sorted({*range(1, 128)} - {*FUNCTIONS}):
+        refused = frame(1, 0x80 | function, 1)
+        assert replies(box, frame(1, function, *body), SILENCE) == [refused], function
 
 
-@pytest.mark.parametrize("code", [0, *range(128, 256)])
-def test_codes_that_are_no_function_get_no_answer(box, code):
-    assert replies(box, frame(1, code, 0, 0, 0, 1), SILENCE) == []
+def test_codes_that_are_no_function_get_no_answer(box):
+    for code in (0, *range(128, 256)):
+        assert replies(box, frame(1, code, 0, 0, 0, 1), SILENCE) == [], code
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -24,11 +24,11 @@ import typer
 
 from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
+from hil_tests.table_under_test.scripted import ENTRIES
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
-from shaker_ctl.console.scripted import ENTRIES
 from shaker_ctl.errors import JournalError
 from shaker_ctl.ports import Pictures
 from shaker_ctl.reading.kept_picture import kept

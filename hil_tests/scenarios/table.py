@@ -25,10 +25,10 @@ from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession
 from hil_tests.table_under_test.lamps import against_truth, toss_at, values_of
+from hil_tests.table_under_test.scripted import Dealer
 from hil_tests.table_under_test.session import Session
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Dealer
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
 

@@ -16,9 +16,9 @@ from typing import Any, Self
 from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import values_of
+from hil_tests.table_under_test.scripted import Floorperson
 from hil_tests.table_under_test.session import Session
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
-from shaker_ctl.console.scripted import Floorperson
 from shaker_ctl.errors import ShakerError
 
 SERIALS = ("RIG-A", "RIG-B", "RIG-C")

@@ -46,10 +46,6 @@ CSV_COLUMNS = (
     "marks",
 )
 
-HISTOGRAM_ROUNDS = 2000
-"""Newest rounds in the histograms."""
-
-BINS = 24
 WAYS = {n: sum(a + b + c == n for a in range(1, 7) for b in range(1, 7) for c in range(1, 7))
         for n in range(3, 19)}  # fmt: skip
 """In how many of 216 ways three dice give a total."""
@@ -263,13 +259,6 @@ class History:
             "readings": {words(name): n for name, n in self._book.counted("reading").items()},
             "reasons": self._book.counted("reason"),
             "causes": self._book.counted("cause"),
-            "histograms": [
-                (name, *_histogram(self._book.figures(column, HISTOGRAM_ROUNDS)))
-                for name, column in (
-                    ("from rest to lamps read back lit, the entry included", "lit_ms"),
-                    ("from rest to the decision", "read_ms"),
-                )
-            ],
         }
 
 
@@ -280,22 +269,6 @@ def _totals(tosses: Any) -> list[tuple[int, int, float]]:
         seen[sum(values)] = seen.get(sum(values), 0) + count
     whole = sum(seen.values())
     return [(total, seen.get(total, 0), whole * WAYS[total] / 216) for total in WAYS]
-
-
-def _histogram(values: list[float]) -> tuple[list[int], float, float, float, float]:
-    """Return the counts of `BINS` bins, where the last bin ends, median, p99, and how many values.
-
-    The bins begin at 0 and end 15 % above the p99; the last one holds all larger values, too.
-    """
-    if not values:
-        return [], 0.0, 0.0, 0.0, 0
-    ordered = sorted(values)
-    p99 = ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
-    end = max(p99 * 1.15, 1.0)
-    counts = [0] * BINS
-    for value in values:
-        counts[min(BINS - 1, max(0, int(BINS * value / end)))] += 1
-    return counts, end, ordered[len(ordered) // 2], p99, len(values)
 
 
 def _number(asked: dict[str, str], key: str, wrong: list[str]) -> int | None:

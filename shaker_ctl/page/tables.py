@@ -43,7 +43,7 @@ record: one record can raise several."""
 
 COMPLAINTS = (sqlite3.Error, OSError)
 
-_ASKED = ("began", "ended", "ending", "cause", "reading", "reason", "read_ms", "lit_ms")
+_ASKED = ("began", "ended", "ending", "cause", "reading", "reason")
 """What is looked for and counted of a round."""
 
 
@@ -216,15 +216,6 @@ class Book:
         sql = "SELECT told FROM kept WHERE kind = ? ORDER BY sequence DESC LIMIT ?"
         return [json.loads(row["told"]) for row in self._rows(sql, (kind, count))]
 
-    def figures(self, column: str, count: int) -> list[float]:
-        """The newest `count` values of `read_ms` or `lit_ms`."""
-        assert column in ("read_ms", "lit_ms")
-        rows = self._rows(
-            f"SELECT {column} FROM round WHERE {column} IS NOT NULL ORDER BY number DESC LIMIT ?",
-            (count,),
-        )
-        return [float(row[0]) for row in rows]
-
     def counted(self, column: str) -> dict[str, int]:
         """How many ended rounds have each value of `ending`, `reading`, `reason` or `cause`."""
         assert column in ("ending", "reading", "reason", "cause")
@@ -256,8 +247,7 @@ class RoundTables(FoldedTables):
 
     SCHEMA = (
         "CREATE TABLE round (number INTEGER PRIMARY KEY, told TEXT NOT NULL, marks TEXT NOT NULL, "
-        "began TEXT NOT NULL, ended TEXT, ending TEXT, cause TEXT, reading TEXT, reason TEXT, "
-        "read_ms REAL, lit_ms REAL)",
+        "began TEXT NOT NULL, ended TEXT, ending TEXT, cause TEXT, reading TEXT, reason TEXT)",
         "CREATE INDEX round_began ON round (began)",
         "CREATE TABLE who (round INTEGER, name TEXT, role TEXT, PRIMARY KEY (round, name, role)) "
         "WITHOUT ROWID",

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,6 +18,7 @@ from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened
+from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
 from shaker_ctl.journal.dice_ledger import Ledger
@@ -56,7 +56,7 @@ def day(
         if (trouble := book.trouble()) is not None:
             found.notes.insert(0, f"DO NOT SIGN: {trouble}")
         if as_json:
-            typer.echo(json.dumps(_plain(found, of), indent=2))
+            typer.echo(json.dumps({"day": of or None, **plain(found)}, indent=2))
         else:
             typer.echo(sheet(of or "-", _table(config, journal), found, worn, dice), nl=False)
 
@@ -117,15 +117,6 @@ def reconciled(config: Path, told: Ledger, first: int, until: str) -> Iterator[s
     by_two = settings_file.load(config).table.dice_by_two
     for note in told.notes(first, datetime.fromisoformat(until), by_two=by_two):
         yield f"LOOK: {note}"
-
-
-def _plain(sheet: DaySheet, of: str) -> dict[str, Any]:
-    lines = {
-        name: [asdict(line) for line in getattr(sheet, name)]
-        for name in ("exceptions", "openings", "acts")
-    }
-    told = {name: value for name, value in vars(sheet).items() if not name.startswith("_")}
-    return {"day": of or None, **told, **lines, "marks": sorted(sheet.marks)}
 
 
 def sheet(

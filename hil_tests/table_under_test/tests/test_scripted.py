@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.console import scripted
+from hil_tests.table_under_test import scripted
+from hil_tests.table_under_test.scripted import Dealer, Floorperson, ScriptedPersonError
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.desk import Actor, Answer
 from shaker_ctl.console.grammar import TypedCommand
-from shaker_ctl.console.scripted import Dealer, Floorperson, ScriptedPersonError
+from shaker_ctl.console.tests.conftest import users
 from shaker_ctl.console.tests.fake_desk import FakeDesk, verb
 from shaker_ctl.console.tests.support import PASSPHRASE, served
 from shaker_ctl.rules.outcome import Values
+
+__all__ = ["users"]
 
 
 @pytest.fixture(autouse=True)

@@ -39,7 +39,7 @@ from hil_tests.reliability.crash import (
 from hil_tests.reliability.crash import points as crash_points
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Row
-from hil_tests.reliability.soak import ALLOWED, Soak, growth
+from hil_tests.reliability.soak import ALLOWED, SAMPLES, ResourceUse, Soak, growth
 from hil_tests.reliability.trial import Result, Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.table_under_test.session import Plan
@@ -275,7 +275,8 @@ def soak(
     session = trial_session(Plan(seed=seed), here)
     with Bench(session) as bench:
         witness = Witness(session.rig, session.journal, session.second)
-        run = Soak(bench, witness, random.Random(seed))
+        samples = Campaign(here / SAMPLES, ResourceUse)
+        run = Soak(bench, witness, random.Random(seed), samples)
         bench.make_ready()
         run.run(60.0 * minutes)
         wrong = run.verdict()

@@ -39,6 +39,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from hil_tests.campaign import Campaign
 from hil_tests.page.bench import a_page
 from hil_tests.page.readers import Readers
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
@@ -302,6 +303,16 @@ WAYS: dict[str, dict[str, Act]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One case of the campaign."""
+
+    took_s: float | None
+    """From the act to EN low; None where nothing could be measured."""
+    ended_before: int
+    """Tosses that ended before the act: the machine was too busy."""
+
+
 @dataclass
 class Distribution:
     """Times from the act to EN low, in seconds."""
@@ -309,7 +320,6 @@ class Distribution:
     way: str
     times_s: list[float] = field(default_factory=list)
     ended_before: int = 0
-    """Trials whose toss ended before the act: the machine was too busy."""
 
     def line(self) -> str:
         ms = sorted(1000 * t for t in self.times_s)
@@ -410,38 +420,45 @@ def _pins_of(rig: Rig) -> GpioParameters:
 
 
 def measure(
-    trials: int, ways: list[str], seed: int = 0, backend: str = "pigpio", readers: int = 0
+    trials: int,
+    ways: list[str],
+    seed: int = 0,
+    backend: str = "pigpio",
+    readers: int = 0,
+    results: Path | None = None,
 ) -> list[Distribution]:
-    """Run every way `trials` times, in turn, on one rig; beside a page where it has readers."""
+    """Run every way `trials` times, in turn, on one rig; beside a page where it has readers. What
+    is kept in `results` is not run again."""
+    kept = Campaign(results and results / f"{backend}.jsonl", Trial)
+    cases = [f"{way}, {number}" for number in range(trials) for way in ways]
     wires = Gpio.GPIOCHIP if backend == "gpiod" else Gpio.VIRTUAL
-    chance = random.Random(seed)
-    found = [Distribution(way) for way in ways]
     with tempfile.TemporaryDirectory() as folder:
         file = RigFile(machine=MachineTable(seed=seed), gpio=GpioTable(wires=wires))
         plan = RigPlan(Path(folder), file=file)
-        with watched(plan.folder, readers):
-            _measure_on(plan, WAYS[backend], found, trials, chance)
-    return found
+        with watched(plan.folder, readers), Rig(plan) as rig:
+            assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
+            line = EnableWatch(rig.gpio.board)
 
-
-def _measure_on(
-    plan: RigPlan,
-    acts: dict[str, Act],
-    found: list[Distribution],
-    trials: int,
-    chance: random.Random,
-) -> None:
-    with Rig(plan) as rig:
-        assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
-        line = EnableWatch(rig.gpio.board)
-        for _ in track(range(trials), "trials of each way", console=Console(stderr=True)):
-            for distribution in found:
-                for _ in range(ATTEMPTS):
-                    took_s = trial(rig, line, acts[distribution.way], chance)
+            def one(case: str) -> Trial:
+                act, chance = WAYS[backend][_way(case)], random.Random(f"{seed} {case}")
+                for ended_before in range(ATTEMPTS):
+                    took_s = trial(rig, line, act, chance)
                     if took_s is not None:
-                        distribution.times_s.append(took_s)
-                        break
-                    distribution.ended_before += 1
+                        return Trial(took_s, ended_before)
+                return Trial(None, ATTEMPTS)
+
+            shown = track(cases, "trials", console=Console(stderr=True))
+            found = list(zip(cases, kept.run(shown, one), strict=True))
+    return [_together(way, [done for case, done in found if _way(case) == way]) for way in ways]
+
+
+def _way(case: str) -> str:
+    return case.rpartition(", ")[0]
+
+
+def _together(way: str, done: list[Trial]) -> Distribution:
+    times_s = [one.took_s for one in done if one.took_s is not None]
+    return Distribution(way, times_s, sum(one.ended_before for one in done))
 
 
 def main(
@@ -453,6 +470,9 @@ def main(
         list[str] | None, typer.Option(help="One of: " + ", ".join(sorted(COMMON)) + ".")
     ] = None,
     readers: Annotated[int, typer.Option(min=0, help="Of a page beside it; 0: no page.")] = 0,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of the trials: the next run goes on there.")
+    ] = None,
     parameters: Annotated[str, typer.Option("--victim", hidden=True)] = "",
     folder: Annotated[Path, typer.Option(hidden=True)] = Path(),
 ) -> None:
@@ -463,7 +483,7 @@ def main(
     ways = way or list(WAYS[backend])
     if unknown := set(ways) - set(WAYS[backend]):
         raise typer.BadParameter(f"{backend} knows no way {sorted(unknown)[0]!r}")
-    found = measure(trials, ways, backend=backend, readers=readers)
+    found = measure(trials, ways, backend=backend, readers=readers, results=results)
     said, is_good = judged(found)
     for line in [*(distribution.line() for distribution in found), *said]:
         typer.echo(line)

@@ -9,14 +9,14 @@ cache. Restarts by the run itself do not happen: a leak must not be hidden by th
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from hil_tests.campaign import Campaign
 from hil_tests.processes import in_status
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.witness import Witness
@@ -174,7 +174,7 @@ class Soak:
     bench: Bench
     witness: Witness
     chance: random.Random
-    uses: list[ResourceUse] = field(default_factory=list)
+    samples: Campaign[ResourceUse]
     faults: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     _passing: list[tuple[float, str]] = field(default_factory=list)
@@ -200,6 +200,10 @@ class Soak:
         self._look()
         if differs := self.witness.second_differs(5.0):
             self.wrong.append(differs)
+
+    @property
+    def uses(self) -> list[ResourceUse]:
+        return [use for _, use in self.samples.all]
 
     @property
     def rounds(self) -> int:
@@ -277,13 +281,7 @@ class Soak:
         self._next_sample_s = now_s + SAMPLE_S
         with suppress(OSError):
             camera = read_status(self.bench.session.runtime_dir)["camera_pid"]
-            self.uses.append(sample(pid, camera, now_s, self.rounds))
-            self._keep(self.uses[-1])
-
-    def _keep(self, use: ResourceUse) -> None:
-        """Each sample into a file at once: a run that is cut short is not lost."""
-        with (self.bench.session.folder / SAMPLES).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(use)) + "\n")
+            self.samples.keep(f"{now_s:.0f} s", sample(pid, camera, now_s, self.rounds))
 
     def _look(self) -> None:
         steps, wrong = self.witness.steps()

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Environment, StrictUndefined
 
 from hil_tests.page.conftest import chromium
 from hil_tests.page.moments import MOMENTS, served, view_of
 from shaker_ctl.console import accounts
 from shaker_ctl.floor import door as floor_door
-from shaker_ctl.link import messages
+from shaker_ctl.link import home_assistant, messages
+from shaker_ctl.link.topics import Place
 from shaker_ctl.page import door
 from shaker_ctl.page.tests.a_journal import Scribe
 from shaker_ctl.page.tests.test_page import _page
@@ -42,6 +44,22 @@ def test_every_field_that_an_example_reads_is_described() -> None:
     assert set(of_sign[0].split(", ")) <= fields(door.described(), "Sign")
     assert set(re.findall(r"state\.(\w+)", html)) <= fields(door.described(), "State")
     assert set(re.findall(r"one\.(\w+)\.", html)) <= fields(door.described(), "Past")
+
+
+def test_home_assistant_reads_what_a_table_publishes() -> None:
+    place = Place("house", "pit-1")
+    told = home_assistant.discovery(place, "Table 1")
+    known = {one.where.format(site="house", table="pit-1", code="+"): one for one in messages.READS}
+
+    assert home_assistant.topic(place) == "homeassistant/device/house-pit-1/config"
+    reads = [*told["components"].values(), *told["availability"]]
+    for one in reads:
+        read = known[one.get("state_topic") or one["topic"]].what
+        assert read is not None
+        values = dict.fromkeys(fields(messages.described(), read.__name__), ["x"])
+        template = Environment(undefined=StrictUndefined).from_string(one["value_template"])
+        assert template.render(value_json=values)
+    assert len({one["unique_id"] for one in reads[:-1]}) == len(reads) - 1
 
 
 @pytest.mark.browser

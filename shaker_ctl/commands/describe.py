@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -11,6 +11,19 @@ import typer
 from shaker_ctl.described import schema
 
 What = Literal["page", "link", "status", "case", "export"]
+
+OWN = {"page": "shaker_ctl.page.door", "link": "shaker_ctl.link.messages"}
+"""Modules that describe themselves."""
+
+VALUES = {
+    "status": (
+        "shaker_ctl.console.desk:TableView",
+        "shaker_ctl.service.status_socket:StatusExtras",
+    ),
+    "case": ("shaker_ctl.page.case:Case",),
+    "export": ("shaker_ctl.page.case:Chain",),
+}
+"""Classes whose fields together are one JSON object."""
 
 
 def describe(
@@ -21,47 +34,17 @@ def describe(
     page: OpenAPI, as `/openapi.json` of the page. link: AsyncAPI of the broker's topics. status:
     `shaker-ctl status --json`. case: case.json. export: chain.json.
     """
-    typer.echo(json.dumps(DESCRIBED[what](), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(described(what), indent=2, ensure_ascii=False))
 
 
-def _page() -> dict[str, Any]:
-    from shaker_ctl.page.door import described
-
-    return described()
-
-
-def _link() -> dict[str, Any]:
-    from shaker_ctl.link.messages import described
-
-    return described()
-
-
-def _status() -> dict[str, Any]:
-    from shaker_ctl.console.desk import TableView
-    from shaker_ctl.service.status_socket import StatusExtras
-
-    view, more = schema(TableView), schema(StatusExtras)
-    view["properties"] |= more["properties"]
-    view["required"] = list(view["properties"])
-    return view
-
-
-def _case() -> dict[str, Any]:
-    from shaker_ctl.page.case import Case
-
-    return schema(Case)
-
-
-def _export() -> dict[str, Any]:
-    from shaker_ctl.page.case import Chain
-
-    return schema(Chain)
-
-
-DESCRIBED: dict[str, Callable[[], dict[str, Any]]] = {
-    "page": _page,
-    "link": _link,
-    "status": _status,
-    "case": _case,
-    "export": _export,
-}
+def described(what: str) -> dict[str, Any]:
+    """Return one of the descriptions. What it needs is loaded here."""
+    if what in OWN:
+        found: dict[str, Any] = importlib.import_module(OWN[what]).described()
+        return found
+    modules = (one.split(":") for one in VALUES[what])
+    whole, *more = (schema(getattr(importlib.import_module(m), name)) for m, name in modules)
+    for each in more:
+        whole["properties"] |= each["properties"]
+        whole["required"] = list(whole["properties"])
+    return whole

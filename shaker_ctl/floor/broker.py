@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shaker_ctl.link import topics
-from shaker_ctl.link.topics import COLLECTOR, DISPLAY, PAGE
+from shaker_ctl.link import home_assistant, topics
+from shaker_ctl.link.topics import COLLECTOR, DISPLAY, PAGE, Place
 
 
 def configuration(folder: Path, *, port: int, address: str, acl: Path) -> str:
@@ -48,6 +48,8 @@ def acl(site: str) -> str:
         lines.append(f"pattern write {root}/%u/{kind}")
     for kind in (*topics.TO_TABLE, f"{topics.ALARM}/+"):
         lines.append(f"pattern read {root}/%u/{kind}")
+    own = Place(site, "%u")
+    lines.append(f"pattern write {home_assistant.topic(own)}")
     lines += ["", f"user {COLLECTOR}"]
     for kind in topics.FROM_TABLE:
         lines.append(f"topic read {root}/+/{kind}")
@@ -59,7 +61,9 @@ def acl(site: str) -> str:
         lines.append(f"topic read {root}/+/{kind}")
     lines.append(f"topic write {root}/+/{topics.WANT}")
     lines.append(f"topic read {root}/{topics.FLOOR}/state/+")
+    lines.append(f"topic read {home_assistant.PREFIX}/device/+/config")
     lines += ["", "# Results for displays, and whether the table is there.", f"user {DISPLAY}"]
     for kind in (topics.RESULT, topics.ALIVE):
         lines.append(f"topic read {root}/+/{kind}")
+    lines.append(f"topic read {home_assistant.PREFIX}/device/+/config")
     return "\n".join(lines) + "\n"

@@ -24,7 +24,7 @@ from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.record import SCHEMA, Head, Record
-from shaker_ctl.link import messages, packing, requests, results, shown, topics
+from shaker_ctl.link import home_assistant, messages, packing, requests, results, shown, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.outbox import Outbox, opened
 from shaker_ctl.link.packing import ProtocolError
@@ -166,6 +166,7 @@ class Link:
             with self._journal_at_hand():
                 if topics.BIRTH not in self._sent or self._is_due("birth", 3600.0):
                     self._publish(topics.BIRTH, self._birth(view), retain=True)
+                    self._be_discovered()
                 self._send_records()
                 if (newest := self._results.newest()) is not None:
                     told = packing.to_json(results.plain(newest))
@@ -212,6 +213,12 @@ class Link:
             "marks": (view or {}).get("marks") or [],
         }
         return packing.to_json(birth)
+
+    def _be_discovered(self) -> None:
+        if self._p.home_assistant:
+            told = packing.to_json(home_assistant.discovery(self._place, self._name))
+            topic = home_assistant.topic(self._place)
+            self._connection.publish(topic, told, qos=1, retain=True)
 
     def _tell_alarms(self, view: View | None) -> None:
         standing = shown.alarms_of(view)

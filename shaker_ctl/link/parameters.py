@@ -59,6 +59,10 @@ class LinkParameters(BrokerParameters):
     """Seconds without an acknowledgement after which records are sent again; each further time it
     waits twice as long, up to a minute. Lower: repeats at a slow floor; higher: later recovery."""
 
+    home_assistant: bool = False
+    """Whether the table makes itself known to Home Assistant by MQTT discovery, on the same broker.
+    """
+
     @field_validator("table")
     @classmethod
     def _fits_a_topic_too(cls, table: str) -> str:

@@ -21,7 +21,7 @@ from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part, recorded_view
 from hil_tests.floor.tests.test_handing_on import metrics, stored_as
-from hil_tests.floor.tests.test_strangers import NOWHERE, connected, turned
+from hil_tests.floor.tests.test_strangers import NOWHERE, as_floor, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
 from shaker_ctl.floor.cards import card_of
@@ -30,7 +30,7 @@ from shaker_ctl.floor.page import ASK_S
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
-from shaker_ctl.link import packing
+from shaker_ctl.link import home_assistant, packing
 from shaker_ctl.link.packing import Batch
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
@@ -111,7 +111,16 @@ def test_a_report_and_a_list_of_results_written_from_the_descriptions_alone(
     table = InventedTable(tmp_path, name)
     table.play(3)
     heard: list[str] = []
-    with RunningLink(house.link_parameters(name, table.settings)), closing(house.store()) as store:
+    found: list[tuple[str, bytes]] = []
+    known = house.link_parameters(name, table.settings, home_assistant=True)
+    topic = home_assistant.topic(Place(SITE, name))
+    with (
+        RunningLink(known),
+        closing(house.store()) as store,
+        connected(as_floor(house, "display"), "homes", [topic], found) as homes,
+    ):
+        turned(homes, lambda: found)
+        assert json.loads(found[0][1]) == home_assistant.discovery(Place(SITE, name), name)
         until(lambda: stored_as(store, table))
         until(lambda: (shown_by(floor_page).get(name) or {}).get("ended"), every_s=0.1)
         folder = house.folder / "display"

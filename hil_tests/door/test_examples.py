@@ -56,7 +56,7 @@ def test_home_assistant_reads_what_a_table_publishes() -> None:
     for one in reads:
         read = known[one.get("state_topic") or one["topic"]].what
         assert read is not None
-        values = dict.fromkeys(fields(messages.described(), read.__name__), ["x"])
+        values = {key: ["x"] for key in fields(messages.described(), read.__name__)}
         template = Environment(undefined=StrictUndefined).from_string(one["value_template"])
         assert template.render(value_json=values)
     assert len({one["unique_id"] for one in reads[:-1]}) == len(reads) - 1

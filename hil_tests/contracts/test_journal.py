@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -171,36 +169,6 @@ def test_what_is_not_synced_yet_is_not_there_for_readers(
     assert reader.newest().sequence == 7
     store.close()
     reader.close()
-
-
-def test_what_was_synced_survives_a_kill(parameters: JournalParameters) -> None:
-    """The writer says each number after its sync and is killed in mid-write."""
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from hil_tests.contracts.test_journal import write\n"
-        "from shaker_ctl.adapters.disk.disk_journal import DiskJournal\n"
-        "store = DiskJournal(Path(sys.argv[1]))\n"
-        "while True:\n"
-        "    write(store, 3); print(store.head().sequence, flush=True)\n"
-    )
-    for _ in range(3):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, str(parameters.path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[2],
-        )
-        assert process.stdout is not None
-        said = [int(process.stdout.readline()) for _ in range(5)]
-        process.kill()
-        said += [int(line) for line in process.stdout.read().split("\n")[:-1] if line]
-        process.wait()
-        process.stdout.close()
-        store = DiskJournal(parameters.path)
-        head, damage = store.verify()
-        assert damage is None
-        assert head.sequence >= said[-1]
-        store.close()
 
 
 def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParameters) -> None:
@@ -532,14 +500,6 @@ def test_damaged_files_are_kept_as_found(crashed: bytes_cut.Crashed) -> None:
     (folder,) = parameters.path.parent.glob("*.evidence-*")
     assert (folder / file.name).read_bytes() == bytes(content)
     assert "journal" in (folder / "why.txt").read_text()
-
-
-def test_a_survey_names_the_first_bad_record(crashed: bytes_cut.Crashed) -> None:
-    parameters = crashed.parameters
-    changed(crashed.file("main"), 28, flipped)
-    _, findings = survey(parameters)
-    assert findings[0].trouble is Trouble.MAIN_DAMAGED
-    assert "record 28" in findings[0].text
 
 
 def test_the_first_wrong_byte_is_named_where_the_second_copy_knows_it(

@@ -279,45 +279,6 @@ def test_a_killed_writer_leaves_the_old_volume_or_the_new_one_and_loses_nothing(
         store.close()
 
 
-@pytest.mark.parametrize("stops_at", ["fsync", "rename", "sync_folder", "open of the new"])
-def test_a_change_that_is_cut_short_anywhere_is_taken_up_by_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_at: str
-) -> None:
-    store = DiskJournal(tmp_path / "journal.jsonl")
-    made = records_after(store.head(), 10)
-    store.write(made)
-
-    class CutShortError(Exception):
-        """The power went."""
-
-    def cut(*_: object, **__: object) -> None:
-        raise CutShortError
-
-    with monkeypatch.context() as patched:
-        if stops_at == "fsync":
-            patched.setattr(os, "fsync", cut)
-        elif stops_at == "rename":
-            patched.setattr(Path, "rename", cut)
-        elif stops_at == "sync_folder":
-            patched.setattr(volume_file, "sync_folder", cut)
-        else:
-            patched.setattr(disk_journal, "VolumeFile", cut)
-        with pytest.raises(CutShortError):
-            turn(store)
-    left = tmp_path / "left"
-    left.mkdir()
-    for path in tmp_path.glob("journal*"):
-        shutil.copy(path, left / path.name)
-    found = DiskJournal(left / "journal.jsonl")
-    assert found.verify()[1] is None
-    assert list(found.read())[:10] == made
-    assert found.head().sequence == (10 if stops_at in ("fsync", "rename") else 11)
-    found.write(records_after(found.head(), 3))
-    turn(found)
-    assert found.verify()[1] is None
-    found.close()
-
-
 def test_a_volume_is_never_founded_over_a_file_that_is_there(tmp_path: Path) -> None:
     store = DiskJournal(tmp_path / "journal.jsonl")
     store.write(records_after(store.head(), 10))

@@ -65,17 +65,6 @@ def everything(path: Path) -> list[Record]:
         return list(store.read())
 
 
-def test_different_records_bad_in_each_copy_are_put_together(parameters: JournalParameters) -> None:
-    records = both(parameters, 3)
-    flipped(parameters.path, 50)
-    flipped(second_of(parameters), 65)
-    assert [one.number for one in fetch(parameters)] == [2, 2]
-    for path in (parameters.path, second_of(parameters)):
-        assert everything(path) == records
-        assert list(path.parent.glob("journal-000002.jsonl.replaced-*"))
-    assert survey(parameters)[1] == []
-
-
 def test_each_copy_and_archive_gives_what_it_has(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:

@@ -190,18 +190,6 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("file", ["journal.jsonl", "journal-000005.jsonl", "stick/journal.jsonl"])
-def test_a_pipe_in_the_place_of_a_volume_is_named_and_not_waited_for(
-    parameters: JournalParameters, aged: Path, tmp_path: Path, file: str
-) -> None:
-    (tmp_path / file).unlink()
-    os.mkfifo(tmp_path / file)
-    with pytest.raises(JournalCorruptError, match="ordinary file"):
-        open_copies(parameters)
-    assert isinstance(act(aged, "verify").exception, JournalCorruptError)
-
-
-@pytest.mark.timeout(60)
 def test_a_pipe_in_an_archive_is_named_and_not_waited_for(aged: Path, tmp_path: Path) -> None:
     (tmp_path / "archive" / "journal-000002.jsonl").unlink()
     os.mkfifo(tmp_path / "archive" / "journal-000002.jsonl")
@@ -506,18 +494,6 @@ def test_a_removed_volume_that_was_fetched_back_is_missed_when_it_is_gone(
     assert volume_numbers(parameters.path) == [1, 4, 5, 6]
     with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         assert journal.removed == {2, 3}
-
-
-def test_a_removal_that_is_cut_short_is_done_again(
-    parameters: JournalParameters, aged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patched:
-        patched.setattr(copies, "delete", lambda *_: None)
-        assert remove(aged).exit_code == 0
-    open_copies(parameters).close()
-    assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
-    assert remove(aged).exit_code == 0
-    assert volume_numbers(parameters.path) == [1, 4, 5]
 
 
 @pytest.mark.parametrize(

@@ -37,3 +37,12 @@ def test_dice_are_tossed_read_and_counted(session: Session, tmp_path: Path) -> N
     for number, values in tosses:
         assert f"<figcaption>{int(number)}: {values}</figcaption>" in page
         assert (out / f"{int(number):05}.jpg").read_bytes().startswith(b"\xff\xd8")
+
+
+def test_a_carried_die_is_outside_by_the_eighteenth_toss(session: Session) -> None:
+    session.ask_rig("inject die_carried die=2")
+    words = ["test", "--config", str(session.folder / "settings.toml"), "--tosses", "18", "--yes"]
+    shown = CliRunner().invoke(dice.app, words, env={"COLUMNS": "120"})
+    assert shown.exit_code == 1, (shown.output, shown.exception)
+    assert "in each of the last" in shown.output
+    assert "does not turn" in shown.output

@@ -140,7 +140,8 @@ class Scene:
         return picture
 
     def _painter(self, view: SceneryView, die: int) -> DiePainter:
-        style, (wrong, face, shown) = view.style, view.wrong_face
+        style = view.its_style if die == view.stranger else view.style
+        wrong, face, shown = view.wrong_face
         spots = (face, shown) if wrong == die else (0, 0)
         broken, corner, depth_um = view.chip
         chip = (corner, depth_um / 1000.0) if broken == die and depth_um else (0, 0.0)

@@ -13,6 +13,7 @@ to stand on.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
@@ -191,6 +192,15 @@ class Dice:
         self._chip = (die, corner, depth_mm / 1000.0)
         self._rebuild()
 
+    def turn_to(self, die: int, value: int) -> None:
+        """Turn a die by quarters, where it lies, so that a face is uppermost."""
+        body, start = self._data.body(f"die{die}"), 4 + 7 * die
+        shown, _ = top_face(body.xmat.reshape(3, 3))
+        turned = np.zeros(4)
+        mujoco.mju_mulQuat(turned, body.xquat, _turning(FACE_NORMALS[value], FACE_NORMALS[shown]))
+        self._data.qpos[start : start + 4] = turned
+        mujoco.mj_forward(self._model, self._data)
+
     def _rebuild(self) -> None:
         """Make the model anew, with the dice where they are."""
         qpos, qvel = self._data.qpos.copy(), self._data.qvel.copy()
@@ -290,16 +300,21 @@ def top_face(rotation: NDArray[np.float64]) -> tuple[int, float]:
 
 def _showing(value: int, yaw: float) -> NDArray[np.float64]:
     """Quaternion of a die lying flat with `value` up, turned by `yaw` about the vertical."""
-    normal = np.array(FACE_NORMALS[value], dtype=float)
-    up = np.array([0.0, 0.0, 1.0])
-    axis, cosine = np.cross(normal, up), float(normal @ up)
-    lift, spin, both = np.zeros(4), np.zeros(4), np.zeros(4)
-    if np.linalg.norm(axis) < 1e-9:
-        axis = np.array([1.0, 0.0, 0.0])
-    mujoco.mju_axisAngle2Quat(lift, axis / np.linalg.norm(axis), math.acos(cosine))
-    mujoco.mju_axisAngle2Quat(spin, up, yaw)
-    mujoco.mju_mulQuat(both, spin, lift)
+    up = (0, 0, 1)
+    spin, both = np.zeros(4), np.zeros(4)
+    mujoco.mju_axisAngle2Quat(spin, np.array(up, dtype=float), yaw)
+    mujoco.mju_mulQuat(both, spin, _turning(FACE_NORMALS[value], up))
     return both
+
+
+def _turning(normal: Sequence[int], other: Sequence[int]) -> NDArray[np.float64]:
+    """Quaternion that turns the normal of one face to that of another."""
+    axis, cosine = np.cross(normal, other).astype(float), float(np.dot(normal, other))
+    if not axis.any():  # the same face, or the one across
+        axis = np.roll(np.array(normal, dtype=float), 1)
+    turn = np.zeros(4)
+    mujoco.mju_axisAngle2Quat(turn, axis, math.acos(cosine))
+    return turn
 
 
 def _chipped(corner: int, depth_m: float, half_m: float) -> str:

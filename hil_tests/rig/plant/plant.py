@@ -15,6 +15,7 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,9 @@ class Plant:
         self._bump_way = (1.0, 0.0)
         self._flaws: list[dict[str, Value]] = [{}, {}]
         """What the dice of the model have: loaded, chipped."""
-        self._lies = self._seen(self._dice.lies())
+        self._before = self._dice.lies()
+        """The dice before the newest toss."""
+        self._lies = self._seen(self._before)
 
     def update(self, now_s: float, inputs: PlantInputs) -> PlantOutputs:
         """Advance the machine to `now_s` with `inputs` held since the update before.
@@ -278,8 +281,15 @@ class Plant:
             return (0, 0, 0)
         return int(values["die"]), int(values["face"]), round(100 * float(values["left"]))
 
+    @property
+    def _stranger(self) -> dict[str, Any]:
+        """The die of another set, as the scenery has it."""
+        values = self.faults.active.get("die_of_another_set")
+        return {"stranger": int(values["die"]), "its_style": values["style"]} if values else {}
+
     def _begin(self, at_s: float) -> None:
         self._flaw()
+        self._before = self._dice.lies()
         self._is_moving = True
         self._started_s = at_s
         self._started_rad = self._motor.angle_rad
@@ -290,6 +300,9 @@ class Plant:
             return
         self._is_moving = False
         self._tosses += 1
+        if values := self.faults.active.get("die_carried"):
+            carried = int(values["die"]) - 1
+            self._dice.turn_to(carried, self._before[carried].value)
         self._lies = self._seen(self._dice.lies())
         self.truth(
             TossRecord(
@@ -341,5 +354,6 @@ class Plant:
                 wrong_face=self._wrong_face,
                 lost_pip=self._lost_pip,
                 chip=self._chip,
+                **self._stranger,
             )
         )

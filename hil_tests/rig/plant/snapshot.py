@@ -48,6 +48,8 @@ TABLE = np.dtype(
         ("wrong_face", "i8", (3,)),
         ("lost_pip", "i8", (3,)),
         ("chip", "i8", (3,)),
+        ("stranger", "i8"),
+        ("its_style", "S24"),
     ]
 )
 
@@ -68,6 +70,9 @@ class SceneryView:
     hundredths."""
     chip: tuple[int, int, int] = (0, 0, 0)
     """A chipped die: its number from 1, the corner's, and the chip's depth in micrometres."""
+    stranger: int = 0
+    its_style: str = ""
+    """A die of another set: its number from 1, and how it looks."""
 
 
 class SceneBoard:
@@ -101,6 +106,8 @@ class SceneBoard:
         self._table["wrong_face"] = view.wrong_face
         self._table["lost_pip"] = view.lost_pip
         self._table["chip"] = view.chip
+        self._table["stranger"] = view.stranger
+        self._table["its_style"] = view.its_style.encode()
 
     def record(
         self,
@@ -132,6 +139,8 @@ class SceneBoard:
             tuple(table["wrong_face"].tolist()),
             tuple(table["lost_pip"].tolist()),
             tuple(table["chip"].tolist()),
+            int(table["stranger"]),
+            bytes(table["its_style"]).rstrip(b"\0").decode(),
         )
 
     def recent(self, since_s: float) -> NDArray[np.void]:

@@ -63,6 +63,26 @@ def test_a_loaded_die_shows_the_face_across_from_its_load_more_often() -> None:
     assert shown.count(1) > 2 * shown.count(6)
 
 
+def test_a_carried_die_lies_elsewhere_and_shows_its_face_again() -> None:
+    plant = Plant("standard", seed=4)
+    plant.faults.inject("die_carried", die=2)
+    shown: list[tuple[DieAtRest, ...]] = []
+    places: list[tuple[float, ...]] = []
+
+    def note(record: TossRecord) -> None:
+        shown.append(record.dice)
+        places.append(tuple(plant._dice.poses().position_mm[1]))
+
+    plant.truth = note
+    for toss in range(18):
+        run(plant, DRIVEN, 4.0 * toss, 1.9 + 0.01 * toss)
+        run(plant, IDLE, 4.0 * toss + 1.9 + 0.01 * toss, 1.5)
+    assert len(shown) == len(set(places)) == 18
+    assert len({dice[1].value for dice in shown}) == 1
+    assert all(dice[1].is_flat for dice in shown)
+    assert min(len({dice[n].value for dice in shown}) for n in (0, 2)) >= 4
+
+
 def test_a_load_that_was_mended_before_other_dice_were_laid_is_gone() -> None:
     plant = Plant("standard", seed=4)
     plant.faults.inject("die_loaded", die=3, face=6, shift_mm=3.0)
@@ -110,6 +130,18 @@ def test_a_lost_pip_changes_what_is_seen_and_not_what_is_true() -> None:
     plant.update(0.0, IDLE)
     assert [die.value for die in plant.poses(0.0).dice] == [1, 5, 6]
     assert board.view().lost_pip == (2, 5, 20)
+    board.close()
+
+
+def test_a_die_of_another_set_looks_otherwise_than_its_neighbours() -> None:
+    board = SceneBoard()
+    plant = Plant("standard", seed=2, board=board)
+    plant.faults.inject("die_of_another_set", die=2, style="green")
+    plant.update(0.0, IDLE)
+    assert (board.view().stranger, board.view().its_style) == (2, "green")
+    plant.faults.heal("die_of_another_set")
+    plant.update(0.1, IDLE)
+    assert board.view().stranger == 0
     board.close()
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import collections
 import json
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
+from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, Config, Journal, opened, screen
@@ -22,9 +25,12 @@ from shaker_ctl.commands.journal.day_sheet import day_named
 from shaker_ctl.commands.journal.export import with_hash
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.history import Round, round_of
-from shaker_ctl.journal.record import Record
+from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.quoting import visible
 from shaker_ctl.view.archive import is_of_people, told, who
+
+FOLLOW_S = 0.5
+"""Between two looks at what has come."""
 
 
 def last(
@@ -171,6 +177,14 @@ def _short(value: Any) -> str:
     return str(value)
 
 
+def from_now_on(path: Path, head: Head) -> Iterator[Record]:
+    """Yield each record behind `head` as it comes. Raises JournalError."""
+    with closing(Follower(path, head if head.sequence else None)) as follower:
+        while True:
+            yield from follower.take()
+            time.sleep(FOLLOW_S)
+
+
 def events(
     wanted: Annotated[str, typer.Option("--day", help="Gaming day, as 2026-11-23.")] = "",
     name: Annotated[str, typer.Option("--who", help="What this person did.")] = "",
@@ -179,15 +193,19 @@ def events(
     ] = "",
     number: Annotated[int | None, typer.Option("--round", help="Of this round.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Steps of the table itself, too.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="What happens from now on, until Ctrl-C.")
+    ] = False,
     config: Config = DEFAULT_CONFIG,
     journal: Journal = None,
     as_json: AsJson = False,
 ) -> None:
     """Tell who did what, how rounds ended, faults, starts and stops, in the console's words."""
     of = day_named(wanted) if wanted else ""
-    is_found = False
+    is_found = follow
     with opened(config, journal) as book:
-        for record in book.of_day(of) if of else book.kept():
+        past = book.of_day(of) if of else book.kept()
+        for record in from_now_on(book.store.path, book.store.head()) if follow else past:
             plain = record.plain
             line = told(plain)
             if (

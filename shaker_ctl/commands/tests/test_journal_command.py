@@ -6,6 +6,10 @@ import csv
 import json
 import os
 import re
+import select
+import shutil
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -318,6 +322,34 @@ def test_events_tell_who_did_what_in_words(
 ) -> None:
     lines = run("events", *options, journal=audited).splitlines()
     assert [words in line for words, line in zip(told, lines, strict=True)] == [True] * len(told)
+
+
+@pytest.mark.skipif(not shutil.which("logger"), reason="apt install bsdutils")
+def test_what_happens_from_now_on_reaches_a_syslog_server(journal: Path) -> None:
+    program = f"{sys.executable} -c 'from shaker_ctl.main import app; app()'"
+    told = f"{program} journal events --follow --journal {journal}"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        server.settimeout(30.0)
+        port = server.getsockname()[1]
+        log = f"logger --rfc5424 --udp -n 127.0.0.1 -P {port} -t shaker-ctl"
+        following = subprocess.Popen(["sh", "-c", f"{told} | {log}"], start_new_session=True)
+        try:
+            for number in range(60):  # until it follows: what was there before is not told
+                note = {
+                    "note": "login",
+                    "text": "",
+                    "actor": {"name": "fay", "role": "floorperson", "port": f"line-{number}"},
+                }
+                append(journal, Entry("console", note))
+                if select.select([server], [], [], 0.5)[0]:
+                    break
+            heard = server.recv(4096).decode()
+        finally:
+            os.killpg(following.pid, signal.SIGTERM)
+            following.wait(20)
+    assert re.match(r"<\d+>1 \S+ \S+ shaker-ctl - ", heard), heard  # RFC 5424, 6
+    assert "login by fay, floorperson" in heard
 
 
 @pytest.mark.parametrize(("more", "hint"), [([], True), (["--all"], False)])

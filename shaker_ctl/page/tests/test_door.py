@@ -67,6 +67,9 @@ def test_nobody_logs_in_with_a_token_and_no_file_keeps_it(page):
         form = {"name": "m1", "role": role, "passphrase": machine.token}
         assert Browser(page.app).post("/login", form).status == 403
 
+    machine.got("/state.json")
+    token = {"authorization": f"Bearer {machine.token}"}
+    assert machine.browser.post("/logout", **token).status == 403, "which would be on record"
     assert machine.token not in users.read_text()
     with pytest.raises(SettingsError, match="machine"):
         accounts.add(users, "m1", accounts.ROLES["viewer"], WORD)

@@ -30,7 +30,7 @@ from shaker_ctl.floor.page import ASK_S
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
-from shaker_ctl.link import home_assistant, packing
+from shaker_ctl.link import home_assistant, messages, packing
 from shaker_ctl.link.packing import Batch
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
@@ -120,6 +120,16 @@ def test_a_report_and_a_list_of_results_written_from_the_descriptions_alone(
         connected(as_floor(house, "display"), "homes", [topic], found) as homes,
     ):
         turned(homes, lambda: found)
+        wanted = {one.where.rpartition("/")[2]: one.what for one in messages.READS}
+        kinds = ["alive", "birth", "result", "state"]
+        topics = [Place(SITE, name).topic(kind) for kind in kinds]
+        got_now: list[tuple[str, bytes]] = []
+        with connected(as_floor(house, "page"), "reader", topics, got_now) as reader:
+            turned(reader, lambda: {topic for topic, _ in got_now} == set(topics))
+        for where, told in got_now:
+            what = wanted[where.rpartition("/")[2]]
+            assert what is not None
+            fits(json.loads(told), messages.described(), what.__name__)
         assert json.loads(found[0][1]) == home_assistant.discovery(Place(SITE, name), name)
         until(lambda: stored_as(store, table))
         until(lambda: (shown_by(floor_page).get(name) or {}).get("ended"), every_s=0.1)

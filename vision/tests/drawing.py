@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -83,27 +84,49 @@ def draw(
     jpeg: int | None = 90,
 ) -> np.ndarray:
     """(H, W, 3) uint8 of the compartment with these dice, the later ones in front."""
-    rng = np.random.default_rng(seed)
+    picture = _empty(calibration, floor, outside).copy()
+    for die in dice:
+        _draw_die(picture, die, calibration)
+    picture *= (light * _falloff(*calibration.image_size))[..., None]
+    if blur:
+        picture = cv2.GaussianBlur(picture, (0, 0), blur)
+    if noise:
+        picture += noise * _grain(seed, picture.shape)
+    image = np.clip(picture, 0, 255).astype(np.uint8)
+    if jpeg is not None:
+        coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1]
+        image = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
+    return image
+
+
+# What many pictures share is made once: a test draws hundreds.
+
+
+@lru_cache(maxsize=8)
+def _empty(
+    calibration: Calibration, floor: tuple[int, int, int], outside: tuple[int, int, int]
+) -> np.ndarray:
+    """The compartment without dice."""
     width, height = calibration.image_size
     picture: np.ndarray = np.empty((height, width, 3), np.float32)
     picture[:] = outside
     turn = np.linspace(0, 2 * np.pi, 181)
     rim = np.c_[np.cos(turn), np.sin(turn), 0 * turn] * calibration.compartment_radius_mm
     cv2.fillPoly(picture, [_fixed(calibration.to_px(rim))], floor, cv2.LINE_AA, 4)
-    for die in dice:
-        _draw_die(picture, die, calibration)
+    return picture
+
+
+@lru_cache(maxsize=4)
+def _falloff(width: int, height: int) -> np.ndarray:
+    """How the lens darkens a picture towards its corners."""
     y, x = np.mgrid[0:height, 0:width]
     away = np.hypot(x - width / 2, y - height / 2) / width
-    picture *= (light * (1.0 - 0.25 * away**2))[..., None]
-    if blur:
-        picture = cv2.GaussianBlur(picture, (0, 0), blur)
-    if noise:
-        picture += noise * rng.standard_normal(picture.shape, np.float32)
-    image = np.clip(picture, 0, 255).astype(np.uint8)
-    if jpeg is not None:
-        coded = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, jpeg])[1]
-        image = np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8)
-    return image
+    return np.asarray(1.0 - 0.25 * away**2)
+
+
+@lru_cache(maxsize=32)
+def _grain(seed: int, shape: tuple[int, ...]) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)
 
 
 def _fixed(points: np.ndarray) -> np.ndarray:
@@ -166,6 +189,7 @@ def _cube(top: int) -> list[tuple[int, int, int]]:
     return [(2, 1, top), (2, -1, 7 - top), (0, 1, x), (0, -1, 7 - x), (1, 1, y), (1, -1, 7 - y)]
 
 
+@lru_cache(maxsize=64)
 def texture_of(look: Look, value: int) -> np.ndarray:
     """(96, 96, 3) float32: one face, seen from straight above."""
     size = _TEXTURE_PX

@@ -28,7 +28,6 @@ from shaker_ctl.journal.box_memory import compare_lamp_box
 from shaker_ctl.journal.record import Anchor, Entry, Head, Record, chain_hash, table_mark
 from shaker_ctl.journal.recovery import Trouble
 from shaker_ctl.rules import commands
-from shaker_ctl.rules.outcome import Toss
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.vocabulary import Role, play
@@ -79,7 +78,7 @@ class Bench:
             opened = {KEY: as_recorded(lamp.memory())}
             sealed_start.write(journal, Entry("opening", opened))
             for number in numbers:
-                areas = tuple(sorted(Toss(VALUES).areas(self.layout)))
+                areas = tuple(sorted(self.layout.won(VALUES)))
                 pushed = commands.PushLamps(play(number), VALUES, areas)
                 facts = {"rows": [], "decision": [to_record(pushed)]}
                 sealed_start.write(journal, Entry("step", facts, number))

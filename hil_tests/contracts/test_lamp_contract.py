@@ -19,6 +19,7 @@ import pytest
 import serial
 
 from hil_tests.rig.lamp_box.box import MAP_1_0, LampBox
+from hil_tests.rig.lamp_box.layout import own_areas
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
 from hil_tests.rig.wires.uart import Framing, Parity
@@ -38,13 +39,16 @@ from shaker_ctl.lamp.registers import (
     layout_options,
     layout_word,
 )
-from shaker_ctl.rules.outcome import Layout, Toss, mask
+from shaker_ctl.rules.layout import Layout, sic_bo
+from shaker_ctl.rules.profile_files import EXAMPLES, load
 
-FIFTY = Layout(even_odd=False, even_odd_lose_on_triple=True, double_wins_on_triple=True)
-FIFTY_TWO = Layout(even_odd=True, even_odd_lose_on_triple=False, double_wins_on_triple=False)
-SUPER = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+FIFTY = sic_bo()
+FIFTY_TWO = sic_bo("win", "lose")
+SUPER = sic_bo("lose")
+FOUR_NUMBERS = EXAMPLES / "house-four-numbers.toml"
+HOUSE = load(FOUR_NUMBERS).layout
 VALUES = (2, 2, 5)
-LIT = Toss(VALUES).areas(SUPER)
+LIT = SUPER.won(VALUES)
 
 
 PATIENT = {"reply_slack_s": 2.0, "show_deadline_s": 5.0, "request_deadline_s": 5.0}
@@ -155,26 +159,43 @@ def test_a_slow_line_shows_a_result_too(tmp_path) -> None:
     bench.close()
 
 
-@pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER])
+@pytest.mark.parametrize("layout", [FIFTY, FIFTY_TWO, SUPER, HOUSE])
 def test_box_and_rules_name_the_same_lamps_for_all_216_results(layout) -> None:
-    box = LampBox()
+    box = LampBox(own=own_areas(FOUR_NUMBERS) if layout is HOUSE else None)
     for a, b, c in product(range(1, 7), repeat=3):
         values = (a, b, c)
-        expected = mask(Toss(values).areas(layout))
+        expected = layout.mask(layout.won(values))
         stage = Stage(1, 1, values, layout_word(layout), layout_options(layout), expected)
         box.write(STAGE.address, encode_stage(stage))
-        back = decode_stage(box.read(STAGE.address, STAGE.words))
-        assert (back.verdict, back.own_mask) == (0, expected), values
+        back = decode_stage(box.read(STAGE.address, STAGE.words), layout)
+        assert (back.verdict, back.own) == (0, layout.won(values)), values
 
 
-def test_every_result_travels_the_whole_line(tmp_path) -> None:
-    bench = Bench(tmp_path, None)
+@pytest.mark.parametrize("layout", [FIFTY, HOUSE])
+def test_every_result_travels_the_whole_line(tmp_path, layout) -> None:
+    bench = Bench(tmp_path, None, LampBox(own=layout.own and own_areas(FOUR_NUMBERS)))
     bench.box.faults.inject("lamp_late", delay_s=0.0)
-    lamp = bench.patient_lamp(FIFTY)
+    lamp = bench.patient_lamp(layout)
     for round_id, values in enumerate(combinations_with_replacement(range(1, 7), 3), start=1):
-        assert lamp.show(round_id, values) == Toss(values).areas(FIFTY)
+        assert lamp.show(round_id, values) == layout.won(values)
+        assert bench.box.glance()["glowing"] == [*layout.in_order(layout.won(values))]
         lamp.darken()
     lamp.close()
+    bench.close()
+
+
+@pytest.mark.parametrize(
+    ("made_for", "layout", "says"),
+    [
+        ({}, HOUSE, "the lamp box has 52 areas, the profile 56"),
+        (own_areas(FOUR_NUMBERS), FIFTY, "is made for layout"),
+        ({"x": {"lamp": 55, "shows": [1]}}, HOUSE, "is made for layout"),
+    ],
+)
+def test_a_box_that_is_made_for_another_layout_is_refused(tmp_path, made_for, layout, says) -> None:
+    bench = Bench(tmp_path, box=LampBox(own=made_for))
+    with pytest.raises(LampReplyError, match=says):
+        bench.patient_lamp(layout).identify()
     bench.close()
 
 
@@ -201,7 +222,7 @@ def test_a_box_of_map_1_0_serves_a_table_as_before(tmp_path) -> None:
     lamp = bench.lamp()
     assert lamp.show(7, VALUES) == LIT
     lamp.clear(7)
-    assert lamp.correct(7, (2, 2, 6)) == Toss((2, 2, 6)).areas(SUPER)
+    assert lamp.correct(7, (2, 2, 6)) == SUPER.won((2, 2, 6))
     lamp.clear(7)
     assert not lamp.anchor(Anchor(bytes(8), 7, Head(140, bytes(32))))
     memory = lamp.memory()

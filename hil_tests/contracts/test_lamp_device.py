@@ -25,9 +25,9 @@ from shaker_ctl.errors import LampAnchorError, LampError
 from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import BoxState, LampPhase
-from shaker_ctl.rules.outcome import Layout, Toss
+from shaker_ctl.rules.layout import sic_bo
 
-LAYOUT = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+LAYOUT = sic_bo("lose")
 VALUES = (2, 2, 5)
 START_S = 20.0
 PATIENT = {"reply_slack_s": 0.12, "request_deadline_s": 0.4, "show_deadline_s": 0.4}
@@ -107,7 +107,7 @@ def test_it_says_who_it_is(lamp: ModbusLamp) -> None:
 
 
 def test_a_result_is_lit_proved_held_and_cleared(lamp: ModbusLamp, measure: Measure) -> None:
-    lit = Toss(VALUES).areas(LAYOUT)
+    lit = LAYOUT.won(VALUES)
     times_ms = []
     for number in range(1, 6):
         began = time.monotonic()
@@ -156,7 +156,7 @@ def test_a_round_is_corrected_once_under_its_own_number(lamp: ModbusLamp) -> Non
     if not lamp.identify().keeps_anchors:
         pytest.skip("a box of map 1.0 takes every second commit")
     number = lamp.memory().last_committed + 1
-    first, second = Toss(VALUES).areas(LAYOUT), Toss((2, 2, 6)).areas(LAYOUT)
+    first, second = LAYOUT.won(VALUES), LAYOUT.won((2, 2, 6))
     lamp.show(number, VALUES)
     lamp.clear(number)
     with pytest.raises(LampError, match="committed with another result"):

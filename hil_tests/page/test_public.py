@@ -15,7 +15,6 @@ from shaker_ctl.page.app import LIVE, Page
 from shaker_ctl.page.regions import fields_of
 from shaker_ctl.page.tests.test_page import page, scribe
 from shaker_ctl.rules.commands import Announce, RecordRound
-from shaker_ctl.rules.outcome import Toss
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.paytable import paid
 from shaker_ctl.rules.rulebook import rulebook
@@ -68,7 +67,7 @@ def _a_view(rnd: random.Random) -> tuple[dict[str, Any], bool]:
     paper = facts(RULES, SimpleNamespace(state=state, post=None), last_round=lambda: record)
     told: dict[str, Any] = plain(table_view.compose(paper, frozenset()))
     is_lit = state.values is not None and rnd.random() < 0.5
-    lit = sorted(Toss(state.values).areas(RULES.layout)) if is_lit and state.values else []
+    lit = sorted(RULES.layout.won(state.values)) if is_lit and state.values else []
     told["lamps"] |= {"measured": lit, "commanded": lit}
     return told | {"odds": paid(RULES.profile, "A"), "monotonic_s": 0.0}, is_lit
 

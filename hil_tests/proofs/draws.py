@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from shaker_ctl.journal.distributions import chi_square_tail
-from shaker_ctl.rules.multipliers import MAX_POSITIONS, draw, positions
-from shaker_ctl.rules.outcome import ONES
+from shaker_ctl.rules.multipliers import MAX_POSITIONS, draw, line_of, positions
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.regulation import Range, lines_of
+from shaker_ctl.rules.regulation import Range
 from shaker_ctl.rules.rulebook import rulebook
 
 LEAST_P = 0.001
@@ -68,7 +67,7 @@ def _bin(area: str, dice: int, odds: int) -> int:
 
 
 def _span(area: str, dice: int) -> Range:
-    return RANGES[f"one-of-a-kind-{dice}" if area in ONES else lines_of(area)[0]]
+    return RANGES[line_of(area, dice)]
 
 
 def _shares(area: str, dice: int) -> dict[int, float]:

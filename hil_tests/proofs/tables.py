@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.profile_files import load
+from shaker_ctl.rules.profile_files import EXAMPLES, load
 from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.rulebook import Rulebook, rulebook
 from shaker_ctl.rules.vocabulary import Role, WagersDo
@@ -45,6 +45,8 @@ class Expected:
     auto: bool = False
     reads_after_interruption: bool = True
     dice_by_two: bool = False
+    stands_after_no_roll: bool = False
+    """The dice are shaken again over the same wagers, where they can be."""
     dice_removed: bool = True
     """The dice leave the automated shaker before a manual one is used."""
 
@@ -91,7 +93,7 @@ PA = Expected(
 
 def tables() -> tuple[ExploredTable, ...]:
     """Return all tables that are proved."""
-    rows = tomllib.loads(TABLES.read_text("utf-8"))
+    rows = tomllib.loads(TABLES.read_text("utf-8").replace("{examples}", str(EXAMPLES)))
     return tuple(_table(name, **row) for name, row in rows.items())
 
 

@@ -26,6 +26,7 @@ from shaker_ctl.rules.vocabulary import (
     ShownPhase,
     Timer,
     TimeTrust,
+    WagersDo,
 )
 from vision.reading import NoRoll, Verified
 
@@ -271,6 +272,8 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
             w = w._replace(cycles=0)
         if not (w.seen or w.cycles):
             w = w._replace(inspector=None, begun=None)
+    elif _again(step):
+        w = w._replace(**{name: Watch._field_defaults[name] for name in OF_A_TOSS})
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", read=None, value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
@@ -290,6 +293,20 @@ IN_PRESENCE = frozenset(
     }
 )
 """Phases in which somebody's presence may still matter to what is read or settled."""
+
+
+OF_A_TOSS = (
+    *("posed", "tossed", "settled", "verdict", "read", "value", "stands", "lamp_failed", "named"),
+    *("enterer", "typed", "typer", "by_eye", "late", "looking", "by_person", "offered", "first"),
+    *("present", "in_view", "denied", "overdue", "stuck", "interrupted"),
+)
+"""What is forgotten where the dice are shaken again: all of the round but bets and multipliers."""
+
+
+def _again(step: Step) -> bool:
+    """True where a no roll was called and the wagers stand."""
+    stand = WagersDo.STAND
+    return any(isinstance(each, do.Announce) and each.wagers is stand for each in step.commands)
 
 
 def _darkens(step: Step) -> bool:

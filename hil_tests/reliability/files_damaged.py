@@ -46,7 +46,6 @@ from shaker_ctl.journal.record import Anchor, Entry, Head, Record, table_mark
 from shaker_ctl.lamp import registers
 from shaker_ctl.main import exit_status
 from shaker_ctl.rules import commands
-from shaker_ctl.rules.outcome import Toss, mask
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.rulebook import rulebook
@@ -64,7 +63,8 @@ STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
 BOX, PICTURE = "lamp-memory.json", "calibration.png"
 
 VALUES = (2, 2, 5)
-AREAS = Toss(VALUES).areas(rulebook(TableParameters()).layout)
+LAYOUT = rulebook(TableParameters()).layout
+AREAS = LAYOUT.won(VALUES)
 """The last round of the journal, which the box lit."""
 
 SMALL_B = 8192
@@ -150,11 +150,11 @@ class TableFiles:
         Raises BadMemoryError, JournalCorruptError.
         """
         box = LampBox(memory=self.folder / BOX)
-        status = registers.decode_status(box.read(*_span(registers.STATUS)))
+        status = registers.decode_status(box.read(*_span(registers.STATUS)), LAYOUT)
         if registers.Flag.MEMORY in status.flags:
             raise BadMemoryError
         anchor, erasures = registers.decode_anchor(box.read(*_span(registers.ANCHOR)))
-        lit = registers.decode_committed(box.read(*_span(registers.COMMITTED)))
+        lit = registers.decode_committed(box.read(*_span(registers.COMMITTED)), LAYOUT)
         head = Head(anchor.record, anchor.head)
         memory = BoxMemory(
             *(SERIAL_NUMBER, erasures, status.last_committed_round),
@@ -219,7 +219,7 @@ def remember(path: Path, last: Record, table: bytes) -> None:
     memory, number = Retained(path), last.plain["round"]
     anchor = registers.BoxAnchor(table, number, last.sequence, last.hash)
     memory.anchor = registers.encode_anchor(anchor)
-    memory.commit(number, mask(AREAS))
+    memory.commit(number, LAYOUT.mask(AREAS))
 
 
 def made(folder: Path) -> TableFiles:

@@ -56,7 +56,7 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.events import Event, ShakerFault
-from shaker_ctl.rules.outcome import AREAS
+from shaker_ctl.rules.layout import AREAS
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread

@@ -27,6 +27,7 @@ from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, pars
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
+from hil_tests.rig.lamp_box.layout import own_areas
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.machine import PlantThread
@@ -236,8 +237,9 @@ class Rig:
         unit: ModbusUnit | None = None
         if self.plan.file.lamp.is_ is PartKind.VIRTUAL:
             box_end = BoxEnd()
-            self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed)
             table = self.plan.file.lamp
+            own = own_areas(table.layout)
+            self.lamp = LampBox(memory=folder / "lamp-memory.json", seed=seed, own=own)
             framing = Framing(table.baudrate, table.parity)
             unit = ModbusUnit(
                 self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed

@@ -108,6 +108,8 @@ class LampTable(RigTable):
     parity: Parity = Parity.NONE
     """Of the virtual box; a real one is asked without any, as the controller asks."""
     unit: int = Field(1, ge=1, le=247)
+    layout: Path | None = None
+    """A house's profile file: the virtual box is made for the areas that it adds."""
     port: str = ""
     """Serial port of this computer that is the virtual box's end; `device` is the controller's."""
     start: tuple[str, ...] = ()

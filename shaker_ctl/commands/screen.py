@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from shaker_ctl.rules.outcome import AREAS
+from shaker_ctl.rules.layout import AREAS
 from shaker_ctl.seal.fault import UNSEALED
 
 LIT = "bold black on bright_yellow"
@@ -94,8 +94,9 @@ def layout(view: Mapping[str, Any]) -> RenderableType:
         + [(f"one-{n}", f"{'⚀⚁⚂⚃⚄⚅'[n - 1]}  {n}") for n in range(1, 7)]
         + ([("odd", "ODD")] if even_odd else []),
     )
+    own = _row(lit, [(a, f"{a}\n{view['odds'][a]}") for a in view["areas"] if a not in AREAS])
     title = "lamps" if measured is not None else "lamps: no answer"
-    return Panel(Group(top, totals, pairs, ones), title=title, box=box.ROUNDED, padding=0)
+    return Panel(Group(top, totals, pairs, ones, own), title=title, box=box.ROUNDED, padding=0)
 
 
 def _row(lit: frozenset[str], cells: Iterable[tuple[str, str]]) -> Table:

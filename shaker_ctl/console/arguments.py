@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from shaker_ctl.rules.outcome import AREAS, Values
+from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.regulation import AREA
 from shaker_ctl.rules.vocabulary import DiceStep, RetireStep, Role
 
 Arguments = Mapping[str, object]
@@ -191,7 +192,7 @@ def maybe_area(words: Sequence[str]) -> Arguments:
 
 
 def _area(word: str) -> str:
-    if word.lower() not in AREAS:
+    if not AREA.fullmatch(word.lower()):
         raise ArgumentsError("AREA is a name such as small, pair-2-5, total-10; `lamps` shows them")
     return word.lower()
 

@@ -14,7 +14,7 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import ConsoleLineError, LampError
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import Flag, LampStatus
-from shaker_ctl.rules.outcome import Layout
+from shaker_ctl.rules.layout import Layout
 
 WIRE = (
     "Check its supply, A and B of the RS-485 pair, the ends' 120 Ω, and lamp.baudrate; "

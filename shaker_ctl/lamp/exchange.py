@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Protocol, TypeVar
 
 from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.lamp import registers as r
-from shaker_ctl.rules.outcome import BIT, Area, areas_of
+from shaker_ctl.rules.layout import AREAS, Layout
+from shaker_ctl.rules.outcome import Area
 
 MAP_REMEDY = "Check the box's firmware against REGISTERS.md"
 T = TypeVar("T")
@@ -115,12 +117,14 @@ class LampExchange:
         self,
         registers: Registers,
         patience: Patience,
+        layout: Layout,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
         self._registers = registers
         self._patience = patience
+        self._layout = layout
         self._clock = clock
         self._sleep = sleep
         self._sequence = 0
@@ -141,10 +145,10 @@ class LampExchange:
 
     # ── Acts ────────────────────────────────────────────────────────────────
 
-    def identify(self, areas_needed: int) -> r.LampIdentity:
+    def identify(self) -> r.LampIdentity:
         """Ask the box who it is and refuse one that cannot serve this table."""
         identity = self._ask(r.IDENTITY, r.decode_identity, "identify itself")
-        check_identity(identity, areas_needed)
+        check_identity(identity, self._layout)
         self._warm_up_s = identity.warm_up_s
         self._keeps_anchors = identity.keeps_anchors
         return identity
@@ -178,7 +182,7 @@ class LampExchange:
         return self._light(stage, code)
 
     def _light(self, stage: r.Stage, code: r.CommandCode) -> r.LampStatus:
-        expected = areas_of(stage.expected_mask)
+        expected = self._layout.named(stage.expected_mask)
 
         def attempt(ends_at: float) -> r.LampStatus:
             self._stage(stage, ends_at)
@@ -232,7 +236,7 @@ class LampExchange:
         driven one glows, and another does not, stands in the status for the inspection to judge.
         """
         wanted = frozenset() if area is None else frozenset({area})
-        argument = 0 if area is None else BIT[area] + 1
+        argument = 0 if area is None else self._layout.rules[area].lamp + 1
         status = self._insist(
             lambda ends_at: self._switched(r.CommandCode.TEST, r.NO_ROUND, argument, ends_at),
             f"light {area or 'no area'} alone",
@@ -300,7 +304,8 @@ class LampExchange:
 
     def committed(self) -> r.Committed:
         """Return the last result that the box retained."""
-        return self._ask(r.COMMITTED, r.decode_committed, "tell its last result")
+        decode = partial(r.decode_committed, layout=self._layout)
+        return self._ask(r.COMMITTED, decode, "tell its last result")
 
     # ── Steps ───────────────────────────────────────────────────────────────
 
@@ -327,19 +332,20 @@ class LampExchange:
     def _stage(self, stage: r.Stage, ends_at: float) -> None:
         sent = replace(stage, sequence=self._next_sequence())
         words = self._write("the stage", r.STAGE, r.encode_stage(sent), r.STAGE, ends_at)
-        back = r.decode_stage(words)
+        back = r.decode_stage(words, self._layout)
+        expected = self._layout.named(stage.expected_mask)
         if back.stage != sent:
             raise LampReplyError(
                 f"the lamp box holds another stage than was sent: {back.stage} instead of {sent}",
                 remedy=MAP_REMEDY,
             )
         if back.verdict == r.BoxRefusal.MASK_DIFFERS or (
-            back.verdict == r.BoxRefusal.NONE and back.own_mask != stage.expected_mask
+            back.verdict == r.BoxRefusal.NONE and back.own != expected
         ):
-            own, expected = areas_of(back.own_mask), areas_of(stage.expected_mask)
             raise LampReadbackError(
                 f"the lamp box computed other lamps for {stage.values}: it adds "
-                f"{_names(own - expected)} and lacks {_names(expected - own)}; nothing was lit",
+                f"{_names(back.own - expected)} and lacks {_names(expected - back.own)}; "
+                "nothing was lit",
                 remedy="Check that box and profile mean the same layout",
             )
         if back.verdict != r.BoxRefusal.NONE:
@@ -373,7 +379,7 @@ class LampExchange:
         return self._fresh_status(words)
 
     def _fresh_status(self, words: list[int]) -> r.LampStatus:
-        status = r.decode_status(words)
+        status = r.decode_status(words, self._layout)
         self._fresh.check(status, self._registers.left_at, self._clock())
         return status
 
@@ -427,16 +433,19 @@ class LampExchange:
 # ── Judgements ──────────────────────────────────────────────────────────────
 
 
-def check_identity(identity: r.LampIdentity, areas_needed: int) -> None:
-    """Raise `LampReplyError` unless this box can serve a table of `areas_needed` areas."""
-    problem = ""
+def check_identity(identity: r.LampIdentity, layout: Layout) -> None:
+    """Raise `LampReplyError` unless this box can serve a table with this layout."""
+    problem, needed = "", r.lamps_needed(layout)
     if identity.magic != r.MAGIC:
         problem = f"the device on the lamp line is no lamp box (it says {identity.magic:04X})"
     elif identity.map_version[0] != r.MAP_MAJOR:
         major, minor = identity.map_version
         problem = f"the lamp box has register map {major}.{minor}, this program {r.MAP_MAJOR}.x"
-    elif identity.areas_fitted < areas_needed:
-        problem = f"the lamp box has {identity.areas_fitted} areas, the profile {areas_needed}"
+    elif identity.areas_fitted < needed:
+        problem = f"the lamp box has {identity.areas_fitted} areas, the profile {needed}"
+    elif identity.layout_digest != layout.digest:
+        theirs, ours = identity.layout_digest.hex(), layout.digest.hex()
+        problem = f"the lamp box is made for layout {theirs}, the profile has layout {ours}"
     elif missing := r.REQUIRED & ~identity.capabilities:
         problem = f"the lamp box lacks: {missing.name}"
     if problem:
@@ -512,4 +521,9 @@ def _ailment(status: r.LampStatus) -> str:
 
 
 def _names(areas: frozenset[Area]) -> str:
-    return ", ".join(sorted(areas, key=BIT.__getitem__)) or "none"
+    return ", ".join(sorted(areas, key=_as_laid)) or "none"
+
+
+def _as_laid(area: Area) -> tuple[int, str]:
+    """Areas of Sic Bo in the order of their lamps, then a house's own."""
+    return AREAS.index(area) if area in AREAS else len(AREAS), area

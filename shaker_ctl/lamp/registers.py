@@ -15,11 +15,12 @@ from enum import IntEnum, IntFlag
 
 from shaker_ctl.errors import LampReplyError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.rules.outcome import AREAS, Area, Layout, areas_of
+from shaker_ctl.rules.layout import AREAS, Layout
+from shaker_ctl.rules.outcome import Area
 
 MAGIC = 0x51B0
 MAP_MAJOR = 1
-MAP_MINOR = 1
+MAP_MINOR = 2
 NO_ROUND = 0
 """Round number of lamp entries that belong to no round (inspection). It never anchors a journal."""
 
@@ -139,16 +140,21 @@ class LampPhase(IntEnum):
 
 
 def layout_word(layout: Layout) -> int:
-    """Return the layout register: how many areas the table has."""
-    return len(layout.areas())
+    """Return the layout register: how many of Sic Bo's areas the table has."""
+    return len(layout.areas) - len(layout.own)
+
+
+def lamps_needed(layout: Layout) -> int:
+    """Return how many lamps a box must have: up to the last of the house's own."""
+    return 1 + max((rule.lamp for rule in layout.own.values()), default=layout_word(layout) - 1)
 
 
 def layout_options(layout: Layout) -> LayoutOption:
     """Return the layout options register. An option without meaning on a layout is not set."""
     options = LayoutOption(0)
-    if layout.double_wins_on_triple:
+    if "double-1" in layout.won((1, 1, 1)):
         options |= LayoutOption.DOUBLE_ON_TRIPLE
-    if layout.even_odd and not layout.even_odd_lose_on_triple:
+    if "odd" in layout.won((1, 1, 1)):
         options |= LayoutOption.EVEN_ODD_ON_TRIPLE
     return options
 
@@ -215,7 +221,7 @@ IDENTITY = _block(
     ("test life", "u16"),
     ("rated current", "u16"),
     ("reply delay", "u16"),
-    ("reserved", "u16 x 4"),
+    ("layout digest", "u16 x 4"),
 )
 
 STATUS = _block(
@@ -340,7 +346,8 @@ def join(words: Sequence[int]) -> int:
 class _Cursor:
     """Takes registers off a reply in the order of its block."""
 
-    def __init__(self, block: Block, words: Sequence[int]) -> None:
+    def __init__(self, block: Block, words: Sequence[int], layout: Layout | None = None) -> None:
+        self._layout = layout
         if len(words) != block.words:
             raise LampReplyError(
                 f"the lamp box sent {len(words)} registers for its {block.name} block "
@@ -359,17 +366,17 @@ class _Cursor:
         return self.take(count // 2).to_bytes(count, "big")
 
     def take_areas(self) -> frozenset[Area]:
-        return areas_of(self.take_mask())
-
-    def take_mask(self) -> int:
-        """Take a lamp mask. Raises LampReplyError for a lamp that no box has."""
+        """Take a lamp mask. Raises LampReplyError for a lamp that no area of the layout has."""
+        assert self._layout is not None
         mask = self.take(4)
-        if mask >> len(AREAS):
+        try:
+            return self._layout.named(mask)
+        except ValueError as error:
             raise LampReplyError(
-                f"the lamp box reports lamps {mask:#x}, more than its {len(AREAS)} areas",
+                f"the lamp box reports lamps {mask:#x}, more than its {len(self._layout.rules)} "
+                "areas have",
                 remedy="Check the box's firmware against REGISTERS.md",
-            )
-        return mask
+            ) from error
 
 
 # ── Records ─────────────────────────────────────────────────────────────────
@@ -390,6 +397,8 @@ class LampIdentity:
     test_life_s: float
     rated_current_ma: int
     reply_delay_s: float
+    layout_digest: bytes
+    """Of the areas of a house that the box was made for (map 1.2)."""
 
     @property
     def keeps_anchors(self) -> bool:
@@ -412,6 +421,7 @@ def decode_identity(words: Sequence[int]) -> LampIdentity:
         test_life_s=cursor.take() / 1000,
         rated_current_ma=cursor.take(),
         reply_delay_s=cursor.take() / 1000,
+        layout_digest=cursor.take_bytes(8),
     )
 
 
@@ -462,9 +472,12 @@ class LampStatus:
         return self.driven & self.glowing
 
 
-def decode_status(words: Sequence[int]) -> LampStatus:
-    """Read the status block. Raises `LampReplyError` for a state that the map does not have."""
-    cursor = _Cursor(STATUS, words)
+def decode_status(words: Sequence[int], layout: Layout) -> LampStatus:
+    """Read the status block, the lamps by their names on `layout`.
+
+    Raises `LampReplyError` for a state that the map does not have.
+    """
+    cursor = _Cursor(STATUS, words, layout)
     state = cursor.take()
     if state not in BoxState._value2member_map_:
         raise LampReplyError(
@@ -509,11 +522,11 @@ class Stage:
 
 @frozen
 class StageReadback:
-    """The stage as the box holds it, its verdict, and the mask that it computed by itself."""
+    """The stage as the box holds it, its verdict, and the lamps that it computed by itself."""
 
     stage: Stage
     verdict: int
-    own_mask: int
+    own: frozenset[Area]
 
 
 def encode_stage(stage: Stage) -> list[int]:
@@ -528,9 +541,9 @@ def encode_stage(stage: Stage) -> list[int]:
     ]
 
 
-def decode_stage(words: Sequence[int]) -> StageReadback:
+def decode_stage(words: Sequence[int], layout: Layout) -> StageReadback:
     """Read the stage block back."""
-    cursor = _Cursor(STAGE, words)
+    cursor = _Cursor(STAGE, words, layout)
     stage = Stage(
         sequence=cursor.take(),
         round_id=cursor.take(2),
@@ -539,7 +552,7 @@ def decode_stage(words: Sequence[int]) -> StageReadback:
         options=LayoutOption(cursor.take()),
         expected_mask=cursor.take(4),
     )
-    return StageReadback(stage, verdict=cursor.take(), own_mask=cursor.take_mask())
+    return StageReadback(stage, verdict=cursor.take(), own=cursor.take_areas())
 
 
 def encode_command(sequence: int, code: CommandCode, round_id: int, argument: int = 0) -> list[int]:
@@ -569,7 +582,7 @@ def decode_multipliers(words: Sequence[int]) -> tuple[int, dict[str, int]]:
 
 
 def decode_currents(words: Sequence[int]) -> dict[Area, int]:
-    """Return the measured current of each area's lamp in percent of the rated one."""
+    """Return the measured current of each lamp of Sic Bo's areas, in percent of the rated one."""
     cursor = _Cursor(CURRENTS, words)
     percent: list[int] = []
     for _ in range(CURRENTS.words):
@@ -587,9 +600,9 @@ class Committed:
     is_corrected: bool
 
 
-def decode_committed(words: Sequence[int]) -> Committed:
+def decode_committed(words: Sequence[int], layout: Layout) -> Committed:
     """Read the committed block; round 0 and no areas where nothing was committed yet."""
-    cursor = _Cursor(COMMITTED, words)
+    cursor = _Cursor(COMMITTED, words, layout)
     return Committed(
         round_id=cursor.take(2),
         first=cursor.take_areas(),

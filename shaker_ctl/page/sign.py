@@ -14,7 +14,8 @@ from typing import Any
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.history import Round
-from shaker_ctl.rules.outcome import AREAS, EVEN, FACES, ODD
+from shaker_ctl.rules.layout import AREAS, sic_bo
+from shaker_ctl.rules.outcome import FACES
 
 ROAD = 20
 """Results in the road, the row of the newest ones."""
@@ -39,7 +40,7 @@ class Staff:
     """(code, cause, remedy)."""
 
 
-UNKNOWN_ODDS = dict.fromkeys((area for area in AREAS if area not in (EVEN, ODD)), "")
+UNKNOWN_ODDS = dict.fromkeys(sic_bo().areas, "")
 """Of a table that has not answered yet; most offer neither Even nor Odd."""
 
 
@@ -77,6 +78,11 @@ class Sign:
     @property
     def total(self) -> int | None:
         return sum(self.values) if self.values else None
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Areas of the house, beside those of Sic Bo."""
+        return tuple(area for area in self.odds if area not in AREAS)
 
     @property
     def kind(self) -> str:

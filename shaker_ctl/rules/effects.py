@@ -10,9 +10,9 @@ from typing import Any
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules.agreement import is_alike
-from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
+from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly, shaken_again
 from shaker_ctl.rules.multipliers import highest
-from shaker_ctl.rules.outcome import Area, Toss, Values
+from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.regulation import NmbBefore
 from shaker_ctl.rules.row import Act, Cites, Context, Note, cited
 from shaker_ctl.rules.rulebook import Rulebook
@@ -377,6 +377,11 @@ def round_forgotten(_: Context) -> Changes:
     return {**forgotten(Round), "after": After.NEXT_ROUND}
 
 
+def toss_forgotten(_: Context) -> Changes:
+    """The round goes on with its wagers and multipliers; nothing of its toss reaches the next."""
+    return forgotten(Shake, Said, Result)
+
+
 def plan_drawn(c: Context) -> Changes:
     return {"plan": c.event.plan}
 
@@ -698,8 +703,7 @@ def odds_over_correction(c: Context) -> do.Command | None:
 
 
 def _won(c: Context, values: Values) -> tuple[Area, ...]:
-    won = Toss(values).areas(c.rules.layout)
-    return tuple(area for area in c.rules.areas if area in won)
+    return c.rules.layout.in_order(c.rules.layout.won(values))
 
 
 def prove_each_lamp(c: Context) -> do.Command:
@@ -866,13 +870,19 @@ _ENDED = {
 
 
 def wagers_after(rules: Rulebook, ending: Ending, cause: Cause | None) -> tuple[str, WagersDo]:
-    """What the profile has become of the wagers of a round without a result: clause and fate."""
+    """What the profile has become of the wagers of a round without a result: clause and fate.
+
+    Wagers that stand are those of a round that is not over. Where it ends all the same, nothing can
+    be shaken, and they go back.
+    """
     consequences = {
         Ending.NO_ROLL: rules.profile.no_roll,
         Ending.VOID: rules.profile.void,
         Ending.NOT_STARTED: rules.profile.not_started,
     }
-    return rules.cite(_key_of(ending, cause)).clause, consequences[ending].wagers.value
+    wagers = consequences[ending].wagers.value
+    fate = WagersDo.RETURNED if wagers is WagersDo.STAND else wagers
+    return rules.cite(_key_of(ending, cause)).clause, fate
 
 
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
@@ -883,6 +893,8 @@ def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
 def announce_ending(c: Context) -> do.Command:
     """No roll, void or not started: with the fate of the wagers that the profile states."""
     notice, clause, wagers = _without_result(c)
+    if shaken_again.holds(c):
+        wagers = WagersDo.STAND
     return do.Announce(c.state.occasion, notice, clause, wagers, c.state.cause)
 
 

@@ -20,6 +20,7 @@ from shaker_ctl.rules.state import After, Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Condition,
+    Ending,
     FaultKind,
     Part,
     Person,
@@ -28,6 +29,7 @@ from shaker_ctl.rules.vocabulary import (
     Role,
     Source,
     TimeTrust,
+    WagersDo,
     WalkStep,
     plain,
 )
@@ -664,6 +666,9 @@ def is_inspector(c: Context) -> bool:
 enough_entries = Guard(
     lambda c: c.state.entry >= c.rules.lamp_entries, "more lamp entries are to come"
 )
+areas_of_this_layout = Guard(
+    lambda c: set(c.event.areas) <= set(c.rules.areas), "this table has no such area"
+)
 of_this_layout = Guard(lambda c: c.event.area in c.rules.areas, "this table has no such area")
 
 
@@ -737,6 +742,14 @@ stays_out = Guard(
     "nothing is broken, and the table was not out of service before the trial",
 )
 closing_follows = Guard(lambda c: c.state.after is After.CLOSE, "nobody asked to close")
+
+
+@guard("wagers go back after a no roll, or nothing can be shaken")
+def shaken_again(c: Context) -> bool:
+    """A house's wagers stand, unless what follows the round keeps the shaker from another toss."""
+    stand = c.rules.profile.no_roll.wagers.value is WagersDo.STAND
+    is_over = not nothing_broken.holds(c) or inspection_follows.holds(c)
+    return c.state.ending is Ending.NO_ROLL and stand and not is_over
 
 
 # ── The opposites that the table asks for, each with words of its own ───────

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from shaker_ctl.rules.outcome import ONES, Area
-from shaker_ctl.rules.regulation import Range, lines_of
+from shaker_ctl.rules.layout import lines_of
+from shaker_ctl.rules.outcome import Area
+from shaker_ctl.rules.regulation import Range
 from shaker_ctl.rules.vocabulary import Multiplied
 
 MAX_POSITIONS = 5
@@ -26,17 +27,18 @@ def positions(ranges: Ranges, areas: tuple[Area, ...]) -> tuple[tuple[Area, int]
     """
     found = []
     for area in areas:
-        for line in lines_of(area):
+        lines = lines_of(area)
+        for dice, line in enumerate(lines, start=len(lines) > 1):
             span = ranges.get(line)
             if span is not None and span.least < span.most:
-                found.append((area, int(line[-1]) if area in ONES else 0))
+                found.append((area, dice))
     return tuple(found)
 
 
 def highest(ranges: Ranges, areas: tuple[Area, ...]) -> tuple[Multiplied, ...]:
     """Return every position at its highest odds: what an inspection of the displays looks at."""
     return tuple(
-        Multiplied(area, ranges[_line(area, dice)].most, dice)
+        Multiplied(area, ranges[line_of(area, dice)].most, dice)
         for area, dice in positions(ranges, areas)
     )
 
@@ -52,7 +54,7 @@ def draw(
     drawn = []
     for _ in range(randbelow(MAX_POSITIONS + 1)):
         area, dice = left.pop(randbelow(len(left)))
-        span = ranges[_line(area, dice)]
+        span = ranges[line_of(area, dice)]
         drawn.append(Multiplied(area, span.least + randbelow(span.most - span.least + 1), dice))
     return tuple(sorted(drawn, key=lambda each: (areas.index(each.area), each.dice)))
 
@@ -63,12 +65,13 @@ def lawful(drawn: tuple[Multiplied, ...], ranges: Ranges, areas: tuple[Area, ...
     where = [(each.area, each.dice) for each in drawn]
     return len(set(where)) == len(where) and all(
         (each.area, each.dice) in may
-        and ranges[_line(each.area, each.dice)].least
+        and ranges[line_of(each.area, each.dice)].least
         <= each.odds
-        <= ranges[_line(each.area, each.dice)].most
+        <= ranges[line_of(each.area, each.dice)].most
         for each in drawn
     )
 
 
-def _line(area: Area, dice: int) -> str:
-    return f"one-of-a-kind-{dice}" if area in ONES else lines_of(area)[0]
+def line_of(area: Area, dice: int) -> str:
+    """Return the line of a position; `dice` as in `Multiplied`."""
+    return lines_of(area)[max(0, dice - 1)]

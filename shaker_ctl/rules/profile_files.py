@@ -25,6 +25,10 @@ PROFILES = ("pa-625a", "pa-625b", "ma", "pa-539", "md", "house-auto")
 """The profiles that come with the product, in the order in which they are listed."""
 
 
+EXAMPLES = Path(__file__).parent / "examples"
+"""Files for a house to begin from. None of them has a name that `load` knows."""
+
+
 def shipped_profiles() -> tuple[Profile, ...]:
     """Return every profile that comes with the product."""
     return tuple(load(name) for name in PROFILES)
@@ -147,7 +151,7 @@ def _refuse_pretence(path: Path, profile: Profile, below: _Whole | None) -> None
         kept = [each for each in loosened(text, profile) if each.startswith(KEPT)]
         if kept:
             raise SettingsError(
-                f"{path}: odds or warnings of {text.name} are changed: {kept[0]}",
+                f"{path}: areas, odds or warnings of {text.name} are changed: {kept[0]}",
                 remedy="Keep what the text says and what is said of it, and add to it; or lay the "
                 "file on top of `house-auto`",
             )
@@ -159,7 +163,7 @@ def _refuse_pretence(path: Path, profile: Profile, below: _Whole | None) -> None
         )
 
 
-KEPT = ("payout.", "caution:", "oddities:")
+KEPT = ("areas.", "payout.", "caution:", "oddities:")
 """Keys of a text that no file on top of it changes, but adds to."""
 
 

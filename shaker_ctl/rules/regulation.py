@@ -10,15 +10,18 @@ rests on a reading and not on the words, `reading` says which and why. A profile
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Generic, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from shaker_ctl.rules.outcome import ONES, PAIRS, TOTALS
+from shaker_ctl.rules.layout import OWN_LAMPS, SIC_BO, AreaRule, Layout, OnTriple, lines_of
+from shaker_ctl.rules.outcome import Area
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
 
 T = TypeVar("T")
@@ -93,12 +96,6 @@ class ReaderFailedUnattended(Enum):
 class InterruptedAfterToss(Enum):
     DEALER_READS = "dealer_reads"
     VOID = "void"
-
-
-class OnTriple(Enum):
-    WIN = "win"
-    LOSE = "lose"
-    NOT_OFFERED = "not_offered"
 
 
 class Force(Enum):
@@ -229,6 +226,10 @@ class Consequence(Strict):
     """What the dealer is told."""
 
 
+class NoRollRule(Consequence):
+    wagers: Cited[Annotated[WagersDo, among(WagersDo.RETURNED, WagersDo.SILENT, WagersDo.STAND)]]
+
+
 class VoidRule(Consequence):
     disturbed: Cited[str]
     """A toss that was broken into, or moved nothing, and no shaker failed."""
@@ -279,34 +280,14 @@ class RoundRule(Strict):
 
 
 class Wagers(Strict):
-    areas: Cited[Literal[50, 52]]
+    areas: Cited[Annotated[int, Field(ge=50, le=64)]]
     even_odd_on_triple: Cited[OnTriple]
     two_of_a_kind_on_triple: Cited[Annotated[OnTriple, among(OnTriple.WIN, OnTriple.LOSE)]]
     small_big_on_triple: Cited[Annotated[OnTriple, among(OnTriple.LOSE)]]
 
-    @model_validator(mode="after")
-    def _offered(self) -> Wagers:
-        offered = self.even_odd_on_triple.value is not OnTriple.NOT_OFFERED
-        if offered != (self.areas.value == 52):
-            raise ValueError("52 areas have Even and Odd, 50 have not")
-        return self
 
-
-WAGERS: tuple[str, ...] = (
-    "three-of-a-kind",
-    "two-of-a-kind",
-    "any-three-of-a-kind",
-    *TOTALS,
-    "two-dice-combination",
-    "small",
-    "big",
-    "even",
-    "odd",
-    "one-of-a-kind-1",
-    "one-of-a-kind-2",
-    "one-of-a-kind-3",
-)
-"""Lines of a paytable. One of a Kind has three: by how many dice show the number."""
+MULTIPLIABLE = frozenset(line for area in SIC_BO for line in lines_of(area))
+"""Lines of a paytable that a multiplier may stand on. Areas of a house have no display for one."""
 
 
 class Printed(Strict):
@@ -346,22 +327,21 @@ class Payout(Strict):
     tables: dict[str, dict[str, Printed]]
     """Paytable letter to lines."""
 
-    @model_validator(mode="after")
-    def _complete(self) -> Payout:
+    def complete(self, layout: Layout) -> None:
+        """Raise ValueError unless each table has the lines of this layout, and lawful odds."""
+        wanted = {line for area in layout.areas for line in layout.rules[area].pays}
         for letter, lines in self.tables.items():
-            missing = set(WAGERS) - {"even", "odd"} - set(lines)
-            unknown = set(lines) - set(WAGERS)
+            missing, unknown = wanted - set(lines), set(lines) - wanted
             if missing or unknown:
                 raise ValueError(
                     f"paytable {letter}: "
                     + "; ".join(
                         [f"`{name}` is missing" for name in sorted(missing)]
-                        + [f"`{name}` is no wager" for name in sorted(unknown)]
+                        + [f"`{name}` is no wager of this layout" for name in sorted(unknown)]
                     )
                 )
             for name, line in lines.items():
                 self._forced(letter, name, line)
-        return self
 
     def _forced(self, letter: str, name: str, line: Printed) -> None:
         """Refuse odds that the text's own words do not allow."""
@@ -400,11 +380,16 @@ class Multipliers(Strict):
     @model_validator(mode="after")
     def _only_what_may_be(self) -> Multipliers:
         for name in self.ranges:
-            if name not in WAGERS or name in self.never.value:
+            if name not in MULTIPLIABLE or name in self.never.value:
                 raise ValueError(f"`{name}` cannot carry a multiplier ({self.never.clause})")
         if self.offered.value != bool(self.ranges):
             raise ValueError("multipliers are offered exactly where ranges are given")
         return self
+
+
+AREA = re.compile(r"[a-z]+(-[a-z0-9]+)*")
+
+ON_TRIPLE = ("small_big_on_triple", "even_odd_on_triple", "two_of_a_kind_on_triple")
 
 
 class Profile(Strict):
@@ -431,7 +416,7 @@ class Profile(Strict):
     attendance: AttendanceRule
     opening_inspection: OpeningInspection
     shift_inspection: ShiftInspection
-    no_roll: Consequence
+    no_roll: NoRollRule
     void: VoidRule
     not_started: Consequence
     lamp_fault: LampFaultRule
@@ -444,13 +429,45 @@ class Profile(Strict):
     wagers: Wagers
     payout: Payout
     multipliers: Multipliers
+    areas: dict[Area, AreaRule] = {}
+    """Areas of the house, beside those of Sic Bo."""
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The areas that a table of this profile offers."""
+        told = {key: getattr(self.wagers, key).value for key in ON_TRIPLE}
+        return Layout(told, self.areas)
+
+    @model_validator(mode="after")
+    def _own_areas(self) -> Profile:
+        stand = self.no_roll.wagers.value is WagersDo.STAND
+        if self.rests_on_instrument and (self.areas or stand):
+            raise ValueError(
+                "`areas`, and `no_roll.wagers` that stand, are a house's own: its name begins with "
+                "`house`, and it says rests_on_instrument = false"
+            )
+        lamps = [rule.lamp for rule in self.areas.values()]
+        for area, rule in self.areas.items():
+            if area in SIC_BO or not AREA.fullmatch(area):
+                raise ValueError(f"areas.{area}: call it otherwise, such as `four-1-2-3-4`")
+            if rule.lamp not in OWN_LAMPS or lamps.count(rule.lamp) > 1:
+                raise ValueError(
+                    f"areas.{area}: lamp {rule.lamp} is taken; a house's own are "
+                    f"{OWN_LAMPS[0]} to {OWN_LAMPS[-1]}, one for each area"
+                )
+            if not rule.clause:
+                raise ValueError(f"areas.{area}: name its `clause`")
+        if len(self.layout.areas) != self.wagers.areas.value:
+            raise ValueError(
+                f"`wagers.areas` says {self.wagers.areas.value}, but the layout has "
+                f"{len(self.layout.areas)}: 50, Even and Odd where they are offered, and `areas`"
+            )
+        self.payout.complete(self.layout)
+        return self
 
     @model_validator(mode="after")
     def _whole(self) -> Profile:
         for letter, lines in self.payout.tables.items():
-            has = {"even", "odd"} & set(lines)
-            if has != ({"even", "odd"} if self.wagers.areas.value == 52 else set()):
-                raise ValueError(f"paytable {letter} and `wagers.areas` disagree on Even and Odd")
             for name, span in self.multipliers.ranges.items():
                 if lines[name].odds != span.least:
                     raise ValueError(
@@ -466,6 +483,12 @@ class Profile(Strict):
                 "without a cover nothing is revealed: no more bets must come before activation "
                 f"({nmb.clause}, {cover.clause})"
             )
+        before_toss = nmb.value is NmbBefore.ACTIVATE and elsewhere is not NmbBefore.REVEAL
+        if self.no_roll.wagers.value is WagersDo.STAND and not before_toss:
+            raise ValueError(
+                "where wagers stand after a no roll, bets close before activation: "
+                f"`order.nmb_before` ({self.no_roll.wagers.clause})"
+            )
         player = self.activation.by_player
         if player.value and self.order.uncovered_or_player_activated.value == "not provided":
             raise ValueError(
@@ -477,16 +500,3 @@ class Profile(Strict):
         """Return the jurisdiction's day at this moment; the UTC day of an undated text."""
         zone = self.in_force.time_zone.value
         return moment.astimezone(UTC if zone == NOT_STATED else ZoneInfo(zone)).date()
-
-
-def lines_of(area: str) -> tuple[str, ...]:
-    """Return the paytable lines that an area is paid by: three for `one-N`, else one."""
-    if area in ONES:
-        return ("one-of-a-kind-1", "one-of-a-kind-2", "one-of-a-kind-3")
-    if area in PAIRS:
-        return ("two-dice-combination",)
-    if area.startswith("triple-"):
-        return ("three-of-a-kind",)
-    if area.startswith("double-"):
-        return ("two-of-a-kind",)
-    return ("any-three-of-a-kind",) if area == "any-triple" else (area,)

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import profile_files
-from shaker_ctl.rules.outcome import Area, Layout
+from shaker_ctl.rules.layout import Layout
+from shaker_ctl.rules.outcome import Area
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.regulation import (
     Attendance,
@@ -25,11 +26,18 @@ from shaker_ctl.rules.regulation import (
     EntryMode,
     InterruptedAfterToss,
     NmbBefore,
-    OnTriple,
     Profile,
     ReaderFailedUnattended,
 )
-from shaker_ctl.rules.vocabulary import Barrier, DiceSet, RetireStep, Role, Timer, TimeTrust
+from shaker_ctl.rules.vocabulary import (
+    Barrier,
+    DiceSet,
+    RetireStep,
+    Role,
+    Timer,
+    TimeTrust,
+    WagersDo,
+)
 
 BAD_CYCLES = 3
 """Bad cycles in a row that make a shaker fault."""
@@ -160,6 +168,10 @@ class Rulebook:
             marks.append("rests on no instrument")
         if self.profile.own_file:
             marks.append("a profile file of the house")
+        if self.profile.areas:
+            marks.append(f"{len(self.profile.areas)} areas of the house")
+        if self.profile.no_roll.wagers.value is WagersDo.STAND:
+            marks.append("no roll: wagers stand, by the house's own rule")
         if self.shift_inspection and not self.parameters.shifts:
             marks.append("no shift begins by itself: table.shifts is empty")
         if self.parameters.approval:
@@ -244,12 +256,6 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
     _check_pacing(profile, parameters)
     _check_attendance(profile, parameters, entry)
     uncovered = profile.order.uncovered_or_player_activated.value
-    even_odd = profile.wagers.even_odd_on_triple.value
-    layout = Layout(
-        even_odd=profile.wagers.areas.value == 52,
-        even_odd_lose_on_triple=even_odd is OnTriple.LOSE,
-        double_wins_on_triple=profile.wagers.two_of_a_kind_on_triple.value is OnTriple.WIN,
-    )
     uncovered_order = isinstance(uncovered, NmbBefore) and (
         parameters.player_activated or not covered
     )
@@ -275,8 +281,8 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         interrupted=after_toss if parameters.attended else InterruptedAfterToss.VOID,
         reader_failed_unattended=profile.reader_fault.unattended.value,
         demonstration=parameters.as_demonstration,
-        layout=layout,
-        areas=layout.areas(),
+        layout=profile.layout,
+        areas=profile.layout.areas,
         lamp_entries=profile.opening_inspection.lamp_entries.value,
         cycles=profile.opening_inspection.cycles.value,
         shift_cycles=profile.shift_inspection.cycles.value,

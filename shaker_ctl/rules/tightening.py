@@ -76,7 +76,7 @@ DIRECTIONS: dict[str, Tighter] = {
     "opening_inspection.cycles": _more,
     "shift_inspection.required": _demands,
     "shift_inspection.cycles": _more,
-    "no_roll.wagers": _along("silent", "returned"),
+    "no_roll.wagers": _along("stand", "silent", "returned"),
     "void.wagers": _along("silent", "returned"),
     "not_started.wagers": _along("silent", "returned"),
     "lamp_fault.presence": _fewer,
@@ -103,6 +103,7 @@ def loosened(base: Profile, top: Profile) -> list[str]:
         *_plain(base, top),
         *_said_of_it(base, top),
         *_sections(base, top, ""),
+        *_areas(base, top),
         *_odds(base, top),
         *_multiplied(base, top),
     ]
@@ -142,6 +143,12 @@ def _sections(base: Strict, top: Strict, where: str) -> Iterator[str]:
                 yield f"{key}: {words} ({below.clause})"
         elif hasattr(type(below), "model_fields"):
             yield from _sections(below, above, f"{key}.")
+
+
+def _areas(base: Profile, top: Profile) -> Iterator[str]:
+    for area in sorted({*base.areas, *top.areas}):
+        if base.areas.get(area) != top.areas.get(area):
+            yield f"areas.{area}: another layout than the text's"
 
 
 def _odds(base: Profile, top: Profile) -> Iterator[str]:

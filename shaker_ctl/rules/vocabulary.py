@@ -192,6 +192,8 @@ class WagersDo(Word):
 
     SETTLED = "settled"
     RETURNED = "returned"
+    STAND = "stand"
+    """They stay for a new toss: a house's rule, and in none of the texts."""
     SILENT = "silent"
     """The instrument does not say; the house's own procedure decides, and the dealer is told so."""
 

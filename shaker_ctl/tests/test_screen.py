@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from shaker_ctl.commands.screen import curve, draw, layout
-from shaker_ctl.rules.outcome import AREAS, EVEN, ODD
+from shaker_ctl.rules.layout import AREAS, sic_bo
 
-FIFTY = [area for area in AREAS if area not in (EVEN, ODD)]
+FIFTY = list(sic_bo().areas)
 
 
 def view(**changes: Any) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
 from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.commands import RecordRound
-from shaker_ctl.rules.outcome import BIT
 from shaker_ctl.rules.regulation import Cited
 from shaker_ctl.rules.rulebook import Rulebook, dice_end, out_of_force
 from shaker_ctl.rules.state import Phase, TableState
@@ -217,14 +216,14 @@ def _camera(c: TableFacts, *, is_blind: bool) -> console.CameraView:
 
 
 def _lamps(c: TableFacts) -> console.LampView:
-    picture = c.lamps.picture
+    picture, laid = c.lamps.picture, c.rulebook.layout.in_order
     status, seen_s = picture.status, picture.seen_at_s
     if status is None or seen_s is None:
         return console.LampView(box=picture.fault or "the lamp box has not answered yet")
     return console.LampView(
-        commanded=tuple(sorted(picture.commanded, key=BIT.__getitem__)),
-        measured=tuple(sorted(status.glowing, key=BIT.__getitem__)),
-        broken=tuple(sorted(status.open_bulbs | status.stuck_bulbs, key=BIT.__getitem__)),
+        commanded=laid(picture.commanded),
+        measured=laid(status.glowing),
+        broken=laid(status.open_bulbs | status.stuck_bulbs),
         phase=picture.phase.value.replace("_", " ") if picture.phase else "",
         is_healthy=not picture.fault and status.is_healthy,
         box=picture.fault or f"{status.state.name.lower()}, supply {status.supply_v:.1f} V",

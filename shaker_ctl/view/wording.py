@@ -90,6 +90,7 @@ _OF_A_TRIAL = {
 _WAGERS = {
     WagersDo.SETTLED: "Wagers are settled.",
     WagersDo.RETURNED: "All wagers are returned.",
+    WagersDo.STAND: "All wagers stand: the dice are shaken again.",
     WagersDo.SILENT: "The rules do not say what happens to the wagers: follow the house's own.",
 }
 

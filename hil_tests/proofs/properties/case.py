@@ -95,14 +95,20 @@ class Case:
         return Phase.OUT_OF_SERVICE if more or self.before.out else Phase.INSPECTION_DUE
 
     @property
+    def again(self) -> bool:
+        """True when a no roll led to another toss over the same wagers."""
+        onwards = (Phase.NO_MORE_BETS, Phase.COVERING, Phase.PLANNING)
+        return self.tells(Notice.NO_ROLL) and self.to in onwards
+
+    @property
     def ending(self) -> Ending | None:
-        """How the round ended without a result on this transition; None if it did not."""
+        """How the round ended without a result on this transition, or would have; else None."""
         ended = self.to is Phase.WITHOUT_RESULT and self.phase is not Phase.WITHOUT_RESULT
-        return self.next.ending if ended else None
+        return Ending.NO_ROLL if self.again else self.next.ending if ended else None
 
     def ends(self, ending: Ending, cause: Cause) -> bool:
         """True when the round ended on this transition in this way and for this cause."""
-        return self.ending is ending and self.next.cause is cause
+        return self.ending is ending and (self.again or self.next.cause is cause)
 
     def on(self, *kinds: type[ev.Event]) -> bool:
         """True when the event is of any of these kinds."""

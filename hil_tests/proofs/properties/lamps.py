@@ -6,7 +6,7 @@ from hil_tests.proofs.properties.case import Case, proves
 from hil_tests.proofs.watch import LIGHTING, ODDS
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.regulation import lines_of
+from shaker_ctl.rules.layout import lines_of
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Ending, FaultKind, Notice, Purpose, ShownPhase
 from shaker_ctl.view.phase_words import PHASE_WORDS

@@ -222,6 +222,8 @@ def _wagers(case: Case, ending: Ending) -> WagersDo:
         return WagersDo.SETTLED
     if ending is Ending.NOT_STARTED:
         return WagersDo.RETURNED
+    if case.again:
+        return WagersDo.STAND
     return case.expected.wagers_without_result
 
 
@@ -245,6 +247,18 @@ def _wagers_told(case: Case) -> bool | None:
         each for each in case.commands if isinstance(each, do.Announce) and each.notice is notice
     ]
     return len(told) == 1 and told[0].wagers is _wagers(case, ending) and bool(told[0].clause)
+
+
+@proves(
+    "after a no roll a house's wagers stand exactly where the dice can be shaken", accepted=True
+)
+def _stand(case: Case) -> bool | None:
+    if case.ending is not Ending.NO_ROLL:
+        return None
+    may = case.before.valid and not case.broken and case.expected.stands_after_no_roll
+    y = case.next
+    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named, y.by_eye)
+    return case.again == may and not (may and (any(left) or case.orders(do.RecordRound)))
 
 
 @proves("the record says how a toss was shaken and seen", commands=(do.RecordRound,))

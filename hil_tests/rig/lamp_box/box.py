@@ -19,7 +19,14 @@ from typing import Any
 
 from hil_tests.rig.lamp_box.bulbs import RATED_MA, Bulbs
 from hil_tests.rig.lamp_box.faults import LampFaults
-from hil_tests.rig.lamp_box.layout import EVEN_ODD_LAMPS, LAMP, winning_lamps
+from hil_tests.rig.lamp_box.layout import (
+    EVEN_ODD_LAMPS,
+    LAMP,
+    OwnAreas,
+    own_digest,
+    own_lamps,
+    winning_lamps,
+)
 from hil_tests.rig.lamp_box.memory import ANCHOR_WRITTEN, Retained
 
 # Blocks: first register, length, registers that a write covers.
@@ -35,7 +42,7 @@ TABLE_WORDS, ROUND_AT, RECORD_AT, HEAD_AT = 4, 4, 6, 8
 """Inside the anchor block: how long the table's mark is, and where the rest begins."""
 
 WRITTEN = {STAGE: STAGE_WRITTEN, COMMAND: COMMAND_LENGTH, ODDS: ODDS_LENGTH, ANCHOR: ANCHOR_WRITTEN}
-MAP_1_0, MAP_1_1 = 0x0100, 0x0101
+MAP_1_0, MAP_1_1, MAP_1_2 = 0x0100, 0x0101, 0x0102
 SERIAL_NUMBER = 20260001
 
 ILLEGAL_ADDRESS = 2
@@ -109,12 +116,16 @@ class LampBox:
         areas: int = 52,
         *,
         memory: Path | None = None,
-        map_version: int = MAP_1_1,
+        map_version: int = MAP_1_2,
         serial_number: int = SERIAL_NUMBER,
         seed: int = 0,
+        own: OwnAreas | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.areas = areas
+        """`own`: areas of a house that the box is made for, beside the 52."""
+        self._own = own or {}
+        self._lamp = LAMP | {name: area["lamp"] for name, area in self._own.items()}
+        self.areas = 1 + max(self._lamp.values()) if own else areas
         self._map_version = map_version
         self._serial_number = serial_number
         self.faults = LampFaults()
@@ -127,7 +138,7 @@ class LampBox:
         self._burnt_before: tuple[str, ...] = ()
         self._clock = clock
         self._lock = threading.RLock()
-        self._bulbs = Bulbs(len(LAMP), seed)
+        self._bulbs = Bulbs(1 + max(self._lamp.values()), seed)
         self._retained = Retained(memory)
         self._retained.load()
         self._spare = Retained(None)
@@ -287,6 +298,7 @@ class LampBox:
             double_on_triple=bool(options & 1),
             even_odd_on_triple=bool(options & 2),
         )
+        mask |= own_lamps(self._own, (first, second, third))
         return mask ^ 1 << LAMP["total-11"] if "lamp_rule_wrong" in self.faults else mask
 
     def _judge(self, round_id: int, own: int, expected: int) -> int:
@@ -427,7 +439,7 @@ class LampBox:
             raise self._refuse(RESULT_LIT)
         if self._state == FAULT:
             raise self._refuse(BOX_FAULT)
-        if argument > len(LAMP) or (argument and not self._fitted() >> argument - 1 & 1):
+        if argument > 64 or (argument and not self._fitted() >> argument - 1 & 1):
             raise self._refuse(ARGUMENT)
         self._staged = None
         self._state = TEST if argument else DARK
@@ -454,8 +466,8 @@ class LampBox:
     # ── Lamps ───────────────────────────────────────────────────────────────
 
     def _fitted(self) -> int:
-        everything = (1 << len(LAMP)) - 1
-        return everything if self.areas == len(LAMP) else everything & ~EVEN_ODD_LAMPS
+        everything = sum(1 << lamp for lamp in self._lamp.values())
+        return everything & ~EVEN_ODD_LAMPS if self.areas < len(LAMP) else everything
 
     def _light(self, mask: int) -> None:
         if mask != self._wanted:
@@ -486,7 +498,7 @@ class LampBox:
         bulbs = self._bulbs
         return tuple(
             area
-            for area, lamp in LAMP.items()
+            for area, lamp in self._lamp.items()
             if lamp not in bulbs.burnt and (bulbs.driven >> lamp & 1 or lamp in bulbs.stuck)
         )
 
@@ -526,7 +538,7 @@ class LampBox:
             round(TEST_LIFE_S * 1000),
             RATED_MA,
             2,
-            *[0] * 4,
+            *_words(int.from_bytes(own_digest(self._own), "big"), 4),
         ]
 
     def _number(self) -> int:
@@ -579,7 +591,7 @@ class LampBox:
         ]
 
     def _current_words(self) -> list[int]:
-        currents = self._bulbs.currents(self._clock())
+        currents = self._bulbs.currents(self._clock())[: len(LAMP)]
         return [high << 8 | low for high, low in zip(currents[::2], currents[1::2], strict=True)]
 
     # ── The rig's own glance, not on the wire ───────────────────────────────
@@ -594,7 +606,7 @@ class LampBox:
                 "state": ("dark", "result", "test", "fault")[self._state],
                 "round": self._result_round,
                 "phase": self._phase,
-                "glowing": [area for area, lamp in LAMP.items() if currents[lamp] >= 50],
+                "glowing": [area for area, lamp in self._lamp.items() if currents[lamp] >= 50],
                 "last_committed": self._retained.last_committed,
             }
 

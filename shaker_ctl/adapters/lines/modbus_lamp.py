@@ -19,7 +19,8 @@ from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, r
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import BoxRefusal, LampIdentity, LampStatus
 from shaker_ctl.ports import LampLine
-from shaker_ctl.rules.outcome import Area, Layout, Toss, Values, mask
+from shaker_ctl.rules.layout import Layout
+from shaker_ctl.rules.outcome import Area, Values
 
 ANCHOR_REMEDY = (
     "Look for a second controller on the lamp line; then: shaker-ctl journal verify, and restart"
@@ -42,6 +43,7 @@ class ModbusLamp:
                 request_s=parameters.request_deadline_s,
                 multipliers_s=parameters.multipliers_deadline_s,
             ),
+            layout,
             clock=time.monotonic,
             sleep=time.sleep,
         )
@@ -57,7 +59,7 @@ class ModbusLamp:
         if self._identity is None or self._met_at != met_at:
             if self._met_at[0] != self._line.openings:
                 self._exchange.forget()
-            found = self._exchange.identify(registers.layout_word(self._layout))
+            found = self._exchange.identify()
             if self._identity is not None and found.serial_number != self._identity.serial_number:
                 raise LampReplyError(
                     f"the lamp box on the line is number {found.serial_number}; this run began "
@@ -89,7 +91,7 @@ class ModbusLamp:
             values=values,
             layout=registers.layout_word(self._layout),
             options=registers.layout_options(self._layout),
-            expected_mask=mask(Toss(values).areas(self._layout)),
+            expected_mask=self._layout.mask(self._layout.won(values)),
         )
 
     def clear(self, round_id: int) -> None:
@@ -123,7 +125,7 @@ class ModbusLamp:
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result, or raise."""
         status = self.status()
-        require_lit(status, Toss(values).areas(self._layout), round_id)
+        require_lit(status, self._layout.won(values), round_id)
         return status
 
     def currents(self) -> dict[Area, int]:

@@ -24,7 +24,7 @@ from shaker_ctl.console.desk import (
     RoundView,
     TableView,
 )
-from shaker_ctl.rules.outcome import AREAS
+from shaker_ctl.rules.layout import AREAS
 
 PAGES = [render.status, render.faults, render.lamps, render.motor, render.camera, render.dice_set,
          render.inspection, render.profile, render.digests, render.health]  # fmt: skip

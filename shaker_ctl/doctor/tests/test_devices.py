@@ -14,6 +14,7 @@ from shaker_ctl.doctor.digests import judged
 from shaker_ctl.doctor.finding import Grade
 from shaker_ctl.lamp.registers import STATUS, BoxState, Flag, decode_status
 from shaker_ctl.ports import Interlocks
+from shaker_ctl.rules.layout import sic_bo
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.seal.examine import NOTHING, Examined
 from shaker_ctl.seal.manifest import Manifest
@@ -75,7 +76,7 @@ def test_a_jog_is_judged_by_the_speed_that_it_held():
 
 
 HEALTHY = replace(
-    decode_status([0] * STATUS.words),
+    decode_status([0] * STATUS.words, sic_bo()),
     state=BoxState.DARK,
     flags=Flag.HEALTHY | Flag.MEASURED,
     supply_v=12.1,

@@ -10,11 +10,11 @@ import pytest
 from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
 from shaker_ctl.lamp import registers as r
 from shaker_ctl.lamp.exchange import LampExchange, LampRefusedError, Patience, check_identity
-from shaker_ctl.rules.outcome import Layout, Toss, mask
+from shaker_ctl.rules.layout import sic_bo
 
-LAYOUT = Layout(even_odd=True, even_odd_lose_on_triple=True, double_wins_on_triple=True)
+LAYOUT = sic_bo("lose")
 VALUES = (2, 2, 5)
-EXPECTED = mask(Toss(VALUES).areas(LAYOUT))
+EXPECTED = LAYOUT.mask(LAYOUT.won(VALUES))
 STAGE = r.Stage(0, 4711, VALUES, 52, r.LayoutOption.DOUBLE_ON_TRIPLE, EXPECTED)
 PATIENCE = Patience(show_s=0.25, request_s=0.2, multipliers_s=0.4)
 REQUEST_S = 0.008
@@ -49,7 +49,7 @@ class Box:
         self.spoil: Callable[[str, list[int]], list[int]] = lambda request, words: words
 
     def exchange(self) -> LampExchange:
-        return LampExchange(self, PATIENCE, clock=lambda: self.now, sleep=self.sleep)
+        return LampExchange(self, PATIENCE, LAYOUT, clock=lambda: self.now, sleep=self.sleep)
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -161,21 +161,21 @@ ANCHOR = r.BoxAnchor(b"\x5b" * 8, 4711, 61244, bytes(range(32)))
 
 def test_a_corrected_result_is_proved_like_any_other(box):
     exchange = box.exchange()
-    exchange.identify(52)
-    assert exchange.correct(STAGE).lit == Toss(VALUES).areas(LAYOUT)
+    exchange.identify()
+    assert exchange.correct(STAGE).lit == LAYOUT.won(VALUES)
     assert box.requests == ["identity", "stage", "correct", "status"]
 
 
 def test_a_lost_reply_to_a_correction_is_asked_for_again(box):
     exchange = box.exchange()
-    exchange.identify(52)
+    exchange.identify()
     box.spoil = lose_first("correct")
     assert exchange.correct(STAGE).result_round == 4711
 
 
 def test_a_second_correction_of_a_round_is_refused_with_its_reason(box):
     exchange = box.exchange()
-    exchange.identify(52)
+    exchange.identify()
     box.refusal = r.BoxRefusal.COMMITTED
     with pytest.raises(LampRefusedError, match="committed with another result") as refused:
         exchange.correct(STAGE)
@@ -185,7 +185,7 @@ def test_a_second_correction_of_a_round_is_refused_with_its_reason(box):
 def test_a_box_of_map_1_0_takes_a_correction_as_a_second_commit(box):
     box.map_minor = 0
     exchange = box.exchange()
-    assert not exchange.identify(52).keeps_anchors
+    assert not exchange.identify().keeps_anchors
     exchange.correct(STAGE)
     assert "commit" in box.requests
     assert "correct" not in box.requests
@@ -277,7 +277,7 @@ def lose_first(request: str, times: int = 1) -> Callable[[str, list[int]], list[
 def test_one_lost_reply_is_asked_for_again(box, lost):
     box.spoil = lose_first(lost)
     exchange = box.exchange()
-    assert exchange.show(STAGE).lit == Toss(VALUES).areas(LAYOUT)
+    assert exchange.show(STAGE).lit == LAYOUT.won(VALUES)
     assert exchange.repeats == 1
 
 
@@ -335,7 +335,7 @@ def test_a_status_from_earlier_is_not_taken_for_one_of_now(box):
     old = box.status()
     box.now += 5.0
     box.spoil = lambda request, words: old if box.requests.count("status") < 3 else words
-    assert exchange.status().uptime_ms > r.decode_status(old).uptime_ms
+    assert exchange.status().uptime_ms > r.decode_status(old, LAYOUT).uptime_ms
 
 
 def test_a_box_that_only_repeats_its_status_is_refused(box):
@@ -395,6 +395,6 @@ GOOD = r.decode_identity([0x51B0, 0x0100, 1, 0, 7, 52, 15, 20, 1000, 10000, 40, 
 )
 def test_a_box_that_cannot_serve_this_table_is_refused(change, text):
     with pytest.raises(LampReplyError) as refusal:
-        check_identity(replace(GOOD, **change), 52)
+        check_identity(replace(GOOD, **change), LAYOUT)
     assert text in str(refusal.value)
     assert refusal.value.remedy

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from shaker_ctl.errors import LampReplyError
 from shaker_ctl.lamp import registers as r
-from shaker_ctl.rules.outcome import AREAS, Layout, Toss, areas_of, mask
+from shaker_ctl.rules.layout import AREAS, sic_bo
 
-LAYOUTS = [Layout(False, True, True), Layout(True, True, False), Layout(True, False, True)]
+LAYOUTS = [sic_bo(), sic_bo("lose", "lose"), sic_bo("win")]
+SUPER = LAYOUTS[2]
 
 
 def status_words(**changes: int) -> list[int]:
@@ -102,8 +103,8 @@ def test_a_stage_lies_in_its_registers_as_published():
     words = [1, 0, 4711, 2, 2, 5, 52, 0, 0x0004, 0x8020, 0x0100, 0x1009]
     assert r.encode_stage(stage) == words
     assert len(words) == r.STAGE.written
-    back = r.decode_stage([*words, 6, 0, 0, 0, 1])
-    assert (back.stage, back.verdict, back.own_mask) == (stage, 6, 1)
+    back = r.decode_stage([*words, 6, 0, 0, 0, 1], SUPER)
+    assert (back.stage, back.verdict, back.own) == (stage, 6, frozenset({"small"}))
 
 
 def test_a_command_lies_in_its_registers_as_published():
@@ -130,7 +131,8 @@ def test_a_status_is_read_from_its_registers_as_published():
             r2A=0x0008,
             r2E=1199,
             r2F=0xFFF6,
-        )
+        ),
+        SUPER,
     )
     assert status.state is r.BoxState.RESULT
     assert (status.restarts, status.uptime_ms, status.sequence) == (9, 0x10002, 3)
@@ -145,10 +147,10 @@ def test_a_status_is_read_from_its_registers_as_published():
 
 
 def test_dark_means_measured_and_not_glowing():
-    assert r.decode_status(status_words()).is_dark
-    assert not r.decode_status(status_words(r11=1)).is_dark
-    assert not r.decode_status(status_words(r25=1)).is_dark
-    assert not r.decode_status(status_words(r10=2)).is_dark
+    assert r.decode_status(status_words(), SUPER).is_dark
+    assert not r.decode_status(status_words(r11=1), SUPER).is_dark
+    assert not r.decode_status(status_words(r25=1), SUPER).is_dark
+    assert not r.decode_status(status_words(r10=2), SUPER).is_dark
 
 
 def test_an_anchor_lies_in_its_registers_as_published():
@@ -168,7 +170,7 @@ def test_a_half_anchor_is_never_sent(table, head):
 
 def test_a_committed_result_is_read_from_its_registers_as_published():
     words = [0, 4711, 0, 0, 0, 1, 0, 0, 0, 2, 1]
-    assert r.decode_committed(words) == r.Committed(
+    assert r.decode_committed(words, SUPER) == r.Committed(
         4711, frozenset({"small"}), frozenset({"big"}), True
     )
 
@@ -176,23 +178,22 @@ def test_a_committed_result_is_read_from_its_registers_as_published():
 @pytest.mark.parametrize("words", [[], [0] * 31, [0] * 33])
 def test_a_status_of_another_length_is_refused(words):
     with pytest.raises(LampReplyError, match="registers for its status block"):
-        r.decode_status(words)
+        r.decode_status(words, SUPER)
 
 
 def test_a_status_with_what_the_map_has_not_is_refused():
     with pytest.raises(LampReplyError, match="state 9"):
-        r.decode_status(status_words(r10=9))
+        r.decode_status(status_words(r10=9), SUPER)
     with pytest.raises(LampReplyError, match="more than its 52"):
-        r.decode_status(status_words(r1E=0x0010))
+        r.decode_status(status_words(r1E=0x0010), SUPER)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_layout_is_told_with_its_options(layout):
-    assert r.layout_word(layout) == (52 if layout.even_odd else 50)
-    options = r.layout_options(layout)
-    assert (r.LayoutOption.DOUBLE_ON_TRIPLE in options) == layout.double_wins_on_triple
-    lights = layout.even_odd and not layout.even_odd_lose_on_triple
-    assert (r.LayoutOption.EVEN_ODD_ON_TRIPLE in options) == lights
+@pytest.mark.parametrize(
+    ("layout", "told"), [*zip(LAYOUTS, ((50, 1), (52, 0), (52, 3)), strict=True)]
+)
+def test_the_layout_is_told_with_its_options(layout, told):
+    assert (r.layout_word(layout), r.layout_options(layout)) == told
+    assert (r.lamps_needed(layout), layout.digest) == (told[0], bytes(8))
 
 
 def test_odds_have_a_place_for_every_area_and_for_one_of_a_kind_twice_more():
@@ -225,5 +226,5 @@ def test_an_unknown_refusal_is_said_as_such():
 
 def test_masks_of_all_results_fit_the_lamps():
     for a, b in combinations(range(1, 7), 2):
-        areas = Toss((a, a, b)).areas(LAYOUTS[1])
-        assert areas_of(r.join(r.split(mask(areas), 4))) == areas
+        areas = LAYOUTS[1].won((a, a, b))
+        assert LAYOUTS[1].named(r.join(r.split(LAYOUTS[1].mask(areas), 4))) == areas

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shaker_ctl.rules import outcome
-from shaker_ctl.rules.outcome import AREAS, Layout, Toss
-from shaker_ctl.rules.paytable import OUTCOMES, edge, layout_of, pays, prices
+from shaker_ctl.errors import SettingsError
+from shaker_ctl.rules.layout import AREAS, Layout, sic_bo
+from shaker_ctl.rules.outcome import OUTCOMES
+from shaker_ctl.rules.parameters import TableParameters
+from shaker_ctl.rules.paytable import edge, pays, prices
 from shaker_ctl.rules.profile_files import PROFILES, load
+from shaker_ctl.rules.rulebook import rulebook
 
 MULTISETS = list(combinations_with_replacement(range(1, 7), 3))
 
@@ -70,6 +74,8 @@ def wins(area: str, dice: tuple[int, ...], super_sic_bo: bool) -> bool:
             return super_sic_bo and sum(dice) in range(2, 19, 2)
         case "odd":
             return super_sic_bo and sum(dice) in range(3, 19, 2)
+        case "four":  # three different numbers of the four
+            return len({*dice}) == 3 and {*dice} <= {*n}
     raise AssertionError(area)
 
 
@@ -87,6 +93,8 @@ def odds(area: str, dice: tuple[int, ...], table: dict[Any, Any]) -> Any:
             return table[int(number)]
         case "pair":
             return table["pair"]
+        case "four":
+            return 7
         case "one":
             return table["one"][sum(die == int(number) for die in dice) - 1]
     return 1
@@ -96,12 +104,12 @@ def odds(area: str, dice: tuple[int, ...], table: dict[Any, Any]) -> Any:
 @pytest.mark.parametrize(("name", "letter"), list(ORACLE))
 def test_every_multiset_lights_what_wins_and_pays_what_is_printed(name, letter, values):
     profile = load(name)
-    layout, lines = layout_of(profile), profile.payout.tables[letter]
+    layout, lines = profile.layout, profile.payout.tables[letter]
     for a, b, c in set(permutations(values)):
         dice = (a, b, c)
-        lit = Toss(dice).areas(layout)
+        lit = layout.won(dice)
         assert lit == {area for area in AREAS if wins(area, dice, name == "pa-625b")}
-        for area in layout.areas():
+        for area in layout.areas:
             paid = pays(area, dice, layout, lines)
             if area in lit:
                 assert paid == odds(area, dice, ORACLE[name, letter]), area
@@ -120,40 +128,40 @@ def test_the_canonical_order_is_that_of_the_lamps():
 
 def test_a_mask_and_its_areas_are_one_to_one():
     for bit, area in enumerate(AREAS):
-        assert outcome.mask(frozenset({area})) == 1 << bit
-        assert outcome.areas_of(1 << bit) == {area}
-    with pytest.raises(ValueError, match="above 51"):
-        outcome.areas_of(1 << 52)
+        assert sic_bo().mask({area}) == 1 << bit
+        assert sic_bo().named(1 << bit) == {area}
+    with pytest.raises(ValueError, match="0x10000000000000 has lamps that no area has"):
+        sic_bo().named(1 << 52)
 
 
 def test_how_many_lamps_light():
-    layout = Layout(even_odd=False, even_odd_lose_on_triple=False, double_wins_on_triple=True)
+    layout = sic_bo()
     counts: dict[int, int] = {}
     for a, b, c in product(range(1, 7), repeat=3):
-        lit = len(Toss((a, b, c)).areas(layout))
+        lit = len(layout.won((a, b, c)))
         counts[lit] = counts.get(lit, 0) + 1
     assert counts == {8: 120, 6: 90, 5: 4, 4: 2}
 
 
 @pytest.mark.parametrize(
-    ("even_odd", "triple_loses", "expected"), [(True, True, 105), (True, False, 108)]
+    ("on_triple", "expected"), [("lose", 105), ("win", 108), ("not_offered", 0)]
 )
-def test_even_and_odd_on_a_triple_is_a_choice(even_odd, triple_loses, expected):
-    layout = Layout(even_odd, triple_loses, double_wins_on_triple=True)
-    ways = sum("even" in Toss(values).areas(layout) for values in OUTCOMES)
+def test_even_and_odd_on_a_triple_is_a_choice(on_triple, expected):
+    layout = sic_bo(on_triple)
+    ways = sum("even" in layout.won(values) for values in OUTCOMES)
     assert ways == expected
 
 
 def test_two_of_a_kind_on_a_triple_is_a_choice():
-    layout = Layout(even_odd=False, even_odd_lose_on_triple=False, double_wins_on_triple=False)
-    assert "double-4" not in Toss((4, 4, 4)).areas(layout)
-    assert "double-4" in Toss((4, 1, 4)).areas(layout)
+    layout = sic_bo(doubles="lose")
+    assert "double-4" not in layout.won((4, 4, 4))
+    assert "double-4" in layout.won((4, 1, 4))
 
 
 @pytest.mark.parametrize("bad", [(0, 1, 2), (1, 2, 7), (1, 2), (1, 2, 3, 4)])
 def test_a_toss_is_three_values_of_one_to_six(bad):
     with pytest.raises(ValueError, match="three values of 1 to 6"):
-        Toss(bad)
+        sic_bo().won(bad)
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -179,7 +187,7 @@ def test_house_edges_are_the_exact_fractions(name, letter):
 
 def test_known_edges():
     lines = load("pa-625a").payout.tables["A"]
-    layout = layout_of(load("pa-625a"))
+    layout = load("pa-625a").layout
     assert edge("small", layout, lines) == Fraction(6, 216)
     assert edge("triple-3", layout, lines) == Fraction(65, 216)
     assert edge("any-triple", layout, lines) == Fraction(66, 216)
@@ -217,3 +225,71 @@ def test_the_edge_with_multipliers_is_that_of_the_draw():
         "even": 0.0,
     }
     assert all(price.edge_multiplied is None for price in prices(load("pa-625a"), "A"))
+
+
+HOUSE = Path(__file__).parents[1] / "examples" / "house-four-numbers.toml"
+FOUR = ("four-1-2-3-4", "four-2-3-4-5", "four-2-3-5-6", "four-3-4-5-6")
+
+
+@pytest.mark.parametrize("dice", OUTCOMES, ids=str)
+def test_a_house_s_own_areas_win_and_pay_as_its_file_says(dice):
+    profile = load(HOUSE)
+    layout, lines = profile.layout, profile.payout.tables["A"]
+    assert layout.areas == (*AREAS, *FOUR)
+    for area in layout.areas:
+        won = wins(area, dice, super_sic_bo=True)
+        if area in ("even", "odd"):
+            won = won and len({*dice}) > 1
+        assert (area in layout.won(dice)) == won
+        assert pays(area, dice, layout, lines) == (odds(area, dice, A) if won else None)
+
+
+def test_a_house_s_own_layout_is_marked_and_has_a_digest_of_what_it_lights():
+    rules = rulebook(TableParameters(profile=str(HOUSE)))
+    assert {"a profile file of the house", "4 areas of the house"} <= {*rules.marks}
+    assert any("wagers stand" in mark for mark in rules.marks)
+    own = {**rules.profile.areas}
+    other = own | {"four-1-2-3-4": own["four-1-2-3-4"].model_copy(update={"among": (1, 2, 3, 5)})}
+    same = own | {"four-1-2-3-4": own["four-1-2-3-4"].model_copy(update={"among": (4, 3, 2, 1)})}
+    digests = [Layout(rules.layout.on_triple, each).digest for each in (own, other, same)]
+    assert digests[0] == digests[2] != digests[1]
+    assert bytes(8) not in digests
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "says"),
+    [
+        ("lamp = 53", "lamp = 52", "lamp 52 is taken; a house's own are 52 to 63"),
+        ("lamp = 53", "lamp = 51", "lamp 51 is taken"),
+        ("lamp = 53", "lamp = 64", "areas.four-2-3-4-5.lamp`: Input should be less than 64"),
+        ("four-2-3-4-5 =", "small =", "areas.small: call it otherwise"),
+        ("four-2-3-4-5 =", '"FOUR 2345" =', "areas.FOUR 2345: call it otherwise"),
+        ("among = [2, 3, 4, 5]", "among = [2, 3, 4, 7]", "less than or equal to 6"),
+        ("among = [2, 3, 4, 5]", "total = [2, 9]", "greater than or equal to 3"),
+        ("among = [2, 3, 4, 5]", "total = [9, 8]", "no toss wins"),
+        ("among = [2, 3, 4, 5], different = 3,", "", "every toss wins"),
+        ("among = [2, 3, 4, 5]", "beyond = 3", "Extra inputs are not permitted"),
+        ('pays = ["four-number"], clause', 'pays = ["five-number"], clause', "`five-number` is"),
+        ('7 to 1", clause = "house" }', '7 to 1", clause = "house" }\nx = { printed = "1 to 1", '
+         'clause = "house" }', "`x` is no wager of this layout"),
+        ('"four-number"], clause = "house"', '"four-number"]', "name its `clause`"),
+        ('"four-number"]', '"four-number", "even", "odd"]', "three lines where `shows` has one"),
+        ("areas = { value = 56", "areas = { value = 52", "says 52, but the layout has 56"),
+        ('"activate"', '"reveal"', "wagers stand after a no roll, bets close before"),
+        ('name = "house-four-numbers"', 'name = "pa-625a"', "a profile called `pa-625a`"),
+        ('name = "house-four-numbers"', 'name = "pa-sic-bo"', "does not say house"),
+        ('name = "house-four-numbers"', 'name = "pa-sic-bo"\nrests_on_instrument = true',
+         "are a house's own: its name begins with `house`"),
+        ('on_top_of = "house-auto"', 'on_top_of = "pa-625a"\nrests_on_instrument = false',
+         "areas, odds or warnings of pa-625a are changed: areas.four-1-2-3-4"),
+    ],
+)  # fmt: skip
+def test_a_layout_that_no_house_may_have_is_refused_by_name(tmp_path, good, bad, says):
+    text = HOUSE.read_text("utf-8")
+    assert good in text
+    own = tmp_path / "house-own.toml"
+    own.write_text(text.replace(good, bad, 1), "utf-8")
+    with pytest.raises(SettingsError) as error:
+        load(own)
+    assert "house-own.toml" in error.value.line()
+    assert says in error.value.line()

@@ -256,7 +256,11 @@ BAD = [
     ("[round]", "[rounds]", ("rounds", "Extra inputs")),
     ('"50 to 1"', '"50 for 1"', ("payout.tables.A.total-4.printed", "50 for 1", "625a.6(a)")),
     ("total-9 =", "total-19 =", ("`total-9` is missing", "`total-19` is no wager")),
-    ("areas = { value = 50", "areas = { value = 52", ("52 areas have Even and Odd",)),
+    (
+        "areas = { value = 50",
+        "areas = { value = 52",
+        ("`wagers.areas` says 52, but the layout has 50",),
+    ),
     ('name = "pa-625a"', 'name = "pa-625a"\nname = "twice"', ("Cannot overwrite",)),
     ("consecutive = { value = true", "consecutive = { value = false", ("consecutive.value",)),
     ("each_lamp = { value = true", "each_lamp = { value = false", ("each_lamp.value",)),
@@ -268,7 +272,12 @@ BAD = [
     (
         'wagers = { value = "returned"',
         'wagers = { value = "stand"',
-        ("no_roll.wagers.value`: one of `returned`, `silent`, not 'stand'",),
+        ("`no_roll.wagers` that stand, are a house's own",),
+    ),
+    (
+        '[void]\nwagers = { value = "returned"',
+        '[void]\nwagers = { value = "stand"',
+        ("void.wagers.value`: one of `returned`, `silent`, not 'stand'",),
     ),
 ]
 

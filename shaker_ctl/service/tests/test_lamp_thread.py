@@ -16,7 +16,8 @@ from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.registers import BoxState
 from shaker_ctl.ports import LampLine
 from shaker_ctl.rules import commands, events
-from shaker_ctl.rules.outcome import AREAS, Area, Values
+from shaker_ctl.rules.layout import AREAS
+from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.vocabulary import Occasion, Purpose, WalkStep, play
 from shaker_ctl.service import lamp_thread
 from shaker_ctl.service.lamp_thread import LampThread

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.outcome import Toss
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.vocabulary import Correction, Ending, Multiplied, Person, Role
 from shaker_ctl.view.tests.seated import READ, Seat, Seated
@@ -66,7 +65,7 @@ def test_at_a_dealer_s_table_every_step_of_a_round_is_the_dealer_s():
     assert not t.lit
     dan.is_refused("settled")
     dan.does("1 4 4")
-    assert t.lit == Toss(READ).areas(t.rules.layout)
+    assert t.lit == t.rules.layout.won(READ)
     for line in ("lamps-off", "bets"):
         dan.is_refused(line)
     dan.does("settled")
@@ -136,7 +135,7 @@ def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_s
     assert "pair-4-5" in t.lit, "one person corrects nothing"
     fay.is_refused("correct 6 6 6")
     fay.does("correct 1 4 4")
-    assert t.lit == Toss(READ).areas(t.rules.layout)
+    assert t.lit == t.rules.layout.won(READ)
     dan.is_refused("correct 6 6 6")
     dan.does("settled")
     dan.does("lamps-off")
@@ -206,7 +205,7 @@ def test_with_a_broken_shaker_people_play_on_by_hand_once_they_have_done_the_tex
     dan.does("144")
     assert not t.lit
     dan.does("144")
-    assert t.lit == Toss(READ).areas(t.rules.layout)
+    assert t.lit == t.rules.layout.won(READ)
     dan.does("settled")
     dan.does("lamps-off")
     assert t.records[-1].manual_shaker

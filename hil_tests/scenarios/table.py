@@ -375,9 +375,10 @@ def all_flat(toss: Mapping[str, Any]) -> bool:
 
 
 def monotonic_of(played: Mapping[str, Any], event: str = "tossstarted") -> float | None:
-    """When an event of a round's record was, on the clock of the rig's logs; None without one."""
+    """When an event of a round's record was last, on the clock of the rig's logs; None without."""
     offset = time.time() - time.monotonic()
-    return next((wall - offset for wall, name in events_of(played) if name == event), None)
+    found = [wall - offset for wall, name in events_of(played) if name == event]
+    return found[-1] if found else None
 
 
 def events_of(played: Mapping[str, Any]) -> list[tuple[float, str]]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from hil_tests.rig.lamp_box.layout import names_of, winning_lamps
+from hil_tests.rig.lamp_box.layout import names_of, own_areas, own_lamps, winning_lamps
 from shaker_ctl.rules.outcome import Values
 
 Toss = Mapping[str, Any]
@@ -41,13 +42,17 @@ class Judgement:
 def against_truth(burnt: Iterable[str], dice: Dice | None, profile: str) -> Judgement:
     """Hold the areas that burnt against dice as they came to lie; None for no toss.
 
-    A triple lights two of a kind, and Even or Odd, in every profile that is played here.
+    A triple lights two of a kind in every profile that is played here, and Even or Odd but in the
+    house's own file, which `profile` is the path of.
     """
     lit, right, values = set(burnt), set[str](), values_of(dice or ())
     if values is not None:
-        areas = 52 if profile in EVEN_ODD else 50
-        lamps = winning_lamps(values, areas=areas, double_on_triple=True, even_odd_on_triple=True)
-        right = set(names_of(lamps))
+        own = own_areas(Path(profile)) if profile.endswith(".toml") else {}
+        areas = 52 if own or profile in EVEN_ODD else 50
+        lamps = winning_lamps(
+            values, areas=areas, double_on_triple=True, even_odd_on_triple=not own
+        )
+        right = {*names_of(lamps), *(name for name in own if own_lamps({name: own[name]}, values))}
     return Judgement(values, frozenset(lit - right), frozenset(right - lit))
 
 

@@ -49,6 +49,7 @@ class Plan:
     """What to play."""
 
     profile: str = "pa-625a"
+    """Name of a profile; or the path of a house's file, for whose areas the lamp box is made."""
     seed: int = 0
     compartment: str = "standard"
     pace: str = "table"
@@ -66,9 +67,13 @@ class Plan:
     """Settings that differ, by section."""
 
     @property
+    def is_a_text(self) -> bool:
+        return not (self.profile == "house-auto" or self.profile.endswith(".toml"))
+
+    @property
     def plays_by_itself(self) -> bool:
         """Whether it plays a text in a way that the text does not provide for."""
-        return not self.by_hand and self.profile != "house-auto"
+        return not self.by_hand and self.is_a_text
 
 
 def _pins(rig: dict[str, Any]) -> dict[str, Any]:
@@ -131,11 +136,15 @@ class Session:
         ]
         if self.plan.profile in COVERED:
             command += ["--cover", "driven"]
-        file = self.rig_file
-        if file is None and self.plan.pins == "gpiod":
-            file = self.folder / "pins.toml"
+        file, parts = self.rig_file, []
+        if self.plan.pins == "gpiod":
+            parts.append('[gpio]\nwires = "gpiochip"\n')
+        if self.plan.profile.endswith(".toml"):
+            parts.append(f'[lamp]\nlayout = "{self.plan.profile}"\n')
+        if file is None and parts:
+            file = self.folder / "parts.toml"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text('[gpio]\nwires = "gpiochip"\n', encoding="utf-8")
+            file.write_text("\n".join(parts), encoding="utf-8")
         if file is not None:
             command += ["--rig", str(file)]
         self._rig = self._started("the virtual rig", command, "rig.log", nice=-10)
@@ -216,7 +225,7 @@ class Session:
                 "profile": self.plan.profile,
                 "entry_mode": "dealer_confirm" if self.plan.by_hand else "auto",
                 "approval": APPROVAL if self.plan.plays_by_itself else "",
-                "as_demonstration": self.plan.profile != "house-auto",
+                "as_demonstration": self.plan.is_a_text,
                 "autonomous": not self.plan.by_hand,
                 "cover_fitted": is_covered,
                 "cover_driven": is_covered,

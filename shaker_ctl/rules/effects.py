@@ -10,7 +10,7 @@ from typing import Any
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules.agreement import is_alike
-from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly, shaken_again
+from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.regulation import NmbBefore
@@ -893,9 +893,13 @@ def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
 def announce_ending(c: Context) -> do.Command:
     """No roll, void or not started: with the fate of the wagers that the profile states."""
     notice, clause, wagers = _without_result(c)
-    if shaken_again.holds(c):
-        wagers = WagersDo.STAND
     return do.Announce(c.state.occasion, notice, clause, wagers, c.state.cause)
+
+
+def announce_wagers_stand(c: Context) -> do.Command:
+    """No roll, and the round goes on with another toss."""
+    clause = c.rules.cite("no_roll.wagers").clause
+    return do.Announce(c.state.occasion, Notice.NO_ROLL, clause, WagersDo.STAND, Cause.NOT_FLAT)
 
 
 def show_ending(c: Context) -> do.Command:

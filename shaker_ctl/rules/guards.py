@@ -20,7 +20,6 @@ from shaker_ctl.rules.state import After, Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Condition,
-    Ending,
     FaultKind,
     Part,
     Person,
@@ -745,11 +744,11 @@ closing_follows = Guard(lambda c: c.state.after is After.CLOSE, "nobody asked to
 
 
 @guard("wagers go back after a no roll, or nothing can be shaken")
-def shaken_again(c: Context) -> bool:
-    """A house's wagers stand, unless what follows the round keeps the shaker from another toss."""
+def wagers_stand(c: Context) -> bool:
+    """After a no roll, by a house's own rule, and where the shaker may be used once more."""
     stand = c.rules.profile.no_roll.wagers.value is WagersDo.STAND
-    is_over = not nothing_broken.holds(c) or inspection_follows.holds(c)
-    return c.state.ending is Ending.NO_ROLL and stand and not is_over
+    may_toss = nothing_broken.holds(c) and nothing_denies.holds(c)
+    return stand and may_toss and not inspection_follows.holds(c)
 
 
 # ── The opposites that the table asks for, each with words of its own ───────

@@ -200,6 +200,8 @@ def _corrected(case: Case) -> bool | None:
     if not (second and w.offered is not None and values == w.offered):
         return case.refused
     made = case.next.correction
+    if case.again:
+        return case.tells(Notice.CORRECTED) and not values
     if not case.tells(Notice.CORRECTED) or made is None:
         return False
     if (made.first, made.agreed_by) != (w.stands, who) or made.named_by.role is not Role.DEALER:
@@ -255,7 +257,9 @@ def _wagers_told(case: Case) -> bool | None:
 def _stand(case: Case) -> bool | None:
     if case.ending is not Ending.NO_ROLL:
         return None
-    may = case.before.valid and not case.broken and case.expected.stands_after_no_roll
+    w, may = case.before, case.expected.stands_after_no_roll
+    denied = not w.manual and (w.compartment or w.estop)
+    may = may and w.valid and not (case.broken or denied)
     y = case.next
     left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named, y.by_eye)
     return case.again == may and not (may and (any(left) or case.orders(do.RecordRound)))

@@ -114,34 +114,6 @@ def _table(
     return ExploredTable(name, rules, differs, day, tuple(bad_days))
 
 
-def imagined() -> tuple[ExploredTable, ...]:
-    """Return tables that no text has, for moments of a guard that no other table has.
-
-    Nothing is proved of them: a house's own profile may ask for them.
-    """
-    late = load("house-auto").model_dump()
-    late["order"]["uncovered_or_player_activated"]["value"] = "reveal"
-    late["cover"]["use"]["value"] = "required"
-    late["cover"]["interlock"]["value"] = "must_be_closed"
-    return (
-        ExploredTable(
-            "imagined: ma with a cover, paced by its dealer",
-            rulebook(TableParameters(profile="ma", cover_fitted=True), _with_a_cover(load("ma"))),
-            replace(PA, presence=SUPERVISOR, shift=SUPERVISOR),
-            TODAY,
-        ),
-        ExploredTable(
-            "imagined: a player activates, and bets close before the reveal",
-            rulebook(
-                TableParameters(profile="house-auto", player_activated=True, cover_fitted=True),
-                Profile.model_validate(late),
-            ),
-            replace(PA, nmb_before_reveal=True, player=True),
-            TODAY,
-        ),
-    )
-
-
 def _with_a_cover(profile: Profile) -> Profile:
     """A jurisdiction that none of the five is: covered, and bets close before activation."""
     told = profile.model_dump()

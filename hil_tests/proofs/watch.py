@@ -272,8 +272,6 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
             w = w._replace(cycles=0)
         if not (w.seen or w.cycles):
             w = w._replace(inspector=None, begun=None)
-    elif _again(step):
-        w = w._replace(**{name: Watch._field_defaults[name] for name in OF_A_TOSS})
     elif phase is P.WITHOUT_RESULT:
         w = w._replace(settled=False, verdict="", read=None, value=False, stands=None, draws=0)
         w = w._replace(posed=False, bets_closed=False, hidden=True)
@@ -293,20 +291,6 @@ IN_PRESENCE = frozenset(
     }
 )
 """Phases in which somebody's presence may still matter to what is read or settled."""
-
-
-OF_A_TOSS = (
-    *("posed", "tossed", "settled", "verdict", "read", "value", "stands", "lamp_failed", "named"),
-    *("enterer", "typed", "typer", "by_eye", "late", "looking", "by_person", "offered", "first"),
-    *("present", "in_view", "denied", "overdue", "stuck", "interrupted"),
-)
-"""What is forgotten where the dice are shaken again: all of the round but bets and multipliers."""
-
-
-def _again(step: Step) -> bool:
-    """True where a no roll was called and the wagers stand."""
-    stand = WagersDo.STAND
-    return any(isinstance(each, do.Announce) and each.wagers is stand for each in step.commands)
 
 
 def _darkens(step: Step) -> bool:
@@ -776,6 +760,8 @@ def _told(w: Watch, command: do.Command, now: TableState) -> Watch:
             changes = NO_ROUND | {"playing": True, "dice_by": None}
         case do.Announce(notice=Notice.NO_MORE_BETS):
             changes = {"bets_closed": True}
+        case do.Announce(wagers=WagersDo.STAND):
+            changes = NO_TOSS
         case do.Announce(notice=Notice.CYCLE_GOOD | Notice.CYCLE_BAD):
             changes = {"hidden": True, "posed": False}
         case do.Announce(notice=Notice.CLOSED):
@@ -787,14 +773,18 @@ def _told(w: Watch, command: do.Command, now: TableState) -> Watch:
     return w._replace(**changes) if changes else w
 
 
-NO_ROUND: dict[str, Any] = {
+NO_TOSS: dict[str, Any] = {
     name: Watch._field_defaults[name]
     for name in (
-        *("playing", "bets_closed", "tossed", "settled", "verdict", "read", "value", "stands"),
-        *("draws", "odds_proved", "lamp_failed", "paid", "typed", "by_person", "offered", "first"),
-        *("typer", "by_eye", "late"),
+        *("tossed", "settled", "verdict", "read", "value", "stands", "lamp_failed", "paid"),
+        *("typed", "by_person", "offered", "first", "typer", "by_eye", "late"),
         *("interrupted", "stuck"),
     )
+}
+"""The dice are shaken again: nothing is known but bets and multipliers."""
+
+NO_ROUND: dict[str, Any] = NO_TOSS | {
+    name: Watch._field_defaults[name] for name in ("playing", "bets_closed", "draws", "odds_proved")
 }
 """Nothing is known of a round any more."""
 

@@ -1,4 +1,4 @@
-"""Random and mutated input at every role; `python -m hil_tests.proofs.console_fuzz` runs longer."""
+"""Random and mutated input at every role."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from shaker_ctl.rules.vocabulary import Role
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
-def test_noise_neither_crashes_nor_trespasses_nor_grows(role: Role | None) -> None:
-    finding = fuzz(role, 12_000, seed=7)
-    assert finding.is_fine, finding.line()
+def test_noise_neither_crashes_nor_trespasses(role: Role | None) -> None:
+    desk = fuzz(role, 12_000, seed=7)
+    assert desk.trespasses == []
+    assert role is not None or not desk.taken
 
 
 _pieces = st.lists(

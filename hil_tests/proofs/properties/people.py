@@ -462,7 +462,7 @@ def _ledger(case: Case) -> bool | None:
     inside = dice is not None and set(case.event.serials) & set(dice.serials)
     if inside or case.event.person.role is Role.DEALER:
         return case.refused
-    return case.accepted and case.next == case.state and not case.commands
+    return case.accepted and case.next is case.state and not case.commands
 
 
 RECORDABLE = ph.SHUT | ph.STOPPED | ph.STANDING

@@ -178,6 +178,12 @@ def test_one_of_a_kind_of_ma_shows_both_readings():
     assert round(float(ma.edge_as_printed), 3) == 0.391
 
 
+@pytest.mark.parametrize("name", PROFILES)
+def test_odds_are_worded_to_and_never_for(name):
+    for lines in load(name).payout.tables.values():
+        assert all(" to " in line.printed and "for" not in line.printed for line in lines.values())
+
+
 def test_the_edge_with_multipliers_is_that_of_the_draw():
     """Against the draw itself: every position as often as any other, every odds evenly."""
     profile = load("pa-625b")

@@ -18,7 +18,7 @@ from shaker_ctl.rules.layout import AREAS, Layout, sic_bo
 from shaker_ctl.rules.outcome import OUTCOMES
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.paytable import pays, prices
-from shaker_ctl.rules.profile_files import load
+from shaker_ctl.rules.profile_files import PROFILES, load
 from shaker_ctl.rules.rulebook import rulebook
 
 MULTISETS = list(combinations_with_replacement(range(1, 7), 3))

@@ -16,10 +16,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
-from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, play
+from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, invitation, play
 from hil_tests.processes import BenchError
 from hil_tests.table_under_test.rounds import check
-from hil_tests.table_under_test.session import Plan
+from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.main import program
 
 
@@ -29,6 +29,12 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a rig was started")
 
     monkeypatch.setattr(playing, "Session", start)
+
+
+def test_unknown_dice_are_refused_with_those_that_there_are() -> None:
+    with pytest.raises(BenchError, match="--dice nonsense") as caught:
+        play(Plan(dice="nonsense"), rounds=1, report=None, plain=True)
+    assert "white, ivory, red, blue, green, asian" in caught.value.line()
 
 
 def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path: Path) -> None:
@@ -66,6 +72,12 @@ def test_the_passing_folder_stays_where_its_log_was_named() -> None:
     failed.path.rmdir()
     odd.path.rmdir()
     assert stay == [True, True, False, False, False]
+
+
+def test_the_persons_folder_always_stays(tmp_path: Path) -> None:
+    with _Folder(tmp_path / "deep" / "report") as folder:
+        assert folder.path.is_dir()
+    assert folder.path.is_dir()
 
 
 class Reader(io.StringIO):
@@ -209,6 +221,15 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _end_when_hung_up(Console(file=io.StringIO()))
     signal.raise_signal(signal.SIGHUP)
+
+
+def test_who_plays_by_hand_is_told_where_to_log_in_and_what_to_type(tmp_path: Path) -> None:
+    rig = {"console": {"dealer": {"person": "/d"}, "technician": {"person": "/t"}}}
+    lines = "\n".join(invitation(Session(Plan(by_hand=True), tmp_path, rig=rig)))
+    assert "console --port /d" in lines
+    assert "console --port /t" in lines
+    assert EASY_WORD in lines
+    assert f"--dir {tmp_path / 'rig'} bulb_burnt" in lines
 
 
 def test_by_hand_there_is_no_number_of_rounds() -> None:

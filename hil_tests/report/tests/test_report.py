@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hil_tests.report import compare, evidence, page
-from hil_tests.report.measurement import Measurement
+from hil_tests.report import compare, drawings, evidence, page
+from hil_tests.report.measurement import Measure, Measurement
 from hil_tests.report.story import Story
 from hil_tests.rig.main import app
 
@@ -32,6 +32,15 @@ from hil_tests.rig.main import app
 )
 def test_a_value_passes_only_within_its_limits(value, lower, upper, passes):
     assert Measurement("x", value, "s", lower, upper).passed is passes
+
+
+def test_every_value_is_taken_before_the_verdict():
+    told: list[str] = []
+    measure = Measure(lambda taken: told.append(taken.line()))
+    measure("late", 12, "ms", upper=10)
+    measure("in time", 8, "ms", upper=10)
+    assert len(told) == 2
+    assert measure.verdict() == "late: 12 ms (at most 10)"
 
 
 def test_a_story_ends_with_the_words_that_stand_in_the_report():
@@ -110,6 +119,14 @@ def test_what_failed_comes_first_with_its_reason_and_text_is_escaped():
     assert "strikes &lt;it&gt;" in drawn
 
 
+def test_a_toss_says_what_the_dice_truly_show_and_shows_its_lines():
+    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": [], "gaps_ms": []}
+    drawn = page.draw(report(trial("failed", evidence=shown)))
+    assert "the dice truly show 3, 3, 5 (leaning, 31°)" in drawn
+    assert "tach edges" in drawn
+    assert "PRESSED" in drawn
+
+
 def test_a_failure_says_what_was_to_be_what_was_and_what_came_just_before():
     told = [
         {"t": 98.0, "who": "fay", "text": "inspect all", "kind": "did"},
@@ -127,6 +144,13 @@ def test_a_failure_says_what_was_to_be_what_was_and_what_came_just_before():
 
 
 # ── Evidence ──
+
+
+def test_a_histogram_shows_a_limit_within_reach_and_not_one_far_away():
+    values = [10.0, 11.0, 12.0, 11.5]
+    assert "upper limit" in drawings.histogram(values, "ms", upper=13.0)
+    assert "upper limit" not in drawings.histogram(values, "ms", upper=1000.0)
+    assert drawings.histogram([1.0], "ms") == ""
 
 
 def test_evidence_is_cut_to_the_test_and_headed_by_the_state_before_it(tmp_path: Path):
@@ -168,6 +192,13 @@ def test_a_rig_that_was_late_says_so_where_a_story_failed(tmp_path: Path):
 
 
 # ── Comparison ──
+
+
+def test_a_half_written_line_is_left_for_later(tmp_path: Path):
+    log = tmp_path / "log"
+    log.write_text('{"t": 1}\n{"t": 2')
+    assert evidence.lines_of(log) == [{"t": 1}]
+    assert evidence.lines_of(tmp_path / "none") == []
 
 
 def measured(value: float, *, passed: bool = True, samples: tuple[float, ...] = ()) -> Any:
@@ -251,6 +282,12 @@ def test_a_damaged_report_is_said_to_be_none_and_where(tmp_path: Path, damaged: 
     file = tmp_path / "report.json"
     file.write_text(json.dumps(damaged))
     with pytest.raises(compare.ReportError, match=re.escape(f"{file} is no report ({where}")):
+        compare.load(tmp_path)
+
+
+def test_a_report_of_another_format_is_told_from_a_damaged_one(tmp_path: Path):
+    (tmp_path / "report.json").write_text(json.dumps({"format": 2}))
+    with pytest.raises(compare.ReportError, match="another format"):
         compare.load(tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -19,16 +20,17 @@ from typing import Any, cast
 import pytest
 import serial
 import typer
+from rich.console import Console
 from typer.testing import CliRunner
 
 from hil_tests.rig import control as control_socket
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
 from hil_tests.rig.control import TOKEN, Control, ask, told
-from hil_tests.rig.faults import CameraPart
+from hil_tests.rig.faults import EVENTS, CameraPart
 from hil_tests.rig.main import app
 from hil_tests.rig.reservation import Reservation
-from hil_tests.rig.rig import Rig, RigPlan, _dice
+from hil_tests.rig.rig import Rig, RigPlan, _dice, known_faults
 from hil_tests.waiting import until
 from virtual_pigpiod.command import start_listening
 from virtual_pigpiod.pins.board import Board
@@ -323,6 +325,29 @@ def test_a_card_is_laid_from_the_folder_of_the_person_who_lays_it(tmp_path, monk
     assert asked == [f"hands lay card {tmp_path / 'card.png'}"]
 
 
+def test_an_unknown_style_is_refused_with_what_there_is(tmp_path):
+    done = CliRunner().invoke(app, ["run", "--dice", "plaid", "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert "there are: white" in done.output
+
+
+def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path):
+    done = CliRunner().invoke(app, ["run", "--seed", "-1", "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 2
+    assert "'--seed'" in done.output
+    file = tmp_path / "rig.toml"
+    file.write_text("[machine]\nseed = -1\n")
+    done = CliRunner().invoke(app, ["run", "--rig", str(file), "--dir", str(tmp_path / "rig")])
+    assert done.exit_code == 1
+    assert "machine.seed is -1" in done.output
+    assert not (tmp_path / "rig").exists()
+
+
+def test_a_folder_is_named_as_it_is_called(tmp_path):
+    done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path / "[" / "x] :smile:")])
+    assert f"no rig answers in {tmp_path}/[/x] :smile:" in done.output
+
+
 def test_a_command_without_a_rig_says_how_to_start_one(tmp_path):
     done = CliRunner().invoke(app, ["status", "--dir", str(tmp_path)])
     assert done.exit_code == 1
@@ -470,6 +495,19 @@ def test_a_taken_port_of_a_pair_is_told_by_its_option(capsys):
     said = capsys.readouterr().err
     assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in said
     assert "choose another --rig-port" in said
+
+
+def test_names_of_faults_are_whole_on_a_narrow_terminal():
+    rows = json.loads(json.dumps(known_faults()))
+    told = io.StringIO()
+    for line in main.catalogue(rows):
+        Console(file=told, width=80, markup=False, emoji=False).print(line)
+    text = told.getvalue()
+    assert all(f" {row['name']} " in text for row in rows)
+    assert "(0.1 to" in text
+    assert "…" not in text
+    assert text.count("transfers") == 1
+    assert set(EVENTS) < set(text.split("Any fault can wait, `after COUNT EVENT`, for:")[1].split())
 
 
 @pytest.mark.parametrize("words", ["12 3 4", "white 1", "1 2 34", "1 2 7", "1 2 3 4 5"])

@@ -117,6 +117,11 @@ def test_a_file_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
         load(path)
 
 
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RigFileError, match="No such file"):
+        load(tmp_path / "none.toml")
+
+
 @pytest.mark.parametrize("held", ["\n" * 30, "short" + " " * 30, "two words of one line " * 3])
 def test_a_token_that_lets_anybody_in_or_nobody_is_refused(tmp_path: Path, held: str) -> None:
     token, path = tmp_path / "token", tmp_path / "rig.toml"

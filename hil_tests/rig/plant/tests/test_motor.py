@@ -98,3 +98,10 @@ def test_fault_shows_in_the_speed(fault: str, low_rpm: float, high_rpm: float) -
     turn(motor, NOMINAL, 1.0)
     assert low_rpm <= motor.speed_rpm <= high_rpm
     assert motor.fault_reported == (fault == "driver_fault")
+
+
+def test_stuck_driver_keeps_turning_without_enable() -> None:
+    motor = motor_with("no_stop")
+    turn(motor, OFF, 1.0)
+    assert motor.speed_rpm > 500.0
+    assert not motor.is_still(OFF)

@@ -21,8 +21,9 @@ import typer
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.show import PlayingTable
 from hil_tests.page.bench import played
-from shaker_ctl.link import packing, topics
+from shaker_ctl.link import requests, topics
 from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.requests import Want
 from shaker_ctl.link.topics import Place
 
 NAME = "rig-0"
@@ -58,7 +59,7 @@ def beside(
             share = 100 * (table.link.cpu_s() - before_s) / (time.monotonic() - began_s)
             yield f"the link: {share:.1f} % of a core, {table.link.memory_mb():.0f} MB"
             with asking(house):
-                yield under("the floor asks for bundles and pictures without end")
+                yield under("the floor asks for pictures without end")
             table.link.signal(signal.SIGSTOP)
             yield under("link stopped")
             table.link.kill()
@@ -73,7 +74,7 @@ def beside(
 
 @contextmanager
 def asking(house: House) -> Iterator[None]:
-    """Ask the table for bundles and pictures, as whoever has the floor's certificate."""
+    """Ask the table for pictures, as whoever has the floor's certificate."""
     certificate = house.folder / "collector"
     parameters = house.link_parameters("any", house.config).model_copy(
         update={
@@ -92,16 +93,9 @@ def asking(house: House) -> Iterator[None]:
             received=lambda *_: None,
             subscriptions=[(Place(SITE, NAME).topic(topics.ANSWER), 0)],
         )
-        asked: list[dict[str, object]] = [
-            {"what": "bundle"},
-            {"what": "picture", "sequence": 1, "sha256": "0" * 64},
-        ]
-        number = 0
         while not over.is_set():
             floor.turn(ASK_S)
-            number += 1
-            plain = {"id": f"{number:016x}", **asked[number % 2]}
-            floor.publish(want, packing.to_json(plain), qos=1)
+            floor.publish(want, requests.want_message(Want(1, "0" * 64)), qos=1)
         floor.close()
 
     thread = threading.Thread(target=ask, name="asking")

@@ -24,7 +24,7 @@ from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.link import LOOK_S
-from shaker_ctl.link.packing import Ack, Batch
+from shaker_ctl.link.packing import Have
 from shaker_ctl.link.parameters import LinkParameters
 
 RECORDS_A_ROUND = 13
@@ -100,10 +100,7 @@ class SimulatedTable:
         if self.acknowledged is None or not self._waiting or (self._sent and not is_lost):
             return
         records = [record for record, _ in self._waiting]
-        chosen = tuple(records[: packing.within_bounds(records)])
-        batch = Batch(
-            self.connection.session, self.identity, self._before, chosen, self.head.sequence
-        )
+        batch = packing.batch_of(self.identity, self._before, records, self.head.sequence)
         self._sent, self._sent_s = batch.end, now_s
         self.connection.publish(self._topic(topics.JOURNAL), packing.pack(batch), qos=1)
 
@@ -140,19 +137,19 @@ class SimulatedTable:
 
     def _received(self, topic: str, payload: bytes) -> None:
         if topic == self._topic(topics.ACK):
-            self._acknowledge(packing.ack_of(payload))
+            self._acknowledge(packing.have_of(payload))
 
-    def _acknowledge(self, ack: Ack) -> None:
-        assert ack.identity == self.identity
+    def _acknowledge(self, have: Have) -> None:
+        assert have.identity == self.identity
         now_s = time.monotonic()
-        while self._waiting and self._waiting[0][0].sequence <= ack.head.sequence:
+        while self._waiting and self._waiting[0][0].sequence <= have.head.sequence:
             record, made_s = self._waiting.popleft()
             self.ages_s.append(now_s - made_s)
             self._before = Head(record.sequence, record.hash)
-        assert self._before == ack.head, f"{self.name}: the floor's receipt went back"
-        self.acknowledged = ack.head
-        if ack.head == self._sent or ack.run != self._run:
-            self._sent, self._run = None, ack.run
+        assert self._before == have.head, f"{self.name}: the floor's receipt went back"
+        self.acknowledged = have.head
+        if have.head == self._sent or have.run != self._run:
+            self._sent, self._run = None, have.run
             self.look()
 
     def _topic(self, kind: str) -> str:

@@ -23,14 +23,13 @@ import typer
 from hil_tests.floor.house import SITE, House
 from hil_tests.floor.journals import InventedTable
 from hil_tests.waiting import until
-from shaker_ctl.floor.asking import Asked, Asking
 from shaker_ctl.floor.cards import card_of
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import genesis
 from shaker_ctl.link import packing, requests, topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.outbox import Outbox
-from shaker_ctl.link.packing import Ack, Batch, ProtocolError
+from shaker_ctl.link.packing import Batch, Have, ProtocolError
 from shaker_ctl.link.topics import Place
 
 PLACE = Place("house", "pit-1")
@@ -56,21 +55,20 @@ def changed(chance: random.Random, true: list[bytes]) -> bytes:
 def true_messages(table: InventedTable) -> tuple[Batch, list[bytes]]:
     """A batch of a table, and one message of each kind."""
     outbox = Outbox(table.path)
-    outbox.acknowledge(Ack(table.identity, genesis(table.identity)))
-    batch = outbox.next_batch("0123456789abcdef")
+    outbox.go_on(Have(table.identity, genesis(table.identity)))
+    batch = outbox.next_batch()
     outbox.close()
     assert batch is not None
-    hello = {"v": packing.VERSION, "session": batch.session, "identity": table.identity}
+    hello = {"v": packing.VERSION, "session": "0123456789abcdef", "identity": table.identity}
     state = {"service": True, "life": "open", "journal": {"second_copy": "equal"}, "health": {}}
     small: list[dict[str, Any]] = [
         {**hello, "digests": {"model": "ab"}},
         state,
-        {"is": "online", "session": batch.session, "behind": 3, "disputed": [1, 2]},
+        {"is": "online", "session": "0123456789abcdef", "behind": 3, "disputed": [1, 2]},
         {"values": [1, 2, 3], "total": 6, "side": "small", "round": 4, "withdrawn": ""},
-        {"id": "0123456789abcdef", "what": "picture", "sequence": 3, "sha256": "ab" * 32},
-        {"id": "0123456789abcdef", "from": 1},
+        {"what": "picture", "sequence": 3, "sha256": "ab" * 32},
     ]
-    whole = [packing.pack(batch), packing.ack_message(Ack(table.identity, batch.end, "0" * 16))]
+    whole = [packing.pack(batch), packing.have_message(Have(table.identity, batch.end, "0" * 16))]
     return batch, whole + [packing.to_json(each) for each in small]
 
 
@@ -84,7 +82,8 @@ def sent(house: House, count: int, seed: int) -> Iterator[str]:
         batch, true = true_messages(table)
     own = f"shaker/1/{SITE}/{name}"
     kinds = [topics.JOURNAL] * 4
-    kinds += [*topics.SHOWN[:-1], f"{topics.ALARM}/lamp", topics.ANSWER, topics.ASK]
+    kinds += [topics.ALIVE, topics.BIRTH, topics.STATE]
+    kinds += [f"{topics.ALARM}/lamp", topics.ANSWER, topics.ASK]
     before = figures(house)
     welcome: list[str] = []
     liar = Connection(
@@ -154,13 +153,12 @@ def read(count: int, seed: int) -> Iterator[str]:
         table = InventedTable(Path(folder), "pit-1")
         table.play(1)
         batch, true = true_messages(table)
-    tables, asking = Tables("house"), Asking()
-    asking.request(Asked(PLACE, "bundle"))
+    tables = Tables("house")
     readers: tuple[tuple[str, Callable[[bytes], object]], ...] = (
         ("journal", packing.unpack),
-        ("ack", packing.ack_of),
+        ("have", packing.have_of),
         ("want", requests.parsed),
-        ("answer", lambda payload: asking.take(PLACE, payload)),
+        ("answer", packing.answer_of),
     )
     ends: Counter[str] = Counter()
     others = 0

@@ -21,7 +21,6 @@ import tomlkit
 
 from hil_tests.processes import Program, program
 from shaker_ctl.floor import authority, broker
-from shaker_ctl.floor.proof import broken
 from shaker_ctl.floor.store import Store, count_records
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link.parameters import LinkParameters
@@ -54,8 +53,11 @@ class House:
     folder: Path
     postgres: bool = False
     collectors: int = 1
+    brokers: int = 1
+    """With two, the second joins itself to the first, and everybody knows both."""
     commit_s: float = 0.2
     port: int = field(default_factory=free_port)
+    second_port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
     database_port: int = field(default_factory=free_port)
 
@@ -67,14 +69,15 @@ class House:
         )
         for name in ("collector", "page", "display"):
             authority.issue(self.folder / "authority", name, self.folder / name)
-        self._configure_broker()
+        self._configure_broker("mosquitto", self.port)
+        self._configure_broker("second", self.second_port, f"127.0.0.1:{self.port}")
         try:
             if self.postgres:
-                self._found_database()
+                self.found_database()
                 self.start_database()
-            for number in range(self.collectors):
-                self._write_collector(number)
-            self.broker.start()
+            self._write_collector()
+            for part in (self.broker, self.second_broker)[: self.brokers]:
+                part.start()
             self.await_broker()
             for part in self.collecting:
                 part.start()
@@ -85,7 +88,7 @@ class House:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for part in (*self.collecting, self.broker, self.database):
+        for part in (*self.collecting, self.broker, self.second_broker, self.database):
             part.stop()
 
     # ── Parts ───────────────────────────────────────────────────────────────
@@ -93,9 +96,17 @@ class House:
     @cached_property
     def broker(self) -> Program:
         """mosquitto."""
+        return self._mosquitto("broker", "mosquitto")
+
+    @cached_property
+    def second_broker(self) -> Program:
+        """Another one, which joins itself to the first."""
+        return self._mosquitto("second broker", "second")
+
+    def _mosquitto(self, name: str, folder: str) -> Program:
         mosquitto = shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"
-        command = [mosquitto, "-c", str(self.folder / "mosquitto" / "mosquitto.conf")]
-        return Program("broker", command, self.folder / "broker.log")
+        command = [mosquitto, "-c", str(self.folder / folder / "mosquitto.conf")]
+        return Program(name, command, self.folder / f"{folder}.log")
 
     @cached_property
     def collecting(self) -> list[Program]:
@@ -103,7 +114,11 @@ class House:
         return [
             Program(
                 "collector",
-                program("shaker_ctl.floor.main", "collect", "--config", str(self._config(number))),
+                program(
+                    "shaker_ctl.floor.main",
+                    *("collect", "--config", str(self.config)),
+                    *("--metrics-port", str(0 if number else self.metrics_port)),
+                ),
                 self.folder / f"collector-{number}.log",
             )
             for number in range(self.collectors)
@@ -122,6 +137,7 @@ class House:
         data = self._data
         command = [postgres, "-D", str(data), "-p", str(self.database_port)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
+        command += ["-c", "wal_level=logical"]
         return Program("database", command, self.folder / "database.log", user=_postgres_user())
 
     @property
@@ -146,11 +162,8 @@ class House:
 
     @property
     def config(self) -> Path:
-        """Settings file of the first collector."""
-        return self._config(0)
-
-    def _config(self, number: int) -> Path:
-        return self.folder / f"floor-{number}.toml"
+        """Settings file of all collectors."""
+        return self.folder / "floor.toml"
 
     def await_broker(self) -> None:
         """Wait until it listens."""
@@ -197,7 +210,7 @@ class House:
                 if not differ or time.monotonic() > ends_s:
                     break
                 go_on(0.5)
-            wrong = [f"{n}: {what}" for n, line in lines.items() if (what := broken(store, line))]
+            wrong = [f"{n}: {what}" for n, line in lines.items() if (what := store.broken(line))]
             alarms = [f"alarm: {one.table} {one.text}" for one in store.alarms(SITE)]
             stored, made = count_records(store), sum(head.sequence for head in heads.values())
         yield from (*wrong, *alarms)
@@ -232,39 +245,36 @@ class House:
 
     def _broker_settings(self, folder: Path) -> dict[str, object]:
         return {
-            "host": "127.0.0.1",
-            "port": self.port,
+            "hosts": [f"127.0.0.1:{p}" for p in (self.port, self.second_port)[: self.brokers]],
             "site": SITE,
             "authority": str(folder / "authority.pem"),
             "certificate": str(folder / "certificate.pem"),
             "key": str(folder / "key.pem"),
         }
 
-    def _write_collector(self, number: int) -> None:
+    def _write_collector(self) -> None:
         (self.folder / "store").mkdir(exist_ok=True)
         plain = {
             **self._broker_settings(self.folder / "collector"),
             "store": self.store_url,
-            "metrics_port": self.metrics_port if number == 0 else 0,
+            "metrics_port": self.metrics_port,
             "commit_s": self.commit_s,
-            "collector": number,
-            "collectors": self.collectors,
         }
-        self._config(number).write_text(tomlkit.dumps(plain), "utf-8")
+        self.config.write_text(tomlkit.dumps(plain), "utf-8")
 
-    def _configure_broker(self) -> None:
-        folder = self.folder / "mosquitto"
+    def _configure_broker(self, name: str, port: int, peer: str = "") -> None:
+        folder = self.folder / name
         folder.mkdir(exist_ok=True)
         acl = folder / "acl"
         acl.write_text(broker.acl(SITE), "utf-8")
-        text = broker.configuration(
-            self.folder / "broker", port=self.port, address="127.0.0.1", acl=acl
-        )
+        text = broker.configuration(self.folder / "broker", port=port, address="127.0.0.1", acl=acl)
+        if peer:
+            text += broker.bridge(self.folder / "broker", SITE, peer)
         if os.getuid() == 0:  # mosquitto would become a user who may not read this folder
             text += "user root\n"
         (folder / "mosquitto.conf").write_text(text, "utf-8")
 
-    def _found_database(self) -> None:
+    def found_database(self) -> None:
         programs = postgres_programs()
         assert programs is not None, "PostgreSQL is not installed"
         user = _postgres_user()

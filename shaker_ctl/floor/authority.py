@@ -78,8 +78,9 @@ def issue(folder: Path, name: str, target: Path, hosts: tuple[str, ...] = ()) ->
     target.mkdir(parents=True, exist_ok=True)
     key = new_key()
     made = begun(named(name), signer.subject, key, DAYS, ca=False)
-    usage = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
-    made = made.add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    usage = [ExtendedKeyUsageOID.CLIENT_AUTH]  # a broker is a client of the one that it joins
+    usage += [ExtendedKeyUsageOID.SERVER_AUTH] if hosts else []
+    made = made.add_extension(x509.ExtendedKeyUsage(usage), critical=False)
     if hosts:
         made = made.add_extension(x509.SubjectAlternativeName([_host(h) for h in hosts]), False)
     signed = made.sign(signing, hashes.SHA256())

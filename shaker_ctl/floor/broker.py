@@ -9,7 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from shaker_ctl.link import home_assistant, topics
-from shaker_ctl.link.topics import COLLECTOR, DISPLAY, PAGE, Place
+from shaker_ctl.link.topics import BROKER, COLLECTOR, DISPLAY, PAGE, Place
+
+_HOME_ASSISTANT = f"{home_assistant.PREFIX}/device/+/config"
 
 
 def configuration(folder: Path, *, port: int, address: str, acl: Path) -> str:
@@ -40,6 +42,25 @@ log_type notice
 """
 
 
+def bridge(folder: Path, site: str, peer: str) -> str:
+    """Return what joins this broker to another, at `peer`: all that is said at one is said at both,
+    and retained at both. One of two brokers has it."""
+    return f"""\
+connection peer
+address {peer}
+bridge_protocol_version mqttv50
+bridge_cafile {folder / "authority.pem"}
+bridge_certfile {folder / "certificate.pem"}
+bridge_keyfile {folder / "key.pem"}
+bridge_tls_version tlsv1.3
+cleansession true
+restart_timeout 1 5
+notifications false
+topic {topics.ROOT}/{site}/# both 0
+topic {_HOME_ASSISTANT} both 0
+"""
+
+
 def acl(site: str) -> str:
     """Return the list of who may say what in a house."""
     root = f"{topics.ROOT}/{site}"
@@ -55,15 +76,15 @@ def acl(site: str) -> str:
         lines.append(f"topic read {root}/+/{kind}")
     for kind in topics.TO_TABLE:
         lines.append(f"topic write {root}/+/{kind}")
-    lines.append(f"topic write {root}/{topics.FLOOR}/state/+")
     lines += ["", f"user {PAGE}"]
     for kind in (*topics.SHOWN, topics.ANSWER):
         lines.append(f"topic read {root}/+/{kind}")
     lines.append(f"topic write {root}/+/{topics.WANT}")
-    lines.append(f"topic read {root}/{topics.FLOOR}/state/+")
-    lines.append(f"topic read {home_assistant.PREFIX}/device/+/config")
+    lines.append(f"topic read {_HOME_ASSISTANT}")
+    lines += ["", "# A second broker that joins itself to this one.", f"user {BROKER}"]
+    lines += [f"topic readwrite {root}/#", f"topic readwrite {_HOME_ASSISTANT}"]
     lines += ["", "# Results for displays, and whether the table is there.", f"user {DISPLAY}"]
     for kind in (topics.RESULT, topics.ALIVE):
         lines.append(f"topic read {root}/+/{kind}")
-    lines.append(f"topic read {home_assistant.PREFIX}/device/+/config")
+    lines.append(f"topic read {_HOME_ASSISTANT}")
     return "\n".join(lines) + "\n"

@@ -7,27 +7,28 @@ the floor's is taken no further until a named person accepts it.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from shaker_ctl.errors import JournalError, ShakerError
-from shaker_ctl.floor.asking import Asked, Asking
-from shaker_ctl.floor.judgement import Contradiction, FollowedJournal, Gap, judge
+from shaker_ctl.floor.judgement import Contradiction, judge
+from shaker_ctl.floor.leases import Leases
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store, StoredTable, StoreError
 from shaker_ctl.floor.tables import MAX_CODE, ShownTable, Tables
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
-from shaker_ctl.link.connection import Connection, Will
-from shaker_ctl.link.packing import Ack, Batch, ProtocolError
+from shaker_ctl.link.connection import Connection
+from shaker_ctl.link.packing import Batch, Have, ProtocolError
+from shaker_ctl.link.requests import Want, want_message
 from shaker_ctl.link.topics import Place
 from shaker_ctl.rules.vocabulary import Ending, Source
 
@@ -46,7 +47,11 @@ _SOURCES = frozenset(word.value for word in Source)
 _RECORD_BYTES = 500
 """What Python needs for a record beside its body."""
 LOOK_S = 5.0
-"""Between two looks at what people decided meanwhile."""
+"""Between two looks at what people decided meanwhile, and at which tables are whose."""
+TAKE_S = 0.5
+"""Between two looks at which tables are whose while new ones come."""
+REMOVE_S = 3600.0
+"""Between two looks for records that are too old."""
 TELL_S = 10.0
 """Between two lines of the log about refused messages of one table."""
 PAUSE_S = 1.0
@@ -71,7 +76,6 @@ class CollectorCounts:
     """Messages among them that no table sends."""
     records: int = 0
     repeats: int = 0
-    stale: int = 0
     commits: int = 0
     store_failures: int = 0
     rounds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -94,31 +98,31 @@ class Collector:
         self.named: dict[str, Any] = {}
         """Newest named version of each table."""
         self._store = Store(parameters.store)
+        self._leases = Leases(parameters.store, parameters.site)
+        self._ours: set[str] = set()
+        """Tables that we listen to."""
         self._kept: dict[Place, StoredTable] = {}
-        self._pending: list[tuple[Place, Batch]] = []
+        self._pending: dict[Place, Batch] = {}
+        """The newest batch of each table: what came before it, it says again."""
         self._pending_bytes = 0
         self._first_s = 0.0
         self._not_before_s = 0.0
-        self._looked_s = 0.0
-        self._asking = Asking()
-        self._listening: set[Place] = set()
+        self._look_s = 0.0
+        self._divide_s = 0.0
+        self._remove_s = 0.0
         self._told_s: dict[Place, float] = {}
-        self._asked_s: dict[str, float] = {}
-        """When each picture of a disputed round was asked for last."""
+        self._asked: dict[str, tuple[float, int]] = {}
+        """When each picture of a disputed round was asked for last, and which record names it."""
         self._gave_s: dict[Place, float] = {}
-        here = topics.floor_state(parameters.site, parameters.collector)
-        everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
             parameters,
-            f"collector-{parameters.collector}",
-            will=lambda _: Will(here, packing.to_json({"is": "offline", "run": self.run_id})),
+            f"collector-{self.run_id}",
             connected=self._connected,
             received=self._received,
-            # Neither this nor the journal needs more than QoS 0: what is lost is sent again, and
-            # each message is one packet less.
-            subscriptions=[(everything + kind, 0) for kind in topics.SHOWN],
+            # No topic needs more than QoS 0: what is lost is sent again, and each message is one
+            # packet less.
+            subscriptions=[(f"{topics.ROOT}/{parameters.site}/+/{topics.BIRTH}", 0)],
         )
-        self._here = here
 
     @property
     def is_connected(self) -> bool:
@@ -131,9 +135,13 @@ class Collector:
             while not is_over():
                 self.turn()
         finally:
-            offline = Will(self._here, packing.to_json({"is": "offline", "run": self.run_id}))
-            self._connection.close(offline)
-            self._store.close()
+            self.close()
+
+    def close(self) -> None:
+        """Let go of broker, tables and database."""
+        self._connection.close()
+        self._leases.close()
+        self._store.close()
 
     def turn(self) -> None:
         """Take what has come, and commit what is due."""
@@ -149,11 +157,15 @@ class Collector:
             or self._has_enough()
         )
         if self._pending and is_due and now_s >= self._not_before_s:
-            pending, self._pending, self._pending_bytes = self._pending, [], 0
+            pending, self._pending, self._pending_bytes = self._pending, {}, 0
             self._commit(pending)
-        if now_s - self._looked_s >= LOOK_S and self._connection.is_connected:
-            self._looked_s = now_s
-            self._look()
+        if self._connection.is_connected:
+            if now_s >= self._divide_s:
+                self._divide_s = now_s + LOOK_S
+                self._divide()
+            if now_s >= self._look_s:
+                self._look_s = now_s + LOOK_S
+                self._look()
 
     def _has_enough(self) -> bool:
         return self._pending_bytes >= ENOUGH_BYTES
@@ -162,29 +174,66 @@ class Collector:
         """Tables whose history contradicts the floor's, and how. From any thread."""
         return {place.table: kept.alarm for place, kept in list(self._kept.items()) if kept.alarm}
 
-    def is_ours(self, table: str) -> bool:
-        """Whether this collector has the table: by the hash of its name."""
-        number = int.from_bytes(hashlib.sha256(table.encode()).digest()[:8], "big")
-        return number % self._p.collectors == self._p.collector
+    def shown(self) -> dict[str, ShownTable]:
+        """The tables that this collector has. From any thread."""
+        return {name: one for name, one in list(self.tables.by_name.items()) if name in self._ours}
 
-    # ── What comes ──────────────────────────────────────────────────────────
+    # ── Which tables are ours ───────────────────────────────────────────────
 
     def _connected(self) -> None:
-        self._listening.clear()
+        self._ours = set()
         self._kept.clear()
         self.tables.forget()
-        online = packing.to_json({"is": "online", "run": self.run_id})
-        self._connection.publish(self._here, online, retain=True)
-        for name in self.tables.by_name:
-            self._welcome(Place(self._p.site, name))
-        log.info("connected to %s:%d", self._p.host, self._p.port)
+        self._divide_s = 0.0
+        log.info("connected to %s", self._connection.at)
+
+    def _divide(self) -> None:
+        """Listen to the tables that are ours from now on, and no more to those that are not."""
+        self._leases.divide(self.tables.by_name)
+        ours = set(self._leases.held)
+        gone, new = self._ours - ours, ours - self._ours
+        self._ours = ours
+        for table in gone:
+            place = Place(self._p.site, table)
+            self._connection.unsubscribe(_heard(place))
+            self._kept.pop(place, None)
+            self._pending.pop(place, None)
+            self.tables.by_name[table] = ShownTable(place)
+        for table in new:
+            place = Place(self._p.site, table)
+            self._connection.subscribe(_heard(place))
+            self._welcome(place)
+        if gone or new:
+            log.info("%d tables are taken, %d left, %d ours", len(new), len(gone), len(ours))
+
+    def _welcome(self, place: Place) -> None:
+        """Say what the floor has of a table's journal: it sends what follows."""
+        self._kept.pop(place, None)
+        try:
+            kept = self._stands(place)
+        except StoreError as error:
+            self._failed(error)
+            return
+        if kept.line is not None:
+            self._acknowledge(place, kept.line)
+            return
+        try:
+            identity = packing.named(self.tables.by_name[place.table].birth.get("identity"))
+        except ProtocolError:
+            return
+        self._acknowledge(place, Have(identity, genesis(identity)))
+
+    # ── What comes ──────────────────────────────────────────────────────────
 
     def _received(self, topic: str, payload: bytes) -> None:
         self.counts.heard_s = time.monotonic()
         found = topics.parsed(topic)
-        if found is None or not self.is_ours(found[0].table):
+        if found is None or found[0].site != self._p.site:
             return
         place, kind = found
+        is_ours = place.table in self._ours
+        if not is_ours and kind != topics.BIRTH:
+            return
         self.counts.messages += 1
         shown = self.tables.take(topic, payload)
         if shown is None:
@@ -192,13 +241,15 @@ class Collector:
         refused_before = shown.refused
         try:
             if kind == topics.JOURNAL:
-                self._take(place, shown, packing.unpack(payload))
-            elif kind == topics.BIRTH:
+                self._take(place, packing.unpack(payload))
+            elif kind == topics.BIRTH and is_ours:
                 self._welcome(place)
+            elif kind == topics.BIRTH:
+                self._divide_s = min(self._divide_s, time.monotonic() + TAKE_S)
             elif kind == topics.ANSWER:
                 self._answered(place, payload)
             elif kind == topics.ASK:
-                self._give(place, payload)
+                self._give(place, packing.have_of(payload))
         except ProtocolError as error:
             shown.refuse(error)
         except StoreError as error:
@@ -217,108 +268,68 @@ class Collector:
                 *(shown.place.table, kind, shown.refused, shown.why_refused),
             )
 
-    def _take(self, place: Place, shown: ShownTable, batch: Batch) -> None:
-        if batch.session != shown.session:
-            self.counts.stale += 1  # of an earlier connection: it will come again
-            return
+    def _take(self, place: Place, batch: Batch) -> None:
         if not self._pending:
             self._first_s = time.monotonic()
-        self._pending.append((place, batch))
-        self._pending_bytes += sum(_RECORD_BYTES + len(r.body) for r in batch.records)
-
-    def _welcome(self, place: Place) -> None:
-        """A table is there: listen to it, and say where the floor stands with its journal."""
-        if place not in self._listening:
-            self._listening.add(place)
-            for kind in (topics.JOURNAL, topics.ANSWER, topics.ASK):
-                self._connection.subscribe(place.topic(kind), 0)
-        self._kept.pop(place, None)
-        try:
-            kept = self._stands(place)
-        except StoreError as error:
-            self._failed(error)
-            return
-        if kept.line is not None:
-            self._acknowledge(place, kept.line)
-            return
-        try:
-            identity = packing.named(self.tables.by_name[place.table].birth.get("identity"))
-        except ProtocolError:
-            return
-        self._acknowledge(place, FollowedJournal(identity, genesis(identity)))
+        if (older := self._pending.get(place)) is not None:
+            self._pending_bytes -= _bytes_of(older)
+        self._pending[place] = batch
+        self._pending_bytes += _bytes_of(batch)
 
     # ── Judge, commit, acknowledge ──────────────────────────────────────────
 
-    def _commit(self, pending: list[tuple[Place, Batch]]) -> None:
+    def _commit(self, pending: dict[Place, Batch]) -> None:
         try:
             stands = self._committed(pending)
         except StoreError as error:
             self._kept.clear()
             if len(pending) > 1 and not error.is_away:
                 # One table's records may be what the database refuses: the others go on.
-                for each in pending:
-                    self._commit([each])
+                for place, batch in pending.items():
+                    self._commit({place: batch})
                 return
             self._failed(error, is_all=error.is_away)
             return
         self.counts.commits += 1
         for place, line in stands.items():
             self._acknowledge(place, line)
-        self._count_ages(batch for place, batch in pending if place in stands)
+        self._count_ages(batch for place, batch in pending.items() if place in stands)
 
-    def _committed(self, pending: list[tuple[Place, Batch]]) -> dict[Place, FollowedJournal]:
-        """Commit what continues, in one transaction; return where each table taken now stands."""
-        stands: dict[Place, StoredTable] = {}
-        added: dict[Place, tuple[int, Head, list[Record]]] = {}
+    def _committed(self, pending: Mapping[Place, Batch]) -> dict[Place, Have]:
+        """Commit what continues, in one transaction; return what the floor has now of each table
+        that was taken."""
         # Before the transaction: a second connection would wait for it with SQLite.
-        for place, _ in pending:
-            stands[place] = self._stands(place)
-        answered: dict[Place, FollowedJournal] = {}
-        count = repeats = 0
+        stands = {place: self._stands(place) for place in pending}
+        parts: list[tuple[int, Head, Batch]] = []
+        names: dict[int, str] = {}
+        answered: dict[Place, Have] = {}
         with self._store.committing() as db:
-            for place, batch in pending:
+            for place, batch in pending.items():
                 kept = stands[place]
                 if kept.alarm:
                     continue
                 if kept.line is None or kept.id is None:
-                    kept.id, kept.line = self._store.found(
-                        db, place.site, place.table, batch.identity
-                    )
-                id_, line = kept.id, kept.line
-                so_far = added[place][2] if place in added else []
-
-                def hash_at(
-                    sequence: int, id_: int = id_, so_far: list[Record] = so_far
-                ) -> bytes | None:
-                    if so_far and sequence >= so_far[0].sequence:
-                        return so_far[sequence - so_far[0].sequence].hash
-                    return self._store.hash_at(db, id_, sequence)
-
-                verdict = judge(line, batch, hash_at)
-                if isinstance(verdict, Contradiction):
-                    log.error("%s: %s", place.table, verdict.text)
-                    kept.alarm = verdict.trouble.value
-                    self._store.raise_alarm(db, place.site, place.table, batch.identity, verdict)
+                    found = self._store.found(db, place.site, place.table, batch.identity)
+                    kept.id, kept.line = found
+                follows = judge(kept.line, batch, partial(self._store.hash_at, db, kept.id))
+                if isinstance(follows, Contradiction):
+                    log.error("%s: %s", place.table, follows.text)
+                    kept.alarm = follows.trouble.value
+                    self._store.raise_alarm(db, place.site, place.table, batch.identity, follows)
                     continue
-                answered[place] = line
-                if isinstance(verdict, Gap):
-                    continue
-                repeats += len(batch.records) - len(verdict.records)
-                if verdict.records:
-                    _, _, all_of_it = added.setdefault(place, (id_, line.head, []))
-                    all_of_it += verdict.records
-                    last = verdict.records[-1]
-                    kept.line = FollowedJournal(line.identity, Head(last.sequence, last.hash))
-                    answered[place] = kept.line
-                    count += len(verdict.records)
-            ended = self._store.add(db, list(added.values()))
-        names = {id_: place.table for place, (id_, _, _) in added.items()}
+                if follows.records:
+                    parts.append((kept.id, kept.line.head, follows))
+                    names[kept.id] = place.table
+                    kept.line = Have(batch.identity, follows.end)
+                answered[place] = kept.line
+            ended = self._store.add(db, parts)
         for row in ended:
             ending = row["ending"] if row["ending"] in _ENDINGS else "other"
             source = row["source"] if row["source"] in _SOURCES else ""
             self.counts.rounds[names[row["line"]], ending, source] += 1
-        self.counts.records += count
-        self.counts.repeats += repeats
+        taken = sum(len(batch.records) for _, _, batch in parts)
+        self.counts.records += taken
+        self.counts.repeats += sum(len(pending[place].records) for place in answered) - taken
         self._kept.update(stands)
         return answered
 
@@ -329,8 +340,8 @@ class Collector:
             kept = self._kept[place] = self._store.kept(place.site, place.table)
         return StoredTable(kept.id, kept.line, kept.alarm)
 
-    def _acknowledge(self, place: Place, line: FollowedJournal) -> None:
-        message = packing.ack_message(Ack(line.identity, line.head, self.run_id))
+    def _acknowledge(self, place: Place, line: Have) -> None:
+        message = packing.have_message(Have(line.identity, line.head, self.run_id))
         self._connection.publish(place.topic(topics.ACK), message, retain=True)
 
     def _failed(self, error: StoreError, *, is_all: bool = True) -> None:
@@ -361,19 +372,30 @@ class Collector:
                     self._welcome(place)
             named = self._store.named_versions(self._p.site)
             for table, version in named.items():
-                if self.is_ours(table) and self.named.get(table) != version:
+                if table in self._ours and self.named.get(table) != version:
                     told = {key: version[key] for key in ("version", "digest", "by", "wall")}
                     topic = Place(self._p.site, table).topic(topics.VERSION)
                     self._connection.publish(topic, packing.to_json(told), qos=1, retain=True)
             self.named = named
             self._ask_for_disputed()
+            self._remove_old()
         except StoreError as error:
             self._failed(error)
+
+    def _remove_old(self) -> None:
+        now_s = time.monotonic()
+        if self._p.keep_months and now_s >= self._remove_s:
+            self._remove_s = now_s + REMOVE_S
+            before = datetime.now(UTC) - timedelta(days=31 * self._p.keep_months)
+            told = before.isoformat(timespec="milliseconds")
+            count = self._store.remove(self._p.site, before=told, by=self._p.removed_by)
+            if count:
+                log.info("%d records that came before %s are removed", count, told)
 
     def _ask_for_disputed(self) -> None:
         """Pictures of disputed rounds are kept here, too, whether anybody asks for them or not."""
         asked = 0
-        for table in list(self.tables.by_name.values()):
+        for table in list(self.shown().values()):
             disputed = table.alive.get("disputed")
             for number in disputed[:100] if isinstance(disputed, list) else ():
                 if type(number) is not int or not table.is_online:
@@ -382,55 +404,58 @@ class Collector:
                 for sequence, sha256 in pictures_named(records):
                     if asked >= ASK_AT_ONCE:
                         return
-                    if self._store.has_picture(sha256) or self._was_asked_for(sha256):
+                    if self._was_asked_for(sha256, sequence) or self._store.picture(sha256):
                         continue
-                    want = Asked(table.place, "picture", sequence, sha256)
-                    message = self._asking.request(want)
+                    message = want_message(Want(sequence, sha256))
                     self._connection.publish(table.place.topic(topics.WANT), message, qos=1)
                     asked += 1
 
-    def _was_asked_for(self, sha256: str) -> bool:
+    def _was_asked_for(self, sha256: str, sequence: int) -> bool:
         """Whether a picture was asked for lately: it is on its way, or lost at the table."""
         now_s = time.monotonic()
-        if now_s < self._asked_s.get(sha256, -ASK_AGAIN_S) + ASK_AGAIN_S:
+        if now_s < self._asked.get(sha256, (-ASK_AGAIN_S, 0))[0] + ASK_AGAIN_S:
             return True
-        while len(self._asked_s) >= MAX_ASKED:
-            del self._asked_s[next(iter(self._asked_s))]
-        self._asked_s[sha256] = now_s
+        while len(self._asked) >= MAX_ASKED:
+            del self._asked[next(iter(self._asked))]
+        self._asked[sha256] = now_s, sequence
         return False
 
     def _answered(self, place: Place, payload: bytes) -> None:
-        answer = self._asking.take(place, payload)
-        if answer is None:
+        sha256, data, error = packing.answer_of(payload)
+        if sha256 not in self._asked:
+            return  # the page asked
+        if error:
+            log.warning("%s gives no picture: %s", place.table, error)
             return
-        if answer.error:
-            log.warning("%s gives no picture: %s", place.table, answer.error)
-            return
-        asked = answer.asked
-        self._store.keep_picture(place.site, place.table, asked.sequence, asked.sha256, answer.data)
+        self._store.keep_picture(place.site, place.table, self._asked[sha256][1], sha256, data)
 
-    def _give(self, place: Place, payload: bytes) -> None:
+    def _give(self, place: Place, have: Have) -> None:
         """A table asks for records of its own that it no longer has; too soon, it asks again."""
         now_s = time.monotonic()
         if now_s < self._gave_s.get(place, -GIVE_S) + GIVE_S:
             return
         self._gave_s[place] = now_s
-        plain = packing.from_json(payload)
-        first, marked = packing.whole(plain, "from"), str(plain.get("id", ""))[:16]
         kept = self._stands(place)
         if kept.id is None or kept.line is None:
             return
-        records = self._store.records(kept.id, first, first + packing.BATCH_RECORDS - 1)
-        records = records[: packing.within_bounds(records)]
-        header = {
-            "id": marked,
-            "identity": kept.line.identity,
-            "from": first,
-            "count": len(records),
-            "head": kept.line.head.sequence,
-        }
-        message = packing.with_data(header, packing.packed(records))
-        self._connection.publish(place.topic(topics.ARCHIVE), message, qos=1)
+        at = have.head.sequence
+        records = self._store.records(kept.id, at, at + packing.BATCH_RECORDS)
+        before = genesis(kept.line.identity) if at == 0 else have.head
+        if records and records[0].sequence == at:
+            before = Head(at, records.pop(0).hash)
+        last = kept.line.head.sequence
+        batch = packing.batch_of(kept.line.identity, before, records, max(at, last))
+        self._connection.publish(place.topic(topics.ARCHIVE), packing.pack(batch), qos=1)
+
+
+def _heard(place: Place) -> list[str]:
+    """What a collector listens to of its own table, beside its birth."""
+    kinds = (topics.JOURNAL, topics.ALIVE, topics.STATE, f"{topics.ALARM}/+")
+    return [place.topic(kind) for kind in (*kinds, topics.ANSWER, topics.ASK)]
+
+
+def _bytes_of(batch: Batch) -> int:
+    return len(batch.packed) + sum(_RECORD_BYTES + len(record.body) for record in batch.records)
 
 
 def pictures_named(records: list[Record]) -> list[tuple[int, str]]:

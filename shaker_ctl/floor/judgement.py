@@ -1,4 +1,4 @@
-"""Whether records continue what the floor holds of a table, and what it means where they do not.
+"""Whether records continue what the floor has of a table, and what it means where they do not.
 
 Owns the decision. Must not know databases nor messages. The floor's own record of a journal is a
 `line`: the chain of one identity, from its first record. A line never changes and never ends;
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from shaker_ctl.frozen import frozen
-from shaker_ctl.journal.record import Head, Record, genesis
-from shaker_ctl.link.packing import Batch
+from shaker_ctl.journal.record import genesis
+from shaker_ctl.link.packing import Batch, Have
 
 
 class AlarmKind(StrEnum):
@@ -27,26 +27,6 @@ class AlarmKind(StrEnum):
 
 
 @frozen
-class FollowedJournal:
-    """Where the floor stands with one journal."""
-
-    identity: str
-    head: Head
-
-
-@frozen
-class Continues:
-    """These records follow; none where everything is here already."""
-
-    records: tuple[Record, ...]
-
-
-@frozen
-class Gap:
-    """Records are missing before these: the table is asked for them."""
-
-
-@frozen
 class Contradiction:
     """An alarm, which a named person accepts."""
 
@@ -56,19 +36,14 @@ class Contradiction:
     text: str
 
 
-Verdict = Continues | Gap | Contradiction
+def judge(
+    line: Have, batch: Batch, hash_at: Callable[[int], bytes | None]
+) -> Batch | Contradiction:
+    """Return what of a batch follows a line. It has no records where all of them are here, or
+    others are missing before them: then the table hears again what the floor has.
 
-
-def begun(identity: str) -> FollowedJournal:
-    """Return the line of a journal of which nothing is here yet."""
-    return FollowedJournal(identity, genesis(identity))
-
-
-def judge(line: FollowedJournal, batch: Batch, hash_at: Callable[[int], bytes | None]) -> Verdict:
-    """Hold a batch against a line. `hash_at`: hash of a stored record of that line.
-
-    A batch is one chain (`unpack` has proved it). So if the newest record that both hold has one
-    hash, all before it are equal, too.
+    `hash_at`: hash of a stored record of that line. A batch is one chain (`unpack` has proved it).
+    So if the newest record that both hold has one hash, all before it are equal, too.
     """
     here = line.head
     if batch.identity != line.identity:
@@ -77,27 +52,25 @@ def judge(line: FollowedJournal, batch: Batch, hash_at: Callable[[int], bytes | 
             batch.head,
             f"the table has the journal {batch.identity}, the floor knows {line.identity}",
         )
-    if batch.head < here.sequence:
+    if not batch.records and batch.head < here.sequence:
         return Contradiction(
             AlarmKind.REWIND,
             batch.head,
             f"the table's journal ends at record {batch.head}, the floor holds {here.sequence}",
         )
     if batch.before.sequence > here.sequence:
-        return Gap()
+        return Batch(line.identity, here, (), batch.head)
     shared = min(batch.end.sequence, here.sequence)
     known = here.hash if shared == here.sequence else hash_at(shared)
-    theirs = (
-        batch.before.hash
-        if shared == batch.before.sequence
-        else batch.records[shared - batch.before.sequence - 1].hash
-    )
     if shared == 0:
         known = genesis(line.identity).hash
-    if theirs != known:
+    place = shared - batch.before.sequence
+    if known != (batch.records[place - 1].hash if place else batch.before.hash):
         return Contradiction(
             AlarmKind.FORK,
             shared,
             f"the table's journal differs at record {shared} or before from what the floor holds",
         )
-    return Continues(tuple(r for r in batch.records if r.sequence > here.sequence))
+    if batch.before == here:
+        return batch
+    return Batch(line.identity, here, batch.records[place:], batch.head)

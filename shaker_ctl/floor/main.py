@@ -57,8 +57,16 @@ def app() -> None:
 
 
 @program.command()
-def collect(config: Config = CONFIG) -> None:
-    """Take the tables' records, prove them, commit them, acknowledge them; until SIGTERM."""
+def collect(
+    config: Config = CONFIG,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Instead of the setting: of a second collector here.")
+    ] = None,
+) -> None:
+    """Take the tables' records, prove them, commit them, acknowledge them; until SIGTERM.
+
+    With PostgreSQL any number may run, on any machine: they share the tables.
+    """
     from shaker_ctl.floor.collector import Collector
     from shaker_ctl.floor.metrics import serve
 
@@ -68,12 +76,13 @@ def collect(config: Config = CONFIG) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: over.set())
     collector = Collector(found)
+    port = found.metrics_port if metrics_port is None else metrics_port
     with reraise_as(
         SettingsError,
-        f"{found.metrics_host}:{found.metrics_port} cannot be served",
-        remedy="Set metrics_port to a free port",
+        f"{found.metrics_host}:{port} cannot be served",
+        remedy="Set metrics_port to a free port; of a second collector here: --metrics-port",
     ):
-        server = serve(collector, found.metrics_host, found.metrics_port)
+        server = serve(collector, found.metrics_host, port)
     typer.echo(f"READY: metrics at http://{found.metrics_host}:{server.server_port}/metrics")
     sys.stdout.flush()
     try:
@@ -106,9 +115,11 @@ def tables(config: Config = CONFIG) -> None:
     for line in _store(found).lines(found.site):
         head = bytes(line["hash"]).hex()[:16]
         accepted = f"  accepted by {line['accepted_by']}" if line["accepted_by"] else ""
+        removed = f"  older ones removed by {line['removed_by']}" if line["start"] else ""
         typer.echo(
-            f"{line['table_name']}  line {line['number']}  {line['sequence']} records  "
-            f"head {head}  {line['identity']}{accepted}"
+            f"{line['table_name']}  line {line['number']}  "
+            f"records {line['start'] + 1} to {line['sequence']}  "
+            f"head {head}  {line['identity']}{accepted}{removed}"
         )
 
 
@@ -170,17 +181,16 @@ def verify(
     config: Config = CONFIG,
 ) -> None:
     """Walk every stored chain from its first record to its head. Status 65 where one is broken."""
-    from shaker_ctl.floor.proof import broken
-
     found = settings.parse_file(config, FloorParameters)
     store = _store(found)
     wrong = 0
     for line in store.lines(found.site):
         if table in (None, line["table_name"]):
-            what = broken(store, line)
+            what = store.broken(line)
             wrong += bool(what)
             name = f"{line['table_name']} line {line['number']}"
-            typer.echo(f"{name}: {what or 'sound, ' + str(line['sequence']) + ' records'}")
+            sound = f"sound, records {line['start'] + 1} to {line['sequence']}"
+            typer.echo(f"{name}: {what or sound}")
     if wrong:
         raise JournalCorruptError(
             f"{wrong} of the stored chains do not verify", remedy="Compare with the tables' own"
@@ -209,6 +219,23 @@ def export_(
             typer.echo(record.exported, nl=False)
 
 
+@program.command()
+def migrate(
+    to: Annotated[str | None, typer.Option(help="Schema; without it the newest.")] = None,
+    config: Config = CONFIG,
+) -> None:
+    """Bring the database to this version's schema, or back to an older one, whole or not at all.
+
+    Stop collectors and page first, and have a copy of the database.
+    """
+    from shaker_ctl.floor.migrate import NEWEST, VERSIONS
+
+    if to is not None and to not in VERSIONS:
+        raise RefusedError(f"{to!r} is no schema", remedy=f"Schemas: {', '.join(VERSIONS)}")
+    _store(settings.parse_file(config, FloorParameters), to or NEWEST)
+    typer.echo(f"the database has the schema {to or NEWEST}")
+
+
 # ── Setting up ──────────────────────────────────────────────────────────────
 
 
@@ -235,7 +262,7 @@ def issue(
     """Make key and certificate for a table, or for a part of the floor."""
     from shaker_ctl.floor import authority as authorities
 
-    if name not in RESERVED and name != "broker":
+    if name not in RESERVED:
         require_name(name, "NAME")
     for file in authorities.issue(folder, name, out, tuple(host or ())):
         typer.echo(f"made {file}")
@@ -248,6 +275,9 @@ def broker(
     site: Annotated[str, typer.Option(help="Name of the house on the broker.")] = "house",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8883,
     address: Annotated[str, typer.Option(help="Address to listen at.")] = "0.0.0.0",
+    peer: Annotated[
+        str, typer.Option(help="HOST:PORT of a second broker, to which this one joins itself.")
+    ] = "",
 ) -> None:
     """Write the configuration of mosquitto: mutual TLS 1.3, and who may say what."""
     from shaker_ctl.floor import broker as brokers
@@ -257,6 +287,8 @@ def broker(
     acl.write_text(brokers.acl(site), "utf-8")
     acl.chmod(0o640)
     text = brokers.configuration(certificates, port=port, address=address, acl=acl)
+    if peer:
+        text += brokers.bridge(certificates, site, peer)
     (out / "mosquitto.conf").write_text(text, "utf-8")
     typer.echo(f"written: {out / 'mosquitto.conf'}, {acl}")
 
@@ -271,7 +303,7 @@ def monitoring(out: Annotated[Path, typer.Option(help="Folder for the files.")])
             typer.echo(f"written: {out / source.name}")
 
 
-def _store(found: FloorParameters) -> Store:
+def _store(found: FloorParameters, wanted: str | None = None) -> Store:
     try:
         from shaker_ctl.floor.store import Store
     except ModuleNotFoundError as error:
@@ -279,4 +311,4 @@ def _store(found: FloorParameters) -> Store:
             f"the floor needs the library {error.name}",
             remedy="Install shaker-ctl[link,floor] from shaker_ctl/floor/lock.txt",
         ) from error
-    return Store(found.store)
+    return Store(found.store, wanted=wanted)

@@ -51,7 +51,6 @@ class Figures(Source):
             ("refused", "Messages that no table sends", c.counts.refused),
             ("records", "Records committed", c.counts.records),
             ("repeats", "Records that came again and were recognised", c.counts.repeats),
-            ("stale", "Batches of earlier connections, left out", c.counts.stale),
             ("commits", "Transactions", c.counts.commits),
             ("store_failures", "Times that the database refused", c.counts.store_failures),
         ):
@@ -71,7 +70,7 @@ class Figures(Source):
         versions = GaugeMetricFamily(
             "shaker_table_version", "What runs", labels=["table", "version", "software"]
         )
-        for name, table in list(c.tables.by_name.items()):
+        for name, table in c.shown().items():
             for figure, value in self._of(table).items():
                 if value is not None:
                     families[figure].add_metric([name], float(value))

@@ -25,9 +25,8 @@ from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.errors import JournalCorruptError, JournalError, ShakerError
+from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, ShakerError
 from shaker_ctl.floor import door
-from shaker_ctl.floor.asking import Asked
 from shaker_ctl.floor.cards import TableCard, card_of, in_order
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
@@ -36,6 +35,7 @@ from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.journal.record import NOT_UNDERSTOOD, Head, genesis
 from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
+from shaker_ctl.link.requests import Want
 from shaker_ctl.page.door import RoundProof, answer, text
 from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import RoundRecord, round_of
@@ -287,14 +287,13 @@ class FloorPage:
             if shown is None or not shown.is_online:
                 raise HTTPException(504)  # nobody would answer
             place = topics.Place(self._p.site, name)
-            asked = self.watch.ask(Asked(place, "picture", sequence, wanted))
+            asked = self.watch.ask(place, Want(sequence, wanted))
             try:
-                answer = await asyncio.wait_for(asyncio.wrap_future(asked), ASK_S)
+                data = await asyncio.wait_for(asyncio.wrap_future(asked), ASK_S)
             except TimeoutError:
                 raise HTTPException(504) from None
-            if answer.error:
-                raise HTTPException(410)
-            data = answer.data
+            except RefusedError:
+                raise HTTPException(410) from None
             await asyncio.to_thread(
                 self._store.keep_picture, place.site, name, sequence, wanted, data
             )

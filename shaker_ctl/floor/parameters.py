@@ -31,15 +31,15 @@ class FloorParameters(BrokerParameters):
     store: str = "sqlite:////var/lib/shaker-floor/floor.sqlite"
     """Database, as SQLAlchemy's URL: `sqlite:///FILE`, or `postgresql+psycopg://USER@HOST/NAME`.
 
-    SQLite serves one collector on one machine. PostgreSQL serves many and keeps the records in one
-    partition a month.
+    SQLite serves one collector on one machine. With PostgreSQL any number may run with these very
+    settings: they share the tables, and take over those of one that ends.
     """
 
-    collector: int = Field(default=0, ge=0, le=255)
-    """Number of this collector, from 0."""
+    keep_months: int = Field(default=0, ge=0, le=1200)
+    """Months after which records and pictures are removed for good; rounds stay. 0: never."""
 
-    collectors: int = Field(default=1, ge=1, le=256)
-    """How many collectors share the tables of the house, by the hash of the table's name."""
+    removed_by: str = Field(default="", max_length=80)
+    """Name of the person who answers for `keep_months`; each line that is shortened names it."""
 
     metrics_host: str = "127.0.0.1"
     """Address at which Prometheus finds `/metrics`. It says nothing of persons or results."""
@@ -71,11 +71,7 @@ class FloorParameters(BrokerParameters):
         return self.model_copy(update=known)
 
     @model_validator(mode="after")
-    def _a_number_of_its_own(self) -> FloorParameters:
-        if self.collector >= self.collectors:
-            raise ValueError(
-                f"collector = {self.collector} of collectors = {self.collectors}: count from 0"
-            )
-        if self.collectors > 1 and self.store.startswith("sqlite"):
-            raise ValueError("several collectors want PostgreSQL: SQLite has one writer")
+    def _somebody_removes(self) -> FloorParameters:
+        if self.keep_months and not self.removed_by.strip():
+            raise ValueError("keep_months wants removed_by: the name of the person who decides it")
         return self

@@ -1,15 +1,14 @@
 """The floor's database, by SQLAlchemy: what it holds of each journal, and what people decided.
 
-Owns the schema and every statement. A record's key is its line and sequence number; a line is the
-chain of one journal's identity. Records are only ever added. With PostgreSQL they lie in one
-partition for each month of their own clock, so that old months can be detached as a whole.
+Owns the schema and every statement; `migrations` leads older schemas here. Records lie as they
+came: a batch is lines of a volume, packed. Rounds are what `journal.history` makes of them.
 """
 
 from __future__ import annotations
 
-import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -29,9 +28,11 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     create_engine,
+    delete,
     event,
     func,
     insert,
+    inspect,
     select,
     text,
     update,
@@ -39,20 +40,25 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
-from shaker_ctl.errors import RefusedError, ShakerError
-from shaker_ctl.floor.judgement import AlarmKind, Contradiction, FollowedJournal, begun
-from shaker_ctl.frozen import frozen
+from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.floor import migrate
+from shaker_ctl.floor.judgement import AlarmKind, Contradiction
 from shaker_ctl.journal.history import Round, mentions, understood
-from shaker_ctl.journal.record import Head, Record
+from shaker_ctl.journal.record import BODY_AT, Damage, Head, Record, genesis, number_in, walk
+from shaker_ctl.link.packing import BATCH_RECORDS, Batch, Have, packed
 
 metadata = MetaData()
+
+
+def _of_table() -> tuple[Column[Any], ...]:
+    return tuple(Column(name, String(40), nullable=False) for name in ("site", "table_name"))
+
 
 line = Table(
     "line",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("site", String(40), nullable=False),
-    Column("table_name", String(40), nullable=False),
+    *_of_table(),
     Column("number", Integer, nullable=False),
     Column("identity", String(120), nullable=False),
     Column("sequence", BigInteger, nullable=False),
@@ -60,26 +66,29 @@ line = Table(
     Column("founded", String(40), nullable=False),
     Column("accepted_by", Text, nullable=False, server_default=""),
     Column("reason", Text, nullable=False, server_default=""),
+    Column("start", BigInteger, nullable=False, server_default="0"),
+    Column("start_hash", LargeBinary(32)),
+    Column("removed_by", String(80)),
     UniqueConstraint("site", "table_name", "number"),
 )
-"""One journal's chain as it came. A table's newest line is the one that goes on."""
+"""One journal's chain as it came. A table's newest line is the one that goes on. `start`: the last
+record that is removed because of its age, with its hash and who had it done."""
 
-record = Table(
-    "record",
+batch = Table(
+    "batch",
     metadata,
     Column("line", Integer, primary_key=True, autoincrement=False),
-    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
-    Column("month", Integer, primary_key=True, autoincrement=False),
+    Column("last", BigInteger, primary_key=True, autoincrement=False),
+    Column("first", BigInteger, nullable=False),
     Column("hash", LargeBinary(32), nullable=False),
-    Column("round", BigInteger),
-    Column("kind", String(40), nullable=False),
-    Column("wall", String(40), nullable=False),
-    Column("body", LargeBinary, nullable=False),
-    Index("record_round", "line", "round"),
-    postgresql_partition_by="RANGE (month)",
+    Column("first_round", BigInteger),
+    Column("last_round", BigInteger),
+    Column("came", String(40), nullable=False),
+    Column("lines", LargeBinary, nullable=False),
+    Index("batch_round", "line", "last_round", "first_round"),
+    Index("batch_came", "came"),
 )
-"""`month`: as 202611, of the record's own clock; 0 where it tells none. A record has the same month
-whenever it comes, so its key is one in all partitions."""
+"""Records `first` to `last` of a line, and the rounds that they name. `hash`: of the last."""
 
 ended_round = Table(
     "ended_round",
@@ -92,9 +101,7 @@ ended_round = Table(
     Column("source", String(20)),
     Column("wagers", String(20)),
     Column("cause", String(40)),
-    Column("first", Integer),
-    Column("second", Integer),
-    Column("third", Integer),
+    *(Column(name, Integer) for name in ("first", "second", "third")),
     Index("ended_round_wall", "wall"),
 )
 
@@ -102,8 +109,7 @@ alarm = Table(
     "alarm",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("site", String(40), nullable=False),
-    Column("table_name", String(40), nullable=False),
+    *_of_table(),
     Column("trouble", String(40), nullable=False),
     Column("identity", String(120), nullable=False),
     Column("at", BigInteger, nullable=False),
@@ -120,8 +126,7 @@ picture = Table(
     "picture",
     metadata,
     Column("sha256", String(64), primary_key=True),
-    Column("site", String(40), nullable=False),
-    Column("table_name", String(40), nullable=False),
+    *_of_table(),
     Column("sequence", BigInteger, nullable=False),
     Column("came", String(40), nullable=False),
     Column("data", LargeBinary, nullable=False),
@@ -131,8 +136,7 @@ named_version = Table(
     "named_version",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("site", String(40), nullable=False),
-    Column("table_name", String(40), nullable=False),
+    *_of_table(),
     Column("version", String(80), nullable=False),
     Column("digest", String(64), nullable=False),
     Column("by", Text, nullable=False),
@@ -142,20 +146,13 @@ named_version = Table(
 
 _MOVE = (
     update(line)
-    .where(line.c.id == bindparam("line_id"), line.c.sequence == bindparam("before"))
-    .values(sequence=bindparam("to_sequence"), hash=bindparam("to_hash"))
+    .where(line.c.id == bindparam("id_"), line.c.sequence == bindparam("before"))
+    .values(sequence=bindparam("to"), hash=bindparam("its"))
 )
-_MOVE_ALL = text(
-    "UPDATE line SET sequence = moved.to_sequence, hash = moved.to_hash "
-    "FROM unnest(CAST(:line_id AS integer[]), CAST(:before AS bigint[]), "
-    "CAST(:to_sequence AS bigint[]), CAST(:to_hash AS bytea[])) "
-    "AS moved(line_id, before, to_sequence, to_hash) "
-    "WHERE line.id = moved.line_id AND line.sequence = moved.before"
-)
-"""Moves many lines in one statement of PostgreSQL."""
-_COPY = f"COPY record ({', '.join(record.c.keys())}) FROM STDIN"
 
-
+TOGETHER = 64
+"""Records that are packed anew as one batch, once so many have come: five rounds, of which each
+record alone would take six times as much."""
 MAX_OF_A_ROUND = 20_000
 """Records of one round that are read; no table writes so many."""
 
@@ -178,28 +175,19 @@ class StoredTable:
 
     id: int | None
     """Of its newest line; None before the first."""
-    line: FollowedJournal | None
+    line: Have | None
     alarm: str = ""
     """The standing alarm's trouble; while there is one, nothing is taken."""
-
-
-@frozen
-class OpenAlarm:
-    """One alarm that nobody has accepted."""
-
-    id: int
-    site: str
-    table: str
-    trouble: str
-    text: str
-    raised: str
 
 
 class Store:
     """One database. For one thread at a time."""
 
-    def __init__(self, url: str) -> None:
-        """Open, and make the tables where there are none. Raises StoreError."""
+    def __init__(self, url: str, *, wanted: str | None = None) -> None:
+        """Open, and make the tables where there are none. `wanted`: bring them to this schema.
+
+        Raises StoreError, also where the tables have another schema.
+        """
         options: dict[str, Any] = {"pool_pre_ping": True}
         if url.startswith("sqlite"):
             options["connect_args"] = {"timeout": 10.0}
@@ -212,15 +200,18 @@ class Store:
             with self._engine.begin() as db:
                 if not self.is_sqlite:  # collectors that start together take turns
                     db.execute(text("SELECT pg_advisory_xact_lock(7362014)"))
-                metadata.create_all(db)
-                if not self.is_sqlite:
-                    db.execute(
-                        text(
-                            "CREATE TABLE IF NOT EXISTS record_of_no_month "
-                            "PARTITION OF record DEFAULT"
-                        )
+                if not inspect(db).has_table("line"):
+                    metadata.create_all(db)
+                    if not self.is_sqlite:  # it is compressed already
+                        db.execute(text("ALTER TABLE batch ALTER lines SET STORAGE EXTERNAL"))
+                    migrate.stamp(db)
+                if wanted is not None:
+                    migrate.go(db, wanted)
+                elif (found := migrate.version(db)) != migrate.NEWEST:
+                    raise StoreError(
+                        f"the floor's database has the schema {found}, not {migrate.NEWEST}",
+                        remedy="Stop collectors and page, then: shaker-floor migrate",
                     )
-        self._months: set[int] = set()
 
     @property
     def is_sqlite(self) -> bool:
@@ -249,14 +240,14 @@ class Store:
         if newest is None:
             return StoredTable(None, None, standing or "")
         at = Head(newest.sequence, bytes(newest.hash))
-        return StoredTable(newest.id, FollowedJournal(newest.identity, at), standing or "")
+        return StoredTable(newest.id, Have(newest.identity, at), standing or "")
 
     def found(
         self, db: Connection, site: str, table: str, identity: str, *, by: str = "", why: str = ""
-    ) -> tuple[int, FollowedJournal]:
+    ) -> tuple[int, Have]:
         """Begin a line behind all lines of the table; return its id, and the empty line."""
         before = db.execute(_newest_line(site, table)).first()
-        empty = begun(identity)
+        empty = Have(identity, genesis(identity))
         made = db.execute(
             insert(line).values(
                 site=site,
@@ -275,95 +266,85 @@ class Store:
 
     def hash_at(self, db: Connection, id_: int, sequence: int) -> bytes | None:
         """Return the hash of a stored record; None where there is none."""
-        found = db.execute(
-            select(record.c.hash).where(record.c.line == id_, record.c.sequence == sequence)
-        ).scalar()
-        return None if found is None else bytes(found)
+        return next((r.hash for r in self._lines(db, id_, sequence, sequence)), None)
 
-    def add(
-        self, db: Connection, parts: Sequence[tuple[int, Head, Sequence[Record]]]
-    ) -> list[dict[str, Any]]:
-        """Add records behind each line's head. `parts`: line's id, its head before, what follows.
+    def add(self, db: Connection, parts: Sequence[tuple[int, Head, Batch]]) -> list[dict[str, Any]]:
+        """Add a batch behind each line's head. `parts`: line's id, its head before, what follows.
 
         Returns the rows of the rounds that ended. Raises StoreError where another collector has
         moved a line meanwhile: nothing is kept then.
         """
-        rows: list[dict[str, Any]] = []
-        rounds: list[dict[str, Any]] = []
-        moves: list[dict[str, Any]] = []
-        for id_, before, records in parts:
-            for each in records:
-                row, ended = _rows_of(id_, each)
-                rows.append(row)
-                rounds += ended.values()
-            last = records[-1]
-            moves.append(
-                {
-                    "line_id": id_,
-                    "before": before.sequence,
-                    "to_sequence": last.sequence,
-                    "to_hash": last.hash,
-                }
-            )
-        if not rows:
+        if not parts:
             return []
-        if self._moved(db, moves) != len(moves):
+        moves = [
+            {"id_": id_, "before": before.sequence, "to": each.end.sequence, "its": each.end.hash}
+            for id_, before, each in parts
+        ]
+        if db.execute(_MOVE, moves).rowcount != len(moves):
             raise StoreError(
-                "another collector moved the line of a table of this one",
-                remedy="Give each collector a number of its own",
+                "another collector has gone on with a table of this one",
+                remedy="It is read anew; nothing is lost",
             )
-        if self.is_sqlite:
-            db.execute(insert(record), rows)
-        else:
-            self._have_partitions(db, {row["month"] for row in rows})
-            _copied(db, rows)
+        db.execute(insert(batch), [_row(id_, each.records, each.packed) for id_, _, each in parts])
+        rounds = [one for id_, _, each in parts for one in ended_in(id_, each.records)]
         if rounds:
             db.execute(insert(ended_round), rounds)
+        for id_, before, each in parts:
+            if each.end.sequence // TOGETHER > before.sequence // TOGETHER:
+                self._put_together(db, id_, each.end.sequence)
         return rounds
 
-    def _moved(self, db: Connection, moves: list[dict[str, Any]]) -> int:
-        """Move the heads of lines; return how many stood where they were expected."""
-        if self.is_sqlite:
-            return db.execute(_MOVE, moves).rowcount
-        return db.execute(_MOVE_ALL, {key: [m[key] for m in moves] for key in moves[0]}).rowcount
-
-    def _have_partitions(self, db: Connection, months: Iterable[int]) -> None:
-        """Months near now get a partition; what a wrong clock wrote goes to the default one."""
-        now = datetime.now(UTC)
-        near = range(now.year * 12 + now.month - 1 - 24, now.year * 12 + now.month + 2)
-        for month in set(months) - self._months:
-            year, index = divmod(month, 100)
-            if year * 12 + index - 1 in near:
-                after = (year + 1) * 100 + 1 if index == 12 else month + 1
-                exists = db.execute(text(f"SELECT to_regclass('record_{month}')")).scalar()
-                if exists is None:
-                    db.execute(text("SELECT pg_advisory_xact_lock(7362014)"))
-                    db.execute(
-                        text(
-                            f"CREATE TABLE IF NOT EXISTS record_{month} PARTITION OF record "
-                            f"FOR VALUES FROM ({month}) TO ({after})"
-                        )
-                    )
-            self._months.add(month)
+    def _put_together(self, db: Connection, id_: int, last: int) -> None:
+        """Pack the small batches at the end of a line anew, as one."""
+        wanted = select(batch).where(batch.c.line == id_, batch.c.first > last - 2 * TOGETHER)
+        small: list[Any] = []
+        for row in db.execute(wanted.order_by(batch.c.last)):
+            small = [*small, row] if row.last - row.first + 1 < TOGETHER else []
+        if len(small) > 1:
+            records = [record for row in small for record in _opened(row)]
+            ends = [row.last for row in small]
+            db.execute(delete(batch).where(batch.c.line == id_, batch.c.last.in_(ends)))
+            db.execute(insert(batch), [_row(id_, records, packed(records))])
 
     # ── Reading ─────────────────────────────────────────────────────────────
 
     def records(self, id_: int, first: int, last: int) -> list[Record]:
         """Return stored records of a line, in order. Raises StoreError."""
-        return self._records(record.c.line == id_, record.c.sequence.between(first, last))
+        with self.committing() as db:
+            return list(self._lines(db, id_, first, last))
+
+    def _lines(self, db: Connection, id_: int, first: int, last: int) -> Iterator[Record]:
+        ends = batch.c.last.between(first, last + BATCH_RECORDS)
+        wanted = select(batch).where(batch.c.line == id_, ends, batch.c.first <= last)
+        rows = db.execute(wanted.order_by(batch.c.last), execution_options={"yield_per": 100})
+        for row in rows:
+            yield from (record for record in _opened(row) if first <= record.sequence <= last)
 
     def round_records(self, site: str, table: str, number: int) -> list[Record]:
         """Return what is stored of one round in the table's newest line. Raises StoreError."""
-        newest = self.kept(site, table).id
-        return self._records(
-            record.c.line == newest, record.c.round == number, limit=MAX_OF_A_ROUND
-        )
-
-    def _records(self, *where: Any, limit: int | None = None) -> list[Record]:
-        wanted = select(record.c.sequence, record.c.hash, record.c.body).where(*where)
+        where = batch.c.line == self.kept(site, table).id, batch.c.last_round >= number
+        wanted = select(batch).where(*where, batch.c.first_round <= number)
+        found: list[Record] = []
         with self.committing() as db:
-            rows = db.execute(wanted.order_by(record.c.sequence).limit(limit)).all()
-        return [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
+            for row in db.execute(wanted.order_by(batch.c.last)):
+                found += (one for one in _opened(row) if number_in(one.body, "round") == number)
+                if len(found) >= MAX_OF_A_ROUND:
+                    break
+        return found[:MAX_OF_A_ROUND]
+
+    def broken(self, stored: Mapping[str, Any]) -> str:
+        """Say what is wrong with a stored line; empty: nothing. Raises StoreError."""
+        head = start_of(stored)
+        first, last = head.sequence + 1, stored["sequence"]
+        with self.committing() as db:
+            records = self._lines(db, stored["id"], first, last)
+            for step in walk(head, records, stored["table_name"]):
+                if isinstance(step, Damage):
+                    return step.line()
+                head = Head(step.sequence, step.hash)
+        if head != Head(last, bytes(stored["hash"])):
+            return f"the chain ends at record {head.sequence}, acknowledged was {last}"
+        return ""
 
     def rounds(
         self, site: str, table: str | None = None, *, count: int = 50
@@ -398,6 +379,30 @@ class Store:
             found = db.execute(wanted.order_by(line.c.table_name, line.c.number))
             return [dict(row) for row in found.mappings()]
 
+    def remove(self, site: str, *, before: str, by: str) -> int:
+        """Remove batches and pictures that came before a moment, for good; a line says where it
+        begins now, and who had it done. Rounds stay. Returns how many records. Raises StoreError.
+        """
+        removed = 0
+        for stored in self.lines(site):
+            old = (batch.c.line == stored["id"], batch.c.came < before)
+            with self.committing() as db:
+                newest = db.execute(
+                    select(batch.c.last, batch.c.hash)
+                    .where(*old)
+                    .order_by(batch.c.last.desc())
+                    .limit(1)
+                ).first()
+                if newest is None:
+                    continue
+                start = {"start": newest.last, "start_hash": newest.hash, "removed_by": by}
+                db.execute(update(line).where(line.c.id == stored["id"]).values(start))
+                db.execute(delete(batch).where(old[0], batch.c.last <= newest.last))
+                removed += newest.last - stored["start"]
+        with self.committing() as db:
+            db.execute(delete(picture).where(picture.c.site == site, picture.c.came < before))
+        return removed
+
     # ── Alarms, which people accept ─────────────────────────────────────────
 
     def raise_alarm(
@@ -422,16 +427,12 @@ class Store:
                 )
             )
 
-    def alarms(self, site: str) -> list[OpenAlarm]:
-        """Return what stands, oldest first. Raises StoreError."""
+    def alarms(self, site: str) -> list[Any]:
+        """Return what stands, oldest first: `table`, `trouble`, `text`, `raised`."""
+        told = (alarm.c.table_name.label("table"), alarm.c.trouble, alarm.c.text, alarm.c.raised)
+        wanted = select(*told).where(alarm.c.site == site, alarm.c.accepted.is_(None))
         with self.committing() as db:
-            rows = db.execute(
-                select(alarm).where(alarm.c.site == site, alarm.c.accepted.is_(None)).order_by("id")
-            ).all()
-        return [
-            OpenAlarm(row.id, row.site, row.table_name, row.trouble, row.text, row.raised)
-            for row in rows
-        ]
+            return list(db.execute(wanted.order_by(alarm.c.id)))
 
     def accept(self, site: str, table: str, *, by: str, reason: str) -> list[str]:
         """Accept a table's standing alarms: its journal begins a new line, from its first record.
@@ -456,14 +457,6 @@ class Store:
         return [f"{AlarmKind(row.trouble).value}: {row.text}" for row in rows]
 
     # ── Pictures, versions ──────────────────────────────────────────────────
-
-    def has_picture(self, sha256: str) -> bool:
-        """Whether it is stored here. Raises StoreError."""
-        with self.committing() as db:
-            return (
-                db.execute(select(picture.c.sha256).where(picture.c.sha256 == sha256)).first()
-                is not None
-            )
 
     def picture(self, sha256: str) -> bytes | None:
         """Return a stored picture. Raises StoreError."""
@@ -503,20 +496,6 @@ class Store:
             return {row["table_name"]: dict(row) for row in rows.mappings()}
 
 
-def _copied(db: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add records by PostgreSQL's COPY: a third of the work of a statement for each."""
-    import psycopg
-
-    cursor: psycopg.Cursor[Any] = db.connection.cursor()  # type: ignore[assignment]
-    try:
-        with cursor, cursor.copy(_COPY) as copy:
-            for row in rows:
-                copy.write_row([row[name] for name in record.c.keys()])  # noqa: SIM118
-    except psycopg.Error as error:
-        away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        raise _refusal(error, is_away=away) from error
-
-
 def _newest_line(site: str, table: str) -> Any:
     return (
         select(line)
@@ -543,33 +522,59 @@ def _standing_of(site: str, table: str) -> tuple[Any, ...]:
     return (alarm.c.site == site, alarm.c.table_name == table, alarm.c.accepted.is_(None))
 
 
-def _rows_of(id_: int, each: Record) -> tuple[dict[str, Any], dict[int, dict[str, Any]]]:
-    """Return a record's row, and the rows of the rounds that it ends by their numbers."""
-    try:
-        plain = json.loads(each.body)
-    except (ValueError, RecursionError):
-        plain = None
-    if not isinstance(plain, dict):
-        plain = {}  # kept as it came: the chain holds it, and so does the floor
-    wall, kind, number = plain.get("wall"), plain.get("kind"), plain.get("round")
-    row = {
+def start_of(stored: Mapping[str, Any]) -> Head:
+    """Return what the first record that is stored of a line follows."""
+    if not stored["start"]:
+        return genesis(stored["identity"])
+    return Head(stored["start"], bytes(stored["start_hash"]))
+
+
+def _row(id_: int, records: Sequence[Record], lines: bytes) -> dict[str, Any]:
+    rounds = [n for each in records if (n := number_in(each.body, "round")) is not None]
+    return {
         "line": id_,
-        "sequence": each.sequence,
-        "month": _month(wall),
-        "hash": each.hash,
-        "round": number if type(number) is int and abs(number) < 1 << 63 else None,
-        "kind": _word(kind, 40) or "",
-        "wall": _word(wall, 40) or "",
-        "body": each.body,
+        "first": records[0].sequence,
+        "last": records[-1].sequence,
+        "hash": records[-1].hash,
+        "first_round": min(rounds, default=None),
+        "last_round": max(rounds, default=None),
+        "came": _now(),
+        "lines": lines,
     }
-    ended = understood(plain) if mentions(each.body, "RecordRound") else ()
-    return row, {one.number: _ended(row, one) for one in ended}
 
 
-def _ended(row: Mapping[str, Any], one: Round) -> dict[str, Any]:
+def _opened(row: Any) -> Iterator[Record]:
+    """Yield the records of a stored batch; `walk` proves them."""
+    try:
+        *lines, _ = zlib.decompress(row.lines).split(b"\n")
+        for sequence, line in enumerate(lines, start=row.first):
+            yield Record(sequence, bytes.fromhex(line[9:73].decode()), line[BODY_AT:-1])
+    except (zlib.error, ValueError) as error:
+        raise JournalCorruptError(
+            f"the stored records {row.first} to {row.last} are no lines of a journal: {error}",
+            remedy="Compare with the table's own",
+        ) from error
+
+
+def ended_in(id_: int, records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of rounds that records end, as the history of a table tells them."""
+    for each in records:
+        if mentions(each.body, "RecordRound"):
+            with suppress(
+                ShakerError
+            ):  # kept as it came: the chain holds it, and so does the floor
+                plain = each.plain
+                ended = {one.number: one for one in understood(plain)}
+                wall = _word(plain.get("wall"), 40) or ""
+                yield from (_ended(id_, each.sequence, wall, one) for one in ended.values())
+
+
+def _ended(id_: int, sequence: int, wall: str, one: Round) -> dict[str, Any]:
     dice = zip(("first", "second", "third"), one.values or (None, None, None), strict=True)
     return {
-        **{key: row[key] for key in ("line", "sequence", "wall")},
+        "line": id_,
+        "sequence": sequence,
+        "wall": wall,
         "number": one.number,
         "ending": _word(one.ending, 20) or "",
         "source": _word(one.source, 20),
@@ -584,15 +589,6 @@ def _word(value: Any, most: int) -> str | None:
     if not isinstance(value, str):
         return None
     return value.replace("\0", "").encode("utf-8", "replace").decode()[:most]
-
-
-def _month(wall: Any) -> int:
-    if not isinstance(wall, str):
-        return 0
-    try:
-        return int(wall[:4]) * 100 + int(wall[5:7]) if "01" <= wall[5:7] <= "12" else 0
-    except ValueError:
-        return 0
 
 
 def _now() -> str:
@@ -627,4 +623,5 @@ def _refusal(error: BaseException, *, is_away: bool) -> StoreError:
 def count_records(store: Store) -> int:
     """Return how many records there are, in all lines. Raises StoreError."""
     with store.committing() as db:
-        return int(db.execute(select(func.count()).select_from(record)).scalar() or 0)
+        counted = func.sum(batch.c.last - batch.c.first + 1)
+        return int(db.execute(select(counted)).scalar() or 0)

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
-from shaker_ctl.floor.asking import Asked, Asking, TableAnswer
+from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link import topics
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.packing import ProtocolError
+from shaker_ctl.link.packing import ProtocolError, answer_of
 from shaker_ctl.link.parameters import BrokerParameters
+from shaker_ctl.link.requests import Want, want_message
+from shaker_ctl.link.topics import Place
 
 CHANGED_S = 0.5
 """Shortest time between two messages that something has changed: a thousand tables change often."""
@@ -32,9 +34,8 @@ class FloorWatch:
         self._changed = changed
         self._is_changed = False
         self._told_s = 0.0
-        self._asking = Asking()
-        self._waiting: queue.SimpleQueue[tuple[Asked, Future[TableAnswer]]] = queue.SimpleQueue()
-        self._futures: list[tuple[Asked, Future[TableAnswer]]] = []
+        self._waiting: queue.SimpleQueue[tuple[Place, Want, Future[bytes]]] = queue.SimpleQueue()
+        self._futures: list[tuple[str, Future[bytes]]] = []
         self._over = threading.Event()
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -62,21 +63,20 @@ class FloorWatch:
         self._over.set()
         self._thread.join(5)
 
-    def ask(self, asked: Asked) -> Future[TableAnswer]:
-        """Ask a table; the answer comes within a minute, or not at all. From any thread."""
-        future: Future[TableAnswer] = Future()
-        self._waiting.put((asked, future))
+    def ask(self, place: Place, want: Want) -> Future[bytes]:
+        """Ask a table for a picture; who asks gives up by itself. From any thread."""
+        future: Future[bytes] = Future()
+        self._waiting.put((place, want, future))
         return future
 
     def _run(self) -> None:
         while not self._over.is_set():
             self._connection.turn(0.1)
             while not self._waiting.empty():
-                asked, future = self._waiting.get()
-                self._futures = [(a, f) for a, f in self._futures if not f.done()]
-                self._futures.append((asked, future))
-                topic = asked.place.topic(topics.WANT)
-                self._connection.publish(topic, self._asking.request(asked), qos=1)
+                place, want, future = self._waiting.get()
+                self._futures = [(sha256, f) for sha256, f in self._futures if not f.done()]
+                self._futures.append((want.sha256, future))
+                self._connection.publish(place.topic(topics.WANT), want_message(want), qos=1)
             now_s = time.monotonic()
             if self._is_changed and now_s - self._told_s >= CHANGED_S:
                 self._is_changed, self._told_s = False, now_s
@@ -90,14 +90,17 @@ class FloorWatch:
     def _received(self, topic: str, payload: bytes) -> None:
         found = topics.parsed(topic)
         if found is not None and found[1] == topics.ANSWER:
-            try:
-                answer = self._asking.take(found[0], payload)
-            except ProtocolError:
-                return
-            for asked, future in self._futures:
-                if answer is not None and asked is answer.asked:
-                    with suppress(InvalidStateError):  # who asked may have given up
-                        future.set_result(answer)
+            with suppress(ProtocolError):
+                self._answered(*answer_of(payload))
             return
         self.tables.take(topic, payload)
         self._is_changed = True
+
+    def _answered(self, sha256: str, data: bytes, error: str) -> None:
+        for wanted, future in self._futures:
+            if wanted == sha256:
+                with suppress(InvalidStateError):  # who asked may have given up
+                    if error:
+                        future.set_exception(RefusedError(error))
+                    else:
+                        future.set_result(data)

@@ -79,12 +79,20 @@ class Connection:
         self._watched: Any = None
         self._pause_s = 1.0
         self._next_try_s = 0.0
+        self._tries = 0
         self.session = ""
         """Sixteen hexadecimal digits, other ones for each connection."""
         self._is_leaving = False
         self.is_connected = False
         self.trouble = "not tried yet"
         """Why there is no connection; empty while there is one."""
+
+    @property
+    def at(self) -> str:
+        """The broker that is tried or connected, `HOST:PORT`: the next of `hosts` with each try."""
+        hosts = self._p.hosts or (self._p.host,)
+        host, _, port = hosts[max(0, self._tries - 1) % len(hosts)].partition(":")
+        return f"{host}:{port or self._p.port}"
 
     def fileno(self) -> int:
         """A descriptor that is ready to read when `turn` has something to do."""
@@ -124,10 +132,15 @@ class Connection:
         if self._client is not None and self.is_connected:
             self._client.publish(topic, payload, qos=qos, retain=retain)
 
-    def subscribe(self, topic: str, qos: int) -> None:
-        """Listen to one topic more, for as long as this connection lasts."""
+    def subscribe(self, topics: list[str]) -> None:
+        """Listen to more topics, for as long as this connection lasts."""
         if self._client is not None and self.is_connected:
-            self._client.subscribe(topic, qos)
+            self._client.subscribe([(topic, 0) for topic in topics])
+
+    def unsubscribe(self, topics: list[str]) -> None:
+        """Listen to them no more."""
+        if self._client is not None and self.is_connected:
+            self._client.unsubscribe(topics)
 
     def close(self, farewell: Will | None = None) -> None:
         """Say farewell and leave in order: the broker then drops the will."""
@@ -148,6 +161,7 @@ class Connection:
 
     def _open(self) -> None:
         self.session = secrets.token_hex(8)
+        self._tries += 1
         client = Client(
             CallbackAPIVersion.VERSION2,
             f"{self._client_id}-{self._secret}",
@@ -169,16 +183,17 @@ class Connection:
         # each connection starts a clean one.
         lasting = Properties(PacketTypes.CONNECT)
         lasting.SessionExpiryInterval = WILL_DELAY_S
+        host, _, port = self.at.partition(":")
         try:
             client.connect(
-                self._p.host,
-                self._p.port,
+                host,
+                int(port),
                 keepalive=self._p.keepalive_s,
                 clean_start=True,
                 properties=lasting,
             )
         except (OSError, ValueError) as error:
-            self._drop(f"no way to {self._p.host}:{self._p.port}: {error}")
+            self._drop(f"no way to {self.at}: {error}")
 
     def _read(self, client: Client) -> None:
         # Only while reading: then it tells what the broker says. While writing, paho would make up
@@ -236,7 +251,7 @@ class Connection:
         if client is not self._client:
             return
         if reason.is_failure:
-            self._drop(f"{self._p.host}:{self._p.port} refuses {self._client_id}: {reason}")
+            self._drop(f"{self.at} refuses {self._client_id}: {reason}")
             return
         at = client.socket()
         if isinstance(at, socket.socket):
@@ -252,7 +267,7 @@ class Connection:
         self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any
     ) -> None:
         if client is self._client:
-            self._drop(f"{self._p.host}:{self._p.port} is gone: {reason}")
+            self._drop(f"{self.at} is gone: {reason}")
 
     def _on_message(self, client: Client, _data: Any, message: MQTTMessage) -> None:
         if client is self._client:

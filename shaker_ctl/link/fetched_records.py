@@ -1,17 +1,17 @@
 """A table's own records, asked back from the floor: what `link --fetch` does.
 
-Owns the asking. What comes is proved against the chain of the table where there is one, else
-against what the floor has acknowledged; it is written as volumes for `shaker-ctl journal fetch`.
+Owns the asking: the exchange of the records, the other way. What comes is proved against the chain
+of the table where there is one, else against what the floor says that it has; it is written as
+volumes for `shaker-ctl journal fetch`.
 """
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.disk import volume_file
@@ -20,7 +20,7 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.packing import Ack, ProtocolError
+from shaker_ctl.link.packing import Batch, Have, ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
 
 PATIENCE_S = 20.0
@@ -69,21 +69,17 @@ def _whole(floor: _Floor, target: Path) -> str:
     """No journal is left: all that the floor acknowledged."""
     if volume_numbers(target):
         raise RefusedError(f"{target} is there already", remedy="Give an empty folder")
-    ack = floor.acknowledged()
-    with closing(DiskJournal(target, identity=ack.identity)) as made:
-        batch: list[Record] = []
-        for record in floor.records(ack.identity, genesis(ack.identity), ack.head.sequence):
-            batch.append(record)
-            if len(batch) == packing.BATCH_RECORDS:
-                made.write(batch)
-                batch = []
-        made.write(batch)
-        if made.head() != ack.head:
+    have = floor.has()
+    records = floor.records(have.identity, genesis(have.identity), have.head.sequence)
+    with closing(DiskJournal(target, identity=have.identity)) as made:
+        while batch := list(islice(records, packing.BATCH_RECORDS)):
+            made.write(batch)
+        if made.head() != have.head:
             raise RefusedError(
-                f"the floor gave {made.head().sequence} of {ack.head.sequence} records",
+                f"the floor gave {made.head().sequence} of {have.head.sequence} records",
                 remedy="Try again; shaker-floor verify walks what it holds",
             )
-    return f"the whole journal: {ack.head.sequence} records in {target}"
+    return f"the whole journal: {have.head.sequence} records in {target}"
 
 
 class _Floor:
@@ -91,10 +87,9 @@ class _Floor:
 
     def __init__(self, parameters: LinkParameters) -> None:
         self._place = topics.Place(parameters.site, parameters.table)
-        self._ack: Ack | None = None
-        self._asked = ""
+        self._has: Have | None = None
+        self._batch: Batch | None = None
         self._asked_s = 0.0
-        self._part: tuple[dict[str, Any], bytes] | None = None
         self._connection = Connection(
             parameters,
             f"{parameters.table}-fetch",
@@ -109,57 +104,50 @@ class _Floor:
     def close(self) -> None:
         self._connection.close()
 
-    def acknowledged(self) -> Ack:
+    def has(self) -> Have:
         """What the floor says that it has of this table. Raises RefusedError."""
-        self._wait(lambda: self._ack is not None)
-        assert self._ack is not None
-        return self._ack
+        self._wait(lambda: self._has is not None)
+        assert self._has is not None
+        return self._has
 
     def records(self, identity: str, before: Head, last: int) -> Iterator[Record]:
         """Yield the records behind `before` up to `last`, each proved by the one before it."""
         head = before
         while head.sequence < last:
-            for record in self._behind(head, identity):
-                if head.sequence == last:
-                    return
-                head = Head(record.sequence, record.hash)
-                yield record
+            batch = self._behind(Have(identity, head))
+            yield from batch.records[: last - head.sequence]
+            head = batch.end
 
-    def _behind(self, before: Head, identity: str) -> tuple[Record, ...]:
-        first = before.sequence + 1
+    def _behind(self, have: Have) -> Batch:
         self._wait(lambda: self._connection.is_connected)
-        self._asked, self._part = secrets.token_hex(8), None
-        wanted = packing.to_json({"id": self._asked, "from": first})
+        self._batch = None
         due_s = self._asked_s + ASK_S
 
         def is_there() -> bool:
             nonlocal due_s
-            if self._part is None and (now_s := time.monotonic()) >= due_s:
+            if (now_s := time.monotonic()) >= due_s:
                 self._asked_s, due_s = now_s, now_s + ASK_AGAIN_S
-                self._connection.publish(self._place.topic(topics.ASK), wanted, qos=1)
-            return self._part is not None
+                topic = self._place.topic(topics.ASK)
+                self._connection.publish(topic, packing.have_message(have), qos=1)
+            return self._batch is not None and self._batch.before.sequence == have.head.sequence
 
         self._wait(is_there)
-        assert self._part is not None
-        header, data = self._part
-        records = packing.records_of(data, before, packing.whole(header, "count"))
-        if header.get("identity") != identity or not records:
+        batch = self._batch
+        assert batch is not None
+        if (batch.identity, batch.before) != (have.identity, have.head) or not batch.records:
             raise RefusedError(
-                f"the floor does not hold record {first} of the journal {identity}",
+                f"the floor does not hold record {have.head.sequence + 1} of the journal "
+                f"{have.identity}",
                 remedy="shaker-floor tables says what it holds",
             )
-        return records
+        return batch
 
     def _received(self, topic: str, payload: bytes) -> None:
-        try:
+        with suppress(ProtocolError):  # the wait for an answer ends with a line of its own
             if topic == self._place.topic(topics.ACK):
-                self._ack = packing.ack_of(payload)
+                self._has = packing.have_of(payload)
             else:
-                header, data = packing.split(payload)
-                if header.get("id") == self._asked:
-                    self._part = header, data
-        except ProtocolError:
-            return  # the wait for an answer ends with a line of its own
+                self._batch = packing.unpack(payload)
 
     def _wait(self, is_there: Callable[[], bool]) -> None:
         ends_s = time.monotonic() + PATIENCE_S

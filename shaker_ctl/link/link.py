@@ -29,7 +29,7 @@ from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.outbox import Outbox, opened
 from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
-from shaker_ctl.link.requests import TableFiles
+from shaker_ctl.link.requests import TableFiles, Want
 from shaker_ctl.service.table_watch import TableWatch, View
 from shaker_ctl.whole_file import mode, put
 
@@ -42,9 +42,7 @@ STATE_S = 0.5
 """Seconds between two messages of state."""
 ALIVE_S = 10.0
 ANSWER_S = 0.25
-"""Seconds between two parts of an answer."""
-BUNDLE_S = 60.0
-"""Seconds between two bundles: each reads much of the journal, beside a table that plays."""
+"""Seconds between two answers: an answer never holds back the records."""
 MAX_AGAIN_S = 60.0
 LINK_REMEDY = "`shaker-ctl journal verify` at the table says what is wrong with its journal"
 BACK_FOR_RESULT = 2000
@@ -60,12 +58,12 @@ class Link:
         table = settings.load(parameters.settings)
         self._place = topics.Place(parameters.site, parameters.table)
         self._name = table.service.table_name
-        self._files = TableFiles(table.journal.path, table.journal.pictures, parameters.settings)
+        self._files = TableFiles(table.journal.path, table.journal.pictures)
         self._disputes = DisputeList(table.journal.pictures)
         self._view = TableWatch(table.service.runtime_dir, 1.0 / STATE_S)
         self._outbox = Outbox(table.journal.path)
         self._results = ResultFollower(table.journal.path)
-        self._answers: deque[Iterator[bytes]] = deque()
+        self._wanted: deque[Want] = deque()
         self._connection = Connection(
             parameters,
             parameters.table,
@@ -77,7 +75,6 @@ class Link:
                 (self._topic(f"{topics.ALARM}/+"), 1),
             ],
         )
-        self._next_bundle_s = 0.0
         self._named_version: dict[str, Any] = {}
         self._sent: dict[str, bytes] = {}
         """What stands retained at the broker by this connection, by its kind."""
@@ -112,9 +109,9 @@ class Link:
         self._outbox.forget()
         self._sent.clear()
         self._due_s.clear()
-        self._answers.clear()
+        self._wanted.clear()
         self._sent_at, self._again_s = None, self._p.again_s
-        log.info("connected to %s:%d as %s", self._p.host, self._p.port, self._place.table)
+        log.info("connected to %s as %s", self._connection.at, self._place.table)
 
     def _received(self, topic: str, payload: bytes) -> None:
         found = topics.parsed(topic)
@@ -123,9 +120,9 @@ class Link:
         kind = found[1]
         try:
             if kind == topics.ACK:
-                self._acknowledged(packing.ack_of(payload))
+                self._floor_has(packing.have_of(payload))
             elif kind == topics.WANT:
-                self._wanted(payload)
+                self._want(requests.parsed(payload))
             elif kind == topics.VERSION:
                 self._named_version = packing.named_version(payload) if payload else {}
             elif kind.startswith(f"{topics.ALARM}/"):
@@ -133,30 +130,23 @@ class Link:
         except ProtocolError as error:
             log.warning("refused from the floor on %s: %s", kind, error)
 
-    def _acknowledged(self, ack: packing.Ack) -> None:
-        if self._outbox.acknowledged is None:
+    def _floor_has(self, have: packing.Have) -> None:
+        if self._outbox.floor is None:
             self._due_s.pop("alive", None)  # how far behind it is, is known from now on
         with self._journal_at_hand():
-            self._outbox.acknowledge(ack)
+            self._outbox.go_on(have)
             if self._outbox.contradiction:
                 log.error("the floor holds another history: %s", self._outbox.contradiction)
-            if ack.head == self._sent_at or ack.run != self._run:
-                self._run = ack.run
+            if have.head == self._sent_at or have.run != self._run:
+                self._run = have.run
                 self._sent_at, self._again_s = None, self._p.again_s
                 self._send_records()
 
-    def _wanted(self, payload: bytes) -> None:
-        want = requests.parsed(payload)
-        if len(self._answers) >= requests.MAX_WAITING:
-            waiting = len(self._answers)
-            raise ProtocolError(f"a {want.what} is asked for while {waiting} requests wait")
-        if want.what == "bundle":
-            now_s = time.monotonic()
-            if now_s < self._next_bundle_s:
-                raise ProtocolError(f"a bundle within {BUNDLE_S:g} s of the last")
-            self._next_bundle_s = now_s + BUNDLE_S
-        log.info("the floor asks for a %s %s", want.what, want.sha256[:16])
-        self._answers.append(requests.answer(want, self._files))
+    def _want(self, want: Want) -> None:
+        if len(self._wanted) >= requests.MAX_WAITING:
+            raise ProtocolError(f"a picture is asked for while {len(self._wanted)} requests wait")
+        log.info("the floor asks for the picture %s", want.sha256[:16])
+        self._wanted.append(want)
 
     # ── What goes ───────────────────────────────────────────────────────────
 
@@ -184,7 +174,7 @@ class Link:
         """Send the next batch, or the last one again where no acknowledgement came."""
         if self._sent_at is not None and not self._is_due("again", self._again_s):
             return
-        batch = self._outbox.next_batch(self._connection.session)
+        batch = self._outbox.next_batch()
         if batch is None:
             self._sent_at = None
             return
@@ -239,8 +229,8 @@ class Link:
             disputed = sorted(self._disputes.open_rounds())[-100:]
         with contextlib.suppress(JournalError):
             _, head = self._outbox.head()
-            ack = self._outbox.acknowledged
-            behind = None if ack is None else head.sequence - ack.head.sequence
+            floor = self._outbox.floor
+            behind = None if floor is None else head.sequence - floor.head.sequence
             payload = _alive(
                 self._connection.session,
                 "online",
@@ -253,14 +243,9 @@ class Link:
             self._connection.publish(self._topic(topics.ALIVE), payload, retain=True)
 
     def _answer_one(self) -> None:
-        """One part a turn: an answer never holds back the records."""
-        if not self._answers or not self._is_due("answer", ANSWER_S):
-            return
-        part = next(self._answers[0], None)
-        if part is None:
-            self._answers.popleft()
-        else:
-            self._connection.publish(self._topic(topics.ANSWER), part, qos=1)
+        if self._wanted and self._is_due("answer", ANSWER_S):
+            answer = requests.answer(self._wanted.popleft(), self._files)
+            self._connection.publish(self._topic(topics.ANSWER), answer, qos=1)
 
     def _publish(self, kind: str, payload: bytes, *, retain: bool) -> None:
         """Publish what is not known at the broker already."""
@@ -272,13 +257,13 @@ class Link:
 
     def _tell_here(self) -> None:
         """Leave in a file how it stands with the floor, for `shaker-ctl link --show`."""
-        ack = None if self._outbox.contradiction else self._outbox.acknowledged
+        floor = None if self._outbox.contradiction else self._outbox.floor
         now = {
             "connected": self._connection.is_connected,
             "trouble": self._connection.trouble or self._journal_trouble or self._results.trouble,
             "contradiction": self._outbox.contradiction,
-            "acknowledged": None if ack is None else ack.head.sequence,
-            "acknowledged_hash": "" if ack is None else ack.head.hash.hex(),
+            "acknowledged": None if floor is None else floor.head.sequence,
+            "acknowledged_hash": "" if floor is None else floor.head.hash.hex(),
             "version_named": self._named_version,
         }
         text = json.dumps(now)

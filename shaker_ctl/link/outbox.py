@@ -1,7 +1,7 @@
-"""The journal as outbox: what the floor has not committed yet, a batch at a time.
+"""The journal as outbox: what follows the record up to which the floor has it.
 
-Owns the place in the journal at which the link sends. That place follows from what the floor
-acknowledged. The link keeps no copy of it: a link that starts anew asks the floor.
+Owns the place in the journal at which the link sends. That place follows from what the floor says
+that it has. The link keeps no copy of it: a link that starts anew asks the floor.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.follower import Follower
 from shaker_ctl.adapters.disk.shown_journal import ShownJournal
 from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.journal.record import Head, Record
-from shaker_ctl.link.packing import BATCH_RECORDS, Ack, Batch, within_bounds
+from shaker_ctl.journal.record import Head
+from shaker_ctl.link.packing import BATCH_RECORDS, Batch, Have, batch_of
 
 
 class Outbox:
@@ -23,54 +23,47 @@ class Outbox:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._follower: Follower | None = None
-        self._taken: list[Record] = []
-        self.acknowledged: Ack | None = None
-        """What the floor said last; None: nothing since the connection began."""
+        self._sent: tuple[str, Head] | None = None
+        """Identity, and the end of the batch that was sent last."""
+        self.floor: Have | None = None
+        """What the floor has; None: it has said nothing since the connection began."""
         self.contradiction = ""
         """How the floor's word and this journal differ; empty where they agree."""
 
     def forget(self) -> None:
-        """The connection is a new one: the floor has to say again where it stands."""
-        self._let_go()
-        self.acknowledged, self.contradiction = None, ""
+        """The connection is a new one: the floor has to say again what it has."""
+        self.close()
+        self.floor, self.contradiction = None, ""
 
-    def acknowledge(self, ack: Ack) -> None:
-        """Go on behind what the floor has committed. Raises JournalError where there is none."""
-        known = self.acknowledged
-        if known is not None and (known.identity, known.head) == (ack.identity, ack.head):
-            return
-        if self._follower is not None and self._drop_up_to(ack):
-            self.acknowledged = ack
-            return
-        self._let_go()
-        self.acknowledged, self.contradiction = None, ""
-        after = ack.head if ack.head.sequence else None
-        try:
-            self._follower = Follower(self._path, after, identity=ack.identity)
-        except JournalCorruptError as error:
-            self.contradiction = str(error)
-        self.acknowledged = ack  # only now: a journal that cannot be read is tried again
+    def go_on(self, have: Have) -> None:
+        """Go on behind what the floor has. Raises JournalError where there is no journal."""
+        known = None if self.floor is None else (self.floor.identity, self.floor.head)
+        if self._follower is None or (have.identity, have.head) not in (known, self._sent):
+            self.forget()
+            after = have.head if have.head.sequence else None
+            try:
+                self._follower = Follower(self._path, after, identity=have.identity)
+            except JournalCorruptError as error:
+                self.contradiction = str(error)
+        self.floor = have  # only now: a journal that cannot be read is tried again
 
-    def next_batch(self, session: str) -> Batch | None:
-        """Return what follows the acknowledged record; None where there is nothing to say.
+    def next_batch(self) -> Batch | None:
+        """Return what follows what the floor has; None where there is nothing to say.
 
         Where the floor's word and this journal differ, a batch without records says where this
         journal stands: the floor decides what that is. Raises JournalError.
         """
-        ack = self.acknowledged
-        if ack is None:
+        if self.floor is None:
             return None
-        if self.contradiction:
-            return self._claim(session, ack)
-        assert self._follower is not None
-        if not self._taken:
-            self._before = self._follower.cursor
-            self._taken = self._follower.take(BATCH_RECORDS)
-        if not self._taken:
+        if self._follower is None:
+            return self._claim(self.floor)
+        self._follower.cursor = self.floor.head
+        taken = self._follower.take(BATCH_RECORDS)
+        if not taken:
             return None
-        chosen = tuple(self._taken[: within_bounds(self._taken)])
-        head = self._follower.cursor.sequence
-        return Batch(session, ack.identity, self._before, chosen, head)
+        batch = batch_of(self.floor.identity, self.floor.head, taken, taken[-1].sequence)
+        self._sent = batch.identity, batch.end
+        return batch
 
     def head(self) -> tuple[str, Head]:
         """Return the journal's identity and where it ends now. Raises JournalError."""
@@ -79,34 +72,16 @@ class Outbox:
 
     def close(self) -> None:
         """Let go of the files."""
-        self._let_go()
-
-    def _claim(self, session: str, ack: Ack) -> Batch:
-        with closing(opened(self._path)) as book:
-            head = book.head()
-            at = min(head.sequence, ack.head.sequence)
-            before = book.head_before(at + 1) if book.identity == ack.identity else head
-            return Batch(session, book.identity, before, (), head.sequence)
-
-    def _drop_up_to(self, ack: Ack) -> bool:
-        """Leave out of what was taken whatever is committed; whether the rest follows it."""
-        if self._taken and self.acknowledged is not None:
-            first = self._taken[0].sequence
-            done = ack.head.sequence - first + 1
-            if (
-                ack.identity == self.acknowledged.identity
-                and 0 < done <= len(self._taken)
-                and self._taken[done - 1].hash == ack.head.hash
-            ):
-                self._taken = self._taken[done:]
-                self._before = ack.head
-                return True
-        return False
-
-    def _let_go(self) -> None:
         if self._follower is not None:
             self._follower.close()
-        self._follower, self._taken = None, []
+        self._follower = self._sent = None
+
+    def _claim(self, floor: Have) -> Batch:
+        with closing(opened(self._path)) as book:
+            head = book.head()
+            at = min(head.sequence, floor.head.sequence)
+            before = book.head_before(at + 1) if book.identity == floor.identity else head
+            return Batch(book.identity, before, (), head.sequence)
 
 
 def opened(path: Path) -> DiskJournal:

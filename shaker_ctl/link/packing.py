@@ -3,16 +3,19 @@
 Owns the form of every message, and its bounds: what comes over a network is refused where it is
 too large, nested too deep, of another version, or contradicts itself. Must not know topics.
 
-A batch is one line of JSON (its header), then zlib of the records as lines, as they stand in a
-volume. The header says where their chain begins and where it must arrive.
+Records travel by one exchange, in either direction: who wants them says `Have` (a journal, and the
+record up to which it is there), who has them sends the `Batch` behind it. A batch is one line of
+JSON, then zlib of lines of a volume. The first line says where their chain begins and ends.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from itertools import accumulate, islice
 from typing import Any
 
@@ -20,7 +23,7 @@ from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import BODY_AT, Head, Record, chain_hash
 
-VERSION = 2
+VERSION = 3
 BATCH_RECORDS = 1000
 BATCH_BYTES = 512 * 1024
 """Unpacked lines in one batch. A single record that is longer goes alone."""
@@ -29,7 +32,6 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_JSON = 256 * 1024
 _HEADER = 1024
 _MAX_INTEGER = (1 << 63) - 1
-_SESSION = re.compile(r"[0-9a-f]{16}")
 VERSION_OF_DEBIAN = r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}"
 _NAME = 80
 _IDENTITY = re.compile(r"[\x20-\x7e]{1,120}")
@@ -42,17 +44,27 @@ class ProtocolError(ShakerError):
 
 
 @frozen
+class Have:
+    """Up to which record one end has a journal: the other sends what follows."""
+
+    identity: str
+    head: Head
+    run: str = ""
+    """Name of the collector's run: a new run has not seen what was sent to the run before."""
+
+
+@frozen
 class Batch:
     """Records of one journal in a row, proved to be one chain."""
 
-    session: str
-    """Name of the link's connection that sent the batch."""
     identity: str
     before: Head
     """What the first record follows; where there are no records, where the table says it stands."""
     records: tuple[Record, ...]
     head: int
-    """Last sequence number of the table's journal when this was sent."""
+    """Last sequence number of the sender's journal when this was sent."""
+    packed: bytes = field(default=b"", compare=False, repr=False)
+    """The records' lines as they came."""
 
     @property
     def end(self) -> Head:
@@ -60,16 +72,6 @@ class Batch:
         if not self.records:
             return self.before
         return Head(self.records[-1].sequence, self.records[-1].hash)
-
-
-@frozen
-class Ack:
-    """What the floor's database has committed of one journal: the link's cursor."""
-
-    identity: str
-    head: Head
-    run: str = ""
-    """Name of the collector's run: a new run has not seen what was sent to the run before."""
 
 
 def within_bounds(records: Sequence[Record]) -> int:
@@ -82,11 +84,15 @@ def within_bounds(records: Sequence[Record]) -> int:
     return len(records)
 
 
+def batch_of(identity: str, before: Head, records: Sequence[Record], head: int) -> Batch:
+    """Return the next batch of `records`, which follow `before`."""
+    return Batch(identity, before, tuple(records[: within_bounds(records)]), head)
+
+
 def pack(batch: Batch) -> bytes:
     """Return a batch as one message."""
     header = {
         "v": VERSION,
-        "session": batch.session,
         "identity": batch.identity,
         "at": batch.before.sequence,
         "before": batch.before.hash.hex(),
@@ -94,7 +100,7 @@ def pack(batch: Batch) -> bytes:
         "end": batch.end.hash.hex(),
         "head": batch.head,
     }
-    return _line(header) + packed(batch.records)
+    return with_data(header, batch.packed or packed(batch.records))
 
 
 def packed(records: Iterable[Record]) -> bytes:
@@ -105,18 +111,15 @@ def packed(records: Iterable[Record]) -> bytes:
 def unpack(payload: bytes) -> Batch:
     """Return the batch of a message. Raises ProtocolError for every other bytes."""
     header, rest = split(payload)
-    if header.get("v") != VERSION:
-        raise ProtocolError(f"version {header.get('v')!r:.40}, known is {VERSION}")
-    session, identity = header.get("session"), header.get("identity")
-    if not isinstance(session, str) or _SESSION.fullmatch(session) is None:
-        raise ProtocolError("a batch without a session")
+    _require_version(header)
     before = Head(whole(header, "at"), digest(header, "before"))
     count, head = whole(header, "count"), whole(header, "head")
     if count > BATCH_RECORDS:
         raise ProtocolError(f"{count} records in one batch, at most {BATCH_RECORDS}")
     if before.sequence + count > head:
         raise ProtocolError("a batch beyond the head that it names")
-    batch = Batch(session, named(identity), before, records_of(rest, before, count), head)
+    records = records_of(rest, before, count)
+    batch = Batch(named(header.get("identity")), before, records, head, rest)
     if batch.end.hash != digest(header, "end"):
         raise ProtocolError("the records do not lead where the batch says that they do")
     return batch
@@ -143,19 +146,23 @@ def records_of(data: bytes, before: Head, count: int) -> tuple[Record, ...]:
     return records
 
 
-def ack_message(ack: Ack) -> bytes:
-    """Return an acknowledgement as one message."""
-    at = {"sequence": ack.head.sequence, "hash": ack.head.hash.hex()}
-    return to_json({"v": VERSION, "identity": ack.identity, **at, "run": ack.run})
+def have_message(have: Have) -> bytes:
+    """Return what one end has, as one message."""
+    at = {"sequence": have.head.sequence, "hash": have.head.hash.hex()}
+    return to_json({"v": VERSION, "identity": have.identity, **at, "run": have.run})
 
 
-def ack_of(payload: bytes) -> Ack:
-    """Return the acknowledgement of a message. Raises ProtocolError."""
+def have_of(payload: bytes) -> Have:
+    """Return what the other end says that it has. Raises ProtocolError."""
     plain = from_json(payload)
-    if plain.get("v") != VERSION:
-        raise ProtocolError("an acknowledgement of another version")
+    _require_version(plain)
     head = Head(whole(plain, "sequence"), digest(plain, "hash"))
-    return Ack(named(plain.get("identity")), head, str(plain.get("run", ""))[:16])
+    return Have(named(plain.get("identity")), head, str(plain.get("run", ""))[:16])
+
+
+def _require_version(plain: dict[str, Any]) -> None:
+    if plain.get("v") != VERSION:
+        raise ProtocolError(f"version {plain.get('v')!r:.40}, known is {VERSION}")
 
 
 # ── JSON within bounds ──────────────────────────────────────────────────────
@@ -183,7 +190,7 @@ def from_json(payload: bytes) -> dict[str, Any]:
 
 def with_data(header: dict[str, Any], data: bytes) -> bytes:
     """Return a message of one JSON line and bytes behind it."""
-    return _line(header) + data
+    return to_json(header) + b"\n" + data
 
 
 def split(payload: bytes) -> tuple[dict[str, Any], bytes]:
@@ -192,6 +199,18 @@ def split(payload: bytes) -> tuple[dict[str, Any], bytes]:
     if end < 0:
         raise ProtocolError("a message without a header")
     return from_json(payload[:end]), payload[end + 1 :]
+
+
+def answer_of(payload: bytes) -> tuple[str, bytes, str]:
+    """Return SHA-256 and bytes of the picture in an answer, or why there is none.
+
+    Raises ProtocolError, also where the picture is not the one that it says.
+    """
+    header, data = split(payload)
+    sha256, error = digest(header, "sha256").hex(), str(header.get("error", ""))[:300]
+    if not error and hashlib.sha256(data).hexdigest() != sha256:
+        raise ProtocolError("an answer that is not the picture that it names")
+    return sha256, data, error
 
 
 def whole(plain: dict[str, Any], key: str) -> int:
@@ -238,7 +257,3 @@ def _number(digits: str) -> int:
     if abs(value) > _MAX_INTEGER:
         raise ValueError("a number that no database holds")
     return value
-
-
-def _line(header: dict[str, Any]) -> bytes:
-    return to_json(header) + b"\n"

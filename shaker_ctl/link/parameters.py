@@ -17,6 +17,10 @@ class BrokerParameters(Parameters):
     host: str = "localhost"
     """Name of the broker as its certificate has it."""
 
+    hosts: tuple[str, ...] = ()
+    """Instead of `host`: brokers that `shaker-floor broker --peer` joins, HOST or HOST:PORT, tried
+    in turn."""
+
     port: int = Field(default=8883, ge=1, le=65535)
     """Port of the broker."""
 

@@ -15,10 +15,10 @@ ROOT = "shaker/1"
 """Name and version of the protocol."""
 
 FLOOR = "floor"
-COLLECTOR, PAGE, DISPLAY = "collector", "page", "display"
+COLLECTOR, PAGE, DISPLAY, BROKER = "collector", "page", "display", "broker"
 """Common names of certificates that are no table's."""
 
-RESERVED = frozenset({FLOOR, COLLECTOR, PAGE, DISPLAY})
+RESERVED = frozenset({FLOOR, COLLECTOR, PAGE, DISPLAY, BROKER})
 """Names that no table may have: the broker would take it for the floor."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -68,8 +68,3 @@ def parsed(topic: str) -> tuple[Place, str] | None:
     if _NAME.fullmatch(site) is None or _NAME.fullmatch(table) is None or table in RESERVED:
         return None
     return Place(site, table), parts[4]
-
-
-def floor_state(site: str, collector: int) -> str:
-    """Topic on which a collector says whether it is there; retained, with a will."""
-    return f"{ROOT}/{site}/{FLOOR}/state/{collector}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,9 +40,12 @@ def own_house(tmp_path: Path) -> Iterator[House]:
 
 
 @pytest.fixture(scope="module")
-def postgres_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """With PostgreSQL and two collectors."""
+def postgres_house() -> Iterator[House]:
+    """With PostgreSQL and two collectors. Pytest's folders are closed to PostgreSQL's user."""
     if not is_there("mosquitto") or postgres_programs() is None:
         pytest.skip("mosquitto or PostgreSQL is not installed: apt install mosquitto postgresql")
-    with House(tmp_path_factory.mktemp("pg-house"), postgres=True, collectors=2) as running:
+    with (
+        tempfile.TemporaryDirectory(prefix="shaker-floor-") as name,
+        House(Path(name), postgres=True, collectors=2) as running,
+    ):
         yield running

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.floor.house import SITE, House
+from hil_tests.floor.house import SITE, House, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.waiting import until
@@ -83,3 +83,22 @@ def test_an_hour_without_a_network_arrives_when_it_is_back(
             until(lambda: stored_as(store, table), limit_s=90.0)
             until(lambda: 'shaker_table_behind_records{table="pit-2"} 0.0' in metrics(house))
         assert equal(store, table)
+
+
+@pytest.mark.skipif(not is_there("mosquitto"), reason="mosquitto is not installed")
+def test_of_two_brokers_either_may_die(tmp_path: Path) -> None:
+    """Each in turn. They are joined: at first, table and collector are at different ones."""
+    table = InventedTable(tmp_path / "table", "pit-1")
+    with House(tmp_path / "house", brokers=2) as house, closing(house.store()) as store:
+        hosts = [f"127.0.0.1:{port}" for port in (house.second_port, house.port)]
+        parameters = house.link_parameters("pit-1", table.settings, again_s=0.5, hosts=hosts)
+        with RunningLink(parameters):
+            for victim in (house.broker, house.second_broker, house.broker):
+                table.play(1)
+                until(lambda: stored_as(store, table), limit_s=60.0)
+                victim.kill()
+                table.play(1)
+                until(lambda: stored_as(store, table), limit_s=60.0)
+                victim.start()
+        assert equal(store, table)
+        assert store.alarms(SITE) == []

@@ -181,10 +181,10 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         odd.append(chained(head, entry, monotonic_s=0.0, wall=wall, digests={}))
         head = Head(odd[-1].sequence, odd[-1].hash)
     command = {"type": "RecordRound", "round": 2, "ending": "x" * 999, "values": [1, 2, 3]}
-    frame = {"round": 2, "kind": "step", "sequence": 9}
+    frame = {"round": 2, "kind": "step", "sequence": len(odd) + 2}
     for plain in (
         {"round": 2, "kind": "step", "wall": {"a": 1}, "monotonic": "now", "sequence": []},
-        {**frame, "wall": "9" * 999, "event": {"type": "Tick"}, "decision": [command]},
+        {**frame, "wall": ODD_WALLS[0], "event": {"type": "Tick"}, "decision": [command]},
     ):
         body = json.dumps(plain).encode()
         head = Head(head.sequence + 1, chain_hash(head.hash, body))
@@ -194,11 +194,10 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         closing(house.store()) as store,
         connected(house.link_parameters("pit-odd", NOWHERE), "pit-odd", [], []) as liar,
     ):
-        session = liar.session
-        birth = {"v": 1, "session": session, "identity": identity, "head": head.sequence}
+        birth = {"v": 1, "session": liar.session, "identity": identity, "head": head.sequence}
         liar.publish(f"{own}/birth", packing.to_json(birth), qos=1)
         liar.publish(f"{own}/alarm/{'c' * 5000}", b'{"cause":"long"}', qos=1, retain=True)
-        everything = Batch(session, identity, genesis(identity), (*odd, *strange), head.sequence)
+        everything = Batch(identity, genesis(identity), (*odd, *strange), head.sequence)
 
         def is_stored() -> bool:
             liar.publish(f"{own}/journal", packing.pack(everything))

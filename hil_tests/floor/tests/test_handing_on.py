@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
+import time
 import urllib.request
 from contextlib import closing
 from functools import partial
@@ -19,7 +21,7 @@ from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.floor import proof
+from shaker_ctl.floor.collector import LOOK_S
 from shaker_ctl.floor.store import Store, count_records
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.journal.record import link as chained
@@ -66,7 +68,7 @@ def test_what_a_table_records_is_committed_and_acknowledged(
         assert equal(store, table)
         assert [r["number"] for r in store.rounds(SITE, name)] == [6, 5, 4, 3, 2, 1]
         (line,) = [one for one in store.lines(SITE) if one["table_name"] == name]
-        assert proof.broken(store, line) == ""
+        assert store.broken(line) == ""
         # The link in order gone is said so at once.
         until(lambda: f'shaker_table_online{{table="{name}"}} 0.0' in metrics(house))
         table.play(1)
@@ -75,31 +77,35 @@ def test_what_a_table_records_is_committed_and_acknowledged(
         assert equal(store, table)
 
 
-def test_postgresql_keeps_months_apart_and_two_collectors_share_the_tables(
+def test_collectors_share_the_tables_and_take_over_those_of_a_killed_one(
     postgres_house: House, tmp_path: Path
 ) -> None:
+    """Both under one configuration; while both are there, neither disturbs the other."""
     house = postgres_house
     tables = [InventedTable(tmp_path / str(n), f"pit-{n}") for n in range(4)]
-    links = []
-    with closing(house.store()) as store:
+    with closing(house.store()) as store, contextlib.ExitStack() as links:
         for table in tables:
             table.play(2)
-            links.append(RunningLink(house.link_parameters(table.name, table.settings)))
-            links[-1].__enter__()
-        try:
-            for table in tables:
-                until(partial(stored_as, store, table))
-                assert equal(store, table)
-        finally:
-            for link in links:
-                link.__exit__()
-        assert count_records(store) == 4 * 26
-        with store.committing() as db:
-            asked = "SELECT DISTINCT tableoid::regclass::text FROM record"
-            parts = {row[0] for row in db.exec_driver_sql(asked)}
-        assert all(part.startswith("record_20") for part in parts)
-    logs = [part.log.read_text() for part in house.collecting]
-    assert all("connected" in log for log in logs)
+            parameters = house.link_parameters(table.name, table.settings, again_s=0.5)
+            links.enter_context(RunningLink(parameters))
+        for table in tables:
+            until(partial(stored_as, store, table))
+
+        def said() -> list[str]:
+            return [part.log.read_text() for part in house.collecting]
+
+        until(lambda: all(" 2 ours" in log for log in said()))
+        before = said()
+        time.sleep(2.5 * LOOK_S)
+        assert said() == before, "they are quiet"
+        house.collecting[1].kill()
+        for table in tables:
+            table.play(1)
+        for table in tables:
+            until(partial(stored_as, store, table), limit_s=60.0)
+            assert equal(store, table)
+        assert count_records(store) == 4 * 39
+        assert store.alarms(SITE) == []
 
 
 @pytest.mark.parametrize("how", ["rewritten", "rolled back", "replaced"])
@@ -144,7 +150,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
             (1, ""),
             (2, "Ann Floor"),
         ]
-        assert all(proof.broken(store, one) == "" for one in lines)
+        assert all(store.broken(one) == "" for one in lines)
         assert lines[0]["sequence"] == before.sequence, "what was there before stays"
         with pytest.raises(RefusedError):
             store.accept(SITE, name, by="Ann Floor", reason="again")

@@ -156,7 +156,7 @@ class Surfaces:
 
     def shown(self) -> dict[str, str]:
         """Return what every surface gives of this round, by its name."""
-        files = TableFiles(self.journal, self.folder / "pictures", self.folder / "settings.toml")
+        files = TableFiles(self.journal, self.folder / "pictures")
         view = self.desk.view()
         surfaces: dict[str, Callable[[], Any]] = {
             "status socket": lambda: json.dumps(json_voice.plain(view)),
@@ -169,8 +169,7 @@ class Surfaces:
             "page, round": lambda: read_round(self.journal, self.folder / "pictures", 1),
             "page, tables": lambda: (self.page.book.round(1), self.page.book.file_of(SHA256)),
             "floor, records": self._sent,
-            "floor, picture": lambda: _answered("picture", files),
-            "floor, bundle": lambda: _unpacked(_answered("bundle", files)),
+            "floor, picture": lambda: packing.split(answer(Want(READING_RECORD, SHA256), files))[1],
         }
         for words in ("last", "show 1", "show 1 --raw", "show 1 --json", "events --all", "day"):
             surfaces[f"journal {words}"] = partial(self._command, words)
@@ -180,8 +179,8 @@ class Surfaces:
     def _sent(self) -> list[bytes]:
         outbox = Outbox(self.journal)
         beginning = self.written.store.start
-        outbox.acknowledge(packing.Ack(self.written.store.identity, beginning, ""))
-        batch = outbox.next_batch("s")
+        outbox.go_on(packing.Have(self.written.store.identity, beginning))
+        batch = outbox.next_batch()
         outbox.close()
         return [record.body for record in batch.records] if batch else []
 
@@ -193,11 +192,6 @@ class Surfaces:
         to = Path(tempfile.mkdtemp(dir=self.folder))
         told = CliRunner().invoke(app, ["export", str(to), "--journal", str(self.journal)])
         return told.output + "".join(_text(path.read_bytes()) for path in to.rglob("*.jsonl"))
-
-
-def _answered(what: str, files: TableFiles) -> bytes:
-    wanted = Want("0" * 16, what, READING_RECORD, SHA256)
-    return b"".join(packing.split(part)[1] for part in answer(wanted, files))
 
 
 def _unpacked(content: bytes) -> list[Any]:

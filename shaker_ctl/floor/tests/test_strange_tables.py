@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shaker_ctl.floor.collector import pictures_named
-from shaker_ctl.floor.store import Store, _month, _rows_of
+from shaker_ctl.floor.store import Store, ended_in
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.journal.record import Record
 from shaker_ctl.link.topics import Place
@@ -29,18 +29,10 @@ def test_only_a_digest_names_a_picture(made_up: Any) -> None:
     assert pictures_named([record(pictures=pictures)]) == [(7, DIGEST)]
 
 
-@pytest.mark.parametrize("wall", [{}, [], 7, True, None, "", "2026-13-01", "now"])
-def test_a_record_without_a_date_has_no_month(wall: Any) -> None:
-    assert _month(wall) == 0
-    assert _month("2026-11-23T06:00:00+00:00") == 202611
-
-
 def test_true_is_no_number() -> None:
     """A record that makes no sense is kept as it came, and ends no round."""
     ended = {"type": "RecordRound", "round": True, "values": [True, 1, 6], "ending": "settled"}
-    row, rounds = _rows_of(1, record(round=True, decision=[ended]))
-    assert row["round"] is None
-    assert rounds == {}
+    assert list(ended_in(1, [record(round=True, event={}, decision=[ended])])) == []
 
 
 def test_the_same_picture_is_kept_once_whoever_comes_first(tmp_path: Path) -> None:

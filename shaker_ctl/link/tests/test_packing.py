@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.link import packing, topics
-from shaker_ctl.link.packing import Ack, Batch, ProtocolError
+from shaker_ctl.link.packing import Batch, Have, ProtocolError
 
 SESSION = "0123456789abcdef"
 IDENTITY = "9d2c founded 2026-11-23T06:00:00+00:00"
@@ -29,7 +30,7 @@ def chain(bodies: list[bytes], before: Head) -> tuple[Record, ...]:
 
 def batch(bodies: list[bytes], at: int = 0) -> Batch:
     before = Head(at, genesis(IDENTITY).hash)
-    return Batch(SESSION, IDENTITY, before, chain(bodies, before), at + len(bodies) + 3)
+    return Batch(IDENTITY, before, chain(bodies, before), at + len(bodies) + 3)
 
 
 BODIES = st.binary(max_size=200).map(lambda body: body.replace(b"\n", b"\\n"))
@@ -38,12 +39,14 @@ BODIES = st.binary(max_size=200).map(lambda body: body.replace(b"\n", b"\\n"))
 @given(st.lists(BODIES, max_size=30), st.integers(0, 1 << 40))
 def test_a_batch_arrives_as_it_was_sent(bodies: list[bytes], at: int) -> None:
     sent = batch(bodies, at)
-    assert packing.unpack(packing.pack(sent)) == sent
+    got = packing.unpack(packing.pack(sent))
+    assert got == sent
+    assert got.packed == packing.packed(sent.records), "the lines are kept as they came"
 
 
 @given(st.binary(max_size=300))
 def test_other_bytes_are_refused(payload: bytes) -> None:
-    for parse in (packing.unpack, packing.ack_of, packing.from_json, packing.split):
+    for parse in (packing.unpack, packing.have_of, packing.from_json, packing.split):
         try:
             parse(payload)
         except ProtocolError:
@@ -69,8 +72,6 @@ def test_a_changed_byte_never_makes_another_record(
     ("key", "value"),
     [
         ("v", 1),
-        ("session", "x"),
-        ("session", None),
         ("identity", "a\nb"),
         ("identity", 7),
         ("at", -1),
@@ -120,9 +121,9 @@ def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:
     assert packing.within_bounds(()) == 0
 
 
-def test_an_acknowledgement_arrives_as_it_was_sent() -> None:
-    ack = Ack(IDENTITY, Head(41, bytes(range(32))), SESSION)
-    assert packing.ack_of(packing.ack_message(ack)) == ack
+def test_what_one_end_has_arrives_as_it_was_said() -> None:
+    have = Have(IDENTITY, Head(41, bytes(range(32))), SESSION)
+    assert packing.have_of(packing.have_message(have)) == have
 
 
 def test_a_topic_leads_back_to_its_table() -> None:
@@ -154,3 +155,12 @@ def test_a_version_of_a_package_is_named() -> None:
 def test_what_no_person_may_paste_is_refused(strange: dict[str, str]) -> None:
     with pytest.raises(ProtocolError):
         packing.named_version(packing.to_json(strange))
+
+
+def test_an_answer_is_the_picture_that_it_names_or_says_why_there_is_none() -> None:
+    digest = hashlib.sha256(b"a picture").hexdigest()
+    assert packing.answer_of(packing.with_data({"sha256": digest}, b"a picture"))[1] == b"a picture"
+    refused = packing.with_data({"sha256": digest, "error": "gone"}, b"")
+    assert packing.answer_of(refused) == (digest, b"", "gone")
+    with pytest.raises(ProtocolError):
+        packing.answer_of(packing.with_data({"sha256": digest}, b"another"))

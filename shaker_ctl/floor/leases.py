@@ -1,0 +1,112 @@
+"""Which collector has which table: each takes its share, and nobody numbers them.
+
+With PostgreSQL a table is an advisory lock of a session: who dies loses it, and the others take it.
+With SQLite there is one collector, who holds a file locked; another waits. Owns who has what. This
+only divides the work: what two collectors do to one table at once, the store refuses (`Store.add`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import random
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import NullPool, create_engine, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+_JOIN = text("SELECT pg_advisory_lock(:house, :own)")
+_HOW_MANY = text(
+    "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+    "WHERE datname = current_database() AND locktype = 'advisory' AND granted "
+    "AND classid = :house AND objsubid = 2"
+)
+_TAKE = text(
+    "SELECT name FROM unnest(CAST(:names AS text[]), CAST(:keys AS bigint[])) AS free(name, key) "
+    "WHERE pg_try_advisory_lock(key) LIMIT :lack"
+)
+_LEAVE = text("SELECT pg_advisory_unlock(key) FROM unnest(CAST(:keys AS bigint[])) AS held(key)")
+_SETTINGS = (
+    *("tcp_keepalives_idle = 5", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3"),
+    "tcp_user_timeout = 15000",
+)
+"""So long the server waits for a collector whose machine is gone."""
+
+
+class Leases:
+    """One collector's tables. For one thread."""
+
+    def __init__(self, url: str, site: str) -> None:
+        self.held: set[str] = set()
+        self._site = site
+        self._house = _number(site, 4) >> 1
+        self._db: Any = None
+        database = make_url(url)
+        self._file: Any = None
+        self._engine: Any = None
+        if database.drivername.startswith("sqlite"):
+            self._file = Path(f"{database.database}.collector").open("w")  # noqa: SIM115
+        else:
+            waits = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
+            options: dict[str, Any] = {"poolclass": NullPool, "connect_args": waits}
+            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
+
+    def divide(self, names: Collection[str]) -> None:
+        """Take what is free up to our share of these tables, and leave what is beyond it.
+
+        Where the database is gone, so is everything that was held.
+        """
+        if self._file is not None:
+            self._divide_alone(names)
+            return
+        try:
+            if self._db is None:
+                self._join()
+            share = -(-len(names) // max(1, self._db.execute(_HOW_MANY, self._own).scalar()))
+            if len(self.held) > share:
+                self._leave(random.sample(sorted(self.held), len(self.held) - share))
+            elif len(self.held) < share and (free := sorted(set(names) - self.held)):
+                random.shuffle(free)
+                asked = {"names": free, "keys": self._keys(free), "lack": share - len(self.held)}
+                self.held.update(self._db.execute(_TAKE, asked).scalars())
+        except SQLAlchemyError:
+            self._drop()
+
+    def close(self) -> None:
+        """Leave everything to the others."""
+        self._drop()
+        if self._file is not None:
+            self._file.close()
+
+    def _divide_alone(self, names: Collection[str]) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.held = set(names)
+        except BlockingIOError:
+            self.held = set()
+
+    def _join(self) -> None:
+        self._db = self._engine.connect()
+        for setting in _SETTINGS:
+            self._db.exec_driver_sql(f"SET {setting}")
+        self._own = {"house": self._house, "own": random.getrandbits(31)}
+        self._db.execute(_JOIN, self._own)
+
+    def _leave(self, names: Collection[str]) -> None:
+        self._db.execute(_LEAVE, {"keys": self._keys(names)})
+        self.held.difference_update(names)
+
+    def _keys(self, names: Collection[str]) -> list[int]:
+        return [_number(f"{self._site}/{name}", 8) - (1 << 63) for name in names]
+
+    def _drop(self) -> None:
+        self.held = set()
+        if self._db is not None:
+            self._db.close()  # the session's locks end with it
+            self._db = None
+
+
+def _number(name: str, size: int) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:size], "big")

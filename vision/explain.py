@@ -104,11 +104,10 @@ def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
     picture = (image * 0.45).astype(np.uint8)
     thick = max(1, image.shape[1] // 500)
     if seen.second is not None:
-        ground = seen.second.ground
-        contours, _ = cv2.findContours(ground.mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
-        for contour in contours:
-            outline = enlarged(ground.to_frame(contour.reshape(-1, 2)), times)
-            cv2.polylines(picture, [outline], True, (230, 200, 60), thick, cv2.LINE_AA)
+        for outline in seen.second.outlines:
+            cv2.polylines(
+                picture, [enlarged(outline, times)], True, (230, 200, 60), thick, cv2.LINE_AA
+            )
         for die in seen.second.dice:
             corners = enlarged(die.corners, times)
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)

@@ -13,6 +13,7 @@ from vision.cube_outlines.reader import SecondReading
 from vision.faces_by_pips.faces import PhotoReading
 from vision.networks.classifier import FoundDie
 from vision.reading import Observation
+from vision.taught import TaughtReading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +22,7 @@ class Findings:
 
     observation: Observation
     model: tuple[FoundDie, ...]
-    second: SecondReading | None
+    second: SecondReading | TaughtReading | None
     """At a table."""
     by_pips: PhotoReading | None = None
     """In a photograph: what the second reader sees there."""

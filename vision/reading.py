@@ -311,6 +311,8 @@ class Scene:
     """See `cube_outlines.reader.SecondReading`."""
     wall_mm: float = 0.0
     """Radius of the compartment; 0: not known."""
+    is_taught: bool = False
+    """The table was taught its dice: the second reader knows these and no others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ STEPS = {
     "edges": "vision.table.reader:refine",
     "near windows": "vision.networks.near_look:NearReader.look",
     "near network": "vision.networks.near_look:NearReader._told",
-    "comparison": "vision.cube_outlines.reader:SecondReader.same_ground",
+    "comparison": "vision.cube_outlines.reader:shows_the_same",
     "second reader": "vision.cube_outlines.reader:SecondReader.read",
     "second reader again": "vision.cube_outlines.reader:SecondReader.read_again",
     "evidence": "vision.table.reader:gather",

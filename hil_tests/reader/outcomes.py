@@ -66,7 +66,7 @@ def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
     if frames == 1:
         verdict = first.observation.opinion
     model = tuple(sorted(die.value for die in first.model))
-    votes = [die.face.value for die in first.second.dice] if first.second is not None else []
+    votes = [die.value for die in first.second.dice] if first.second is not None else []
     second = tuple(sorted(value for value in votes if value is not None))
     is_second_whole = len(second) == len(votes)
     return Outcome(

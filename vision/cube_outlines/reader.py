@@ -22,9 +22,10 @@ from vision.cube_outlines.outline import CubeOutline, Fit, Pose
 from vision.cube_outlines.pips_first import find_by_pips
 from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pieces import FACE_PX
-from vision.faces_by_pips.pips import Face, read_face
-from vision.quads import SAME_FACE
-from vision.reading import DICE
+from vision.faces_by_pips.pips import SPOTS, Face, read_face
+from vision.pip_heights import Pips
+from vision.quads import SAME_FACE, turn_matrices
+from vision.reading import DICE, GeometryReading
 
 _MAX_AREA = 7.0
 """Foreground larger than this many dice is no die but a hand, a cloth or a patch of light."""
@@ -39,6 +40,11 @@ _MAX_MOVED = 0.12
 """Largest distance, in dice, between an outline and the place that the pips show."""
 _LOOKS_PX = 4
 """How far beside a die its neighbours are looked for, view pixels."""
+_PLACES = {
+    value: np.array(sorted({place for layout in layouts for place in layout}), float)
+    for value, layouts in SPOTS.items()
+}
+"""(N, 2) per value: where it has pips, however the die is turned, in spacings."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +68,47 @@ class SecondDie:
             self.pose.y_mm + edge_mm * (u * s + v * c),
         )
 
+    @property
+    def value(self) -> int | None:
+        """What it shows; None: no legal face."""
+        return self.face.value
+
+    def pips(self, edge_mm: float) -> Pips | None:
+        """Where its pips are, however it is turned; None: it shows no value."""
+        face = self.face
+        if face.value is None:
+            return None
+        turn = turn_matrices(np.array([self.pose.turn]))[0]
+        places = edge_mm * (_PLACES[face.value] * face.spacing + face.offset) @ turn
+        middle = (self.pose.x_mm, self.pose.y_mm)
+        return Pips(places + middle, face.value, face.pip_diameter * edge_mm)
+
+    def vote(self, edge_mm: float) -> GeometryReading:
+        """What is said of it."""
+        face, fit, sides = self.face, self.fit, self.sides
+        x_mm, y_mm = self.middle_mm(edge_mm)
+        return GeometryReading(
+            value=face.value,
+            confidence=face.confidence,
+            note=face.note,
+            support=fit.support,
+            face_is_strange=face.is_strange,
+            oddity=face.oddity,
+            sides=sides.evidence,
+            directions=sides.axes,
+            sides_lean_deg=sides.lean_deg,
+            sides_beyond_mm=sides.beyond_mm,
+            spread_mm=fit.spread_mm,
+            beyond_mm=fit.beyond_mm,
+            offset=float(np.hypot(*face.offset)),
+            contrast=sides.contrast,
+            x_mm=x_mm,
+            y_mm=y_mm,
+            turn_deg=float(np.degrees(self.pose.turn)),
+            floor_mm=sides.floor_mm,
+            through=sides.through,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SecondReading:
@@ -77,6 +124,12 @@ class SecondReading:
     foreground: float
     """All foreground, in dice."""
     ground: Foreground
+
+    @property
+    def outlines(self) -> tuple[np.ndarray, ...]:
+        """(N, 2) frame pixels each: around all foreground."""
+        found, _ = cv2.findContours(self.ground.mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
+        return tuple(self.ground.to_frame(each.reshape(-1, 2)) for each in found)
 
 
 class SecondReader:
@@ -118,19 +171,14 @@ class SecondReader:
         measured = self._measured(image, ground, dice, _around(areas))
         return SecondReading(measured, free, at_wall, total, ground)
 
-    def same_ground(self, image: np.ndarray, before: SecondReading) -> Foreground | None:
-        """What is not floor in a (H, W, 3) uint8 BGR frame that shows the compartment exactly as
-        `before` did, in the same light; None where anything differs."""
+    def read_again(self, image: np.ndarray, before: object) -> SecondReading | None:
+        """Read the dice of `before`, a reading of an earlier frame, where they were: pips, outlines
+        and sides are measured anew; what lies beside the dice is the same. None where a (H, W, 3)
+        uint8 BGR frame does not show the compartment exactly as that one did, in the same light."""
         picture = self._floor.shrink(image)
-        if not shows_the_same(before.ground, picture):
+        if not isinstance(before, SecondReading) or not shows_the_same(before.ground, picture):
             return None
-        return self._floor.separate(picture, before.ground)
-
-    def read_again(
-        self, image: np.ndarray, ground: Foreground, before: SecondReading
-    ) -> SecondReading:
-        """Read the dice of `before` where they were, in the later frame that `ground` was found in:
-        pips, outlines and sides are measured anew. What lies beside the dice is the same."""
+        ground = self._floor.separate(picture, before.ground)
         known = [die.fit for die in before.dice]
         around = _around([self._area(ground, fit) for fit in known])
         poses, insets_mm = [fit.pose for fit in known], [fit.inset_mm for fit in known]

@@ -6,7 +6,7 @@ of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,27 +14,33 @@ from vision.calibration import Calibration
 from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
 from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import NO_HEIGHT, DieEvidence, GeometryReading, Height, NetworkReading, Scene
+from vision.reading import DieEvidence, Height, NetworkReading, Scene
 from vision.table import tilt
+from vision.taught import TaughtDie, TaughtReading
+
+HeightOf = Callable[[SecondDie | TaughtDie | None, FoundDie | None], Height]
+"""The height of a die that the second reader sees, the model, or both."""
 
 
-def scene_of(second: SecondReading, calibration: Calibration, wanted: int | None) -> Scene:
+def scene_of(
+    second: SecondReading | TaughtReading, calibration: Calibration, wanted: int | None
+) -> Scene:
     """What a frame shows beside its dice."""
     return Scene(
         wanted, calibration.die_mm, calibration.die_px,
         second.foreground, second.unexplained, second.unexplained_at_wall,
-        calibration.compartment_radius_mm,
+        calibration.compartment_radius_mm, isinstance(second, TaughtReading),
     )  # fmt: skip
 
 
 def gather(
     found: Sequence[FoundDie],
-    second: SecondReading,
+    second: SecondReading | TaughtReading,
     calibration: Calibration,
-    heights: Sequence[Height] | None = None,
+    height_of: HeightOf | None = None,
 ) -> tuple[DieEvidence, ...]:
-    """Evidence per die, left to right: those both see, and those that only one sees. `heights`: of
-    the dice of `second`, if there are two lenses."""
+    """Evidence per die, left to right: those both see, and those that only one sees. `height_of`:
+    how high a die's pips lie, if there are two lenses."""
     pairs = match(
         np.array([die.centre for die in found]).reshape(-1, 2),
         np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
@@ -59,16 +65,16 @@ def gather(
         zip(of_second, corners.tolist(), places.tolist(), strict=True)
     ):
         is_found = i < len(found)
-        height = NO_HEIGHT if heights is None or j is None else heights[j]
+        known = None if j is None else second.dice[j]
         die = DieEvidence(
             corners=tuple((x, y) for x, y in top),
             x_mm=x_mm,
             y_mm=y_mm,
             turn_deg=turn_deg(np.array(top)),
             model=_model_vote(found[i]) if is_found else None,
-            second=None if j is None else _second_vote(second.dice[j], calibration.die_mm),
+            second=None if known is None else known.vote(calibration.die_mm),
             measured=measured[i] if is_found else None,
-            height=None if heights is None else height,
+            height=None if height_of is None else height_of(known, found[i] if is_found else None),
         )
         dice.append(die)
     return tuple(sorted(dice, key=lambda die: die.x_mm))
@@ -79,29 +85,3 @@ def _model_vote(die: FoundDie) -> NetworkReading:
     if die.near is None:
         return NetworkReading(die.value, *seen)
     return NetworkReading(die.value, *seen, die.near.flat_p, die.near.lean_deg)
-
-
-def _second_vote(die: SecondDie, die_mm: float) -> GeometryReading:
-    face, fit, sides = die.face, die.fit, die.sides
-    x_mm, y_mm = die.middle_mm(die_mm)
-    return GeometryReading(
-        value=face.value,
-        confidence=face.confidence,
-        note=face.note,
-        support=fit.support,
-        face_is_strange=face.is_strange,
-        oddity=face.oddity,
-        sides=sides.evidence,
-        directions=sides.axes,
-        sides_lean_deg=sides.lean_deg,
-        sides_beyond_mm=sides.beyond_mm,
-        spread_mm=fit.spread_mm,
-        beyond_mm=fit.beyond_mm,
-        offset=float(np.hypot(*face.offset)),
-        contrast=sides.contrast,
-        x_mm=x_mm,
-        y_mm=y_mm,
-        turn_deg=float(np.degrees(die.pose.turn)),
-        floor_mm=sides.floor_mm,
-        through=sides.through,
-    )

@@ -29,6 +29,7 @@ from vision.reading import (
     spot_doubted,
 )
 from vision.table.no_roll import by_lean, fits, on_a_hidden_die
+from vision.table.taught_judgement import judge_taught
 from vision.table.witnesses import HEIGHT, NETWORKS, SECOND, farthest_below, side_of
 
 _DOUBTS_OF_CONTACT = (
@@ -54,6 +55,8 @@ def judge(
         return blocked(scene)
     if not all(map(math.isfinite, _numbers(dice, scene))):
         return Unreadable(Reason.DOUBTFUL, "a measurement that is no number")
+    if scene.is_taught:
+        return judge_taught(dice, scene, limits, is_lie_granted=is_lie_granted)
     return _Judgement(dice, scene, limits, is_lie_granted).verdict()
 
 

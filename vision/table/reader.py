@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.reader import SecondReader, SecondReading
+from vision.cube_outlines.reader import SecondDie, SecondReader, SecondReading
 from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks import probability
@@ -27,6 +27,7 @@ from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
+from vision.pip_heights import measure_height
 from vision.reading import (
     DICE,
     DieEvidence,
@@ -40,12 +41,12 @@ from vision.reading import (
     Verified,
 )
 from vision.table.edges import refine
-from vision.table.evidence import gather, scene_of
+from vision.table.evidence import HeightOf, gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
-from vision.table.pip_heights import measure_height
 from vision.table.quality import QualityGate
 from vision.table.witnesses import combine
+from vision.taught import TaughtDie, TaughtReader, TaughtReading, Teaching
 
 _SIZES = (0.66, 1.5)
 """Min and max mean side of a top face, in sides of a flat die's top. Outside it is no die. A glint
@@ -77,12 +78,14 @@ class _Read:
 
     quality: Quality
     found: tuple[FoundDie, ...]
-    second: SecondReading
+    second: SecondReading | TaughtReading
     is_confirming: bool = False
 
 
 class TableReader:
     """Reads the frames of one table. One instance per thread.
+
+    With a `teaching` of a camera with two lenses, the second reader is the one that it taught.
 
     With `threads` = 2 the model runs beside everything else, which knows nothing of it: a reading
     then takes as long as the slower of the two, with the same result.
@@ -93,13 +96,20 @@ class TableReader:
         finder: Finder,
         calibration: Calibration,
         threads: int = 1,
+        teaching: Teaching | None = None,
     ) -> None:
         self.calibration = calibration
         self._finder = finder
         # Without a near look, as fakes are, a die is judged by the first look alone.
         self._near: NearReader | None = getattr(finder, "near", None)
         self._gate = QualityGate(calibration)
-        self._second = SecondReader(calibration)
+        # With one lens only the outline of a cube says how a die lies.
+        self._usual_height = None if teaching is None else teaching.height
+        self._second: SecondReader | TaughtReader = (
+            SecondReader(calibration)
+            if teaching is None or self._usual_height is None
+            else TaughtReader(calibration, teaching)
+        )
         self.view = ModelView(calibration)
         self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
 
@@ -135,16 +145,17 @@ class TableReader:
             return self._unfit(frame, misfit, clock)
         read = self._read_again(frame, after, is_turned, clock) or self._read_in_full(frame, clock)
         scene = scene_of(read.second, self.calibration, dice)
-        heights = self._heights(frame, read.second, clock)
-        evidence = combine(gather(read.found, read.second, self.calibration, heights), scene)
+        seen = gather(read.found, read.second, self.calibration, self._height_of(frame))
+        clock.lap("heights")
+        evidence = combine(seen, scene, usual=self._usual_height)
         opinion = _opinion(read.quality, evidence, scene)
         clock.lap("verdict")
         is_fit = read.quality.fault is None
-        seen = Observation(
+        observation = Observation(
             frame.t_capture, read.quality, evidence, opinion, tuple(clock.laps),
             scene if is_fit else None, read.is_confirming,
         )  # fmt: skip
-        return Findings(seen, read.found, read.second)
+        return Findings(observation, read.found, read.second)
 
     # ── The stages of a look ────────────────────────────────────────────────
 
@@ -168,13 +179,12 @@ class TableReader:
             return None
         image, before = frame.image, after.second
         model = self._begin(lambda: self._find_again(image, after.model, is_turned))
-        ground = self._second.same_ground(image, before)
-        clock.lap("comparison")
-        if ground is None:
+        second = self._second.read_again(image, before)
+        clock.lap("second reader")
+        if second is None:
             return None
-        found, second = self._both(
-            model, lambda: self._second.read_again(image, ground, before), clock
-        )
+        found = model()
+        clock.lap("model")
         if len(found) < len(after.model):
             return None
         # What shows the same is as bright and whole, and its rim is there.
@@ -186,38 +196,32 @@ class TableReader:
         quality = self._gate.judge(frame.image)
         clock.lap("quality")
         # What will be refused for its light anyway is not worth the longer way by pips.
-        found, second = self._both(
-            model, lambda: self._second.read(frame.image, quality.fault is None), clock
-        )
+        second = self._second.read(frame.image, quality.fault is None)
+        clock.lap("second reader")
+        found = model()
+        clock.lap("model")
         return _Read(quality, found, second)
 
-    def _heights(
-        self, frame: Frame, second: SecondReading, clock: Stopwatch
-    ) -> Sequence[Height] | None:
-        """How high the pips of each die lie; None without a second lens."""
-        if frame.right is None:
+    def _height_of(self, frame: Frame) -> HeightOf | None:
+        """What measures how high the pips of a die lie; None without a second lens."""
+        left, right, calibration = frame.image, frame.right, self.calibration
+        if right is None:
             return None
-        heights = [
-            measure_height(frame.image, frame.right, die, self.calibration) for die in second.dice
-        ]
-        clock.lap("heights")
-        return heights
+        taught = self._second if isinstance(self._second, TaughtReader) else None
+
+        def height_of(die: SecondDie | TaughtDie | None, found: FoundDie | None) -> Height:
+            pips = None if die is None else die.pips(calibration.die_mm)
+            if die is None and found is not None and taught is not None:
+                pips = taught.pips_at(found.corners, found.value)
+            return measure_height(left, right, pips, calibration)
+
+        return height_of
 
     # ── Both readers ────────────────────────────────────────────────────────
 
     def _begin(self, find: Find) -> Find:
         """Have the model look, beside what follows; with one thread, once it is asked."""
         return find if self._beside is None else self._beside.submit(find).result
-
-    def _both(
-        self, model: Find, read: Callable[[], SecondReading], clock: Stopwatch
-    ) -> tuple[tuple[FoundDie, ...], SecondReading]:
-        """What either reader finds, neither knowing of the other. `model`: what `_begin` began."""
-        second = read()
-        clock.lap("second reader")
-        found = model()
-        clock.lap("model")
-        return found, second
 
     def _find(self, image: np.ndarray) -> tuple[FoundDie, ...]:
         moved = (self.view.to_frame(die) for die in self._finder.find(self.view.show(image)))

@@ -42,6 +42,7 @@ from vision.reading import (
     Witness,
 )
 from vision.table.supports import may_rest_on
+from vision.taught.heights import UsualHeight
 
 LOOKS, TOP, OUTLINE, PIPS, SIDES, CONTACT, HEIGHT = (
     "looks", "top face", "outline", "pips", "side faces", "contact", "height",
@@ -108,12 +109,15 @@ def outline_features(vote: GeometryReading) -> np.ndarray:
 
 
 def combine(
-    dice: Sequence[DieEvidence], scene: Scene, limits: Limits = LIMITS
+    dice: Sequence[DieEvidence],
+    scene: Scene,
+    limits: Limits = LIMITS,
+    usual: UsualHeight | None = None,
 ) -> tuple[DieEvidence, ...]:
     """The dice of a picture with their neighbours, their heights beside each other's, and all
-    witnesses on each."""
-    heights = sorted(die.measured.layer for die in dice if die.measured is not None)
-    usual = heights[(len(heights) - 1) // 2] if heights else 0.0
+    witnesses on each. `usual`: the height of a taught table's flat dice."""
+    layers = sorted(die.measured.layer for die in dice if die.measured is not None)
+    middle = layers[(len(layers) - 1) // 2] if layers else 0.0
     nearest = limits.contact_gap_mm * scene.die_px / scene.die_mm
     touching = {
         (i, j)
@@ -121,27 +125,31 @@ def combine(
         if gap_px(dice[i].corners, dice[j].corners) < nearest
     }
     full = []
-    for number, (die, by_height) in enumerate(zip(dice, _by_height(dice, limits), strict=True)):
+    by_heights = _by_height(dice, limits) if usual is None else _by_usual(dice, usual, limits)
+    for number, (die, by_height) in enumerate(zip(dice, by_heights, strict=True)):
         pairs = (pair for pair in touching if number in pair)
         beside = tuple(sorted(sum(pair) - number for pair in pairs))
         measured = die.measured
         if measured is not None:
-            measured = replace(measured, above=measured.layer - usual)
-        support = may_rest_on(die, dice, scene, limits)
-        placed = replace(die, measured=measured, beside=beside, may_rest_on=support)
-        full.append(replace(placed, witnesses=_hear(placed, limits) + by_height))
+            measured = replace(measured, above=measured.layer - middle)
+        placed = replace(die, measured=measured, beside=beside)
+        if usual is None:
+            placed = replace(placed, may_rest_on=may_rest_on(placed, dice, scene, limits))
+        full.append(replace(placed, witnesses=_hear(placed, limits, usual) + by_height))
     return tuple(full)
 
 
-def _hear(die: DieEvidence, limits: Limits) -> tuple[Witness, ...]:
-    odds = dict.fromkeys((LOOKS, TOP, OUTLINE, PIPS, SIDES), 0.0)
+def _hear(die: DieEvidence, limits: Limits, usual: UsualHeight | None) -> tuple[Witness, ...]:
+    odds = dict.fromkeys(NETWORKS if usual is not None else (*NETWORKS, *SECOND), 0.0)
     if die.model is not None and die.measured is not None:
         _add(odds, _NETWORK_SAYS, limits.network, network_features(die.model, die.measured))
     vote = die.second
-    if vote is not None and vote.value is not None:
+    if usual is None and vote is not None and vote.value is not None:
         _add(odds, _OUTLINE_SAYS, limits.outline, outline_features(vote))
     # Without a value, there is no die whose lie the second reader could judge.
     witnesses = [Witness(name, min(max(value, -_MOST), _MOST)) for name, value in odds.items()]
+    if usual is not None:
+        return tuple(witnesses)
     return (*witnesses, Witness(CONTACT, limits.lean_gap if die.may_rest_on else 0.0))
 
 
@@ -166,6 +174,19 @@ def _by_height(dice: Sequence[DieEvidence], limits: Limits) -> list[tuple[Witnes
         () if height is None else (Witness(HEIGHT, min(_height_odds(height, limits), most)),)
         for height in heights
     ]
+
+
+def _by_usual(
+    dice: Sequence[DieEvidence], usual: UsualHeight, limits: Limits
+) -> list[tuple[Witness, ...]]:
+    """The same at a taught table. Nothing by pips that the lenses show differently."""
+    witnesses: list[tuple[Witness, ...]] = []
+    for die in dice:
+        odds = 0.0
+        if die.height is not None and die.height.likeness >= limits.height_likeness:
+            odds = usual.odds(die.height, limits.height)
+        witnesses.append((Witness(HEIGHT, odds),))
+    return witnesses
 
 
 def _height_odds(height: Height, limits: Limits) -> float:

@@ -10,8 +10,10 @@ lattice of nine places (`lattice`). Two regressions on the colour in rings aroun
 whether a pip is there, and whether it belongs to a top face. They know one floor, one light and one
 set of dice. A die is the pose whose nine places and square both find likeliest (`poses`). The face
 is then read from the picture itself, place by place, and each place must look like those that were
-taught (`faces`). How far a die reaches on each side of its top face says how it lies (`lie`), and
-what is neither die nor the taught floor is something else (`floor`).
+taught (`faces`). A second lens says how high its pips lie, beside those of the table's flat dice
+(`heights`): so high, and it lies flat. What is neither die nor the taught floor is something else
+(`floor`). How many of its own tosses a table reads, each by what the others teach, it says itself
+(`own_rate`); `learning` learns, `teaching` keeps.
 """
 
 from vision.taught.learning import Toss, teach

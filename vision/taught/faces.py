@@ -53,6 +53,15 @@ def measured(image: np.ndarray, corners: np.ndarray, spacing: float) -> np.ndarr
     return np.concatenate([colours.mean(axis=2).reshape(len(PLACES), -1), *uneven], axis=1)
 
 
+def pip_diameter(faces: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+    """Diameter of a pip, in edges, by (9, K) measurements of confirmed faces and (9,) where pips
+    are: where half of its colour is left."""
+    pips = np.concatenate([rows[on] for rows, on in faces]).mean(axis=0)
+    plain = np.concatenate([rows[~on] for rows, on in faces]).mean(axis=0)
+    stands_out = np.linalg.norm((pips - plain)[:-6].reshape(len(_RADII), 3), axis=1)
+    return 2 * float(_RADII[stands_out > stands_out.max() / 2].max())
+
+
 def _held(rows: np.ndarray, on: np.ndarray) -> Iterator[tuple[str, int, np.ndarray]]:
     """What is held against what was taught: kind of comparison, place, row."""
     for name, places in (("pip", np.flatnonzero(on)), ("plain place", np.flatnonzero(~on))):

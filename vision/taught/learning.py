@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.pip_heights import measure_height
 from vision.taught import faces, lattice
 from vision.taught.faces import Alike
 from vision.taught.floor import TaughtFloor, empty
-from vision.taught.lie import Lie
-from vision.taught.poses import PIP_RINGS, TOP_RINGS, likely, search
+from vision.taught.heights import UsualHeight
+from vision.taught.poses import PIP_RINGS, TOP_RINGS, pip_odds, search
+from vision.taught.reader import TaughtReader
 from vision.taught.regression import Logistic
 from vision.taught.teaching import Teaching, digest_of
-from vision.taught.view import EDGE_PX, TopView, rings, sampled, sampled_all, turned
+from vision.taught.view import EDGE_PX, HALF, TopView, rings, sampled, sampled_all, turned
 
 _SPACINGS = np.arange(0.17, 0.321, 0.01)
 """Distances of the outer places from the middle along one axis that are tried, edges."""
@@ -61,17 +63,41 @@ def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Te
     """Learn a table from confirmed tosses; the same tosses always teach the same."""
     view, random = TopView(calibration), np.random.default_rng(seed)
     seen = [
-        _Seen(view.show(toss.image), np.array([view.pose_of(c) for c in toss.corners]), toss.values)
+        _Seen(
+            view.colours(view.show(toss.image)),
+            np.array([view.pose_of(c) for c in toss.corners]),
+            toss.values,
+        )
         for toss in tosses
     ]
     spacing, seen = _oriented(seen)
     pip, top = _colours(view, seen, spacing, random)
-    face, alike, least, seen = _faces(view, tosses, seen, spacing, pip, top)
-    placed = [(each.lab, each.poses) for each in seen]
+    read, least, seen = _faces(view, tosses, seen, spacing, pip, top)
+    placed = [(view.halved(each.lab), each.poses) for each in seen]
     bare = empty(view, placed)
-    sides = Lie.taught(view, bare, placed, random)
     floor = TaughtFloor.taught(view, bare, placed)
-    return Teaching(digest_of(calibration), pip, top, face, alike, sides, floor, spacing, least)
+    rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
+    aces = [face for face in read if face[1].sum() == 1]
+    others = [face for face in read if face[1].sum() > 1]
+    taught = Teaching(
+        digest_of(calibration), pip, top, Logistic.fit(rows, on), Alike.taught(read), floor,
+        spacing, faces.pip_diameter(aces or read), faces.pip_diameter(others or read), least,
+    )  # fmt: skip
+    return replace(taught, height=_usual_height(calibration, taught, tosses))
+
+
+def _usual_height(
+    calibration: Calibration, taught: Teaching, tosses: Sequence[Toss]
+) -> UsualHeight | None:
+    """How high the pips of the confirmed dice lie; None without a second lens."""
+    reader = TaughtReader(calibration, taught)
+    heights = [
+        measure_height(toss.image, toss.right, die.pips(calibration.die_mm), calibration)
+        for toss in tosses
+        if toss.right is not None
+        for die in reader.read(toss.image).dice
+    ]
+    return UsualHeight.taught(heights)
 
 
 def _places(pose: np.ndarray, spacing: float) -> np.ndarray:
@@ -116,7 +142,8 @@ def _colours(
     pips: list[tuple[np.ndarray, np.ndarray]] = []
     tops: list[tuple[np.ndarray, np.ndarray]] = []
     for toss in seen:
-        by_pip, by_top = rings(toss.lab, PIP_RINGS), rings(toss.lab, TOP_RINGS)
+        by_pip = rings(toss.lab, PIP_RINGS)
+        by_top = rings(view.halved(toss.lab), TOP_RINGS)
         is_top, is_pip = np.zeros_like(view.inside), np.zeros_like(view.inside)
         for pose, layout in zip(toss.poses, toss.layouts, strict=True):
             on = lattice.ON[layout]
@@ -132,7 +159,7 @@ def _colours(
             chosen = random.choice(np.flatnonzero(area), many)
             pips.append((by_pip.reshape(-1, by_pip.shape[-1])[chosen], np.zeros(many, bool)))
         for area, many, is_die in ((is_top, 250, True), (rest, 350, False)):
-            chosen = random.choice(np.flatnonzero(area), many)
+            chosen = random.choice(np.flatnonzero(area[::HALF, ::HALF]), many)
             tops.append((by_top.reshape(-1, by_top.shape[-1])[chosen], np.full(many, is_die)))
     pip, top = (
         Logistic.fit(*(np.concatenate(part) for part in zip(*pairs, strict=True)))
@@ -148,14 +175,15 @@ def _faces(
     spacing: float,
     pip: Logistic,
     top: Logistic,
-) -> tuple[Logistic, Alike, float, list[_Seen]]:
-    """What the places of a face look like where the search finds it, and the score of a die. Beside
-    it the tosses, their dice where the search finds them: later ones are measured from there."""
+) -> tuple[list[tuple[np.ndarray, np.ndarray]], float, list[_Seen]]:
+    """What the places of each face look like where the search finds it, with where its pips are,
+    and the score of a die. Beside it the tosses, their dice where the search finds them: later ones
+    are measured from there."""
     read, right, false, placed = [], [], [], []
     for toss, known in zip(tosses, seen, strict=True):
         poses = known.poses.copy()
-        maps = likely(view, known.lab, pip, top)
-        for pose, score in search(maps, spacing):
+        pips, half = pip_odds(view, known.lab, pip), view.halved(known.lab)
+        for pose, score in search(view, known.lab, half, pip, top, spacing):
             gaps = np.hypot(*(known.poses[:, :2] - pose[:2]).T)
             at = int(gaps.argmin())
             if gaps[at] > _FOUND * EDGE_PX:
@@ -164,11 +192,10 @@ def _faces(
             right.append(score)
             poses[at] = pose
             # The square that is found may begin at another corner than the known one.
-            odds = sampled(maps.pip, _places(pose, spacing))[0]
+            odds = sampled(pips, _places(pose, spacing))[0]
             on = lattice.ON[lattice.layout_of(known.values[at], odds)]
             read.append((faces.measured(toss.image, view.corners_of(pose), spacing), on))
         placed.append(replace(known, poses=poses))
     worst = float(np.quantile(right, _WORST))
     least = (worst + max([*false, worst - _FAR])) / 2
-    rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
-    return Logistic.fit(rows, on), Alike.taught(read), least, placed
+    return read, least, placed

@@ -1,7 +1,8 @@
 """How well a table would have read its own confirmed tosses, and what to change if too badly.
 
 Owns: the tosses held back, what counts as read, and the words for a person. Must not know the first
-reader: it says what the taught reader alone would leave to the dealer.
+reader: it says what the taught reader alone would leave to the dealer. With one lens that is the
+values and what lies beside the dice, but not how a die lies.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from vision.calibration import Calibration
+from vision.pip_heights import measure_height
 from vision.taught.learning import Toss, teach
 from vision.taught.reader import TaughtReader, TaughtReading
 
@@ -19,10 +21,8 @@ MIN_TOSSES = 30
 """Fewest confirmed tosses that say anything of a rate near `ENOUGH`."""
 ENOUGH = 0.97
 """Least share of tosses read, each by what the others teach."""
-SURE = 3.0
-"""Log-odds between a value and the next likely one, below which it is not stated."""
-UPRIGHT = -2.0
-"""Log-odds of flat below which a die is not said to lie flat."""
+SURE = 0.95
+"""Probability of a value against the next likely one, below which it is not stated."""
 FOREIGN = 0.1
 """Dice; a piece beside the dice that is larger is something else."""
 _PARTS = 10
@@ -36,7 +36,7 @@ class Missed(Enum):
     NOT_FOUND = "dice are not found: the floor has the dice's colour, or a lamp is mirrored on them"
     UNSURE = "pips stand out too little: use dice with plainer pips, or more light"
     ODD = "faces do not look alike everywhere: a lamp is mirrored in the dome or on the dice"
-    LIE = "side faces look like the floor or its shadow: use another floor, or light from all sides"
+    HEIGHT = "the lenses show pips differently: light from all sides, and calibrate the second lens"
     BESIDE = (
         "the floor does not look alike from toss to toss: clean it, or shade it from changing light"
     )
@@ -81,7 +81,10 @@ def rate(calibration: Calibration, tosses: Sequence[Toss]) -> Rate:
             break
         reader = TaughtReader(calibration, teach(calibration, others))
         for toss in tosses[part::_PARTS]:
-            why = why_missed(reader.read(toss.image), toss.values)
+            reading = reader.read(toss.image)
+            why = why_missed(reading, toss.values)
+            if why is None and not _is_flat_by_height(reader, toss, reading, calibration):
+                why = Missed.HEIGHT
             missed.update([why] if why else [])
     return Rate(len(tosses), missed)
 
@@ -91,12 +94,24 @@ def why_missed(reading: TaughtReading, values: tuple[int, ...]) -> Missed | None
     dice = reading.dice
     if len(dice) != len(values):
         return Missed.NOT_FOUND
-    if any(die.margin < SURE for die in dice):
+    if any(die.sure < SURE for die in dice):
         return Missed.UNSURE
     if any(die.oddity for die in dice):
         return Missed.ODD
     if sorted(die.value for die in dice) != sorted(values):
         return Missed.WRONG
-    if any(die.flat < UPRIGHT for die in dice):
-        return Missed.LIE
-    return Missed.BESIDE if reading.left_over > FOREIGN else None
+    return Missed.BESIDE if reading.unexplained > FOREIGN else None
+
+
+def _is_flat_by_height(
+    reader: TaughtReader, toss: Toss, reading: TaughtReading, calibration: Calibration
+) -> bool:
+    """True if the second lens, where there is one, shows every die as high as flat ones."""
+    usual = reader.teaching.height
+    if toss.right is None or usual is None:
+        return toss.right is None
+    heights = (
+        measure_height(toss.image, toss.right, die.pips(calibration.die_mm), calibration)
+        for die in reading.dice
+    )
+    return all(map(usual.is_flat, heights))

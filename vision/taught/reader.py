@@ -5,25 +5,33 @@ Owns: the order of its steps. Must not know the first reader, judgement or conse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.pip_heights import Pips
+from vision.quads import SQUARE
+from vision.reading import GeometryReading
 from vision.taught import faces, lattice
-from vision.taught.poses import likely, search
+from vision.taught.floor import in_dice, largest_piece
+from vision.taught.poses import search
 from vision.taught.teaching import Teaching
-from vision.taught.view import TopView
+from vision.taught.view import HALF, TopView, turned
+
+_SAME_STEP = 10
+"""Grey levels, as a mean over 3 x 3 pixels of the view, by which grain alone changes a picture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaughtDie:
-    """A die that the taught reader sees."""
+    """A flat die that the taught reader sees."""
 
+    pose: np.ndarray
+    """(3,) in the view."""
     x_mm: float
     y_mm: float
-    turn: float
-    """Radians, mod π/2, clockwise in the picture."""
     corners: np.ndarray
     """(4, 2) frame pixels: the top face, clockwise."""
     value: int
@@ -31,8 +39,31 @@ class TaughtDie:
     """Log-odds of this value against the next likely one."""
     oddity: str
     """What does not look like these dice; empty: nothing."""
-    flat: float
-    """Log-odds of flat against leaning, by its sides."""
+    pips_mm: np.ndarray
+    """(value, 2): where its pips are."""
+    pip_mm: float
+    """Their diameter."""
+
+    @property
+    def turn(self) -> float:
+        """Radians, mod π/2, clockwise in the picture."""
+        return float(self.pose[2])
+
+    @property
+    def sure(self) -> float:
+        """Probability of its value against the next likely one."""
+        return float(1 / (1 + np.exp(-self.margin)))
+
+    def pips(self, _edge_mm: float) -> Pips:
+        """Where its pips are."""
+        return Pips(self.pips_mm, self.value, self.pip_mm)
+
+    def vote(self, _edge_mm: float) -> GeometryReading:
+        """What is said of it."""
+        return GeometryReading(
+            self.value, self.sure, oddity=self.oddity, x_mm=self.x_mm, y_mm=self.y_mm,
+            turn_deg=float(np.degrees(self.turn)),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +72,16 @@ class TaughtReading:
 
     dice: tuple[TaughtDie, ...]
     """From left to right."""
-    left_over: float
+    unexplained: float
     """The largest piece that is neither die nor floor, in dice."""
+    foreground: float
+    """All that is not floor, in dice."""
+    seen: np.ndarray
+    """(side, side, 3) uint8, BGR: the view of it."""
+    outlines: tuple[np.ndarray, ...]
+    """(N, 2) frame pixels each: around what is neither die nor floor."""
+    unexplained_at_wall: float = 0.0
+    """The taught floor ends at the wall: nothing of the wall is taken for foreground."""
 
 
 class TaughtReader:
@@ -53,27 +92,63 @@ class TaughtReader:
         self.teaching = teaching
         self._view = TopView(calibration)
 
-    def read(self, image: np.ndarray) -> TaughtReading:
-        """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size."""
+    def read(self, image: np.ndarray, by_pips: bool = True) -> TaughtReading:
+        """Find and read every die in a (H, W, 3) uint8 BGR frame of the calibrated size. Without
+        `by_pips`, none: the frame is too bad for that."""
         taught, view = self.teaching, self._view
-        lab = view.show(image)
-        found = search(likely(view, lab, taught.pip, taught.top), taught.spacing)
-        poses = np.array([pose for pose, score in found if score > taught.least]).reshape(-1, 3)
-        sides = taught.lie.measure(view, lab, taught.floor.picture, poses)
-        dice = [
-            self._die(image, pose, taught.lie.odds(side))
-            for pose, side in zip(poses, sides, strict=True)
-        ]
-        left_over = taught.floor.left_over(view, lab, list(poses))
-        return TaughtReading(tuple(sorted(dice, key=lambda die: die.x_mm)), left_over)
+        seen = view.show(image)
+        lab = view.colours(seen)
+        half = view.halved(lab)
+        found = search(view, lab, half, taught.pip, taught.top, taught.spacing) if by_pips else []
+        poses = [pose for pose, score in found if score > taught.least]
+        beside = taught.floor.beside(view, half, poses)
+        dice = sorted((self._die(image, pose) for pose in poses), key=lambda die: die.x_mm)
+        edges, _ = cv2.findContours(beside, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        return TaughtReading(
+            tuple(dice), largest_piece(beside), len(dice) + in_dice(beside.sum()),
+            seen, tuple(view.to_frame(HALF * edge[:, 0]) for edge in edges),
+        )  # fmt: skip
 
-    def _die(self, image: np.ndarray, pose: np.ndarray, flat: float) -> TaughtDie:
-        taught = self.teaching
-        corners = self._view.corners_of(pose)
+    def read_again(self, image: np.ndarray, before: object) -> TaughtReading | None:
+        """Read the dice of `before`, a reading of an earlier frame, where they were. None where a
+        (H, W, 3) uint8 BGR frame does not show the compartment exactly as that one did, in the same
+        light: where anything differs but for grain."""
+        if not isinstance(before, TaughtReading):
+            return None
+        seen = self._view.show(image)
+        change = cv2.blur(cv2.subtract(seen, before.seen, dtype=cv2.CV_16S), (3, 3))
+        if np.abs(change[self._view.inside]).max() > _SAME_STEP:
+            return None
+        dice = tuple(self._die(image, die.pose) for die in before.dice)
+        return replace(before, dice=dice, seen=seen)
+
+    def pips_at(self, corners: np.ndarray, value: int) -> Pips:
+        """Where the pips of a die are whose top face of this value has these (4, 2) corners in
+        frame pixels, however it is turned; it need not lie flat."""
+        square = (SQUARE / 2).astype(np.float32)
+        matrix = cv2.getPerspectiveTransform(square, corners.astype(np.float32))
+        on = lattice.ON[value == lattice.VALUES].any(axis=0)
+        places = (lattice.PLACES[on] * self.teaching.spacing)[None].astype(np.float32)
+        calibration = self._view.calibration
+        px = cv2.perspectiveTransform(places, matrix)[0]
+        return Pips(calibration.to_mm(px, calibration.die_mm), value, self._pip_mm(value))
+
+    def _die(self, image: np.ndarray, pose: np.ndarray) -> TaughtDie:
+        taught, view = self.teaching, self._view
+        corners = view.corners_of(pose)
         rows = faces.measured(image, corners, taught.spacing)
         layout, margin = lattice.best(taught.face.odds(rows))
-        x_mm, y_mm = self._view.to_mm(pose).tolist()
+        on, value = lattice.ON[layout], int(lattice.VALUES[layout])
+        middle = view.to_mm(pose)
+        edge_mm = view.calibration.die_mm
+        pips_mm = lattice.PLACES[on] * taught.spacing * edge_mm @ turned(pose) + middle
+        x_mm, y_mm = middle.tolist()
         return TaughtDie(
-            x_mm, y_mm, float(pose[2]), corners, int(lattice.VALUES[layout]), margin,
-            taught.alike.oddity(rows, lattice.ON[layout]), flat,
+            pose, x_mm, y_mm, corners, value, margin, taught.alike.oddity(rows, on),
+            pips_mm, self._pip_mm(value),
         )  # fmt: skip
+
+    def _pip_mm(self, value: int) -> float:
+        taught = self.teaching
+        edges = taught.ace_diameter if value == 1 else taught.pip_diameter
+        return edges * self._view.calibration.die_mm

@@ -46,7 +46,11 @@ class Logistic:
 
     def odds(self, features: np.ndarray) -> np.ndarray:
         """(...) log-odds of (..., K) features, at most `MOST` either way."""
-        odds = _rows((features - self.mean) / self.spread) @ self.weights
+        z = np.asarray(features, np.float32) - self.mean.astype(np.float32)
+        z *= (1 / self.spread).astype(np.float32)
+        np.clip(z, -_FAR, _FAR, out=z)
+        start, one, two = np.split(self.weights.astype(np.float32), (1, 1 + len(self.mean)))
+        odds = z @ one + np.square(z, out=z) @ two + start
         return np.asarray(np.clip(odds, -MOST, MOST))
 
 
@@ -69,5 +73,6 @@ class Usual:
 
     def distance(self, rows: np.ndarray) -> np.ndarray:
         """(...) Mahalanobis distances of (..., K) rows."""
-        away = rows - self.mean
-        return np.asarray(np.sqrt(((away @ self.inverse) * away).sum(axis=-1)))
+        away = np.asarray(rows - self.mean, np.float32)
+        spread = away @ self.inverse.astype(np.float32)
+        return np.asarray(np.sqrt(np.einsum("...i,...i", spread, away)))

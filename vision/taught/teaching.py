@@ -18,13 +18,13 @@ import numpy as np
 
 from vision.calibration import Calibration
 from vision.errors import VisionError
-from vision.taught import faces, lie
+from vision.taught import faces
 from vision.taught.faces import Alike
 from vision.taught.floor import TaughtFloor
-from vision.taught.lie import Lie
+from vision.taught.heights import UsualHeight
 from vision.taught.poses import PIP_RINGS, TOP_RINGS
 from vision.taught.regression import Logistic, Usual
-from vision.taught.view import TopView
+from vision.taught.view import HALF, TopView
 
 FORM = "taught dice 1"
 """Names the form; it changes with what is kept."""
@@ -32,9 +32,7 @@ MAX_BYTES = 8_000_000
 """Size beyond which a file is no teaching. That of a large compartment has a megabyte."""
 _MOST = 1e9
 """No number of a teaching is as large."""
-_SIZES = {
-    "pip": 3 * len(PIP_RINGS), "top": 3 * len(TOP_RINGS), "face": faces.SIZE, "is_die": lie.SIZE,
-}  # fmt: skip
+_SIZES = {"pip": 3 * len(PIP_RINGS), "top": 3 * len(TOP_RINGS), "face": faces.SIZE}
 """Features of each regression."""
 
 
@@ -57,15 +55,19 @@ class Teaching:
     top: Logistic
     face: Logistic
     alike: Alike
-    lie: Lie
     floor: TaughtFloor
     spacing: float
+    ace_diameter: float
+    pip_diameter: float
+    """Of an ace and of other pips, and how far pips are from the middle of a face, edges."""
     least: float
     """Score above which a pose is a die."""
+    height: UsualHeight | None = None
+    """Where two lenses show it."""
 
     def to_bytes(self) -> bytes:
         """The file of it."""
-        models = (self.pip, self.top, self.face, self.lie.is_die)
+        models = (self.pip, self.top, self.face)
         plain = {
             "form": FORM,
             "calibration": self.calibration,
@@ -77,13 +79,13 @@ class Teaching:
                 kind: [usual.mean.tolist(), usual.inverse.tolist(), self.alike.limit[kind]]
                 for kind, usual in self.alike.usual.items()
             },
-            "lie": [self.lie.start, self.lie.slope, self.lie.noise],
             "floor": [
                 self.floor.usual.mean.tolist(), self.floor.usual.inverse.tolist(),
-                self.floor.limit, self.floor.most,
+                self.floor.limit,
             ],
             "picture": self.floor.picture.round(1).astype(float).tolist(),
-            "die": [self.spacing, self.least],
+            "die": [self.spacing, self.ace_diameter, self.pip_diameter, self.least],
+            "height": None if self.height is None else [self.height.middle, self.height.reach],
         }  # fmt: skip
         return json.dumps(plain, allow_nan=False).encode()
 
@@ -97,7 +99,8 @@ class Teaching:
             read = json.loads(data)
             if read["form"] != FORM:
                 raise ValueError(f"its form is not {FORM!r}")
-            made = _made(read, TopView(calibration).inside.shape)
+            side = len(TopView(calibration).inside) // HALF
+            made = _made(read, (side, side))
         except (LookupError, TypeError, ValueError, RecursionError, AttributeError) as error:
             raise TeachingError(
                 f"the teaching is damaged: {error}; teach the table again"
@@ -124,7 +127,8 @@ def _made(read: Any, side: tuple[int, ...]) -> Teaching:
     }
     if not all(limit > 0 for _, _, limit in alike.values()):
         raise ValueError("a limit of nothing")
-    mean, inverse, limit, most = _arrays(read["floor"], (3,), (3, 3), (), ())
+    spacing, ace, pip, least = map(float, _arrays(read["die"], *[()] * 4))
+    mean, inverse, limit = _arrays(read["floor"], (3,), (3, 3), ())
     (picture,) = _arrays([read["picture"]], (*side, 3))
     return Teaching(
         str(read["calibration"]), models["pip"], models["top"], models["face"],
@@ -132,10 +136,19 @@ def _made(read: Any, side: tuple[int, ...]) -> Teaching:
             {kind: Usual(*parts[:2]) for kind, parts in alike.items()},
             {kind: float(parts[2]) for kind, parts in alike.items()},
         ),
-        Lie(models["is_die"], *map(float, _arrays(read["lie"], (), (), ()))),
-        TaughtFloor(picture.astype(np.float32), Usual(mean, inverse), float(limit), float(most)),
-        *map(float, _arrays(read["die"], (), ())),
+        TaughtFloor(picture.astype(np.float32), Usual(mean, inverse), float(limit)),
+        spacing, ace, pip, least,
+        _height(read["height"]),
     )  # fmt: skip
+
+
+def _height(read: Any) -> UsualHeight | None:
+    if read is None:
+        return None
+    height = UsualHeight(*map(float, _arrays(read, (), ())))
+    if height.reach <= 0:
+        raise ValueError("a spread of nothing")
+    return height
 
 
 def _arrays(plain: Any, *shapes: tuple[int, ...]) -> list[np.ndarray]:

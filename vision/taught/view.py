@@ -19,6 +19,8 @@ from vision.quads import SQUARE, turn_matrices
 
 EDGE_PX = 32
 """Edge of a flat die's top face in the view, pixels."""
+HALF = 2
+"""Pixels of the view to one of the view of half the size."""
 _WALL = 0.02
 """Strip along the wall, in edges, that counts as wall."""
 
@@ -44,9 +46,25 @@ class TopView:
         self._map = seen[..., 0].copy(), seen[..., 1].copy()
 
     def show(self, image: np.ndarray) -> np.ndarray:
-        """(side, side, 3) float32, the 8-bit Lab colours of a (H, W, 3) uint8 BGR frame."""
-        view = cv2.remap(image, *self._map, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return cv2.cvtColor(view, cv2.COLOR_BGR2Lab).astype(np.float32)
+        """(side, side, 3) uint8: the view of a (H, W, 3) uint8 BGR frame."""
+        shown = cv2.remap(image, *self._map, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(shown)
+
+    @staticmethod
+    def colours(seen: np.ndarray) -> np.ndarray:
+        """(side, side, 3) float32, the 8-bit Lab colours of a view."""
+        return cv2.cvtColor(seen, cv2.COLOR_BGR2Lab).astype(np.float32)
+
+    @staticmethod
+    def halved(lab: np.ndarray) -> np.ndarray:
+        """A view of half the size."""
+        side = len(lab) // HALF
+        return np.asarray(cv2.resize(lab, (side, side), interpolation=cv2.INTER_AREA))
+
+    def to_frame(self, points: np.ndarray) -> np.ndarray:
+        """(N, 2) frame pixels of (N, 2) pixels of the view."""
+        mm = (points - self._middle) * self._mm
+        return self.calibration.level_px(mm, self.calibration.die_mm)
 
     def pose_of(self, corners: np.ndarray) -> np.ndarray:
         """(3,) The pose of a top face with these (4, 2) corners in frame pixels, clockwise."""
@@ -98,12 +116,12 @@ def turned(pose: np.ndarray) -> np.ndarray:
     return np.asarray(turn_matrices(pose[None, 2])[0])
 
 
-def ring_kernels(borders: Sequence[float]) -> list[np.ndarray]:
+def ring_kernels(borders: Sequence[float], edge_px: float) -> list[np.ndarray]:
     """Kernels that take the mean over rings with these borders, edges, from 0 outward."""
-    reach = int(np.ceil(borders[-1] * EDGE_PX)) + 1
+    reach = int(np.ceil(borders[-1] * edge_px)) + 1
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     distance = np.hypot(x, y)
-    discs = [np.clip(b * EDGE_PX - distance + 0.5, 0, 1) if b else 0 * distance for b in borders]
+    discs = [np.clip(b * edge_px - distance + 0.5, 0, 1) if b else 0 * distance for b in borders]
     rings = [outer - inner for inner, outer in pairwise(discs)]
     return [(ring / ring.sum()).astype(np.float32) for ring in rings]
 

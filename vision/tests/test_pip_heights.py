@@ -11,6 +11,7 @@ from vision.cube_outlines.outline import Fit, Pose
 from vision.cube_outlines.reader import SecondDie
 from vision.faces_by_pips.pips import SPOTS, Face
 from vision.parameters import LIMITS
+from vision.pip_heights import measure_height
 from vision.reading import (
     NO_HEIGHT,
     DieEvidence,
@@ -25,7 +26,6 @@ from vision.reading import (
 )
 from vision.table.consensus import agree
 from vision.table.judgement import judge, passes
-from vision.table.pip_heights import measure_height
 from vision.table.witnesses import HEIGHT, combine, side_of
 from vision.tests.test_judgement import evidence, judged
 
@@ -80,7 +80,7 @@ def height_of(value: int | None, *, right: int | None = None, **pose: float) -> 
     """What both lenses say of a die with this value; `right`: the second shows another."""
     shown = value or 3
     first, second = painted(STEREO, shown, **pose), painted(RIGHT, right or shown, **pose)
-    return measure_height(first, second, read(value), STEREO)
+    return measure_height(first, second, read(value).pips(16.0), STEREO)
 
 
 @pytest.mark.parametrize("value", range(1, 7))
@@ -93,7 +93,7 @@ def test_pips_are_found_at_their_height(value, above_mm):
 
 def test_one_pip_that_is_mistaken_does_not_raise_the_others():
     right = painted(RIGHT, 5, first_mm=0.35)
-    height = measure_height(painted(STEREO, 5), right, read(5), STEREO)
+    height = measure_height(painted(STEREO, 5), right, read(5).pips(16.0), STEREO)
     assert 16 * height.above == pytest.approx(0.0, abs=0.15)
     assert height.slope > 0.05
 
@@ -126,7 +126,7 @@ def test_what_is_farther_from_its_place_than_any_die_is_no_pip():
 def test_the_pips_of_a_face_that_is_not_where_its_outline_is_are_found():
     beside = replace(read(5).face, offset=(0.06, -0.04))
     die = replace(read(5), face=beside, pose=Pose(5.0 - 1.12, -8.0 + 0.27, np.radians(20.0)))
-    height = measure_height(painted(STEREO, 5), painted(RIGHT, 5), die, STEREO)
+    height = measure_height(painted(STEREO, 5), painted(RIGHT, 5), die.pips(16.0), STEREO)
     assert height.least > 0.9
 
 

@@ -12,13 +12,12 @@ neighbours have no part in this.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.reader import SecondDie
-from vision.faces_by_pips.pips import SPOTS
-from vision.quads import turn_matrices
 from vision.reading import NO_HEIGHT, Height
 
 _SPAN, _STEP = 0.2, 0.02
@@ -35,29 +34,32 @@ _IS_DISC = np.hypot(_BETWEEN, _BETWEEN[:, None]) <= _REACH
 _SAME_LINE = 0.5
 """Pips that spread across a line by less than this share of what they do along it lie on it: those
 of a two and a three. A six's spread by 0.8."""
-_PLACES = {
-    value: np.array(sorted({place for layout in layouts for place in layout}), float)
-    for value, layouts in SPOTS.items()
-}
-"""(N, 2) per value: where it has pips, however the die is turned, in spacings."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pips:
+    """Where the pips of a die are, if it lies flat."""
+
+    places_mm: np.ndarray
+    """(N, 2): they, and places that may have one."""
+    count: int
+    diameter_mm: float
 
 
 def measure_height(
-    left: np.ndarray, right: np.ndarray, die: SecondDie, calibration: Calibration
+    left: np.ndarray, right: np.ndarray, pips: Pips | None, calibration: Calibration
 ) -> Height:
-    """The height of a die; `NO_HEIGHT` of one without a value. `left` and `right`, (H, W, 3) uint8:
-    the pictures of both lenses of this calibration."""
-    lens, value, edge = calibration.right, die.face.value, calibration.die_mm
-    if lens is None or value is None:
+    """The height of a die; `NO_HEIGHT` of one whose pips are not known. `left` and `right`,
+    (H, W, 3) uint8: the pictures of both lenses of this calibration."""
+    lens, edge = calibration.right, calibration.die_mm
+    if lens is None or pips is None:
         return NO_HEIGHT
-    turned = turn_matrices(np.array([die.pose.turn]))[0]
-    places = edge * (_PLACES[value] * die.face.spacing + die.face.offset) @ turned
-    places += (die.pose.x_mm, die.pose.y_mm)
-    patch = _PATCH * die.face.pip_diameter * edge
+    places, value = pips.places_mm, pips.count
+    patch = _PATCH * pips.diameter_mm
     shown = _slopes(left, calibration.level_px(places[:, None] + patch, edge))
     # The pips are where the face is least plain.
-    pips = np.argsort((shown * shown).sum(axis=1))[-value:]
-    shown, places = shown[pips], places[pips]
+    strongest = np.argsort((shown * shown).sum(axis=1))[-value:]
+    shown, places = shown[strongest], places[strongest]
     # A pip that is a die higher is seen so far beside its place; less high, by that share of it.
     ways = edge * (_moved(lens, places) - _moved(calibration, places))
     ways_px = lens.level_px(places + ways, edge) - lens.level_px(places, edge)

@@ -1,0 +1,58 @@
+"""How high the pips of a table's flat dice lie, by the two lenses of its camera.
+
+Owns: the usual height and its spread. Must not know how a height is measured (`vision.pip_heights`)
+or what else speaks for a flat die.
+
+The second lens may be a tenth of a millimetre beside where its calibration says, which is half a
+millimetre of height, the same for every die. So a die is held against the table's own flat ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vision.reading import Height
+
+LIKENESS = 0.75
+"""How alike both lenses must show the pips, -1..1. Below: their height says nothing."""
+_SURE = 0.0125
+"""Largest distance from the usual height, in dice, at which a die may be sure to be flat. A lean of
+6° raises the middle of a top by 0.047."""
+_LEAST = 0.008
+"""Least distance that a table asks for: no height is measured better."""
+_SPREADS = 4.0
+_LEANS = 0.0375
+"""Distance from the usual height, in dice, from which a die surely does not lie flat: 4.7°."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsualHeight:
+    """Of a table's flat dice, above the top of a die, in dice."""
+
+    middle: float
+    reach: float
+    """Largest distance from it at which a die is flat."""
+
+    @classmethod
+    def taught(cls, heights: Sequence[Height]) -> UsualHeight | None:
+        """Learn from confirmed flat dice; None where the lenses show none alike."""
+        above = np.array([each.above for each in heights if each.likeness >= LIKENESS])
+        if not len(above):
+            return None
+        middle = float(np.median(above))
+        spread = 1.48 * float(np.median(np.abs(above - middle)))
+        return cls(middle, min(max(_SPREADS * spread, _LEAST), _SURE))
+
+    def odds(self, height: Height, most: float) -> float:
+        """Log-odds of flat, `most` at the usual height, half of it at the reach, and as much
+        against it at `_LEANS`."""
+        away = abs(height.above - self.middle)
+        ways = (0.0, self.reach, _LEANS, 2 * _LEANS - self.reach)
+        return float(np.interp(away, ways, (most, most / 2, -most / 2, -most)))
+
+    def is_flat(self, height: Height) -> bool:
+        """True if both lenses show the pips alike, as high as a flat die's."""
+        return height.likeness >= LIKENESS and abs(height.above - self.middle) <= self.reach

@@ -22,7 +22,7 @@ from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, opened
-from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED, reconciled
+from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED
 from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.errors import RefusedError, reraise_as
 from shaker_ctl.journal.dice_watch import FACES, PROMISE, DiceWatch
@@ -168,7 +168,7 @@ def the_ledger(config: Config = DEFAULT_CONFIG) -> None:
         told = TablesReader(place(book.store.path)).ledger(book.store.head().sequence)
     if told is None:
         raise RefusedError(NOT_COUNTED, remedy="Start the service, and ask again")
-    for line in reconciled(config, told, 1, datetime.now().astimezone().isoformat()):
+    for line in told.reconciled(1, datetime.now().astimezone().isoformat()):
         screen.print(visible(line), soft_wrap=True, markup=False)
     if not told.lines:
         screen.print("no dice are on record")

@@ -73,12 +73,15 @@ class Ledger:
     lines: list[Line] = field(default_factory=list)
     odd: list[tuple[int, str]] = field(default_factory=list)
     """(record, what does not add up)."""
+    by_two: bool = False
+    """Whether the house has two persons name its dice, as a record shows."""
     _first: DiceEntry | None = None
 
     def take(self, entry: DiceEntry) -> None:
         """Take one entry, in the order of the records."""
         if entry.is_first:
             self._first = entry
+            self.by_two |= entry.what == LOCKED_IN
             return
         if self.lines and _seconds(self.lines[-1], entry):
             self.lines[-1] = replace(self.lines[-1], by=(*self.lines[-1].by, *entry.by))
@@ -135,19 +138,33 @@ class Ledger:
                 moved[line.what] += len(line.serials)
         return moved
 
-    def notes(self, first: int, until: datetime, *, by_two: bool) -> Iterator[str]:
+    def reconciled(self, first: int, until: str) -> Iterator[str]:
+        """Yield the steps since a record, where the dice are at the end (a wall time), and what
+        does not add up."""
+        for line in self.lines:
+            if line.first >= first:
+                yield f"{_local(line.wall)}  {line.words()}"
+        if self.is_kept:
+            moved = self.counted(first).items()
+            yield "moved: " + (", ".join(f"{what} {count}" for what, count in moved) or "none")
+            for where, serials in self.balance().items():
+                yield f"{where}: {len(serials)}  {' '.join(serials)}"
+            yield from (f"LOOK: {note}" for note in self.notes(first, until))
+
+    def notes(self, first: int, until: str) -> Iterator[str]:
         """Yield what does not add up since a record, and what has stood too long; nothing where no
-        ledger is kept. `by_two`: the house has two persons sign."""
+        ledger is kept."""
         if not self.is_kept:
             return
         yield from (words for sequence, words in self.odd if sequence >= first)
         for line in self.lines:
-            if by_two and line.first >= first and line.what in _BY_TWO and len(line.by) < 2:
+            if self.by_two and line.first >= first and line.what in _BY_TWO and len(line.by) < 2:
                 yield f"one person alone signed: {line.words()}"
         for each in self.dice.values():
             if each.where == TAKEN_OUT:
-                yield f"{each.serial} was taken out at {each.since}, and is not cancelled"
-            elif each.where == LOCKED_IN and until - datetime.fromisoformat(each.since) > LONG:
+                out = f"{each.serial} was taken out at {_local(each.since)}"
+                yield f"{out}, and is not cancelled"
+            elif each.where == LOCKED_IN and _at(until) - _at(each.since) > LONG:
                 yield f"{each.serial} has been in the shaker for more than 24 hours"
 
 
@@ -157,6 +174,15 @@ def ledger(entries: Iterable[DiceEntry]) -> Ledger:
     for entry in entries:
         made.take(entry)
     return made
+
+
+def _at(wall: str) -> datetime:
+    return datetime.fromisoformat(wall)
+
+
+def _local(wall: str) -> str:
+    """A wall time in the machine's own zone."""
+    return _at(wall).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _seconds(line: Line, entry: DiceEntry) -> bool:

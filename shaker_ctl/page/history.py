@@ -196,6 +196,13 @@ class History:
         self._days = dict([*self._days.items(), (day, (last, known))][-_DAYS_KEPT:])
         return day, known, list(days)
 
+    def _dice_of(self, found: DaySheet | None) -> list[str]:
+        """What the ledger of dice says of a day; nothing while it is being counted."""
+        if found is None or not found.last:
+            return []
+        told = TablesReader(place(self._places.journal.path)).ledger(found.last)
+        return [] if told is None else list(told.reconciled(found.first, found.ended))
+
     async def _day(self, request: Request) -> Response:
         day, found, days = await self._day_of(request)
         if found is None and "day" in request.query_params:
@@ -207,6 +214,7 @@ class History:
             day=day,
             days=days,
             sheet=found,
+            dice=await asyncio.to_thread(self._dice_of, found),
             marks=() if found is None else sorted(found.marks),
             closing=CLOSING_INSPECTION,
             words_of=words_of,

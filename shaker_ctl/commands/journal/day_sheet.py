@@ -21,7 +21,6 @@ from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Jou
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
-from shaker_ctl.journal.dice_ledger import Ledger
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.quoting import visible
@@ -52,7 +51,7 @@ def day(
         found = book.sheet(of)
         is_here = journal is None and not as_json
         worn = _lives(config, book) if is_here else []
-        dice = _dice(config, book, found) if is_here else []
+        dice = _dice(book, found) if is_here else []
         if (trouble := book.trouble()) is not None:
             found.notes.insert(0, f"DO NOT SIGN: {trouble}")
         if as_json:
@@ -95,28 +94,14 @@ def _lives(config: Path, book: CheckedJournal) -> list[str]:
     return list(lives(p, motor, cam, dice))
 
 
-def _dice(config: Path, book: CheckedJournal, found: DaySheet) -> list[str]:
+def _dice(book: CheckedJournal, found: DaySheet) -> list[str]:
     """Reconcile the dice of the day; nothing where none was moved and no ledger is kept."""
     if not found.last:
         return []
     told = TablesReader(place(book.store.path)).ledger(found.last)
     if told is None:
         return [NOT_COUNTED]
-    return list(reconciled(config, told, found.first, found.ended))
-
-
-def reconciled(config: Path, told: Ledger, first: int, until: str) -> Iterator[str]:
-    """Yield the steps since a record, where the dice are at the end, and what does not add up."""
-    yield from (f"{_time(line.wall)[:19]}  {line.words()}" for line in told.lines
-                if line.first >= first)  # fmt: skip
-    if told.is_kept:
-        moved = told.counted(first).items()
-        yield "moved: " + (", ".join(f"{what} {count}" for what, count in moved) or "none")
-        for where, serials in told.balance().items():
-            yield f"{where}: {len(serials)}  {' '.join(serials)}"
-    by_two = settings_file.load(config).table.dice_by_two
-    for note in told.notes(first, datetime.fromisoformat(until), by_two=by_two):
-        yield f"LOOK: {note}"
+    return list(told.reconciled(found.first, found.ended))
 
 
 def sheet(

@@ -141,24 +141,23 @@ LIFE: list[ev.Event] = [
     ev.DiceLogged(FLOOR, DiceStep.RECEIVED, A),
     ev.DiceLogged(SUPERVISOR, DiceStep.RECEIVED, A),
     ev.DiceLogged(FLOOR, DiceStep.INSPECTED, A[:2]),
+    ev.DiceLogged(FLOOR, DiceStep.RECEIVED, ("B1",)),
 ]
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     """A table with a journal in which dice were received, partly inspected, and locked in."""
-    table = Playing().do(ev.Restarted(False, False, False))
+    table = Playing(dice_by_two=True).do(ev.Restarted(False, False, False))
     store = DiskJournal(tmp_path / "journal.jsonl")
-    for event in (*LIFE, ev.DiceChanged(FLOOR, A, table.now)):
+    for event in (*LIFE, *(ev.DiceChanged(who, A, table.now) for who in (FLOOR, SUPERVISOR))):
         decided = [to_record(each) for each in table.do(event).last.commands]
         entry = Entry("step", {"event": to_record(event), "rows": [], "decision": decided})
         at = "2026-03-02T12:00:00.000+00:00"
         store.write([link(store.head(), entry, monotonic_s=0.0, wall=at, digests={})])
     store.close()
     settings = tmp_path / "table.toml"
-    settings.write_text(
-        f'[table]\ndice_by_two = true\n[journal]\npath = "{tmp_path / "journal.jsonl"}"\n'
-    )
+    settings.write_text(f'[journal]\npath = "{tmp_path / "journal.jsonl"}"\n')
     return settings
 
 
@@ -172,9 +171,9 @@ def test_sheet_and_ledger_follow_dice_from_the_box(config: Path) -> None:
     told = " ".join(CliRunner().invoke(*ask).output.split())
     for shown in (" ".join(sheet.output.split()), told):
         assert f"received: A1 A2 A3 {FLOOR.name} (floorperson), {SUPERVISOR.name} (super" in shown
-        assert "moved: received 3, inspected 2, locked in 3" in shown
+        assert "moved: received 4, inspected 2, locked in 3" in shown
         assert "locked in: 3 A1 A2 A3" in shown
         assert "LOOK: A3 was locked in, and before that received" in shown
-        assert "LOOK: one person alone signed: locked in" in shown
+        assert "LOOK: one person alone signed: received: B1" in shown
     assert "more than 24 hours" in told
     assert "more than 24 hours" not in sheet.output

@@ -26,7 +26,8 @@ def of(*told: tuple[str, tuple[str, ...], Named], first: int = 1) -> Ledger:
 
 
 def notes(told: Ledger, *, hours: float = 1, by_two: bool = False) -> list[str]:
-    return list(told.notes(1, NOON + timedelta(hours=hours), by_two=by_two))
+    told.by_two |= by_two
+    return list(told.notes(1, (NOON + timedelta(hours=hours)).isoformat()))
 
 
 WHOLE_LIFE = (
@@ -122,7 +123,8 @@ def test_records_of_the_table_become_entries() -> None:
     assert [(line.what, len(line.by)) for line in told.lines] == [
         *(("received", 2), ("inspected", 1), ("locked in", 2))
     ]
-    assert notes(told, by_two=True) == []
+    assert told.by_two
+    assert notes(told) == []
 
 
 @pytest.mark.parametrize(

@@ -737,6 +737,20 @@ class TestDay:
         assert "'=1+1" in rows
         assert "\x1b" not in rows
 
+    def test_the_dice_of_a_day_are_reconciled(self, page, scribe):
+        fay = {"type": "Person", "name": "fay", "role": "floorperson", "number": "F7"}
+        logged = {"type": "DiceLogged", "person": fay, "what": "received", "serials": ["A1"]}
+        scribe.write(logged, [], of=3)
+        until(lambda: len(page.book.days()) == 1)
+        tables = RecordTables(scribe.book.path)
+        tables.keep_up()
+        tables.close()
+
+        words = _logged_in(page, "sam", "surveillance").get("/day").words
+
+        assert "received: A1 fay (floorperson, F7)" in words
+        assert "moved: received 1" in words
+
     def test_a_day_that_goes_on_is_read_anew(self, page, scribe):
         browser = _logged_in(page, "sam", "surveillance")
         assert "3 rounds" in browser.get("/day").words

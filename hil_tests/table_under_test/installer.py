@@ -25,7 +25,7 @@ _TABLES = ("calibration", "second")
 _SHOWN_FRAMES = 20
 """After so many frames what hands have changed is in the picture."""
 
-_measured: dict[str, dict[str, Any]] = {}
+measured: dict[str, dict[str, Any]] = {}
 """What came out for each camera set-up of this run."""
 
 
@@ -46,7 +46,7 @@ def known_before(rig: dict[str, Any]) -> dict[str, Any]:
     unknown = {"calibration": {**ruled, **rig["drawing"]}}
     if camera["lenses"] > 1:
         unknown["second"] = {"fitted": True, "height_mm": camera["ruler_mm"]}
-    return _measured.get(_set_up(rig)) or unknown
+    return measured.get(set_up(rig)) or unknown
 
 
 def install(
@@ -57,7 +57,7 @@ def install(
     Does nothing for a real camera, or for a set-up that this run has measured. `program` starts
     `shaker-ctl`; `hands` does what hands do at the machine. Raises `InstallationError`.
     """
-    if "calibration" in rig["camera"] or _set_up(rig) in _measured:
+    if "calibration" in rig["camera"] or set_up(rig) in measured:
         return
     card = settings.with_name("card.png")
     card.write_bytes(png(Target(rig["drawing"]["compartment_radius_mm"])))
@@ -82,7 +82,7 @@ def install(
         raise InstallationError((ran.stderr or ran.stdout).strip())
     written = tomllib.loads(settings.read_text("utf-8"))
     tables = written["camera"]
-    _measured[_set_up(rig)] = {name: tables[name] for name in _TABLES if name in tables}
+    measured[set_up(rig)] = {name: tables[name] for name in _TABLES if name in tables}
 
 
 def _two_pictures(
@@ -106,6 +106,6 @@ def _two_pictures(
     return options
 
 
-def _set_up(rig: dict[str, Any]) -> str:
+def set_up(rig: dict[str, Any]) -> str:
     """Two rigs that agree in this have one camera over one compartment."""
     return json.dumps([rig["camera"]["serial"], rig["drawing"]], sort_keys=True)

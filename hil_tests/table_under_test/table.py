@@ -18,10 +18,9 @@ from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import values_of
 from hil_tests.table_under_test.scripted import Floorperson
 from hil_tests.table_under_test.session import Session
+from hil_tests.table_under_test.teacher import SERIALS
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
-
-SERIALS = ("RIG-A", "RIG-B", "RIG-C")
 
 PEOPLE = {"dealer": "dan", "floorperson": "fay", "technician": "tom", "supervisor": "sue"}
 

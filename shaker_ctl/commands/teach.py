@@ -96,7 +96,7 @@ def teach(
         if anew:
             set_aside(folder)
         kept = ConfirmedTosses(folder, bound, found.camera.calibration.image_size[0])
-        with _bench(found) as bench:
+        with stopped_table(found) as bench:
             Lesson(kept, people, bench).give(tosses)
         table = learnt(kept, bench.calibration, bound, people)
     except (typer.Abort, KeyboardInterrupt):
@@ -171,12 +171,12 @@ class Lesson:
     def _asked(self) -> Said:
         """What all persons say: values, that a toss is to be taken back, or None for no toss."""
         while True:
-            said = [self._ask(one) for one in self._people]
+            said = [self.ask(one) for one in self._people]
             if all(is_alike(said[0], other) for other in said[1:]):
                 return said[0]
             screen.print("You do not say the same. Look again, each for yourself")
 
-    def _ask(self, person: Person) -> Said:
+    def ask(self, person: Person) -> Said:
         """One person's word; hidden from the next one, where there are two."""
         while True:
             is_hidden = len(self._people) > 1
@@ -249,7 +249,7 @@ def _person(users: Path, name: str) -> Person:
 
 
 @contextlib.contextmanager
-def _bench(found: settings.Settings) -> Iterator[Bench]:
+def stopped_table(found: settings.Settings) -> Iterator[Bench]:
     """The table's own motor, light and camera. Raises ShakerError where one is not there."""
     from shaker_ctl.adapters.camera.still_picture import StillPictures
 

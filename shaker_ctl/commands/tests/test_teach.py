@@ -76,7 +76,7 @@ def table(config: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     def bench(_: settings.Settings) -> Iterator[Table]:
         yield made
 
-    monkeypatch.setattr(teach, "_bench", bench)
+    monkeypatch.setattr(teach, "stopped_table", bench)
     monkeypatch.setattr(examination, "refuse_beside_a_service", lambda _: None)
     taught = SimpleNamespace(to_bytes=lambda: b"learnt")
     monkeypatch.setattr(vision.taught, "teach", lambda *_: taught)

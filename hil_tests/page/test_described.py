@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from hil_tests.described import fits
+from hil_tests.page.conftest import Stage
 from hil_tests.page.moments import MOMENTS, Jammed, announcing, no_roll, typed, view_of
+from hil_tests.page.readers import get
 from shaker_ctl.commands.describe import OWN, VALUES, described
 from shaker_ctl.console.desk import TableView
 from shaker_ctl.console.json_voice import plain
@@ -24,6 +26,7 @@ from shaker_ctl.page.tests.a_journal import Scribe
 from shaker_ctl.page.tests.asking import Browser
 from shaker_ctl.page.tests.test_door import Machine
 from shaker_ctl.page.tests.test_page import _page
+from shaker_ctl.service.status_socket import read_status
 from shaker_ctl.view.tests.seated import Seated
 
 KEPT = Path(__file__).with_name("described.txt")
@@ -112,6 +115,16 @@ def result_of(records: Iterable[Record]) -> list[Any]:
         if newest is not None:
             fits(dict(results.plain(newest)), described("link"), "Result")
     return [newest]
+
+
+@pytest.mark.rig
+@pytest.mark.timeout(600)
+def test_a_table_that_plays_says_what_is_described(stage: Stage) -> None:
+    fits(read_status(stage.session.runtime_dir), described("status"))
+    for path, what in {"state": "State", "rounds": "Rounds", "day": "Day"}.items():
+        status, body, _ = get(stage.open, f"/{path}.json")
+        assert status == 200
+        fits(json.loads(body), described("page"), what)
 
 
 # ── What was promised ───────────────────────────────────────────────────────

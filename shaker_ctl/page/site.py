@@ -189,12 +189,14 @@ class Site:
 
         async def guard(request: Request) -> Response:
             try:
-                self.admitted(request, right, keeps=is_page)
+                session = self.admitted(request, right, keeps=is_page)
             except HTTPException as refused:
                 if refused.status_code != 401 or not is_page:
                     raise
                 path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
                 return RedirectResponse(f"/login?next={quote(path, safe='')}", 303)
+            if is_page and session.role in MACHINES:
+                raise HTTPException(403)  # a page shows its people also the round in hand
             return await handler(request)
 
         return guard

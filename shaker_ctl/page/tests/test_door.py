@@ -104,6 +104,7 @@ def test_a_round_in_hand_is_read_by_nobody_before_it_has_ended(page, scribe):
     page.watch.view = view(last_result=[3, 5, 1], phase="awaiting dealer")
 
     assert machine.ask("/rounds/4.json").status == 404
+    assert [machine.ask(page).status for page in ("/rounds", "/rounds/4", "/day")] == [403] * 3
     assert [one["number"] for one in machine.got("/rounds.json")["rounds"]] == [3, 2, 1]
     state = machine.got("/state.json")
     assert (state["sign"]["values"], state["staff"]) == ([], None)

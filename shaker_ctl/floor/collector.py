@@ -37,8 +37,6 @@ log = logging.getLogger(__name__)
 TURN_S = 0.05
 """Between two looks at the network: what came meanwhile is read together. A table waits for its
 receipt that much longer; to wake for each message would cost a third of the processor time."""
-MAX_TOGETHER = 500
-"""Batches that share one commit."""
 ENOUGH_BYTES = 16 * 1024 * 1024
 """Bytes of records that wait. With more, a commit is due at once, and nothing more is read."""
 _ENDINGS = frozenset(word.value for word in Ending)
@@ -151,11 +149,7 @@ class Collector:
         else:
             self._connection.turn(TURN_S)
         now_s = time.monotonic()
-        is_due = (
-            now_s >= self._first_s + self._p.commit_s
-            or len(self._pending) >= MAX_TOGETHER
-            or self._has_enough()
-        )
+        is_due = now_s >= self._first_s + self._p.commit_s or self._has_enough()
         if self._pending and is_due and now_s >= self._not_before_s:
             pending, self._pending, self._pending_bytes = self._pending, {}, 0
             self._commit(pending)
@@ -197,8 +191,9 @@ class Collector:
             place = Place(self._p.site, table)
             self._connection.unsubscribe(_heard(place))
             self._kept.pop(place, None)
-            self._pending.pop(place, None)
-            self.tables.by_name[table] = ShownTable(place)
+            if (left := self._pending.pop(place, None)) is not None:
+                self._pending_bytes -= _bytes_of(left)
+            self.tables.by_name[table] = ShownTable(place, self.tables.by_name[table].birth)
         for table in new:
             place = Place(self._p.site, table)
             self._connection.subscribe(_heard(place))

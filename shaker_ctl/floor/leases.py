@@ -56,7 +56,7 @@ class Leases:
     def divide(self, names: Collection[str]) -> None:
         """Take what is free up to our share of these tables, and leave what is beyond it.
 
-        Where the database is gone, so is everything that was held.
+        While the database is gone, we listen on; when it is back, to what nobody else took.
         """
         if self._file is not None:
             self._divide_alone(names)
@@ -69,14 +69,14 @@ class Leases:
                 self._leave(random.sample(sorted(self.held), len(self.held) - share))
             elif len(self.held) < share and (free := sorted(set(names) - self.held)):
                 random.shuffle(free)
-                asked = {"names": free, "keys": self._keys(free), "lack": share - len(self.held)}
-                self.held.update(self._db.execute(_TAKE, asked).scalars())
+                self.held |= self._taken(free, share - len(self.held))
         except SQLAlchemyError:
-            self._drop()
+            self._end_session()
 
     def close(self) -> None:
         """Leave everything to the others."""
-        self._drop()
+        self.held = set()
+        self._end_session()
         if self._file is not None:
             self._file.close()
 
@@ -93,6 +93,11 @@ class Leases:
             self._db.exec_driver_sql(f"SET {setting}")
         self._own = {"house": self._house, "own": random.getrandbits(31)}
         self._db.execute(_JOIN, self._own)
+        self.held = self._taken(sorted(self.held), len(self.held))
+
+    def _taken(self, names: list[str], most: int) -> set[str]:
+        asked = {"names": names, "keys": self._keys(names), "lack": most}
+        return set(self._db.execute(_TAKE, asked).scalars())
 
     def _leave(self, names: Collection[str]) -> None:
         self._db.execute(_LEAVE, {"keys": self._keys(names)})
@@ -101,8 +106,7 @@ class Leases:
     def _keys(self, names: Collection[str]) -> list[int]:
         return [_number(f"{self._site}/{name}", 8) - (1 << 63) for name in names]
 
-    def _drop(self) -> None:
-        self.held = set()
+    def _end_session(self) -> None:
         if self._db is not None:
             self._db.close()  # the session's locks end with it
             self._db = None

@@ -205,9 +205,14 @@ class Store:
                     if not self.is_sqlite:  # it is compressed already
                         db.execute(text("ALTER TABLE batch ALTER lines SET STORAGE EXTERNAL"))
                     migrate.stamp(db)
-                if wanted is not None:
+                elif (found := migrate.version(db)) not in migrate.VERSIONS:
+                    raise StoreError(
+                        f"the floor's database has the schema {found}, which a newer program made",
+                        remedy="Start that program, or lead back with it",
+                    )
+                elif wanted is not None:
                     migrate.go(db, wanted)
-                elif (found := migrate.version(db)) != migrate.NEWEST:
+                elif found != migrate.NEWEST:
                     raise StoreError(
                         f"the floor's database has the schema {found}, not {migrate.NEWEST}",
                         remedy="Stop collectors and page, then: shaker-floor migrate",

@@ -71,12 +71,16 @@ def test_collectors_share_tables_and_take_what_others_leave(database: House) -> 
         three[0].divide(names)
         three[2].divide(names)
     assert [len(three[0].held), len(three[2].held)] == [15, 15]
+    before = set(three[0].held), set(three[2].held)
     database.database.kill()
     three[0].divide(names)
-    assert three[0].held == set(), "without the database nothing is anybody's"
+    three[2].divide(names)
+    assert (three[0].held, three[2].held) == before, "without the database, all listen on"
     database.start_database()
-    three[0].divide(names)
-    assert len(three[0].held) == 30
+    for one in (three[2], three[0], three[2], three[0]):
+        one.divide(names)
+    assert len(three[0].held) == len(three[2].held) == 15
+    assert not three[0].held & three[2].held
     for one in three:
         one.close()
 

@@ -12,6 +12,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import func, select
 
+from shaker_ctl.errors import JournalCorruptError, RefusedError
+from shaker_ctl.floor import migrate
 from shaker_ctl.floor import store as stores
 from shaker_ctl.floor.leases import Leases
 from shaker_ctl.floor.parameters import FloorParameters
@@ -174,10 +176,24 @@ def test_a_way_to_another_schema_that_fails_changes_nothing(tmp_path: Path) -> N
         id_ = fill(store, played(3), each=4)
         with store.committing() as db:
             db.execute(batch.update().where(batch.c.last == 12).values(lines=b"torn"))
-    with pytest.raises(Exception, match=r"."):
+    with pytest.raises(JournalCorruptError, match="from 9 on"):
         Store(url, wanted="records")
     with closing(Store(url)) as store:
         assert len(store.records(id_, 1, 8)) == 8
+
+
+def test_a_schema_that_cannot_be_reached_is_refused_by_name(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/floor.sqlite"
+    Store(url, wanted="batches").close()  # from nothing
+    with closing(Store(url)) as store:
+        fill(store, played(3), each=4)
+        store.remove("house", before="9999", by="Ann Floor")
+    with pytest.raises(RefusedError, match="old records are removed"):
+        Store(url, wanted="records")
+    with closing(Store(url)) as store, store.committing() as db:
+        db.exec_driver_sql("UPDATE alembic_version SET version_num = 'of tomorrow'")
+    with pytest.raises(StoreError, match="newer program"):
+        Store(url, wanted=migrate.NEWEST)
 
 
 def test_of_two_collectors_with_sqlite_one_waits_until_the_other_ends(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from alembic import op
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, String, text
 
+from shaker_ctl.errors import JournalCorruptError, RefusedError
 from shaker_ctl.journal.record import BODY_AT, Record, number_in
 from shaker_ctl.link.packing import packed
 
@@ -81,7 +82,10 @@ def downgrade() -> None:
     """Lay each record into a row of its own again."""
     db = op.get_bind()
     if db.execute(text("SELECT 1 FROM line WHERE start > 0")).first():
-        raise ValueError("old records are removed, which the schema `records` cannot tell")
+        raise RefusedError(
+            "old records are removed, which the schema `records` cannot tell",
+            remedy="Stay with this one",
+        )
     _create_record("record", postgresql_partition_by="RANGE (month)")
     op.create_index("record_round", "record", ["line", "round"])
     is_partitioned = op.get_context().dialect.name == "postgresql"
@@ -122,7 +126,13 @@ def _create_record(name: str, **options: str) -> None:
 
 
 def _rows(line: int, batch: Any) -> Iterator[dict[str, Any]]:
-    *lines, _ = zlib.decompress(batch.lines).split(b"\n")
+    try:
+        *lines, _ = zlib.decompress(batch.lines).split(b"\n")
+    except zlib.error as error:
+        raise JournalCorruptError(
+            f"the records from {batch.first} on cannot be unpacked: {error}",
+            remedy="shaker-floor verify names the table",
+        ) from error
     for sequence, each in enumerate(lines, start=batch.first):
         body = each[BODY_AT:-1]
         plain = json.loads(body)

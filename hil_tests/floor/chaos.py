@@ -65,17 +65,16 @@ class Chaos:
             self.recorded.append(table)
             self.links.append(part)
         self._chance = random.Random(seed)
-        self._parts = [house.broker, house.collector, *self.links]
-        if house.postgres:
-            self._parts.append(house.database)
+        self._of_floor = [*house.brokers_of_it, *house.collecting]
+        self._of_floor += [house.database] if house.postgres else []
+        self._parts = [*self._of_floor, *self.links]
         self._back: list[tuple[float, Program]] = []
 
     def killed(self, kills: int, every_s: float) -> Iterator[str]:
         """Kill parts at random, and step a quarter of the clocks with each kill."""
         done: Counter[str] = Counter()
         for _ in range(kills):
-            parts = [self.house.broker, self.house.collector, self._chance.choice(self.links)]
-            parts += [self.house.database] if self.house.postgres else []
+            parts = [*self._of_floor, self._chance.choice(self.links)]
             victim = self._chance.choice([None, *(part for part in parts if part.is_running)])
             if victim is None:
                 for table in self._a_quarter():
@@ -95,21 +94,22 @@ class Chaos:
 
     def disk_full(self) -> Iterator[str]:
         """Fill the database's disk while tables play, until it refuses; then clear it."""
-        log, before = self.house.collector.log, len(self.house.collector.log.read_text())
+        before = self._said().count("refuses")
         filled, refusals = fill(self.house.store_folder), 0
         began_s = time.monotonic()
         while time.monotonic() < began_s + 60.0 and refusals < 3:
             for recorded in self.recorded:
                 recorded.play(1)
             self.go_on(1.0)
-            refusals = log.read_text()[before:].count("refuses")
+            refusals = self._said().count("refuses") - before
         filled.unlink()
-        said = next((s for s in log.read_text()[before:].splitlines() if "refuses" in s), "nothing")
+        said = next((s for s in self._said().splitlines()[::-1] if "refuses" in s), "nothing")
         yield f"{'' if refusals else 'NOT refused: '}disk full: the collector says {said[:120]!r}"
 
     def cut(self, seconds: float) -> Iterator[str]:
         """No broker for so much of the tables' time."""
-        self.house.broker.kill()
+        for part in self.house.brokers_of_it:
+            part.kill()
         self.crowd.run(0.5)
         before = self._made()
         for table in self.crowd.tables:
@@ -117,7 +117,8 @@ class Chaos:
         for recorded in self.recorded:
             recorded.play(round(seconds / 60.0))
         waiting = self._made() - before
-        self.house.broker.start()
+        for part in self.house.brokers_of_it:
+            part.start()
         began_s = time.monotonic()
         yield from self.even()
         yield (
@@ -155,6 +156,10 @@ class Chaos:
         tables = self.crowd.tables
         return self._chance.sample(tables, max(1, len(tables) // 4))
 
+    def _said(self) -> str:
+        """What all collectors have said."""
+        return "".join(part.log.read_text() for part in self.house.collecting if part.log.exists())
+
     def _made(self) -> int:
         heads = [t.head for t in self.crowd.tables] + [t.head() for t in self.recorded]
         return sum(head.sequence for head in heads)
@@ -186,7 +191,7 @@ def broken_at_random(
     """Kill parts at random; every record must be there exactly once."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    house = House(folder, postgres=not sqlite)
+    house = House(folder, postgres=not sqlite, collectors=1 if sqlite else 3, brokers=2)
     try:
         with (
             mounted(house.store_folder, DISK_MB, "-m", "0", "-O", "^has_journal") as is_small,

@@ -141,6 +141,8 @@ class SimulatedTable:
 
     def _acknowledge(self, have: Have) -> None:
         assert have.identity == self.identity
+        if have.head.sequence < self._before.sequence:
+            return  # an older word, which the other broker retained
         now_s = time.monotonic()
         while self._waiting and self._waiting[0][0].sequence <= have.head.sequence:
             record, made_s = self._waiting.popleft()

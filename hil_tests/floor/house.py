@@ -76,7 +76,7 @@ class House:
                 self.found_database()
                 self.start_database()
             self._write_collector()
-            for part in (self.broker, self.second_broker)[: self.brokers]:
+            for part in self.brokers_of_it:
                 part.start()
             self.await_broker()
             for part in self.collecting:
@@ -88,7 +88,7 @@ class House:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for part in (*self.collecting, self.broker, self.second_broker, self.database):
+        for part in (*self.collecting, *self.brokers_of_it, self.database):
             part.stop()
 
     # ── Parts ───────────────────────────────────────────────────────────────
@@ -97,6 +97,11 @@ class House:
     def broker(self) -> Program:
         """mosquitto."""
         return self._mosquitto("broker", "mosquitto")
+
+    @property
+    def brokers_of_it(self) -> list[Program]:
+        """Those that it has."""
+        return [self.broker, self.second_broker][: self.brokers]
 
     @cached_property
     def second_broker(self) -> Program:

@@ -1,4 +1,4 @@
-"""The examples of REGISTERS.md, sent byte for byte to a lamp box that was built from it alone."""
+"""The examples of the register map, sent to a lamp box that was built from it alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hil_tests.rig.lamp_box import firmware
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.wires.tests.bench_line import Pause, replies
 
-DOCUMENT = Path(__file__).parents[4] / "shaker_ctl" / "lamp" / "REGISTERS.md"
+DOCUMENT = Path(__file__).parents[4] / "shaker_ctl" / "lamp" / "register_examples.txt"
 EXAMPLE = re.compile(r"```modbus(?: after (?P<ms>\d+) ms)?\n(?P<lines>.*?)```", re.DOTALL)
 
 SILENCE = b""

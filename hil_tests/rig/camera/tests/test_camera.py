@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+import urllib.request
 from collections.abc import Iterator
 
 import cv2
@@ -65,6 +66,11 @@ def test_nothing_is_painted_while_nobody_looks(camera: Camera) -> None:
     before = camera.status().frames
     time.sleep(0.3)
     assert camera.status().frames <= before + 1
+
+
+def test_page_shows_the_stream(camera: Camera) -> None:
+    page = urllib.request.urlopen(camera.url.replace("/camera.mjpg", "/"), timeout=5).read()
+    assert b'src="/camera.mjpg"' in page
 
 
 def test_a_buyer_is_told_what_is_printed_on_the_box_and_nothing_of_the_lens(camera: Camera) -> None:
@@ -129,6 +135,15 @@ def test_closed_camera_refuses_and_reopens(camera: Camera) -> None:
     capture = cv2.VideoCapture(camera.url)
     assert capture.read()[0]
     capture.release()
+
+
+def test_unknown_fault_is_refused_with_the_known_ones(camera: Camera) -> None:
+    with pytest.raises(KeyError, match="defocused"):
+        camera.inject("sneeze")
+    with pytest.raises(TypeError, match="seconds"):
+        camera.inject("late", minutes=1.0)
+    with pytest.raises(ValueError, match=r"0\.1 to 30"):
+        camera.inject("slow", fps=0.0)
 
 
 def test_a_taken_port_is_told_to_whoever_chose_it(capfd: pytest.CaptureFixture[str]) -> None:

@@ -201,7 +201,13 @@ class Table:
         why_due = WhyDue(self._rules_changed())
         self._reminders = Reminders(self._rulebook, self._post, self._announcer.dice)
         tables = TablesReader(record_tables.place(journal.path))
-        self._dice = DiceLog(tables.dice, self._newest_record, self._dice_outside)
+        self._dice = DiceLog(
+            tables.dice,
+            self._newest_record,
+            self._dice_outside,
+            lambda until: told.odd_inside() if (told := tables.ledger(until)) else "",
+            lambda odd: self._announcer.dice(f"The ledger of dice does not add up: {odd}."),
+        )
         self._dispatch = Dispatch(
             table=p.table,
             rulebook=self._rulebook,

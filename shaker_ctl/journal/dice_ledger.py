@@ -122,6 +122,13 @@ class Ledger:
         """Whether the house writes down where its dice come from."""
         return any(line.what == "received" for line in self.lines)
 
+    def odd_inside(self) -> str:
+        """What is odd about how the newest dice came into the shaker; empty: nothing, or no ledger
+        is kept."""
+        newest = max((line.first for line in self.lines if line.what == LOCKED_IN), default=0)
+        odd = [words for sequence, words in self.odd if sequence == newest]
+        return "; ".join(odd) if self.is_kept else ""
+
     def balance(self) -> dict[str, list[str]]:
         """The serials of the dice in each place; of those that are gone, none."""
         places: dict[str, list[str]] = {}

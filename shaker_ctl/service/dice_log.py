@@ -28,10 +28,15 @@ class DiceLog:
         ask: Callable[[], DiceSoFar | None],
         head: Callable[[], int],
         tell: Callable[[str], None],
+        odd: Callable[[int], str] = lambda _: "",
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`ask` reads the tables; `head`: number of the newest record; `tell` gets a finding, from
-        this thread, once for each record that shows it."""
+        this thread, once for each record that shows it. `odd` says what the ledger finds odd about
+        the dice that were locked in, as of a record; `warn` gets it."""
         self._ask, self._head, self._tell = ask, head, tell
+        self._odd, self._warn = odd, warn
+        self._is_other = False
         self._known: DiceSoFar | None = None
         self._told_of = 0
         self._wanted, self._ended = threading.Event(), threading.Event()
@@ -45,6 +50,7 @@ class DiceLog:
         """Ask once more after a toss, a round, other dice or a cleared fault."""
         if isinstance(event, events.DiceChanged) and step.state.dice_named is None:
             self._known = None  # not where the first of two persons has named them
+            self._is_other = True
         is_over = any(isinstance(each, commands.RecordRound) for each in step.commands)
         if is_over or isinstance(event, _BEARING):
             self._wanted.set()
@@ -69,6 +75,10 @@ class DiceLog:
             if self._wanted.is_set():
                 continue  # meanwhile these may have become the figures of other dice
             self._known = found
+            if self._is_other:
+                self._is_other = False
+                if odd := self._odd(found.sequence):
+                    self._warn(odd)
             if found.watch.found and found.watch.found_in != self._told_of:
                 self._told_of = found.watch.found_in
                 self._tell(found.watch.found)

@@ -83,6 +83,14 @@ def test_what_does_not_add_up_is_named(
     assert any(odd in note for note in notes(of(*told)))
 
 
+def test_dice_that_nobody_inspected_are_odd_as_long_as_they_are_the_newest_inside() -> None:
+    told = of(("received", A + B, FAY), ("locked in", A, FAY))
+    assert told.odd_inside().startswith("A1 was locked in, and before that received; A2 was")
+    told = of(("received", A + B, FAY), ("inspected", A + B, FAY), ("locked in", A, FAY))
+    assert told.odd_inside() == ""
+    assert of(("locked in", A, FAY)).odd_inside() == "", "no ledger is kept"
+
+
 def test_where_no_ledger_is_kept_nothing_is_missing() -> None:
     assert notes(of(("locked in", A, FAY), ("locked in", B, FAY)), by_two=True) == []
 

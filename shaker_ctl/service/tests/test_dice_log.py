@@ -40,7 +40,11 @@ class Tables:
         self.head = 4
         self.asked = count()
         self.told: list[str] = []
-        self.log = DiceLog(self._ask, lambda: self.head, self.told.append)
+        self.odd = ""
+        self.warned: list[str] = []
+        self.log = DiceLog(
+            self._ask, lambda: self.head, self.told.append, lambda _: self.odd, self.warned.append
+        )
 
     def _ask(self) -> DiceSoFar | None:
         next(self.asked)
@@ -119,3 +123,14 @@ def test_a_finding_is_told_once_and_another_one_after_it(tables: Tables) -> None
             tables.log.observe(STEP, SETTLED)
             until(lambda: tables.log.figures() == tables.answer)
     assert tables.told == ["found in 4", "found in 8"]
+
+
+def test_what_the_ledger_finds_odd_is_told_when_other_dice_are_locked_in(tables: Tables) -> None:
+    tables.answer, tables.odd = SOME, "A1 was not inspected"
+    until(lambda: tables.log.figures() == SOME)
+    assert not tables.warned, "a start is no change of dice"
+    for event in (CHANGED, SETTLED):
+        tables.answer = replace(tables.answer, sequence=tables.answer.sequence + 1)
+        tables.log.observe(STEP, event)
+        until(lambda: tables.log.figures() == tables.answer)
+    assert tables.warned == ["A1 was not inspected"]

@@ -3,14 +3,17 @@ with new dice; seen from outside."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 
 import pytest
+from typer.testing import CliRunner
 
 from hil_tests.report.measurement import Measure
 from hil_tests.scenarios.table import REST_TO_LIT_MS, Table, all_flat, events_of, monotonic_of
 from hil_tests.table_under_test.session import Plan
+from shaker_ctl.commands import dice as dice_command
 
 PLAN = Plan(pace="brisk", seed=5, changes={"table": {"look_s": 2.0}})
 """The whole ceremony is the subject, with a table's own time to look at an entry."""
@@ -97,19 +100,32 @@ def test_each_round_lights_what_its_dice_truly_show_and_nothing_else(
 
 def test_new_dice_are_recorded_inspected_and_play(table: Table) -> None:
     """The table is closed for the night, and red dice go in; their serials are on record, and play
-    goes on only after an inspection."""
+    goes on only after an inspection. The ledger follows both sets, from box to destroyed."""
     story = table.story
     table.be_open()
     table.betting()
     table.do("floorperson", "close")
     table.wait("the table is closed", lambda seen: seen["life"] == "closed")
+    for role, what in (("floorperson", "received"), ("supervisor", "received"),
+                       ("floorperson", "inspected")):  # fmt: skip
+        table.do(role, f"dice log {what} RED-1 RED-2 RED-3")
     table.hands("force compartment")
     table.hands("replace dice red 1 1 1")
     table.hands("close compartment")
     table.do("floorperson", "dice changed RED-1 RED-2 RED-3")
+    for what in ("cancelled", "destroyed"):
+        table.do("floorperson", f"dice log {what} RIG-A RIG-B RIG-C")
     dice = table.console("technician").ask("dice")["dice"]
     story.expect("their serials are on record", dice["serials"] == ["RED-1", "RED-2", "RED-3"])
     before = len(table.tosses())
     table.be_open()
     story.expect("three cycles were run with them", len(table.tosses()) >= before + 3)
     table.held_against_truth(table.read_round())
+    words = ["ledger", "--config", str(table.session.folder / "settings.toml")]
+    told = CliRunner().invoke(dice_command.app, words).output
+    story.expect(
+        "two persons received them", re.search(r"received: RED.*fay.*, \w+ \(superv", told)
+    )
+    story.expect("the red ones are in", "locked in: 3  RED-1 RED-2 RED-3" in told)
+    story.expect("the others are gone", "destroyed: RIG-A RIG-B RIG-C" in told)
+    story.expect("nothing is odd about the red ones", "LOOK: RED" not in told, told)

@@ -18,11 +18,10 @@ from rich.console import Console
 from rich.table import Table
 
 from shaker_ctl import settings as settings_file
-from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, opened
-from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED
+from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED, ledger_until
 from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.errors import RefusedError, reraise_as
 from shaker_ctl.journal.dice_watch import FACES, PROMISE, DiceWatch
@@ -165,7 +164,7 @@ def the_ledger(config: Config = DEFAULT_CONFIG) -> None:
     It follows from the journal: `dice log` and `dice changed` at a console write it.
     """
     with opened(config, None) as book:
-        told = TablesReader(place(book.store.path)).ledger(book.store.head().sequence)
+        told = ledger_until(book, book.store.head().sequence)
     if told is None:
         raise RefusedError(NOT_COUNTED, remedy="Start the service, and ask again")
     for line in told.reconciled(1, datetime.now().astimezone().isoformat()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Jou
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
+from shaker_ctl.journal.dice_ledger import Ledger
 from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.quoting import visible
@@ -94,11 +96,22 @@ def _lives(config: Path, book: CheckedJournal) -> list[str]:
     return list(lives(p, motor, cam, dice))
 
 
+def ledger_until(book: CheckedJournal, record: int) -> Ledger | None:
+    """Return the ledger of dice up to a record. The tables of a running service follow its journal
+    by a second, and are given three."""
+    path = place(book.store.path)
+    for wait_s in (0.5,) * 6 * path.exists():
+        if (told := TablesReader(path).ledger(record)) is not None:
+            return told
+        time.sleep(wait_s)
+    return None
+
+
 def _dice(book: CheckedJournal, found: DaySheet) -> list[str]:
     """Reconcile the dice of the day; nothing where none was moved and no ledger is kept."""
     if not found.last:
         return []
-    told = TablesReader(place(book.store.path)).ledger(found.last)
+    told = ledger_until(book, found.last)
     if told is None:
         return [NOT_COUNTED]
     return list(told.reconciled(found.first, found.ended))

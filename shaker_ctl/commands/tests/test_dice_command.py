@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -159,6 +160,16 @@ def config(tmp_path: Path) -> Path:
     settings = tmp_path / "table.toml"
     settings.write_text(f'[journal]\npath = "{tmp_path / "journal.jsonl"}"\n')
     return settings
+
+
+def test_tables_that_follow_the_journal_by_a_second_are_waited_for(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = RecordTables(config.with_name("journal.jsonl"))
+    monkeypatch.setattr(time, "sleep", lambda _: tables.keep_up())
+    shown = CliRunner().invoke(command.app, ["ledger", "--config", str(config)])
+    tables.close()
+    assert "received: A1 A2 A3" in shown.output
 
 
 def test_sheet_and_ledger_follow_dice_from_the_box(config: Path) -> None:

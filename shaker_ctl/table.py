@@ -137,7 +137,7 @@ class Table:
             self._outputs,
             self._post,
             self._seal_watch.check_loaded,
-            self._taught.taught if self._taught else b"",
+            taught_table.for_the_reader(self._taught),
         )
         self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)

@@ -123,6 +123,11 @@ def found(p: CameraParameters) -> TaughtTable | None:
     return table
 
 
+def for_the_reader(table: TaughtTable | None) -> bytes:
+    """What the reader reads by: a teaching that is not enough is no better than none."""
+    return table.taught if table is not None and table.is_enough else b""
+
+
 def require_may_enter(table: TaughtTable | None, *, is_auto: bool) -> None:
     """Raise SettingsError where automatic entry is set, and not offered."""
     may_enter = table is None or table.is_enough  # an untaught table enters as it always did

@@ -93,8 +93,8 @@ class CameraWorker:
         self._gate = QualityGate(calibration)
         self._right_gate = None if calibration.right is None else QualityGate(calibration.right)
         self._finder = DieFinder()
-        self._reader = TableReader(self._finder, calibration, threads=2)
-        self._teaching, untaught = _taught(setup, calibration)
+        teaching, untaught = _taught(setup, calibration)
+        self._reader = TableReader(self._finder, calibration, threads=2, teaching=teaching)
         self._session = TossSession(self._reader, self._send, setup)
         self._grabber = Grabber(
             setup.device,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from shaker_ctl.errors import CameraError
 from shaker_ctl.reading.parameters import CameraParameters
-from shaker_ctl.reading.taught_table import Bound, TaughtTable, found
+from shaker_ctl.reading.taught_table import Bound, TaughtTable, for_the_reader, found
 from shaker_ctl.rules.vocabulary import Person, Role
 
 FAY = Person("fay", Role.FLOORPERSON, "fay-1")
@@ -33,6 +34,12 @@ def test_a_file_is_read_back_and_none_is_none(tmp_path: Path) -> None:
     assert taught(p).words() == (
         "taught on 2026-11-28 by fay (fay-1), 32 tosses of A1 A2 A3; reads 98.7 % of its own tosses"
     )
+
+
+def test_the_reader_reads_by_a_teaching_that_is_enough_alone(tmp_path: Path) -> None:
+    table = taught(camera(tmp_path))
+    assert for_the_reader(table) == b"\0learnt"
+    assert for_the_reader(replace(table, is_enough=False)) == for_the_reader(None) == b""
 
 
 @pytest.mark.parametrize("at", [0, 64, 65, 200, -1])

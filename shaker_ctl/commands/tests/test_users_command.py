@@ -167,3 +167,14 @@ def test_two_names_with_one_number_are_refused_in_the_file(users: Path) -> None:
     users.write_text(users.read_text().replace('number = "tom-1"', 'number = "ann-1"'))
     with pytest.raises(SettingsError, match="ann and tom have the credential number"):
         accounts.load(users)
+
+
+def test_a_machine_gets_a_token_that_is_printed_once_and_withdrawn_by_name(users: Path) -> None:
+    token = run(users, "add-token", "sign4", "display").splitlines()[0]
+    kept = {(one.name, one.role): one.hash for one in accounts.load(users)}
+    assert kept["sign4", accounts.Looker.DISPLAY] == accounts.token_hash(token)
+    assert ["sign4", "none", "display"] in [li.split() for li in run(users, "users").splitlines()]
+    assert run(users, "add-token", "sign4", "machine").splitlines()[0] != token
+    assert "machine" in run(users, "remove-user", "sign4")
+    assert "no role 'display'" in refused(users, "add-user", "eve", "display")
+    assert "is a person" in refused(users, "add-token", "tom", "display")

@@ -7,10 +7,11 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files as packaged
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -118,9 +119,14 @@ def tables(config: Config = CONFIG) -> None:
         removed = f"  older ones removed by {line['removed_by']}" if line["start"] else ""
         typer.echo(
             f"{line['table_name']}  line {line['number']}  "
-            f"records {line['start'] + 1} to {line['sequence']}  "
+            f"{_which(line)}  "
             f"head {head}  {line['identity']}{accepted}{removed}"
         )
+
+
+def _which(line: Mapping[str, Any]) -> str:
+    is_empty = line["start"] == line["sequence"]
+    return "no records" if is_empty else f"records {line['start'] + 1} to {line['sequence']}"
 
 
 @program.command()
@@ -189,8 +195,7 @@ def verify(
             what = store.broken(line)
             wrong += bool(what)
             name = f"{line['table_name']} line {line['number']}"
-            sound = f"sound, records {line['start'] + 1} to {line['sequence']}"
-            typer.echo(f"{name}: {what or sound}")
+            typer.echo(f"{name}: {what or 'sound, ' + _which(line)}")
     if wrong:
         raise JournalCorruptError(
             f"{wrong} of the stored chains do not verify", remedy="Compare with the tables' own"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -222,18 +220,6 @@ def test_what_waits_for_the_database_has_bounds(
             reading.turn()
     assert max(taken) == 2
     reading.close()
-
-
-def test_what_people_decide_needs_a_name_and_a_reason(house: House) -> None:
-    command = [sys.executable, "-c", "from shaker_ctl.floor.main import app; app()", "accept"]
-    ran = subprocess.run(
-        [*command, "pit-1", "--by", " ", "--reason", "x", "--config", str(house.config)],
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 1
-    assert "--by is empty" in ran.stderr
-    assert ran.stdout == ""
 
 
 def test_what_no_table_sends_is_refused_by_name_at_both_ends() -> None:

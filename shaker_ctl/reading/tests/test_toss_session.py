@@ -460,6 +460,24 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     assert finished.verdict.reason is Reason.NO_DIP
 
 
+def test_after_a_dip_that_nobody_saw_the_next_one_waits():
+    """Whoever shows a recording shall not see at once what the next dip looks like."""
+    table = Table(rest_timeout_s=5.0, read_timeout_s=5.0)
+    table.obeys = False
+    table.session.read(play(1), table.now)
+    finished = table.watch([*tumbling(2), *[AFTER] * 60])
+    assert finished.verdict.reason is Reason.NO_DIP
+    missed, table.obeys = table.now, True
+    table.session.read(play(2), table.now)
+    for dice in [*tumbling(2), *[BEFORE] * 90]:
+        table.session.see(table.frame(dice), lambda: table.now)
+        table.session.tick(table.now)
+        if table.of(DipLight)[-1].occasion == play(2):
+            break
+    assert table.of(DipLight)[-1].occasion == play(2)
+    assert table.now - missed >= 2.0
+
+
 def test_a_cover_that_leaves_the_picture_is_no_dip_and_the_dip_waits_for_it():
     table = Table(dip_delay_s=0.0)
     table.begin()

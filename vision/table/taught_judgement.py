@@ -67,12 +67,12 @@ def _doubts(die: DieEvidence, limits: Limits, *, is_lie_granted: bool) -> Iterat
         yield Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         return
     networks, by_height = side_of(die, NETWORKS), side_of(die, (HEIGHT,))
-    if not is_lie_granted and (networks < limits.against or by_height < limits.height_sure):
+    if not is_lie_granted and (networks < limits.no_roll or by_height < limits.height_sure):
         says = ", ".join(map(str, die.witnesses))
         yield Unreadable(
             Reason.NOT_FLAT_DOUBTFUL,
             f"flat is not certain: {says}; needed {limits.height_sure:+.1f} of the height, "
-            f"{limits.against:+.1f} of the networks",
+            f"{limits.no_roll:+.1f} of the networks",
         )
     if vote is None or vote.value is None:
         yield Unreadable(Reason.READERS_DISAGREE, "only the model sees a flat die of this table")

@@ -18,9 +18,10 @@ from vision.reading import Height
 
 LIKENESS = 0.75
 """How alike both lenses must show the pips, -1..1. Below: their height says nothing."""
-_SURE = 0.0125
+_SURE = 0.02
 """Largest distance from the usual height, in dice, at which a die may be sure to be flat. A lean of
-6° raises the middle of a top by 0.047."""
+6° raises the middle of a top by 0.047; of 185 dice of the rig that lean by 6° to 20° none is below
+0.044."""
 _LEAST = 0.008
 """Least distance that a table asks for: no height is measured better."""
 _SPREADS = 4.0

@@ -24,6 +24,8 @@ _SPAN, _STEP = 0.2, 0.02
 _HEIGHTS = np.arange(-_SPAN, _SPAN, _STEP)
 """Heights at which a pip is looked for, beside that of a flat die's top, in dice. The top of a die
 that leans by 30° on an edge is 0.12 higher."""
+_ALL_HEIGHTS = np.arange(-0.3, 0.5, _STEP)
+"""The same for single pips of a die that leans by up to 45°."""
 _REACH, _SAMPLES = 0.8, 14
 """A pip's picture is a disc that reaches so many diameters from its middle, with so many samples
 across. A larger one shows the edge of the face, with the floor behind it."""
@@ -47,10 +49,15 @@ class Pips:
 
 
 def measure_height(
-    left: np.ndarray, right: np.ndarray, pips: Pips | None, calibration: Calibration
+    left: np.ndarray,
+    right: np.ndarray,
+    pips: Pips | None,
+    calibration: Calibration,
+    heights: np.ndarray = _HEIGHTS,
 ) -> Height:
     """The height of a die; `NO_HEIGHT` of one whose pips are not known. `left` and `right`,
-    (H, W, 3) uint8: the pictures of both lenses of this calibration."""
+    (H, W, 3) uint8: the pictures of both lenses of this calibration. `heights`: where pips are
+    looked for."""
     lens, edge = calibration.right, calibration.die_mm
     if lens is None or pips is None:
         return NO_HEIGHT
@@ -65,13 +72,13 @@ def measure_height(
     ways_px = lens.level_px(places + ways, edge) - lens.level_px(places, edge)
     looked_at_px = (
         lens.level_px(places[:, None] + patch, edge)[:, None]
-        + _HEIGHTS[:, None, None] * ways_px[:, None, None]
+        + heights[:, None, None] * ways_px[:, None, None]
     )
     there = _slopes(right, looked_at_px)
     alike = (there @ shown[:, :, None])[:, :, 0]
     strong = (shown * shown).sum(axis=1)[:, None] * np.einsum("...i,...i", there, there)
     # Where nothing is to be seen, nothing is alike.
-    highest, likeness = _peaks(alike / np.sqrt(strong + 1.0))
+    highest, likeness = _peaks(alike / np.sqrt(strong + 1.0), heights)
     off = (places - places.mean(axis=0)) / edge
     rises, *_ = np.linalg.lstsq(off, highest - highest.mean(), rcond=_SAME_LINE)
     likeness.sort()
@@ -101,12 +108,19 @@ def _moved(calibration: Calibration, places: np.ndarray) -> np.ndarray:
     return calibration.to_mm(calibration.level_px(places, top + 1), top) - places
 
 
-def _peaks(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N,) places of the highest points of (N, heights), in dice, by a parabola; and (N,) how high
-    they are. What is most alike at an end of the search is no pip, and 0 alike."""
+def measure_lean(
+    left: np.ndarray, right: np.ndarray, pips: Pips | None, calibration: Calibration
+) -> Height:
+    """The same of a die that may lean steeply, so that some of its pips lie much higher."""
+    return measure_height(left, right, pips, calibration, _ALL_HEIGHTS)
+
+
+def _peaks(curves: np.ndarray, heights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) places of the highest points of (N, H) at (H,) heights, in dice, by a parabola; and (N,)
+    how high they are. What is most alike at an end of the search is no pip, and 0 alike."""
     highest = curves.argmax(axis=1)
-    peak = np.clip(highest, 1, len(_HEIGHTS) - 2)
+    peak = np.clip(highest, 1, len(heights) - 2)
     before, top, after = (curves[np.arange(len(curves)), peak + k] for k in (-1, 0, 1))
     bend = np.minimum(before - 2 * top + after, -1e-6)
     beside = np.clip((before - after) / bend / 2, -1, 1)
-    return _HEIGHTS[peak] + beside * _STEP, np.where(highest == peak, top, 0.0)
+    return heights[peak] + beside * _STEP, np.where(highest == peak, top, 0.0)

@@ -27,7 +27,7 @@ from vision.networks.classifier import FoundDie
 from vision.networks.near_look import NearLook, NearReader
 from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
-from vision.pip_heights import measure_height
+from vision.pip_heights import measure_height, measure_lean
 from vision.reading import (
     DICE,
     DieEvidence,
@@ -213,7 +213,10 @@ class TableReader:
             pips = None if die is None else die.pips(calibration.die_mm)
             if die is None and found is not None and taught is not None:
                 pips = taught.pips_at(found.corners, found.value)
-            return measure_height(left, right, pips, calibration)
+            height = measure_height(left, right, pips, calibration)
+            if taught is None or height.likeness >= LIMITS.height_likeness:
+                return height
+            return measure_lean(left, right, pips, calibration)
 
         return height_of
 

@@ -47,14 +47,18 @@ def judge_taught(
         return fallen
     if not found or (scene.wanted is not None and found < scene.wanted):
         return Unreadable(Reason.COUNT, f"{found} dice" if found else "no dice")
-    if scene.unexplained > FOREIGN:
+    doubts = [
+        Unreadable(doubt.reason, f"die {number} from the left: {doubt.detail}")
+        for number, die in enumerate(dice, 1)
+        for doubt in _doubts(die, limits, is_lie_granted=is_lie_granted)
+    ]
+    # A die that does not lie flat is none of those that were taught, and lies beside them.
+    askew = [doubt for doubt in doubts if doubt.reason is Reason.NOT_FLAT_DOUBTFUL]
+    if scene.unexplained > FOREIGN and not askew:
         size = f"{scene.unexplained:.2f} of a die large"
         return Unreadable(Reason.FOREIGN_OBJECT, f"something beside the dice, {size}")
-    for number, die in enumerate(dice, 1):
-        for doubt in _doubts(die, limits, is_lie_granted=is_lie_granted):
-            detail = f"die {number} from the left: {doubt.detail}"
-            is_beside = die.beside and doubt.reason is Reason.READERS_DISAGREE
-            return Unreadable(Reason.TOUCHING if is_beside else doubt.reason, detail)
+    if doubts:
+        return (askew or doubts)[0]
     seen = [(die.model, die.second) for die in dice if die.model and die.second]
     sure = min(min(model.value_p, model.score, vote.confidence) for model, vote in seen)
     return Verified(tuple(model.value for model, _ in seen), sure)

@@ -68,7 +68,7 @@ def test_flat_dice_are_verified_by_their_height(teaching, seed):
     assert all(side_of(die, (HEIGHT,)) >= 3 for die in seen.dice)
 
 
-@pytest.mark.parametrize("tilt_deg", [6.0, 10.0, 14.0])
+@pytest.mark.parametrize("tilt_deg", [6.0, 10.0, 14.0, 20.0, 30.0])
 @pytest.mark.parametrize("flat_p", [0.99, 0.02])
 def test_a_die_that_leans_is_never_verified_and_no_roll_if_a_reader_says_so(
     teaching, tilt_deg, flat_p
@@ -163,6 +163,7 @@ VOTE, MODEL = GeometryReading(4, 0.999), NetworkReading(4, 0.99, 0.95, 0.9, 0.95
         ({"height": Height(0.02, 0.97, 0.95)}, Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(0.004, 0.7, 0.6)}, Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(-0.1, 0.97, 0.95)}, Reason.NOT_FLAT_DOUBTFUL),
+        ({"height": Height(0.004, 0.97, 0.95, slope=0.1)}, Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(0.004, 0.9, 0.4)}, Reason.DOUBTFUL),
         ({"model": replace(MODEL, flat_p=0.05, near_p=0.05, near_lean_deg=12.0)},
          Reason.NOT_FLAT_DOUBTFUL),

@@ -160,7 +160,7 @@ class SetUp:
     def ask_teaching(self) -> None:
         """Teach the table its dice, or leave it: it then reads as any table does."""
         typer.echo(
-            "Taught by some 32 tosses that you confirm, a table says how well it reads them."
+            "Taught by some 34 tosses that you confirm, a table says how well it reads them."
         )
         if typer.confirm("Teach it now? It takes ten minutes", default=False):
             self.call("teach", "--config", str(self.places.settings))

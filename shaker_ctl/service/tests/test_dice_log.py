@@ -41,14 +41,23 @@ class Tables:
         self.asked = count()
         self.told: list[str] = []
         self.odd = ""
+        self.meanwhile: list[events.Event] = []
+        """What happens when the head has just been looked at."""
         self.warned: list[str] = []
         self.log = DiceLog(
-            self._ask, lambda: self.head, self.told.append, lambda _: self.odd, self.warned.append
+            self._ask, self._head, self.told.append, lambda _: self.odd, self.warned.append
         )
 
     def _ask(self) -> DiceSoFar | None:
         next(self.asked)
         return self.answer
+
+    def _head(self) -> int:
+        head = self.head
+        while self.meanwhile:
+            self.head = 5
+            self.log.observe(STEP, self.meanwhile.pop())
+        return head
 
     def asks(self) -> None:
         """Wait until the tables have been asked twice more."""
@@ -100,6 +109,15 @@ def test_figures_of_the_former_dice_are_not_those_of_others(tables: Tables) -> N
     until(lambda: tables.log.figures() == SOME)
     tables.head = 5
     tables.log.observe(STEP, CHANGED)
+    tables.asks()
+    assert tables.log.figures() is None
+
+
+def test_an_answer_that_came_while_the_dice_were_changed_is_not_shown(tables: Tables) -> None:
+    tables.head = 5
+    tables.answer = SOME
+    tables.asks()
+    tables.head, tables.meanwhile = 4, [CHANGED]
     tables.asks()
     assert tables.log.figures() is None
 

@@ -12,7 +12,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 .PHONY: help demo test check unit test-rig bench bench-reader bench-arm64 prove model scenes clean site release \
         faults mutations crash replay soak motor-off foreign floor floor-load floor-chaos bench-floor bench-page \
-        test-page words pages machine lock newest wheel deb reproduced test-wheel test-deb test-arm64
+        test-page words pages machine lock newest wheel deb image boot-image reproduced test-wheel test-deb test-arm64
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -147,6 +147,15 @@ deb: wheel  ## the table's Debian packages into dist/: SUITES="bookworm trixie" 
 	        PYTHON=$(BIN)/python systemd/build-deb $$suite $$architecture || exit 1; \
 	    done; \
 	done
+
+image:  ## the table as one file for a card, into dist/: root; SUITE=bookworm SOURCES=raspi.sources, of Raspberry Pi
+	@sh hil_tests/system-libraries mmdebstrap:bin/mmdebstrap qemu-user-static:bin/qemu-aarch64-static mtools:bin/mcopy \
+	    dosfstools:share/doc/dosfstools fdisk:share/doc/fdisk debhelper:bin/dh help2man:bin/help2man
+	$(MAKE) deb SUITES=$(or $(SUITE),bookworm) ARCHITECTURES=arm64
+	systemd/image/build $(or $(SUITE),bookworm) $(SOURCES)
+
+boot-image:  ## a trial image (`make image` without SOURCES) under QEMU, up to the doctor's first page
+	systemd/image/boot $$(ls dist/*-trial.img) $(MINUTES)
 
 release: deb  ## everything built, with notes and sums, signed by minisign, into build/release: KEY=FILE
 	hil_tests/release "$(KEY)" build/release

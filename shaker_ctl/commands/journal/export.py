@@ -26,8 +26,14 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import Config, Journal, opened, screen
 from shaker_ctl.errors import JournalCorruptError, RefusedError, reraise_as
 from shaker_ctl.journal.day_sheet import named
-from shaker_ctl.journal.history import dice_entry, ends_round, understood
-from shaker_ctl.journal.record import Damage, Head, Record, walk
+from shaker_ctl.journal.history import (
+    DICE_WORDS,
+    DiceEntry,
+    dice_entry,
+    ends_round,
+    understood,
+)
+from shaker_ctl.journal.record import NOT_UNDERSTOOD, Damage, Head, Record, walk
 from shaker_ctl.quoting import cell
 
 RECORDS = "records.jsonl"
@@ -114,13 +120,25 @@ def _fill(files: list[IO[str]], before: Head, records: Iterable[Record]) -> tupl
             told += [one.source, one.ending, one.wagers, one.cause, ", ".join(one.marks)]
             rows.writerow([cell(value) for value in told])
             rounds += 1
-        if (entry := dice_entry(plain)) is not None:
+        if (entry := _of_dice(record)) is not None:
             what = f"{entry.what}, named by one" if entry.is_first else entry.what
             told = [entry.wall, what, *(" ".join(entry.serials), ", ".join(map(named, entry.by)))]
             dice.writerow([cell(value) for value in told])
     ends = {"first": before.sequence + 1, "before": before.hash.hex(), "head": last.hex()}
     chain.write(json.dumps(ends) + "\n")
     return count, rounds
+
+
+def _of_dice(record: Record) -> DiceEntry | None:
+    """What a record says of dice; of one that makes no sense, nothing."""
+    if not any(word.encode() in record.body for word in DICE_WORDS):
+        return None
+    try:
+        return dice_entry(record.plain)
+    except NOT_UNDERSTOOD:
+        said = f"record {record.sequence} says of dice what is not understood"
+        typer.echo(f"{said}: it stands in {RECORDS} alone", err=True)
+        return None
 
 
 def verify_export(folder: Path) -> Head:

@@ -413,6 +413,16 @@ def exported(folder: Path) -> list[int]:
     return sorted({json.loads(line)["record"]["round"] for line in lines})
 
 
+def test_records_that_say_nothing_sensible_of_dice_are_exported(tmp_path: Path) -> None:
+    odd = [{}, {"type": "DiceLogged"}, {"type": "DiceChanged", "serials": 3}]
+    journal = tmp_path / "journal.jsonl"
+    append(journal, *(Entry("step", {"event": event, "decision": []}) for event in odd))
+    said = run("export", str(tmp_path / "out"), journal=journal)
+    assert "3 records and 0 rounds" in said
+    assert said.count("says of dice what is not understood") == 2
+    run("verify", str(tmp_path / "out"), journal=journal)
+
+
 @pytest.mark.parametrize(
     ("since", "rounds"),
     [

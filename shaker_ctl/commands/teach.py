@@ -158,7 +158,11 @@ class Lesson:
                 return self._bench.toss()
             except HardwareError as error:
                 screen.print(error.line(), style="yellow", soft_wrap=True)
-                typer.prompt("Enter tries again, Ctrl-C leaves", "", show_default=False)
+                self.mend(error)
+
+    def mend(self, error: HardwareError) -> None:
+        """Wait until somebody has seen to it."""
+        typer.prompt("Enter tries again, Ctrl-C leaves", "", show_default=False)
 
     def _looked_again(self, said: Values, shown: Values) -> Said:
         """What the people say once they know that the reader sees something else."""

@@ -138,6 +138,13 @@ def show(
         if value.reading:
             grid.add_row("", f"[dim]※ {escape(value.reading)}[/]", "")
     screen.print(grid)
+    if one.areas:
+        areas = Table("area of the house", "wins where", "pays by", "lamp")
+        for area, rule in one.areas.items():
+            told = rule.model_dump(exclude_defaults=True, exclude={"lamp", "pays", "clause"})
+            where = "; ".join(f"{key} {said(value)}" for key, value in told.items())
+            areas.add_row(area, where, ", ".join(rule.pays), str(rule.lamp))
+        screen.print(areas)
     if one.multipliers.ranges:
         odds = Table("multiplied position", "pays", "clause", title="Multipliers")
         for name, span in one.multipliers.ranges.items():

@@ -119,6 +119,16 @@ def test_even_and_odd_stand_on_the_layouts_that_have_them() -> None:
     assert "EVEN" in shown(layout(view(areas=list(AREAS))))
 
 
+def test_a_house_s_own_areas_stand_with_their_odds_below_those_of_sic_bo() -> None:
+    own = "four-1-2-3-4"
+    areas = {"areas": [*AREAS, own], "odds": {own: "7 to 1"}}
+    lit = {"measured": [own], "commanded": [own]}
+    assert own not in shown(layout(view()))
+    told = shown(layout(view(**areas, lamps=lit)))
+    assert f"[{own}]" in told
+    assert "7 to 1" in told
+
+
 def test_the_speed_curve_has_its_size_and_rises_with_speed() -> None:
     rows = curve([0.0, 450.0, 900.0], width=9, height=3)
     assert [len(row) for row in rows] == [9, 9, 9]

@@ -7,6 +7,8 @@ import pytest
 from shaker_ctl.page.parameters import SignParameters
 from shaker_ctl.page.tests.asking import Browser
 from shaker_ctl.page.tests.test_page import _first_event, _logged_in, _page, page, scribe, view
+from shaker_ctl.rules.paytable import paid
+from shaker_ctl.rules.profile_files import EXAMPLES, load
 
 __all__ = ["page", "scribe"]
 
@@ -43,6 +45,17 @@ def test_it_has_odds_limits_house_and_rules_and_neither_menu_nor_login(tmp_path,
     assert "--lit: #ffaa00" in everybody.get("/sign/house.css").text
     assert everybody.get("/sign/logo").body == b"<svg/>"
     assert everybody.get("/sign/result.mp3", accept="*/*").status == 404
+    made.book.stop()
+
+
+def test_a_house_s_own_areas_stand_on_the_sign_with_their_odds(tmp_path, scribe) -> None:
+    made = _page(tmp_path, SignParameters(), login=False)
+    made.watch.view = view(odds=paid(load(EXAMPLES / "house-four-numbers.toml"), "A"))
+
+    words = Browser(made.app).get("/sign").words
+
+    assert "four 1 2 3 4 7 to 1" in words
+    assert "four 3 4 5 6 7 to 1" in words
     made.book.stop()
 
 

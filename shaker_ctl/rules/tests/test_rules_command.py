@@ -14,7 +14,7 @@ from shaker_ctl.main import EX_CONFIG, exit_status
 from shaker_ctl.rules import diagram
 from shaker_ctl.rules.events import ValuesEntered
 from shaker_ctl.rules.machine import ROWS
-from shaker_ctl.rules.profile_files import PROFILES, load, source
+from shaker_ctl.rules.profile_files import EXAMPLES, PROFILES, load, source
 from shaker_ctl.rules.state import Phase
 
 
@@ -42,6 +42,13 @@ def test_show_gives_every_value_with_its_clause(shown, name):
     for _, value in rules.cited(load(name)):
         assert "".join(value.clause.split())[:12] in text
         assert "".join(rules.said(value.value).split())[:12] in text
+
+
+def test_a_house_s_own_areas_are_shown_with_what_wins_them(shown):
+    text = shown("show", str(EXAMPLES / "house-four-numbers.toml"))
+    assert "four-1-2-3-4" in text
+    assert "among 1, 2, 3, 4; different 3" in text
+    assert "area of the house" not in shown("show", "pa-625a")
 
 
 def test_what_a_text_leaves_to_reading_is_marked_as_such(shown):

@@ -94,13 +94,6 @@ def _lamp_never_voids(case: Case) -> bool | None:
     return case.ending is None
 
 
-@proves("a lamp fault before EN-on: the round does not start", granted=(ev.LampFault,))
-def _lamp_before(case: Case) -> bool | None:
-    if not case.in_round or case.before.tossed:
-        return None
-    return case.ends(Ending.NOT_STARTED, Cause.LAMP)
-
-
 @proves(
     "a lamp fault after EN-on is settled by hand, then the table stops", commands=(do.RecordRound,)
 )
@@ -126,15 +119,31 @@ def _presence(case: Case) -> bool | None:
     return may and case.before.lamp_failed and case.tells(Notice.SETTLE_BY_HAND)
 
 
+STOPS: dict[type[ev.Event], Cause] = {
+    ev.ShakerFault: Cause.SHAKER,
+    ev.LampFault: Cause.LAMP,
+    ev.ReaderFault: Cause.READER,
+    ev.ControllerFault: Cause.CONTROLLER,
+    ev.ConditionChanged: Cause.CONDITION,
+    ev.CompartmentOpened: Cause.COMPARTMENT,
+    ev.EstopPressed: Cause.ESTOP,
+    ev.Restarted: Cause.INTERRUPTED,
+}
+BREAKS_IN = (ev.ShakerFault, ev.CompartmentOpened, ev.EstopPressed, ev.Restarted)
+"""What a toss does not outlive."""
+
+
 @proves(
-    "a shaker fault in the toss voids, before EN-on the round does not start",
-    granted=(ev.ShakerFault,),
+    "before EN-on any fault, change or restart stops the round; in the toss some void, others wait",
+    granted=tuple(STOPS),
 )
-def _shaker_fault(case: Case) -> bool | None:
+def _until_settled(case: Case) -> bool | None:
     if not case.in_round or case.before.settled or case.is_aside:
         return None
-    expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
-    return case.ends(expected, Cause.SHAKER)
+    cause = STOPS[type(case.event)]
+    if not case.before.tossed:
+        return case.ends(Ending.NOT_STARTED, cause)
+    return case.ends(Ending.VOID, cause) if case.on(*BREAKS_IN) else case.to is case.phase
 
 
 @proves(
@@ -157,39 +166,6 @@ def _settled_stands(case: Case) -> bool | None:
 
 
 @proves(
-    "in the toss, only the shaker and its interlocks void",
-    granted=(ev.ReaderFault, ev.ControllerFault, ev.ConditionChanged, ev.LampFault),
-)
-def _toss_finishes(case: Case) -> bool | None:
-    if not (case.before.playing and case.before.energised):
-        return None
-    return case.to is case.phase
-
-
-@proves(
-    "before EN-on, any fault or change stops the round from starting",
-    granted=(
-        ev.ReaderFault,
-        ev.ControllerFault,
-        ev.ConditionChanged,
-        ev.CompartmentOpened,
-        ev.EstopPressed,
-    ),
-)
-def _not_started(case: Case) -> bool | None:
-    if not case.in_round or case.before.tossed or case.is_aside:
-        return None
-    cause = {
-        ev.ReaderFault: Cause.READER,
-        ev.ControllerFault: Cause.CONTROLLER,
-        ev.ConditionChanged: Cause.CONDITION,
-        ev.CompartmentOpened: Cause.COMPARTMENT,
-        ev.EstopPressed: Cause.ESTOP,
-    }[type(case.event)]
-    return case.ends(Ending.NOT_STARTED, cause)
-
-
-@proves(
     "an opened compartment voids from EN-on until a value is known, and never later",
     granted=(ev.CompartmentOpened,),
 )
@@ -199,13 +175,6 @@ def _compartment(case: Case) -> bool | None:
     if case.before.value:
         return case.ending is None and case.to is case.phase
     return case.ends(Ending.VOID, Cause.COMPARTMENT)
-
-
-@proves("e-stop in the toss voids", events=(ev.EstopPressed,))
-def _estop(case: Case) -> bool | None:
-    if not (case.before.playing and case.before.energised):
-        return None
-    return case.ends(Ending.VOID, Cause.ESTOP)
 
 
 @proves(
@@ -262,14 +231,6 @@ def _goes_on_after(case: Case) -> bool | None:
         return case.to is P.CLEARING if case.phase is P.SETTLED_LIT else None
     stuck = case.phase is P.REVEALING and case.before.playing
     return case.tells(Notice.REVEAL) and case.to is P.REVEALING if stuck else None
-
-
-@proves("interrupted before EN-on: not started; in the toss: void", events=(ev.Restarted,))
-def _interrupted(case: Case) -> bool | None:
-    if not case.in_round or case.before.settled:
-        return None
-    expected = Ending.VOID if case.before.tossed else Ending.NOT_STARTED
-    return case.ends(expected, Cause.INTERRUPTED)
 
 
 def _uncovered(case: Case) -> bool:

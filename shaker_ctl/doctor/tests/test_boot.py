@@ -86,6 +86,21 @@ def test_a_pi_5_lets_go_of_a_dead_process_pins(
     assert bool(found.remedy) is (verdict is not Grade.OK)
 
 
+@pytest.mark.parametrize("model", [PI_4, PI_5])
+def test_the_image_has_the_boot_settings_that_the_doctor_asks_for(pi: Computer, model: str) -> None:
+    image = shipped() / "image"
+    if not image.is_dir():
+        pytest.skip("the source tree alone makes the image")
+    config = (image / "tree" / CONFIG.lstrip("/")).read_text("utf-8")
+    put(pi, DAEMONS[0])
+    put(pi, CONFIG, config)
+    assert boot_settings(pi, model).verdict is Grade.OK
+    page = (shipped() / "README.md").read_text("utf-8").splitlines()
+    overlays = [line for line in config.splitlines() if line.startswith("dtoverlay=pwm-2chan")]
+    assert len(overlays) == 1
+    assert overlays[0] in page
+
+
 def test_another_computer_needs_none(pi: Computer) -> None:
     assert boot_settings(pi, "").verdict is Grade.OK
 

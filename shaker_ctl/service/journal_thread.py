@@ -18,7 +18,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -62,7 +63,8 @@ class _Copy:
     store: JournalStore
     due: deque[tuple[float, Record]] = field(default_factory=deque)
     """Each since when, seconds of the clock."""
-    writing_since_s: float | None = None
+    busy_since_s: float | None = None
+    """Since when it is written, or read back."""
 
     def batch(self) -> list[Record]:
         """What is written next."""
@@ -123,6 +125,7 @@ class JournalThread:
         self._queue: deque[_Pending] = deque()
         self._unsettled = False
         self._check_wanted = False
+        self._linking_since_s: float | None = None
         self._linked = self._kept = main.head()
         """Where the chain ends, and the last record that is on a medium that keeps it."""
         self._unreleased: deque[tuple[int, Synced]] = deque()
@@ -265,9 +268,12 @@ class JournalThread:
                     self._changed.notify_all()
                     return
                 batch = self._next_batch()
+                self._linking_since_s = self._clock.monotonic()
+                self._changed.notify_all()
             try:
                 records = self._chained(batch)
             except JournalError as error:
+                self._linking_since_s = None
                 self._fail_main(error)
             else:
                 self._hand_on(batch, records)
@@ -321,6 +327,7 @@ class JournalThread:
                     self._unreleased.append((record.sequence, pending.synced))
                 for copy in self._keepers:
                     copy.due.append((now_s, record))
+            self._linking_since_s = None
             self._linked = Head(records[-1].sequence, records[-1].hash)
             self._unsettled = self._unsettled or any(p.pictures for p in batch)
             self._changed.notify_all()
@@ -339,7 +346,8 @@ class JournalThread:
             try:
                 self._write(self._main)
                 if checks:
-                    self._main.store.check_tail()
+                    with self._timed(self._main):
+                        self._main.store.check_tail()
             except JournalError as error:
                 self._fail_main(error)
 
@@ -352,14 +360,12 @@ class JournalThread:
         """Write what is due to a copy, and release what is kept by it."""
         with self._changed:
             batch = copy.batch()
-            copy.writing_since_s = self._clock.monotonic() if batch else None
-            self._changed.notify_all()
         try:
             if batch:
-                copy.store.write(batch)
+                with self._timed(copy):
+                    copy.store.write(batch)
         finally:
             with self._changed:
-                copy.writing_since_s = None
                 written = copy.drop_written()
                 if self._second is not None and self._second not in (copy, *self._keepers):
                     now_s = self._clock.monotonic()
@@ -368,6 +374,17 @@ class JournalThread:
                     self._kept = max(self._kept, copy.store.head(), key=lambda head: head.sequence)
                 self._changed.notify_all()
             self._release()
+
+    @contextmanager
+    def _timed(self, copy: _Copy) -> Iterator[None]:
+        """Have the watch see how long something with a copy takes."""
+        with self._changed:
+            copy.busy_since_s = self._clock.monotonic()
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            copy.busy_since_s = None
 
     def _release(self) -> None:
         with self._releasing:  # two copies keep in turn, and in order
@@ -437,7 +454,8 @@ class JournalThread:
             with self._changed:
                 if self._closing:
                     return
-                busy = self._main.writing_since_s is not None or self._second_due()
+                began = (self._main.busy_since_s, self._linking_since_s)
+                busy = any(each is not None for each in began) or self._second_due()
                 self._changed.wait(timeout=0.1 if busy else None)
                 oldest_s = self._second.due[0][0] if self._second and self._second.due else None
                 lags = self._overdue(oldest_s, self._p.second_lag_s) and not self._second_fault
@@ -448,12 +466,15 @@ class JournalThread:
                 self._fail_second(self._lag())
 
     def _is_hung(self) -> bool:
-        """Whether no copy that keeps records writes within its time, or the main one lags."""
+        """Whether no copy that keeps records answers within its time, the main one lags, or what
+        both wait for takes too long: pictures, and the end of a volume."""
         keepers = self._keepers[:1] if self._second_fault is not None else self._keepers
         stall_s, lag_s = self._p.sync_deadline_s, self._p.second_lag_s
-        since_s = self._main.writing_since_s
-        return all(self._overdue(copy.writing_since_s, stall_s) for copy in keepers) or (
-            len(keepers) > 1 and self._overdue(since_s, max(stall_s, lag_s))
+        main_s = self._main.busy_since_s
+        return (
+            self._overdue(self._linking_since_s, stall_s)
+            or all(self._overdue(copy.busy_since_s, stall_s) for copy in keepers)
+            or (len(keepers) > 1 and self._overdue(main_s, max(stall_s, lag_s)))
         )
 
     def _overdue(self, since_s: float | None, limit_s: float) -> bool:

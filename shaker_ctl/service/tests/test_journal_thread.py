@@ -429,6 +429,30 @@ def test_where_the_second_copy_has_failed_the_main_one_keeps_alone(either: Bench
     assert either.released == [1]
 
 
+@pytest.mark.parametrize("kept_by_either", [False, True])
+@pytest.mark.parametrize("part", ["save", "next_volume", "check_tail"])
+def test_what_hangs_beside_the_writing_is_named_too(part: str, kept_by_either: bool) -> None:
+    """Pictures, the end of a volume and the reading back lie on media that stall."""
+    bench = Bench(kept_by_either=kept_by_either)
+    free = threading.Event()
+    of = bench.album if part == "save" else bench.main
+    before = getattr(of, part)
+    setattr(of, part, lambda *args: (free.wait(), before(*args))[1])
+    bench.append(0)
+    until(lambda: bench.released == [1])
+    if part == "next_volume":
+        bench.journal.turn_volume("2026-11-23")
+    bench.journal.check_soon()
+    bench.append(1, pictures=Pictures(b"frame", b"overlay"))
+    assert seconds_until(lambda: bench.faults) < 1.6
+    free.set()
+    assert bench.journal.close()
+    assert [
+        record.plain.get("n") for record in bench.main.records if record.plain.get("event")
+    ] == [0, 1]
+    assert bench.second.records == bench.main.records
+
+
 def test_no_copy_runs_farther_ahead_than_a_start_catches_up(either: Bench) -> None:
     either.main.free.clear()
     for n in range(2 * IN_FLIGHT):

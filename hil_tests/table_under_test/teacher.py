@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class Looking(teach.Lesson):
         self.tries -= 1
         if self.tries < 0:
             raise error
+        time.sleep(1.0)
 
 
 def recall(rig: dict[str, Any], folder: Path) -> bool:

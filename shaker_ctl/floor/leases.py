@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import random
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,8 @@ class Leases:
 
     def _end_session(self) -> None:
         if self._db is not None:
-            self._db.close()  # the session's locks end with it
+            with suppress(SQLAlchemyError):  # it may be broken already
+                self._db.close()  # the session's locks end with it
             self._db = None
 
 

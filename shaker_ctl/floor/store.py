@@ -40,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
-from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
+from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.floor import migrate
 from shaker_ctl.floor.judgement import AlarmKind, Contradiction
 from shaker_ctl.journal.history import Round, mentions, understood
@@ -555,7 +555,7 @@ def _opened(row: Any) -> Iterator[Record]:
         for sequence, line in enumerate(lines, start=row.first):
             yield Record(sequence, bytes.fromhex(line[9:73].decode()), line[BODY_AT:-1])
     except (zlib.error, ValueError) as error:
-        raise JournalCorruptError(
+        raise StoreError(
             f"the stored records {row.first} to {row.last} are no lines of a journal: {error}",
             remedy="Compare with the table's own",
         ) from error

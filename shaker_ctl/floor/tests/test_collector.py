@@ -10,7 +10,7 @@ import pytest
 from shaker_ctl.floor import authority, collector
 from shaker_ctl.floor.collector import Collector
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.floor.store import StoreError, count_records
+from shaker_ctl.floor.store import StoreError, batch, count_records
 from shaker_ctl.floor.tests.test_store import IDENTITY, played
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing
@@ -108,6 +108,27 @@ def test_a_table_that_another_has_is_let_go_of_and_can_come_back(
     assert floor.shown() == {}
     floor._divide()
     assert has(said) == [0, 0], "it is told again what the floor has"
+
+
+def test_a_torn_row_of_one_table_stops_no_other(
+    floor: Collector, said: list[tuple[str, bytes]]
+) -> None:
+    other = Place("house", "pit-2")
+    records = played(30)
+    for place in (HERE, other):
+        floor._received(place.topic("birth"), BIRTH)
+    floor._divide()
+    floor._received(HERE.topic("journal"), sent(records, 0, 40))
+    committed(floor)
+    with floor._store.committing() as db:
+        db.execute(batch.update().values(lines=b"torn"))
+    said.clear()
+    for place in (HERE, other):
+        at = 40 if place is HERE else 0
+        floor._received(place.topic("journal"), sent(records, at, 80))
+    committed(floor)
+    assert [topic for topic, _ in said] == [other.topic("ack")]
+    assert floor.counts.store_failures == 1
 
 
 def test_the_newest_batch_of_a_table_stands_for_those_before_it(floor: Collector) -> None:

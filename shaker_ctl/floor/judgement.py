@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.record import genesis
-from shaker_ctl.link.packing import Batch, Have
+from shaker_ctl.link.packing import Batch, Have, packed
 
 
 class AlarmKind(StrEnum):
@@ -73,4 +73,5 @@ def judge(
         )
     if batch.before == here:
         return batch
-    return Batch(line.identity, here, batch.records[place:], batch.head)
+    rest = batch.records[place:]
+    return Batch(line.identity, here, rest, batch.head, packed(rest))

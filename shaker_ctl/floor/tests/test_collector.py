@@ -10,7 +10,7 @@ import pytest
 from shaker_ctl.floor import authority, collector
 from shaker_ctl.floor.collector import Collector
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.floor.store import StoreError, batch, count_records
+from shaker_ctl.floor.store import StoreError, batch
 from shaker_ctl.floor.tests.test_store import IDENTITY, played
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing
@@ -70,7 +70,8 @@ def test_a_table_is_asked_from_where_the_floor_has_it_and_hears_of_each_commit(
         floor._received(HERE.topic("journal"), sent(records, at, until))
         committed(floor)
     assert has(said) == [0, 8, 12, 12, 12]
-    assert count_records(floor._store) == 12
+    assert floor._store.records(1, 1, 99) == records[:12], "what came twice in part is whole, too"
+    assert floor._store.broken(floor._store.lines("house")[0]) == ""
     assert (floor.counts.records, floor.counts.repeats) == (12, 20)
 
 

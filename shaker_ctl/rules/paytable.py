@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 from shaker_ctl.rules.layout import Layout, dice_of
 from shaker_ctl.rules.multipliers import MAX_POSITIONS, Ranges, positions
@@ -26,7 +27,8 @@ def paid(profile: Profile, table: str) -> dict[Area, str]:
 
     def said(area: Area) -> str:
         odds = [lines[line].odds for line in layout.rules[area].pays]
-        return f"{', '.join(str(each.numerator) for each in odds)} to {odds[0].denominator}"
+        stake = lcm(*(each.denominator for each in odds))
+        return f"{', '.join(str(each * stake) for each in odds)} to {stake}"
 
     return {area: said(area) for area in layout.areas}
 

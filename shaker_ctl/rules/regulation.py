@@ -20,7 +20,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from shaker_ctl.rules.layout import OWN_LAMPS, SIC_BO, AreaRule, Layout, OnTriple, lines_of
+from shaker_ctl.rules.layout import (
+    MULTISETS,
+    OWN_LAMPS,
+    SIC_BO,
+    AreaRule,
+    Layout,
+    OnTriple,
+    lines_of,
+)
 from shaker_ctl.rules.outcome import Area
 from shaker_ctl.rules.vocabulary import RetireStep, Role, WagersDo
 
@@ -389,6 +397,9 @@ class Multipliers(Strict):
 
 AREA = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 
+NUMBERED = ("total-", "one-", "pair-", "double-", "triple-")
+"""How areas of Sic Bo are called and read out: `pair-2-1` of a house would be taken for one."""
+
 ON_TRIPLE = ("small_big_on_triple", "even_odd_on_triple", "two_of_a_kind_on_triple")
 
 
@@ -448,7 +459,7 @@ class Profile(Strict):
             )
         lamps = [rule.lamp for rule in self.areas.values()]
         for area, rule in self.areas.items():
-            if area in SIC_BO or not AREA.fullmatch(area):
+            if area in SIC_BO or not AREA.fullmatch(area) or area.startswith(NUMBERED):
                 raise ValueError(f"areas.{area}: call it otherwise, such as `four-1-2-3-4`")
             if rule.lamp not in OWN_LAMPS or lamps.count(rule.lamp) > 1:
                 raise ValueError(
@@ -457,6 +468,8 @@ class Profile(Strict):
                 )
             if not rule.clause:
                 raise ValueError(f"areas.{area}: name its `clause`")
+            if not any(area in self.layout.won(values) for values in MULTISETS):
+                raise ValueError(f"areas.{area}: no toss wins, as `wagers.{rule.on_triple}` says")
         if len(self.layout.areas) != self.wagers.areas.value:
             raise ValueError(
                 f"`wagers.areas` says {self.wagers.areas.value}, but the layout has "

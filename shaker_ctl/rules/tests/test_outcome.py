@@ -17,7 +17,7 @@ from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules.layout import AREAS, Layout, sic_bo
 from shaker_ctl.rules.outcome import OUTCOMES
 from shaker_ctl.rules.parameters import TableParameters
-from shaker_ctl.rules.paytable import pays, prices
+from shaker_ctl.rules.paytable import paid, pays, prices
 from shaker_ctl.rules.profile_files import PROFILES, load
 from shaker_ctl.rules.rulebook import rulebook
 
@@ -231,6 +231,14 @@ def test_a_house_s_own_layout_is_marked_and_has_a_digest_of_what_it_lights():
     assert bytes(8) not in digests
 
 
+def test_odds_of_several_stakes_are_told_for_one_stake(tmp_path):
+    own = tmp_path / "house-own.toml"
+    text = HOUSE.read_text("utf-8")
+    own.write_text(text.replace('1 = { printed = "1 to 1"', '1 = { printed = "1 to 2"'), "utf-8")
+    assert paid(load(own), "A")["one-3"] == "1, 4, 6 to 2"
+    assert paid(load(HOUSE), "A")["one-3"] == "1, 2, 3 to 1"
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "says"),
     [
@@ -239,6 +247,10 @@ def test_a_house_s_own_layout_is_marked_and_has_a_digest_of_what_it_lights():
         ("lamp = 53", "lamp = 64", "areas.four-2-3-4-5.lamp`: Input should be less than 64"),
         ("four-2-3-4-5 =", "small =", "areas.small: call it otherwise"),
         ("four-2-3-4-5 =", '"FOUR 2345" =', "areas.FOUR 2345: call it otherwise"),
+        ("four-2-3-4-5 =", "pair-2-1 =", "areas.pair-2-1: call it otherwise"),
+        ("among = [2, 3, 4, 5], different = 3,",
+         'different = 1, on_triple = "small_big_on_triple",',
+         "no toss wins, as `wagers.small_big_on_triple` says"),
         ("among = [2, 3, 4, 5]", "among = [2, 3, 4, 7]", "less than or equal to 6"),
         ("among = [2, 3, 4, 5]", "total = [2, 9]", "greater than or equal to 3"),
         ("among = [2, 3, 4, 5]", "total = [9, 8]", "no toss wins"),

@@ -96,18 +96,15 @@ def read(
 
 def _reader(config: Path | None) -> PhotoReader | TableReader:
     """For photographs; or for the frames of the table whose settings these are."""
-    from vision.calibration import Calibration
+    from shaker_ctl.commands.table_reader import table_reader
     from vision.errors import VisionError
     from vision.networks.classifier import DieFinder
     from vision.photo.reader import PhotoReader
-    from vision.table.reader import TableReader
 
     try:
-        finder = DieFinder()
         if config is None:
-            return PhotoReader(finder)
-        table = settings.load(config).camera.calibration_table()
-        return TableReader(finder, Calibration.from_table(table))
+            return PhotoReader(DieFinder())
+        return table_reader(settings.load(config).camera)
     except VisionError as error:
         where = "" if config is None else f"{config}: "
         raise SettingsError(f"{where}{error}") from error

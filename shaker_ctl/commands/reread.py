@@ -15,15 +15,14 @@ import numpy as np
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
+from shaker_ctl.commands.table_reader import table_reader
 from shaker_ctl.errors import RefusedError, SettingsError
 from shaker_ctl.journal.history import verdict_in
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.replay import Difference
 from shaker_ctl.rules.record import to_record
-from vision.calibration import Calibration
 from vision.errors import VisionError
 from vision.frame import Frame
-from vision.networks.classifier import DieFinder
 from vision.reading import Unreadable
 from vision.table.reader import TableReader
 
@@ -52,8 +51,7 @@ def reread(records: Iterable[Record], folder: Path, config: Path) -> Reread:
     """
     cv2.setNumThreads(1)
     try:
-        table = settings.load(config).camera.calibration_table()
-        reader = TableReader(DieFinder(), Calibration.from_table(table))
+        reader = table_reader(settings.load(config).camera)
     except VisionError as error:
         raise SettingsError(f"{config}: {error}") from error
     found = Reread()

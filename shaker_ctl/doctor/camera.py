@@ -102,7 +102,7 @@ def teaching(parameters: CameraParameters) -> Finding:
         return ok("teaching", taught_table.UNTAUGHT)
     if table.is_enough:
         return ok("teaching", table.words())
-    return warn("teaching", f"{table.words()}: no automatic entry", table.advice)
+    return warn("teaching", f"{table.words()}: too few to read by", table.advice)
 
 
 def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iterator[Finding]:

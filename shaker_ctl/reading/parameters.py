@@ -171,6 +171,12 @@ class CameraParameters(Parameters):
     beside it, in a folder `….tosses`. Without the file the table reads as one that nobody taught.
     """
 
+    read_by_teaching: bool = False
+    """True: a table before two lenses is read by what it was taught, if it reads 97 % of its own
+    tosses; else automatic entry is refused. False: the readers for any dice read, and a teaching is
+    only shown. Too few tosses are counted yet to make it the default.
+    """
+
     open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)
     """Longest wait for the camera to open and give its first frame, seconds. Estimate; a USB
     camera takes 0.3-1.5 s."""

@@ -123,17 +123,20 @@ def found(p: CameraParameters) -> TaughtTable | None:
     return table
 
 
-def for_the_reader(table: TaughtTable | None) -> bytes:
+def for_the_reader(p: CameraParameters, table: TaughtTable | None) -> bytes:
     """What the reader reads by: a teaching that is not enough is no better than none."""
-    return table.taught if table is not None and table.is_enough else b""
+    is_wanted = p.read_by_teaching and table is not None and table.is_enough
+    return table.taught if table is not None and is_wanted else b""
 
 
-def require_may_enter(table: TaughtTable | None, *, is_auto: bool) -> None:
+def require_may_enter(p: CameraParameters, table: TaughtTable | None, *, is_auto: bool) -> None:
     """Raise SettingsError where automatic entry is set, and not offered."""
-    may_enter = table is None or table.is_enough  # an untaught table enters as it always did
-    if is_auto and table is not None and not may_enter:
-        raise SettingsError(
-            f"the table reads {100 * table.read:.1f} % of its own tosses: automatic entry is not "
-            "offered",
-            remedy=f"{table.advice}; then teach it anew, or set table.entry_mode to dealer_confirm",
-        )
+    if not (is_auto and p.read_by_teaching) or for_the_reader(p, table):
+        return
+    read = 0.0 if table is None else table.read
+    advice = "Teach it: shaker-ctl teach" if table is None else f"{table.advice}; teach it anew"
+    raise SettingsError(
+        f"the table reads {100 * read:.1f} % of its own tosses by its teaching: automatic entry is "
+        "not offered",
+        remedy=f"{advice}, or set table.entry_mode to dealer_confirm",
+    )

@@ -23,6 +23,7 @@ from shaker_ctl.console import accounts
 from shaker_ctl.doctor import examination
 from shaker_ctl.errors import CameraError, HardwareError, RefusedError, SettingsError, ShakerError
 from shaker_ctl.reading import taught_table
+from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules.vocabulary import Role
 from vision.calibration import Calibration
 from vision.frame import Frame
@@ -235,14 +236,17 @@ def test_a_table_that_reads_too_few_says_what_to_change_and_enters_nothing_by_it
     monkeypatch.setattr(vision.taught, "rate", lambda *_: rated)
     done = run(config, *words(*range(30)))
     assert done.exit_code == 1
-    assert "Automatic entry is not offered" in done.output
+    assert "It is not enough to read by" in done.output.replace("\n", " ")
     assert "the floor has the dice's colour" in done.output.replace("\n", " ")
     made = found(config)
-    taught_table.require_may_enter(made, is_auto=False)
-    taught_table.require_may_enter(None, is_auto=True)
-    taught_table.require_may_enter(replace(made, is_enough=True), is_auto=True)
+    by_it, by_any = CameraParameters(read_by_teaching=True), CameraParameters()
+    taught_table.require_may_enter(by_any, made, is_auto=True)
+    taught_table.require_may_enter(by_it, made, is_auto=False)
+    taught_table.require_may_enter(by_it, replace(made, is_enough=True), is_auto=True)
     with pytest.raises(SettingsError, match=r"reads 93\.3 % of its own tosses"):
-        taught_table.require_may_enter(made, is_auto=True)
+        taught_table.require_may_enter(by_it, made, is_auto=True)
+    with pytest.raises(SettingsError, match="shaker-ctl teach"):
+        taught_table.require_may_enter(by_it, None, is_auto=True)
 
 
 def test_tosses_that_the_reader_does_not_see_count_against_the_table(

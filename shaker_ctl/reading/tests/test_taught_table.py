@@ -37,9 +37,11 @@ def test_a_file_is_read_back_and_none_is_none(tmp_path: Path) -> None:
 
 
 def test_the_reader_reads_by_a_teaching_that_is_enough_alone(tmp_path: Path) -> None:
-    table = taught(camera(tmp_path))
-    assert for_the_reader(table) == b"\0learnt"
-    assert for_the_reader(replace(table, is_enough=False)) == for_the_reader(None) == b""
+    p = camera(tmp_path, read_by_teaching=True)
+    table = taught(p)
+    assert for_the_reader(p, table) == b"\0learnt"
+    assert for_the_reader(p, replace(table, is_enough=False)) == for_the_reader(p, None) == b""
+    assert for_the_reader(camera(tmp_path), table) == b""
 
 
 @pytest.mark.parametrize("at", [0, 64, 65, 200, -1])

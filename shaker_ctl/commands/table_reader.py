@@ -1,0 +1,21 @@
+"""The reader of a table's frames, as its camera process builds it; loaded only where one is needed,
+since it brings OpenCV and the model with it."""
+
+from __future__ import annotations
+
+from shaker_ctl.reading import taught_table
+from shaker_ctl.reading.parameters import CameraParameters
+from vision.calibration import Calibration
+from vision.networks.classifier import DieFinder
+from vision.table.reader import TableReader
+from vision.taught import Teaching
+
+
+def table_reader(camera: CameraParameters) -> TableReader:
+    """Raises VisionError where calibration, model or teaching cannot be used, and CameraError where
+    the teaching is damaged or of another camera."""
+    calibration = Calibration.from_table(camera.calibration_table())
+    table = taught_table.found(camera) if camera.read_by_teaching else None
+    taught = taught_table.for_the_reader(camera, table)
+    teaching = Teaching.from_bytes(taught, calibration) if taught else None
+    return TableReader(DieFinder(), calibration, teaching=teaching)

@@ -245,7 +245,7 @@ def test_a_table_that_reads_too_few_says_what_to_change_and_enters_nothing_by_it
     taught_table.require_may_enter(by_it, replace(made, is_enough=True), is_auto=True)
     with pytest.raises(SettingsError, match=r"reads 93\.3 % of its own tosses"):
         taught_table.require_may_enter(by_it, made, is_auto=True)
-    with pytest.raises(SettingsError, match="shaker-ctl teach"):
+    with pytest.raises(SettingsError, match=r"reads 0\.0 %"):
         taught_table.require_may_enter(by_it, None, is_auto=True)
 
 

@@ -32,7 +32,7 @@ from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store
 from shaker_ctl.floor.tables import ShownTable
 from shaker_ctl.floor.watch import FloorWatch
-from shaker_ctl.journal.record import NOT_UNDERSTOOD, Head, genesis
+from shaker_ctl.journal.record import NOT_UNDERSTOOD
 from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
 from shaker_ctl.link.requests import Want
@@ -259,9 +259,7 @@ class FloorPage:
         kept = await asyncio.to_thread(store.kept, site, name)
         assert kept.id is not None
         assert kept.line is not None
-        first = records[0].sequence
-        before = await asyncio.to_thread(store.records, kept.id, first - 1, first - 1)
-        head = Head(first - 1, before[0].hash) if before else genesis(kept.line.identity)
+        head = await asyncio.to_thread(store.head_before, kept.id, records[0].sequence)
         self.site.noted(request, "round", f"{name} {number}")
         try:
             return round_of(number, kept.line.identity, head, records, "the floor's database")

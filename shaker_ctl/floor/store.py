@@ -318,6 +318,14 @@ class Store:
         with self.committing() as db:
             return list(self._lines(db, id_, first, last))
 
+    def head_before(self, id_: int, sequence: int) -> Head:
+        """Return what a stored record of a line follows. Raises StoreError."""
+        with self.committing() as db:
+            before = self.hash_at(db, id_, sequence - 1)
+            if before is not None:
+                return Head(sequence - 1, before)
+            return start_of(db.execute(select(line).where(line.c.id == id_)).mappings().one())
+
     def _lines(self, db: Connection, id_: int, first: int, last: int) -> Iterator[Record]:
         ends = batch.c.last.between(first, last + BATCH_RECORDS)
         wanted = select(batch).where(batch.c.line == id_, ends, batch.c.first <= last)

@@ -138,7 +138,13 @@ def test_old_records_are_removed_and_the_line_says_by_whom(
     assert (stored["start"], stored["removed_by"]) == (96, "Ann Floor")
     assert store.broken(stored) == "", "what is left is one chain behind what is removed"
     assert store.records(id_, 1, 1 << 40) == records[96:]
+    for at in (97, 98):
+        assert store.head_before(id_, at) == Head(at - 1, records[at - 2].hash)
     assert len(store.rounds("house", count=99)) == 40, "rounds stay"
+
+
+def test_what_the_first_record_follows_is_the_beginning(store: Store) -> None:
+    assert store.head_before(fill(store, played(1), each=4), 1) == genesis(IDENTITY)
 
 
 def test_whoever_has_records_removed_is_named() -> None:

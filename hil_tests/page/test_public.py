@@ -65,8 +65,8 @@ def _a_view(rnd: random.Random) -> tuple[dict[str, Any], bool]:
     paper = facts(RULES, SimpleNamespace(state=state, post=None), last_round=lambda: record)
     told: dict[str, Any] = plain(table_view.compose(paper, frozenset()))
     is_lit = state.values is not None and rnd.random() < 0.5
-    lit = sorted(RULES.layout.won(state.values)) if is_lit and state.values else []
-    told["lamps"] |= {"measured": lit, "commanded": lit}
+    won = sorted(RULES.layout.won(state.values)) if state.values else []
+    told["lamps"] |= {"measured": won if is_lit else [], "commanded": won}
     return told | {"odds": paid(RULES.profile, "A"), "monotonic_s": 0.0}, is_lit
 
 
@@ -86,6 +86,7 @@ def test_no_public_surface_tells_a_reading_early_and_no_person_reads_a_field_s_n
             drawn[key] = "".join(page._regions.part(name, "en") for name in PARTS)
         faces = _FACE.findall(drawn[key].partition("Layout")[0])
         assert not faces or is_lit or told["phase"] == "clearing", (told["phase"], told["says"])
+        assert is_lit or not sign.commanded, "machines read it, too"
         shown = state_of(told)
         assert not re.search(r"\d|dan\b", f"{sign.says} {sign.call} {shown['room']}")
         notice = Announce(Occasion(Purpose.PLAY, 8), rnd.choice(tuple(Notice)), "625a.7(c)")

@@ -73,6 +73,7 @@ class Sign:
     lit: frozenset[str] | None = None
     """As measured; None where the lamp box does not answer."""
     commanded: frozenset[str] = frozenset()
+    """Once something is lit: before that it would tell the result."""
     broken: frozenset[str] = frozenset()
 
     @property
@@ -170,7 +171,7 @@ def sign(view: Mapping[str, Any] | None, in_hand: Round | None, table: str) -> S
         odds=view["odds"],
         multipliers=dict(room["multipliers"]),
         lit=lit,
-        commanded=frozenset(lamps["commanded"]),
+        commanded=frozenset(lamps["commanded"] if lit else ()),
         broken=frozenset(lamps["broken"]),
     )
 

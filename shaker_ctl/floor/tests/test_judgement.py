@@ -86,6 +86,13 @@ def test_a_rewritten_record_is_found_wherever_the_table_goes_on(
         assert verdict.trouble is AlarmKind.FORK
 
 
+def test_what_is_sent_again_of_records_that_were_removed_is_no_fork() -> None:
+    records = chain([b"a", b"b", b"c"])
+    assert judge(held(records, 3), part(records, 0, 2), lambda _: None) == Batch(
+        IDENTITY, head_of(records, 3), (), 3
+    )
+
+
 def test_a_journal_that_ends_earlier_is_a_rewind() -> None:
     records = chain([b"a", b"b", b"c"])
     claim = part(records, 2, 2, head=2)

@@ -48,6 +48,14 @@ PATHS = (
     *("/looked", "/login", "/logout", "/alive", "/static/page.css", "/static/../app.py"),
     *("/stream/sign", "/stream/technician", "/stream/x", f"/picture/{digest(1)}"),
     *("/picture/" + "0" * 64, "/picture/..%2f..%2fjournal.jsonl", "/%2e%2e/%2e%2e/etc/passwd"),
+    *(
+        "/state.json",
+        "/rounds.json",
+        "/rounds/1.json",
+        "/day.json",
+        "/stream/state",
+        "/openapi.json",
+    ),
     *("//evil.example/", "/rounds/" + "9" * 400, "/rounds/-1", "/rounds/1e9", "/\x00"),
 )
 METHODS = (*("GET",) * 8, *("HEAD", "POST", "POST", "PUT", "DELETE", "OPTIONS", "GET\x00"))
@@ -69,8 +77,9 @@ WORDS = (
 class Fuzzer:
     """Sends one strange request after the other, and judges the answers."""
 
-    def __init__(self, page: Page, cookies: dict[str, str]) -> None:
-        self._page, self._cookies = page, cookies
+    def __init__(self, page: Page, cookies: dict[str, str], token: str) -> None:
+        """`token`: of a display; it is sent now and then beside whatever cookie."""
+        self._page, self._cookies, self.token = page, cookies, token
 
     def begin(self, batch: str) -> None:
         """What is sent, and was answered, from now on is of this batch."""
@@ -100,6 +109,8 @@ class Fuzzer:
         }
         if self._cookies[who]:
             headers["cookie"] = f"__Host-shaker={self._cookies[who]}"
+        if token := rnd.choice(("", "", self.token, "x", "é" * 99)):
+            headers["authorization"] = rnd.choice(("Bearer ", "bearer  ", "Basic ", "")) + token
         status, answer = await self._ask(method, path, query, body, headers)
         self.seen[f"{who} {status}"] += 1
         told = f"{who}: {method!a} {path!a} {query!a} {headers}: {status} {answer[:200]!r}"
@@ -202,7 +213,8 @@ async def _fuzz(
         (session,) = page.people._sessions.values()
         page.people._sessions = {_key(viewer): session}
     session.key = _key(viewer)
-    fuzzer = Fuzzer(page, {"nobody": "", "viewer": viewer, "logged out": gone})
+    token = accounts.add_token(places.users_file, "d1", accounts.Looker.DISPLAY)
+    fuzzer = Fuzzer(page, {"nobody": "", "viewer": viewer, "logged out": gone}, token)
     page.book.start()
     before_mb = 0.0
     began_s = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from dataclasses import replace
@@ -10,7 +11,8 @@ from typing import Any
 
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.link.shown import state_of
-from shaker_ctl.page.app import Page
+from shaker_ctl.page.app import LIVE, Page
+from shaker_ctl.page.regions import fields_of
 from shaker_ctl.page.tests.test_page import page, scribe
 from shaker_ctl.rules.commands import Announce, RecordRound
 from shaker_ctl.rules.parameters import TableParameters
@@ -76,6 +78,7 @@ def test_no_public_surface_tells_a_reading_early_and_no_person_reads_a_field_s_n
     """Phases x purposes x readings x notices x roles, by a seed; the texts of staff, too."""
     rnd = random.Random(62)
     drawn: dict[object, str] = {}
+    machines: dict[object, dict[str, Any]] = {}
     for _ in range(COMBINATIONS):
         told, is_lit = _a_view(rnd)
         page.watch.view = told
@@ -84,9 +87,15 @@ def test_no_public_surface_tells_a_reading_early_and_no_person_reads_a_field_s_n
         if key not in drawn:
             page._regions._change += 1
             drawn[key] = "".join(page._regions.part(name, "en") for name in PARTS)
+            parts = {name: page._regions.part(name, "en") for name in LIVE["state"][1]}
+            machines[key] = fields_of(parts)
         faces = _FACE.findall(drawn[key].partition("Layout")[0])
         assert not faces or is_lit or told["phase"] == "clearing", (told["phase"], told["says"])
         assert is_lit or not sign.commanded, "machines read it, too"
+        read = machines[key]["sign"]["values"]
+        assert not read or is_lit or told["phase"] == "clearing", (told["phase"], read)
+        assert "staff" not in machines[key]
+        assert "dan" not in json.dumps(machines[key])
         shown = state_of(told)
         assert not re.search(r"\d|dan\b", f"{sign.says} {sign.call} {shown['room']}")
         notice = Announce(Occasion(Purpose.PLAY, 8), rnd.choice(tuple(Notice)), "625a.7(c)")

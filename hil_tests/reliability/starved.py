@@ -18,12 +18,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from hil_tests.campaign import Campaign, chosen
 from hil_tests.processes import BenchError, mounted
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import BRIDGED_S
@@ -202,8 +204,16 @@ def _driven_s(table: Table, since_s: float) -> float:
     return worst_s
 
 
-def judged(table: Table, moment: str, starving: Starving, for_s: float) -> tuple[bool, str]:
-    """Play one starved round and one after it; return whether all is as it must be, in words."""
+@dataclass(frozen=True, slots=True)
+class Starved:
+    """What became of one starved round, and of one after it."""
+
+    is_good: bool
+    told: str
+
+
+def judged(table: Table, moment: str, starving: Starving, for_s: float) -> Starved:
+    """Play one starved round and one after it."""
     try:
         table.be_open()
         ending, codes, driven_s, took_s = starved_round(table, moment, starving, for_s)
@@ -214,13 +224,14 @@ def judged(table: Table, moment: str, starving: Starving, for_s: float) -> tuple
     except AssertionError as error:
         said = table.status()
         where = f"{said['life']}, {said['phase']}, faults {said['faults']}: {said['says']}"
-        return False, f"{error} ({where})"
+        return Starved(False, f"{error} ({where})")
     is_off = driven_s <= PLANNED_S + MOTOR_LATE_S
     is_named = bool(codes) or ending in ("settled", "no_roll", "settled_by_hand")
     told = ", ".join(sorted(codes)) or "none"
-    return is_off and is_named, (
+    return Starved(
+        is_off and is_named,
         f"{ending}, faults: {told}; motor driven {driven_s:.2f} s; over {took_s:.1f} s later; "
-        "played on"
+        "played on",
     )
 
 
@@ -232,9 +243,19 @@ def settings_with(journal: Path) -> dict[str, Any]:
     }
 
 
-def play(folder: Path, names: list[str], moments: list[str]) -> bool:
-    """Starve one table in these ways at these moments (none: all); say what came of it."""
-    is_fine = True
+WAYS_S = {
+    "processor 30 %": 10.0,
+    "memory pressed": 10.0,
+    "hogs at nice -20": 5.0,
+    "disk stalls": 5.0,
+}
+"""For how long each starves."""
+CASES = [f"{way}, {moment}" for way in WAYS_S for moment in MOMENTS]
+
+
+@contextmanager
+def starving_table(folder: Path) -> Iterator[tuple[Table, Mapping[str, Starving]]]:
+    """A table, and the ways to starve it."""
     with ExitStack() as ended:
         disk = folder / "disk"
         if not ended.enter_context(mounted(disk, 256)):
@@ -245,30 +266,36 @@ def play(folder: Path, names: list[str], moments: list[str]) -> bool:
         world = World(folder / "table")
         world.groups = group.folders
         table = ended.enter_context(Table(Session(plan, folder / "table", world=world)))
-        ways: dict[str, tuple[Starving, float]] = {
-            "processor 30 %": (group.quota, 10.0),
-            "memory pressed": (group.little_memory, 10.0),
-            "hogs at nice -20": (hogs, 5.0),
-            "disk stalls": (partial(stalled, disk), 5.0),
-        }
-        for name, (starving, for_s) in ways.items():
-            if names and name not in names:
-                continue
-            for moment in moments or MOMENTS:
-                is_good, told = judged(table, moment, starving, for_s)
-                is_fine &= is_good
-                word = "ok  " if is_good else "FAIL"
-                print(f"{word} {name}, {moment}: {told}", flush=True)  # noqa: T201
-    return is_fine
+        ways = (group.quota, group.little_memory, hogs, partial(stalled, disk))
+        yield table, dict(zip(WAYS_S, ways, strict=True))
 
 
 def main(
-    only: Annotated[list[str] | None, typer.Option(help="A way to starve.")] = None,
-    at: Annotated[list[str] | None, typer.Option(help="A moment of the round.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Beginnings of cases: `disk stalls, push`.")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of the results: the next run goes on there.")
+    ] = None,
 ) -> None:
     """Starve a table; status 1 where a round did not end as it must."""
-    with tempfile.TemporaryDirectory(prefix="starved-") as folder:
-        if not play(Path(folder), only or [], at or []):
+    try:
+        cases = chosen(CASES, only, str)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    kept = Campaign(results and results / "starved.jsonl", Starved)
+    with (
+        tempfile.TemporaryDirectory(prefix="starved-") as folder,
+        starving_table(Path(folder)) as (table, ways),
+    ):
+
+        def one(case: str) -> Starved:
+            way, moment = case.split(", ")
+            found = judged(table, moment, ways[way], WAYS_S[way])
+            typer.echo(f"{'ok  ' if found.is_good else 'FAIL'} {case}: {found.told}")
+            return found
+
+        if not all(found.is_good for found in kept.run(cases, one)):
             raise typer.Exit(1)
 
 

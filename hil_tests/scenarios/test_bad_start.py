@@ -67,64 +67,48 @@ def assert_motor_is_off(session: Session) -> None:
         pi.stop()
 
 
-def test_a_misspelt_key_is_named_with_its_nearest(session: Session) -> None:
-    done = start_with(session, "betting_s", "bettng_s")
-    assert done.returncode == 78
-    assert "table.bettng_s" in last_line(done)
-    assert "did you mean table.betting_s" in last_line(done)
-    assert "Traceback" not in done.stderr
+WRONG = [
+    ("betting_s", "bettng_s", 78, "", "table.bettng_s (did you mean table.betting_s?)"),
+    (
+        f'approval = "{APPROVAL}"\nas_demonstration = true',
+        'approval = ""\nas_demonstration = false',
+        78,
+        "",
+        "`auto` under pa-625a needs an approval (625a.1(b), 625a.5(d))",
+    ),
+    ("port = {port}", "port = 1", 1, "gpio-link", "systemctl start shaker-pigpiod"),
+    ("{camera}", "http://127.0.0.1:1/camera.mjpg", 1, "camera", "127.0.0.1:1"),
+    ('device = "{lamp}"', 'device = "{stranger}"', 1, "lamp", ""),
+    ("baudrate = 115200", "baudrate = 19200", 1, "lamp", ""),
+    (
+        'path = "{folder}/journal',
+        'media_wait_s = 1.0\npath = "{folder}/nowhere/journal',
+        1,
+        "",
+        "nowhere",
+    ),
+]
+NAMES = ["misspelt key", "no approval", "no daemon", "no camera", "no lamp box", "baud", "folder"]
 
 
-def test_auto_entry_without_approval_is_refused_with_its_clause(session: Session) -> None:
-    approved = f'approval = "{APPROVAL}"\nas_demonstration = true'
-    done = start_with(session, approved, 'approval = ""\nas_demonstration = false')
-    assert done.returncode == 78
-    assert "`auto` under pa-625a needs an approval (625a.1(b), 625a.5(d))" in last_line(done)
-    assert "Traceback" not in done.stderr
-
-
-def test_no_daemon(session: Session) -> None:
-    port = session.rig["pigpiod"]["port"]
-    done = start_with(session, f"port = {port}", "port = 1")
-    assert done.returncode == 1
-    assert last_line(done).startswith("gpio-link")
-    assert "systemctl start shaker-pigpiod" in last_line(done)
-    assert "Traceback" not in done.stderr
-
-
-def test_no_camera(session: Session) -> None:
-    done = start_with(session, session.rig["camera"]["url"], "http://127.0.0.1:1/camera.mjpg")
-    assert done.returncode == 1
-    assert last_line(done).startswith("camera")
-    assert "127.0.0.1:1" in last_line(done)
-    assert "Traceback" not in done.stderr
-    assert_motor_is_off(session)
-
-
-def test_the_wrong_box_on_the_lamp_line(session: Session) -> None:
-    lamp = session.rig["lamp"]["device"]
-    stranger = session.rig["console"]["technician"]["person"]
-    done = start_with(session, f'device = "{lamp}"', f'device = "{stranger}"')
-    assert done.returncode == 1
-    assert last_line(done).startswith("lamp")
-    assert "Traceback" not in done.stderr
-    assert_motor_is_off(session)
-
-
-def test_a_wrong_baudrate_of_the_lamp_line(session: Session) -> None:
-    done = start_with(session, "baudrate = 115200", "baudrate = 19200")
-    assert done.returncode == 1
-    assert last_line(done).startswith("lamp")
+@pytest.mark.parametrize(("old", "new", "status", "begins", "told"), WRONG, ids=NAMES)
+def test_one_thing_wrong_in_the_settings_is_named_in_the_last_line(
+    session: Session, old: str, new: str, status: int, begins: str, told: str
+) -> None:
+    rig = session.rig
+    known = {
+        "port": rig["pigpiod"]["port"],
+        "camera": rig["camera"]["url"],
+        "lamp": rig["lamp"]["device"],
+        "stranger": rig["console"]["technician"]["person"],
+        "folder": session.folder,
+    }
+    done = start_with(session, old.format(**known), new.format(**known))
+    assert done.returncode == status
+    assert last_line(done).startswith(begins)
+    assert told in last_line(done)
     assert "Traceback" not in done.stderr
     assert_motor_is_off(session)
-
-
-def test_a_journal_in_a_folder_that_does_not_exist(session: Session) -> None:
-    there, nowhere = (f'path = "{session.folder}/{name}' for name in ("journal", "nowhere/journal"))
-    done = start_with(session, there, f"media_wait_s = 1.0\n{nowhere}")
-    assert done.returncode == 1
-    assert "nowhere" in last_line(done)
-    assert "Traceback" not in done.stderr
 
 
 def with_a_stick(session: Session, name: str, wait_s: float) -> Path:

@@ -280,6 +280,8 @@ class Site:
 
     async def _logout(self, request: Request) -> Response:
         session = self.session(request)
+        if session.role in MACHINES:
+            raise HTTPException(403)  # a person withdraws a token
         if session is not NOBODY and not self.people.is_open:
             self.people.log_out(session)
             self._note("logout", session, "")

@@ -67,6 +67,9 @@ def test_nobody_logs_in_with_a_token_and_no_file_keeps_it(page):
         form = {"name": "m1", "role": role, "passphrase": machine.token}
         assert Browser(page.app).post("/login", form).status == 403
 
+    machine.got("/state.json")
+    refused = machine.browser.post("/logout", authorization=f"Bearer {machine.token}")
+    assert refused.status == 403, "a logout would be on record, as often as it asks"
     assert machine.token not in users.read_text()
     with pytest.raises(SettingsError, match="machine"):
         accounts.add(users, "m1", accounts.ROLES["viewer"], WORD)
@@ -142,3 +145,33 @@ def test_what_is_not_understood_is_named(page):
     answer = Machine(page, "machine").ask("/rounds.json?from=tomorrow")
 
     assert (answer.status, answer.text) == (400, "not understood: from")
+
+
+def test_events_bring_what_changed_until_the_token_is_withdrawn(page):
+    machine = Machine(page, "display")
+    page.watch.view = view()
+    goes_on = page.people.goes_on
+
+    def once(session):
+        accounts.remove(page._places.users_file, "m1", None)
+        return goes_on(session)
+
+    page.people.goes_on = once
+    assert machine.ask("/stream/state").text.count("data: ") == 0, "withdrawn before the first one"
+
+    machine = Machine(page, "display")
+    seen: list[int] = []
+
+    def twice(session):
+        seen.append(1)
+        if len(seen) == 2:
+            page.watch.view = view(phase="no more bets", round_id=5)
+            page._regions._wake()
+        return goes_on(session) and len(seen) < 3
+
+    page.people.goes_on = twice
+    text = machine.ask("/stream/state").text
+    first, then = (json.loads(line[6:]) for line in text.splitlines() if line[:6] == "data: ")
+    assert {"sign", "road", "figures", "age_s", "version"} == set(first)
+    assert {"sign", "age_s", "version"} == set(then)
+    assert (first["sign"]["round"], then["sign"]["round"]) == (4, 5)

@@ -324,7 +324,8 @@ class Store:
             before = self.hash_at(db, id_, sequence - 1)
             if before is not None:
                 return Head(sequence - 1, before)
-            return start_of(db.execute(select(line).where(line.c.id == id_)).mappings().one())
+            stored = db.execute(select(line).where(line.c.id == id_)).mappings().one()
+            return start_of(dict(stored))
 
     def _lines(self, db: Connection, id_: int, first: int, last: int) -> Iterator[Record]:
         ends = batch.c.last.between(first, last + BATCH_RECORDS)

@@ -175,7 +175,7 @@ class CameraParameters(Parameters):
     """True, for trials that are marked as a demonstration: a table before two lenses is read by
     what it was taught, if it reads 97 % of its own tosses; else automatic entry is refused. False:
     the readers for any dice read, and a teaching is only shown. On the rig the taught reader stated
-    34 of 213 dice with a lost pip wrongly, the others none.
+    46 of 240 dice with a lost pip wrongly, the others none.
     """
 
     open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -111,7 +112,8 @@ class RemotePins(Pins):
             raise
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(EOFError, OSError):  # A test may have killed it.
+        with contextlib.suppress(EOFError, OSError):  # A test may have killed it, or stopped it.
+            os.kill(self.process.pid, signal.SIGCONT)
             super().__exit__()
         self.end()
 

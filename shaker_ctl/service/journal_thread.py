@@ -457,13 +457,17 @@ class JournalThread:
                 began = (self._main.busy_since_s, self._linking_since_s)
                 busy = any(each is not None for each in began) or self._second_due()
                 self._changed.wait(timeout=0.1 if busy else None)
+                if self._closing:  # its last try begins without a fault
+                    return
                 oldest_s = self._second.due[0][0] if self._second and self._second.due else None
                 lags = self._overdue(oldest_s, self._p.second_lag_s) and not self._second_fault
                 error = self._hang() if self._is_hung() and self._fault is None else None
-            if error is not None:
-                self._fail_main(error)
-            if lags:
-                self._fail_second(self._lag())
+                lag = self._lag() if lags else None
+                self._fault = self._fault or error
+                self._second_fault = self._second_fault or lag
+                self._changed.notify_all()
+            for fault in filter(None, (error, lag)):
+                self._on_fault(fault)
 
     def _is_hung(self) -> bool:
         """Whether no copy that keeps records answers within its time, the main one lags, or what

@@ -6,6 +6,7 @@ The packages are copied aside and sealed there, so that each test may damage wha
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import shutil
 import subprocess
@@ -334,16 +335,20 @@ def test_a_missing_module_is_named(table: Sealed) -> None:
         table.start()
 
 
-@pytest.mark.parametrize("at", [0.2, 0.5, 0.95])
-def test_a_compiled_copy_that_is_not_its_module_is_named(table: Sealed, at: float) -> None:
-    compiled = [sys.executable, "-m", "py_compile", "vision/reading.py"]
+@pytest.mark.parametrize("how", ["another name", "more code", "a bit"])
+def test_a_compiled_copy_that_is_not_its_module_is_named(table: Sealed, how: str) -> None:
+    source = table.packages / "vision" / "reading.py"
+    compiled = [sys.executable, "-m", "py_compile", str(source)]
     subprocess.run(compiled, cwd=table.packages, check=True)
     table.start()
     (cache,) = (table.packages / "vision" / "__pycache__").glob("reading.*.pyc")
-    if at == 0.5:
+    if how == "another name":
         cache.write_bytes(cache.read_bytes().replace(b"confidence", b"confidenze"))
+    elif how == "more code":
+        code = compile(source.read_text("utf-8") + "\nMORE = 1\n", str(source), "exec")
+        cache.write_bytes(cache.read_bytes()[:16] + marshal.dumps(code))
     else:
-        flip(cache, at)
+        flip(cache, 0.95)
     with pytest.raises(SealError, match=r"reading\..*\.pyc"):
         table.start()
 

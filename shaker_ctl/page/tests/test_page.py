@@ -599,7 +599,7 @@ class TestStrangeRecords:
         number = max(scribe.write(event, decision, of=4) for _ in range(2))
         scribe.round(5, (1, 2, 3))
 
-        until(lambda: page.book.round(5) and page.book.round(5).ended)
+        until(lambda: page.book.round(5) and page.book.round(5).ended and page.book.trouble)
 
         assert f"2 records, from {number - 1} on, are not shown here" in page.book.trouble
         browser = _logged_in(page, "sam", "surveillance")

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -42,11 +43,10 @@ for asked in sys.stdin:
 """
 
 
-class Bench:
+class Bench(ABC):
     """A chip, hands at its wires, and a client of its own."""
 
     def __init__(self, node: str, *before: str) -> None:
-        self.node = node
         command = [*before, sys.executable, "-c", CLIENT, node]
         self.client = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -63,11 +63,11 @@ class Bench:
         self.client.kill()
         self.client.communicate()
 
-    def drive(self, line: int, level: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def drive(self, line: int, level: int) -> None: ...
 
-    def level(self, line: int) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def level(self, line: int) -> int: ...
 
 
 class Imitation(Bench):

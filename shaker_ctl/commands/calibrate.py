@@ -332,20 +332,29 @@ def _lit_and_uncovered(found: settings.Settings) -> Iterator[None]:
     with contextlib.ExitStack() as held:
         try:
             daemon_network.enter()
-            pins = make_pins(found.gpio)
-            pins.link.open()
-            held.callback(pins.link.close)
-            held.callback(put_back, pins)
-            pins.outputs.set_light(1.0)
-            if found.table.cover_driven:
-                pins.outputs.drive_cover(True)
-                time.sleep(found.table.cover_s)
+            held.enter_context(lit_and_uncovered(found))
         except (GpioLinkError, SettingsError) as error:
             typer.echo(f"the ring light stays as it is ({error}): light the floor as in play")
         yield
 
 
-def put_back(pins: GpioPins) -> None:
+@contextlib.contextmanager
+def lit_and_uncovered(found: settings.Settings) -> Iterator[GpioPins]:
+    """The pins, with the ring light as in play and a driven cover open. Raises GpioLinkError and
+    SettingsError where they cannot be reached."""
+    pins = make_pins(found.gpio)
+    with contextlib.ExitStack() as held:
+        pins.link.open()
+        held.callback(pins.link.close)
+        held.callback(_put_back, pins)
+        pins.outputs.set_light(1.0)
+        if found.table.cover_driven:
+            pins.outputs.drive_cover(True)
+            time.sleep(found.table.cover_s)
+        yield pins
+
+
+def _put_back(pins: GpioPins) -> None:
     """Ring light off, cover closed: the daemon would keep both as they are when nobody is there."""
     try:
         pins.outputs.set_light(0.0)

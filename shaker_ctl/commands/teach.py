@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -21,8 +20,8 @@ from rich.progress_bar import ProgressBar
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins import daemon_network
-from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
-from shaker_ctl.commands.calibrate import put_back
+from shaker_ctl.adapters.pins.gpio_backend import GpioPins
+from shaker_ctl.commands.calibrate import lit_and_uncovered
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.commands.service_user import become_the_service
@@ -258,16 +257,8 @@ def stopped_table(found: settings.Settings) -> Iterator[Bench]:
     """The table's own motor, light and camera. Raises ShakerError where one is not there."""
     from shaker_ctl.adapters.camera.still_picture import StillPictures
 
-    pins = make_pins(found.gpio)
-    with contextlib.ExitStack() as held:
-        pins.link.open()
-        held.callback(pins.link.close)
-        held.callback(put_back, pins)
-        pins.outputs.set_light(1.0)
-        if found.table.cover_driven:
-            pins.outputs.drive_cover(True)
-            time.sleep(found.table.cover_s)
-        yield _Table(found, pins, held.enter_context(StillPictures(found.camera)))
+    with lit_and_uncovered(found) as pins, StillPictures(found.camera) as pictures:
+        yield _Table(found, pins, pictures)
 
 
 class _Table:

@@ -2,9 +2,9 @@
 
 Owns: the measurements of a face's nine places, and what is odd about one. Must not know poses.
 
-A speck or a highlight makes a place look like the other kind, but seldom just like it: each place
-is held against the taught pips or the taught plain places, and against the other places of its kind
-on the same face, which have the same light.
+A speck or a highlight makes a plain place resemble a pip, or a pip a plain place, but not exactly.
+So each place is compared with the taught ones of its kind, and with the others on the same face,
+which have the same light. A pip that lost all its paint is not told from a plain place.
 """
 
 from __future__ import annotations

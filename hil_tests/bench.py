@@ -1,26 +1,25 @@
 """`make bench`: how fast and how heavy the table is, on the virtual rig, in one run.
 
 Prints medians and 99th percentiles of the times from dice truly at rest to all lamps read back lit,
-the same stage by stage, the time from start to ready, and CPU share and memory of the service and
-of its camera process while idle, betting and tossing. The program is compiled before it is started,
+the time from start to ready, and CPU share and memory of the service and of its camera process
+while idle, betting and tossing. The program is compiled before it is started,
 as an installed one is. Nothing here is a test: the machine's own load is in every figure.
 """
 
 from __future__ import annotations
 
 import compileall
-import itertools
 import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -31,23 +30,9 @@ from hil_tests.table_under_test.rounds import PlayedRound, RoundsTally, check, r
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.seal.manifest import PACKAGES, ROOT
 from shaker_ctl.service.status_socket import read_status
-from vision.table.consensus import FRAMES
 
 SAMPLE_S = 0.25
 IDLE_S = 6.0
-
-STAGES = (
-    *("first frame", "last frame", "its reading", "verdict"),
-    *("synced", "staged", "driven", "measured"),
-)
-"""Moments of a round's result, in order: the first and the last frame that agree are taken, the
-reading of the last one begins, the reader states its verdict, the record of it is synced, the stage
-reaches the box, the box drives the lamps, the table reads them back lit."""
-SIGNS = "▁▂▃▄▅▆▇░"
-BAR = 60
-"""Characters of the longest bar."""
-SLOWEST = 3
-"""Rounds that are shown beside the median."""
 
 TOSSING = {"starting", "tossing", "coming to rest", "reading"}
 
@@ -105,7 +90,6 @@ def main(
         plan = Plan(seed=seed, pace="brisk")
         load = Load()
         readings: dict[str, Any] = {}
-        asked: dict[int, float] = {}
         camera: dict[str, Any] = {}
         with Session(plan, folder) as session, Progress(console=console) as progress:
             task = progress.add_task("rounds", total=rounds)
@@ -117,9 +101,6 @@ def main(
             patience, played, is_closing = PlayPatience(), 0, False
             while played < rounds:
                 view = _look(session, load, readings)
-                if view["lamps_asked"] is not None:
-                    occasion, at_s = view["lamps_asked"]
-                    asked[occasion["number"]] = at_s
                 if view["round_id"] == rounds and not is_closing:
                     is_closing = True
                     people.close_after_this_round()
@@ -138,7 +119,6 @@ def main(
         found = rounds_of(folder / "journal.jsonl", session.rig, folder, plan.profile)
         tally = check(found)
         console.print(_times(tally, found, list(readings.values()), ready_s))
-        console.print(_stages(found, readings.values(), asked))
         console.print(_loads(load))
         console.print(
             f"camera {camera.get('fps')} frames/s, {camera.get('late_frames')} late; "
@@ -202,58 +182,6 @@ def _times(
     _row(table, "  rest seen → ring-light dip seen, if later", dips, "")
     table.add_row("start → READY", "1", f"{1000 * ready_s:.0f}", "", "≤ 1200")
     return table
-
-
-def stages_of(
-    one: PlayedRound, reading: dict[str, Any] | None, asked_s: float | None
-) -> dict[str, float]:
-    """When each stage of a round's result was over, ms after true rest; nothing where one is
-    missing."""
-    if one.t_rest is None or reading is None or not reading["reads"]:
-        return {}
-    (first, _), (last, took_ms) = reading["reads"][-FRAMES:][0], reading["reads"][-1]
-    verdict = reading["t_verdict"]
-    at = (
-        *(first, last, verdict - took_ms / 1000, verdict, asked_s),
-        *(one.t_staged, one.t_driven, one.t_lit),
-    )
-    if None in at:
-        return {}
-    return {name: 1000 * (float(s or 0) - one.t_rest) for name, s in zip(STAGES, at, strict=True)}
-
-
-def _stages(
-    rounds: Sequence[PlayedRound], readings: Iterable[dict[str, Any]], asked: dict[int, float]
-) -> Group:
-    """When each stage was over, as medians and of the slowest rounds; and the same as bars."""
-    by_number = {r["occasion"]["number"]: r for r in readings if r["occasion"]["purpose"] == "play"}
-    told = {
-        one.round: found
-        for one in rounds
-        if (found := stages_of(one, by_number.get(one.round), asked.get(one.round)))
-    }
-    if not told:
-        return Group("no round has all stages")
-    shown = {"median": {s: statistics.median(at[s] for at in told.values()) for s in STAGES}}
-    for number in sorted(told, key=lambda number: -told[number][STAGES[-1]])[:SLOWEST]:
-        shown[f"round {number}"] = told[number]
-    table = Table("stage", title="From true rest to lamps measured, ms")
-    for name in shown:
-        table.add_column(name, justify="right")
-    for sign, stage in zip(SIGNS, STAGES, strict=True):
-        table.add_row(f"{sign} {stage}", *(f"{at[stage]:.0f}" for at in shown.values()))
-    bars = Table.grid("", "", padding=(0, 1))
-    longest_ms = max(at[STAGES[-1]] for at in shown.values())
-    for name, at in shown.items():
-        bars.add_row(name, _bar(at, longest_ms / BAR))
-    return Group(table, bars)
-
-
-def _bar(at: dict[str, float], one_ms: float) -> str:
-    """A character for so many milliseconds, another for each stage."""
-    ends = [round(max(0.0, at[name]) / one_ms) for name in STAGES]
-    widths = [end - start for start, end in itertools.pairwise((0, *ends))]
-    return "".join(sign * width for sign, width in zip(SIGNS, widths, strict=True))
 
 
 def _row(table: Table, what: str, values_ms: Sequence[float], goal: str) -> None:

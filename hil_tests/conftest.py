@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--rig-report",
         metavar="DIR",
         help="keep report.html, report.json, junit.xml and openhtf.json there; "
-        "`shaker-rig compare` and `trend` take such folders",
+        "`shaker-rig trend` takes such folders",
     )
     group.addoption("--rig-operator", metavar="NAME", help="who runs it, for the report")
     group.addoption(

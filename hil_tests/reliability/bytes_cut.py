@@ -1,8 +1,8 @@
 """Copies of a journal, cut and flipped byte by byte: `python -m hil_tests.reliability.bytes_cut`.
 
-Owns the damage and the verdict on it. A damaged journal must open whole, or be named as damaged;
-a shorter or other story without a word is `silent`, and silent is never right. Works on copies, in
-memory where the machine has a disk there, without any table.
+Owns the forged records, the damage and the verdict on it. A damaged journal must open whole, or be
+named as damaged; a shorter or other story without a word is `silent`, and silent is never right.
+Works in memory where the machine has a disk there, without any table.
 
 What is damaged is what a killed service leaves: the open volume and a closed one, beside a whole
 second copy. Damage to the closed volume may be named by the start, or by the proving that comes
@@ -33,12 +33,14 @@ from shaker_ctl.journal.record import Entry, Head, Record, link
 
 PAGE = 4096
 
-FILES = ("main", "closed")
+FILES = {"main": -1, "closed": 0}
+"""Which volume of the main copy is damaged."""
+
 LAST_BYTES = 2 * PAGE
 """Where the newest records lie."""
 
 CLOSED = 20
-"""Records of the closed volume of a made-up journal."""
+"""Records of the closed volume."""
 
 PROVED_BROKEN = "broken-volume"
 """Verdict on a closed volume that the start lets pass and the proving before play does not."""
@@ -52,16 +54,13 @@ class Crashed:
     records: list[Record]
 
     def file(self, which: str) -> Path:
-        """The file to damage; the oldest volume is closed where there is more than one."""
+        """The file to damage."""
         return file_of(self.parameters, which)
 
 
 def file_of(parameters: JournalParameters, which: str) -> Path:
     """The open volume, or the first one, of the main copy."""
-    newest = volume_path(parameters.path, volume_numbers(parameters.path)[-1])
-    if which == "closed":
-        return parameters.path if newest != parameters.path else newest.with_name("none")
-    return newest
+    return volume_path(parameters.path, volume_numbers(parameters.path)[FILES[which]])
 
 
 def records_after(
@@ -124,36 +123,6 @@ def made(folder: Path) -> Crashed:
     second = as_a_crash_leaves_it(opened.second.path, folder / "crashed" / "second")
     opened.close()
     return Crashed(JournalParameters(path=main, second=second), records)
-
-
-class NoJournalError(Exception):
-    """What was given is no whole journal; the text names the file and what to give instead."""
-
-
-def copied(main: Path, second: Path, folder: Path) -> Crashed:
-    """Copies of a real table's journal, which must be whole. Raises NoJournalError."""
-    for path in (main, second):
-        if not path.is_file():
-            raise NoJournalError(f"{path} is no file; give both copies of a table's journal")
-    crashed = None
-    try:
-        parameters = JournalParameters(
-            path=as_a_crash_leaves_it(main, folder / "crashed"),
-            second=as_a_crash_leaves_it(second, folder / "crashed" / "second"),
-        )
-        with closing(DiskJournal(parameters.path, read_only=True)) as store:
-            crashed = Crashed(parameters, list(store.read()))
-        said = verdict(trial(crashed, folder / "undamaged"), crashed.records)
-    except JournalError as error:
-        said = error.code
-    except OSError as error:
-        raise NoJournalError(f"{main} and {second} cannot be copied: {error}") from error
-    if crashed is None or said != "sound":  # any damage to it would be named, whoever did it
-        raise NoJournalError(
-            f"{main}, with {second} as its second copy, does not open whole: {said}. Give both "
-            "copies of a journal that `shaker-ctl journal verify` finds whole"
-        )
-    return crashed
 
 
 def trial(crashed: Crashed, folder: Path) -> JournalParameters:
@@ -227,10 +196,6 @@ def fast_folder() -> Iterator[Path]:
 
 
 def main(
-    journal: Annotated[
-        Path | None, typer.Option(help="Copy this journal instead of a made-up one.")
-    ] = None,
-    second: Annotated[Path | None, typer.Option(help="Its second copy.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Cut each so many bytes.")] = 1,
     flip_bits: Annotated[
         int, typer.Option("--flips", min=1, help="Bits to flip in each file.")
@@ -240,24 +205,10 @@ def main(
     """Damage copies of a journal; status 1 where any damage passed in silence."""
     silent = 0
     with fast_folder() as folder:
-        try:
-            if journal is not None and second is not None:
-                crashed = copied(journal, second, folder)
-            elif journal is None and second is None:
-                crashed = made(folder)
-            else:
-                raise NoJournalError("give both copies or none")
-        except NoJournalError as error:
-            raise typer.BadParameter(str(error)) from error
+        crashed = made(folder)
         work = folder / "trial"
         typer.echo(f"{len(crashed.records)} records; seed {seed}")
         for which in FILES:
-            if not crashed.file(which).exists():
-                typer.echo(f"{which:<6} no such file: one volume only")
-                continue
-            if crashed.file(which).stat().st_size == 0:
-                typer.echo(f"{which:<6} is empty: nothing in it could be damaged")
-                continue
             places = last_bytes(crashed, which, every=every)
             cuts = Counter(cut(crashed, which, at, work) for at in places)
             chosen = flips(crashed, which, flip_bits, seed)

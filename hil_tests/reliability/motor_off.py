@@ -2,7 +2,6 @@
 
     python -m hil_tests.reliability.motor_off --trials 50
     python -m hil_tests.reliability.motor_off --trials 50 --backend gpiod
-    python -m hil_tests.reliability.motor_off --trials 10 --readers 5
 
 Owns the experiment: a victim process drives the shaker through the real client and the shipped
 motion thread; this process holds the machine, ends the victim's control at a random moment of a
@@ -11,8 +10,7 @@ monostable, or no duty. The monostable bridges the microseconds for which EN is 
 low for `SETTLED_S` is the end. With gpiod the victim runs on the real libgpiod behind the rig's
 gpiochip, and its dead-man is a process that can be killed and stopped as well.
 
-The victim writes a journal and answers on a status socket, as a table does. With `--readers` a page
-follows both and sends what it sees to so many.
+The victim writes a journal, as a table does.
 """
 
 from __future__ import annotations
@@ -28,20 +26,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import tomlkit
 import typer
 from rich.console import Console
 from rich.progress import track
 
 from hil_tests.campaign import Campaign
-from hil_tests.page.bench import a_page
-from hil_tests.page.readers import Readers
 from hil_tests.rig.gpio_sides import KernelGpio, VirtualGpio
 from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, MachineTable, RigFile
@@ -50,18 +44,14 @@ from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
-from shaker_ctl.console.desk import MotorView, TableView
-from shaker_ctl.console.json_voice import plain
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
 from shaker_ctl.rules.events import Event, ShakerFault
-from shaker_ctl.rules.layout import AREAS
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
 from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.motion_thread import MotionThread
-from shaker_ctl.service.status_socket import StatusSocket
 from virtual_pigpiod.pins.board import Board
 
 LIMIT_S = 0.150
@@ -84,7 +74,7 @@ GOES_ON_S = 0.3
 
 WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
 
-JOURNAL, RUNTIME = "journal.jsonl", "run"
+JOURNAL = "journal.jsonl"
 
 LONG_SHAKE = ShakeParameters(min_s=6.0, max_s=6.0)
 
@@ -106,7 +96,7 @@ class HangingJournal(DiskJournal):
 def victim(parameters: str, folder: Path) -> None:
     """Toss for ever; obey one word on standard input that breaks something.
 
-    It writes the journal in `folder`, and shows screens what it does.
+    It writes the journal in `folder`.
     """
     pins = make_pins(GpioParameters.model_validate_json(parameters), model="")
     heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
@@ -165,7 +155,6 @@ def victim(parameters: str, folder: Path) -> None:
     )
     pins.link.open()
     journal.start()
-    StatusSocket(folder / RUNTIME, lambda: seen(turns)).start()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
     motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
@@ -179,13 +168,6 @@ def victim(parameters: str, folder: Path) -> None:
     elif word:
         hung[word.removeprefix("hang-")] = True
     time.sleep(10.0)
-
-
-def seen(turns: int) -> dict[str, Any]:
-    """What a table's page is told of a toss."""
-    motor = MotorView(rpm=800.0 + turns % 50, is_enabled=True)
-    view: Any = plain(TableView(table="Victim", life="open", phase="tossing", motor=motor))
-    return {**view, "areas": list(AREAS), "rounds": [], "monotonic_s": time.monotonic()}
 
 
 # ── The observer ────────────────────────────────────────────────────────────
@@ -350,24 +332,6 @@ def judged(found: Sequence[Distribution]) -> tuple[list[str], bool]:
     return said, not unknown and max(worst) <= LIMIT_S
 
 
-@contextmanager
-def watched(folder: Path, readers: int) -> Iterator[None]:
-    """A page of the victim's journal and views, with so many readers; nothing for none."""
-    if not readers:
-        yield
-        return
-    DiskJournal(folder / JOURNAL).close()
-    settings = {
-        "service": {"runtime_dir": str(folder / RUNTIME), "table_name": "Victim"},
-        "journal": {"path": str(folder / JOURNAL), "pictures": str(folder / "pictures")},
-    }
-    (folder / "settings.toml").write_text(tomlkit.dumps(settings))
-    with a_page(folder, "page") as page, Readers(page.address, readers) as following:
-        yield
-        page.check()
-        typer.echo(f"a page sent {following.received / 1000:.0f} kB to {readers} readers meanwhile")
-
-
 def trial(rig: Rig, line: EnableWatch, act: Act, chance: random.Random) -> float | None:
     """Start a victim, let it shake, act, and return the seconds until EN was low.
 
@@ -424,18 +388,17 @@ def measure(
     ways: list[str],
     seed: int = 0,
     backend: str = "pigpio",
-    readers: int = 0,
     results: Path | None = None,
 ) -> list[Distribution]:
-    """Run every way `trials` times, in turn, on one rig; beside a page where it has readers. What
-    is kept in `results` is not run again."""
+    """Run every way `trials` times, in turn, on one rig. What is kept in `results` is not run
+    again."""
     kept = Campaign(results and results / f"{backend}.jsonl", Trial)
     cases = [f"{way}, {number}" for number in range(trials) for way in ways]
     wires = Gpio.GPIOCHIP if backend == "gpiod" else Gpio.VIRTUAL
     with tempfile.TemporaryDirectory() as folder:
         file = RigFile(machine=MachineTable(seed=seed), gpio=GpioTable(wires=wires))
         plan = RigPlan(Path(folder), file=file)
-        with watched(plan.folder, readers), Rig(plan) as rig:
+        with Rig(plan) as rig:
             assert isinstance(rig.gpio, VirtualGpio | KernelGpio)
             line = EnableWatch(rig.gpio.board)
 
@@ -469,7 +432,6 @@ def main(
     way: Annotated[
         list[str] | None, typer.Option(help="One of: " + ", ".join(sorted(COMMON)) + ".")
     ] = None,
-    readers: Annotated[int, typer.Option(min=0, help="Of a page beside it; 0: no page.")] = 0,
     results: Annotated[
         Path | None, typer.Option(help="Folder of the trials: the next run goes on there.")
     ] = None,
@@ -483,7 +445,7 @@ def main(
     ways = way or list(WAYS[backend])
     if unknown := set(ways) - set(WAYS[backend]):
         raise typer.BadParameter(f"{backend} knows no way {sorted(unknown)[0]!r}")
-    found = measure(trials, ways, backend=backend, readers=readers, results=results)
+    found = measure(trials, ways, backend=backend, results=results)
     said, is_good = judged(found)
     for line in [*(distribution.line() for distribution in found), *said]:
         typer.echo(line)

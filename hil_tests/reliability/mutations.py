@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +21,6 @@ from pathlib import Path
 from hil_tests.campaign import Campaign
 from hil_tests.reliability.catalogue import BY_NAME, CatalogueFault
 from hil_tests.reliability.moments import Moment
-from hil_tests.reliability.results import page
 from hil_tests.reliability.trial import Result
 
 ROOT = Path(__file__).parents[2]
@@ -162,28 +161,7 @@ def judged(mutation: Mutation, differences: Sequence[str]) -> Noticed:
     return Noticed.CAUGHT if is_right else Noticed.OTHERWISE
 
 
-HEAD = ("mutation", "row", "noticed", "by", "the row without it")
-
-
 def has_caught(kept: Campaign[Result], mutation: Mutation) -> bool:
     """Whether its row noticed it, for the right reason. A resumed run plays all others."""
     result = kept.find(mutation.case)
     return result is not None and judged(mutation, result.differences) is Noticed.CAUGHT
-
-
-def write_page(
-    kept: Campaign[Result], sound: Callable[[Mutation], Result | None], folder: Path
-) -> Path:
-    """Write all mutations as Markdown; `sound` gives the row's result without the mutation."""
-    lines = []
-    for one in MUTATIONS:
-        result, without = kept.find(one.case), sound(one)
-        said = "not run" if result is None else judged(one, result.differences).value
-        why = "" if result is None else "; ".join(result.differences)
-        whole = "not run" if without is None else without.verdict
-        if one.is_test:
-            whole = "make test"
-        lines.append((one.name, ", ".join(filter(None, one.told)), said, why, whole))
-    written = folder / "mutations.md"
-    written.write_text(page(lines, HEAD), "utf-8")
-    return written

@@ -153,12 +153,3 @@ def seen_words(seen: Observation) -> str:
         said.append("dealer entered")
     said.append(f"then {seen.life}")
     return ", ".join(said)
-
-
-def page(lines: Iterable[tuple[str, ...]], head: tuple[str, ...]) -> str:
-    """A table as Markdown."""
-    rows = [head, tuple("---" for _ in head), *lines]
-    return (
-        "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows)
-        + "\n"
-    )

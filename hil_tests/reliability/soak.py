@@ -20,6 +20,7 @@ from hil_tests.campaign import Campaign
 from hil_tests.processes import in_status
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.witness import Witness
+from hil_tests.slope import slope
 from hil_tests.table_under_test.rounds import check, rounds_of
 from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
@@ -147,13 +148,10 @@ def _fit(points: list[tuple[float, float]]) -> Growth | None:
         return None
     hours = [statistics.fmean(t for t, _ in block) / 3600.0 for block in blocks.values()]
     values = [statistics.median(v for _, v in block) for block in blocks.values()]
-    slope, start = statistics.linear_regression(hours, values)
+    per_hour, error = slope(hours, values)
     freedom = len(blocks) - 2
-    spread = sum((h - statistics.fmean(hours)) ** 2 for h in hours)
-    rest = sum((v - start - slope * h) ** 2 for h, v in zip(hours, values, strict=True))
-    error = (rest / freedom / spread) ** 0.5
     t = next(t for known, t in reversed(CONFIDENCE_T.items()) if known <= freedom)
-    return Growth(slope, slope + t * error, len(blocks))
+    return Growth(per_hour, per_hour + t * error, len(blocks))
 
 
 def too_much(grown: dict[str, Growth]) -> list[str]:

@@ -9,7 +9,7 @@
     page.py  drawings.py         the report as one HTML file that needs nothing else
     html.py                      how templates are found and filled
     openhtf.py                   the report as a record for a laboratory's database
-    compare.py  trend.py         two reports side by side; measurements over many
+    trend.py                     measurements over many reports
 
 Nothing here knows what is tested.
 """

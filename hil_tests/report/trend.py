@@ -5,18 +5,66 @@ Owns the fit and its table. Must not know what was tested.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
+from pydantic import BaseModel, ValidationError
 from rich.table import Table
+
+from hil_tests.slope import slope
 
 MIN_RUNS = 4
 """Runs below which no drift is claimed."""
 
 SURE = 3.0
 """Standard errors by which a slope differs from none."""
+
+
+class ReportError(Exception):
+    """A report cannot be read; the text says which and what to give instead."""
+
+
+class _Taken(BaseModel, strict=True):
+    """A measurement as far as it is followed."""
+
+    name: str
+    value: float
+    unit: str
+    lower: float | None = None
+    upper: float | None = None
+
+
+class _Test(BaseModel, strict=True):
+    node: str
+    title: str
+    measurements: list[_Taken]
+
+
+class _Report(BaseModel, strict=True):
+    """What must stand in a `report.json`; what else does is not looked at."""
+
+    format: Literal[1]
+    tests: list[_Test]
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read a report from its folder or its `report.json`. Raises `ReportError`."""
+    file = path / "report.json" if path.is_dir() else path
+    try:
+        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        _Report.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        said = f"{where}: {first['msg']}"
+        raise ReportError(f"{file} is no report ({said}). Give a folder of --rig-report") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ReportError(f"{file} is no report ({error}). Give a folder of --rig-report") from None
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +84,8 @@ class Trend:
         count = len(self.values)
         if count < MIN_RUNS:
             return 0.0
-        middle, mean = (count - 1) / 2, sum(self.values) / count
-        spread = sum((x - middle) ** 2 for x in range(count))
-        slope = sum((x - middle) * (y - mean) for x, y in enumerate(self.values)) / spread
-        left = sum((y - mean - slope * (x - middle)) ** 2 for x, y in enumerate(self.values))
-        error = math.sqrt(left / (count - 2) / spread)
-        return slope if abs(slope) > SURE * error else 0.0
+        change, error = slope(range(count), self.values)
+        return change if abs(change) > SURE * error else 0.0
 
     @property
     def runs_left(self) -> float:

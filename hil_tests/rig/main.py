@@ -232,27 +232,6 @@ def _parameter(row: dict[str, Any], key: str, value: object) -> str:
 
 
 @app.command()
-def compare(
-    before: Annotated[Path, typer.Argument(help="Folder of --rig-report of the earlier run.")],
-    after: Annotated[Path, typer.Argument(help="Folder of the later run.")],
-) -> None:
-    """Lay two reports side by side: changed verdicts, and measured values that moved.
-
-    Ends with status 1 where something is worse.
-    """
-    from hil_tests.report import compare as comparing
-
-    try:
-        old, new = comparing.load(before), comparing.load(after)
-    except comparing.ReportError as error:
-        _fail(str(error))
-    found = comparing.changes(old, new)
-    Console(markup=False, emoji=False).print(comparing.table(old, new, found))
-    if any(change.is_worse for change in found):
-        raise typer.Exit(1)
-
-
-@app.command()
 def trend(
     reports: Annotated[list[Path], typer.Argument(help="Folders of --rig-report, oldest first.")],
 ) -> None:
@@ -260,12 +239,11 @@ def trend(
 
     Ends with status 1 if a value that goes on like this reaches its limit within as many runs more.
     """
-    from hil_tests.report import compare as comparing
     from hil_tests.report import trend as following
 
     try:
-        found = following.trends([comparing.load(report) for report in reports])
-    except comparing.ReportError as error:
+        found = following.trends([following.load(report) for report in reports])
+    except following.ReportError as error:
         _fail(str(error))
     Console(markup=False, emoji=False).print(following.table(found, len(reports)))
     if any(one.is_near for one in found):

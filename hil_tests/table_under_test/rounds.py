@@ -44,12 +44,8 @@ class PlayedRound:
     t_toss: float | None
     t_rest: float | None
     t_verified: float | None
-    t_staged: float | None
-    """When its stage was written to the rig's lamp box."""
-    t_driven: float | None
-    """When the rig's lamp box drove the first lamp of the round."""
     t_lit: float | None
-    """When the table had read them back lit."""
+    """When the table had read the lamps back lit."""
     picture: str
 
 
@@ -59,18 +55,15 @@ def rounds_of(
     """Join the journal and the rig's logs into one line a round of play."""
     tosses = lines_of(rig["truth"])
     burnt: dict[int, list[str]] = {}
-    driven: dict[int, tuple[float, float]] = {}
     for change in lines_of(rig["lamps"]):
         if change["round"]:
             # Every area that burnt at any moment of the round's result counts as lit.
             burnt[change["round"]] = sorted({*burnt.get(change["round"], ()), *change["areas"]})
-            if change["areas"]:
-                driven.setdefault(change["round"], (change["t_staged"], change["t"]))
     in_hand = InHand()
     with closing(DiskJournal(journal)) as book:
         ended = [one for record in book.read() for one in in_hand.take(record.plain)]
     return [
-        _round(told, tosses, burnt.get(told.number, []), driven.get(told.number), folder, profile)
+        _round(told, tosses, burnt.get(told.number, []), folder, profile)
         for told in sorted(ended, key=lambda one: one.number)
     ]
 
@@ -79,11 +72,9 @@ def _round(
     told: Round,
     tosses: list[Truth],
     burnt: list[str],
-    driven: tuple[float, float] | None,
     folder: Path,
     profile: str,
 ) -> PlayedRound:
-    t_staged, t_driven = driven or (None, None)
     times = dict(told.moments)
     started_s = times.get("TossStarted")
     truth = toss_at(tosses, started_s)
@@ -110,8 +101,6 @@ def _round(
         t_toss=started_s,
         t_rest=truth["t_rest"] if truth else None,
         t_verified=times.get("ReadingMade"),
-        t_staged=t_staged,
-        t_driven=t_driven,
         t_lit=times.get("LampsShown"),
         picture=_copy(overlays[-1] if overlays else "", told.number, folder),
     )

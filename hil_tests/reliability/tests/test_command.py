@@ -13,7 +13,7 @@ from hil_tests.reliability import catalogue
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import Row, case, kept_in, name
 from hil_tests.reliability.trial import Result as RowResult
-from hil_tests.report.compare import load
+from hil_tests.report.trend import load
 
 WORST = catalogue.rows(every_moment=False)
 EVERY = catalogue.rows(every_moment=True)

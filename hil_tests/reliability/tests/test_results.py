@@ -17,7 +17,7 @@ from hil_tests.reliability.results import (
     write_report,
 )
 from hil_tests.reliability.trial import Result
-from hil_tests.report.compare import load
+from hil_tests.report.trend import load
 
 ROWS = catalogue.rows(every_moment=True)
 FIRST, SECOND, THIRD = ROWS[:3]

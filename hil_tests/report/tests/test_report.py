@@ -1,4 +1,4 @@
-"""The report: limits judge, a reader understands, and two reports can be compared."""
+"""The report: limits judge, and a reader understands."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from hil_tests.report import compare, drawings, evidence, page
+from hil_tests.report import drawings, evidence, page
 from hil_tests.report.measurement import Measure, Measurement
 from hil_tests.report.story import Story
-from hil_tests.rig.main import app
 
 # ── Measurements ──
 
@@ -191,115 +189,8 @@ def test_a_rig_that_was_late_says_so_where_a_story_failed(tmp_path: Path):
     assert "computer was late" not in page.draw(report(trial("failed")))
 
 
-# ── Comparison ──
-
-
 def test_a_half_written_line_is_left_for_later(tmp_path: Path):
     log = tmp_path / "log"
     log.write_text('{"t": 1}\n{"t": 2')
     assert evidence.lines_of(log) == [{"t": 1}]
     assert evidence.lines_of(tmp_path / "none") == []
-
-
-def measured(value: float, *, passed: bool = True, samples: tuple[float, ...] = ()) -> Any:
-    return [
-        {
-            "name": "rest to lit",
-            "value": value,
-            "unit": "ms",
-            "lower": None,
-            "upper": 500,
-            "passed": passed,
-            "samples": list(samples),
-        }
-    ]
-
-
-def test_a_changed_verdict_and_a_moved_value_show():
-    before = report(trial(measurements=measured(300)))
-    after = report(trial("failed", measurements=measured(400)))
-    assert [change.what for change in compare.changes(before, after)] == ["verdict", "rest to lit"]
-
-
-def test_what_chance_explains_does_not_show():
-    spread = (250.0, 350.0, 200.0, 400.0)
-    before = report(trial(measurements=measured(300, samples=spread)))
-    after = report(trial(measurements=measured(340, samples=tuple(s + 40 for s in spread))))
-    assert compare.changes(before, after) == []
-    tight = (299.0, 300.0, 301.0, 300.0)
-    before = report(trial(measurements=measured(300, samples=tight)))
-    after = report(trial(measurements=measured(340, samples=tuple(s + 40 for s in tight))))
-    assert len(compare.changes(before, after)) == 1
-
-
-def test_a_test_that_was_not_run_or_not_finished_is_said_and_is_no_change_for_the_worse():
-    gone = compare.changes(report(trial()), report())
-    cut = compare.changes(report(trial()), report(trial("not finished")))
-    new = compare.changes(report(), report(trial()))
-    assert [change.what for change in (*gone, *cut, *new)] == ["not run", "not run", "new"]
-    assert not any(change.is_worse for change in (*gone, *cut, *new))
-
-
-def test_a_measurement_that_is_gone_is_worse():
-    before = report(trial(measurements=measured(300)))
-    (lost,) = compare.changes(before, report(trial()))
-    assert lost.what == "rest to lit: not measured any more"
-    assert (lost.before, lost.after, lost.is_worse) == ("300 ms", "-", True)
-    assert compare.changes(report(trial()), before) == []
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "is_worse"),
-    [
-        ("passed", "skipped", True),
-        ("skipped", "passed", False),
-        ("failed", "skipped", False),
-        ("failed", "passed", False),
-        ("skipped", "failed", True),
-    ],
-)
-def test_a_promise_that_is_kept_no_more_or_not_looked_at_is_worse(before, after, is_worse):
-    measurements = measured(300) if before == "passed" else []
-    old = report(trial(before, measurements=measurements))
-    (change,) = compare.changes(old, report(trial(after)))
-    assert (change.what, change.is_worse) == ("verdict", is_worse)
-
-
-@pytest.mark.parametrize(
-    ("damaged", "where"),
-    [
-        ([], "the whole"),
-        ({"format": 1}, "rig"),
-        ({}, "format"),
-        (report({"node": "a::b", "title": "A"}), "tests.0.outcome"),
-        (report(trial(measurements=[{"name": "x"}])), "tests.0.measurements.0.value"),
-        (report(trial(measurements=[measured(300)[0] | {"value": "soon"}])), "tests.0.measure"),
-        (report(trial(measurements=[measured(300)[0] | {"upper": "x"}])), "tests.0.measure"),
-        (report() | {"tests": None}, "tests"),
-    ],
-)
-def test_a_damaged_report_is_said_to_be_none_and_where(tmp_path: Path, damaged: Any, where: str):
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps(damaged))
-    with pytest.raises(compare.ReportError, match=re.escape(f"{file} is no report ({where}")):
-        compare.load(tmp_path)
-
-
-def test_a_report_of_another_format_is_told_from_a_damaged_one(tmp_path: Path):
-    (tmp_path / "report.json").write_text(json.dumps({"format": 2}))
-    with pytest.raises(compare.ReportError, match="another format"):
-        compare.load(tmp_path)
-
-
-def test_compare_ends_with_1_where_something_is_worse(tmp_path: Path):
-    for name, outcome in (("a", "passed"), ("b", "failed")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "report.json").write_text(json.dumps(report(trial(outcome))))
-    run = CliRunner().invoke
-    assert run(app, ["compare", str(tmp_path / "a"), str(tmp_path / "b")]).exit_code == 1
-    assert run(app, ["compare", str(tmp_path / "b"), str(tmp_path / "a")]).exit_code == 0
-    same = run(app, ["compare", str(tmp_path / "a"), str(tmp_path / "a")])
-    assert (same.exit_code, same.output) == (0, "No changes; tests compared: 1\n")
-    done = run(app, ["compare", str(tmp_path), str(tmp_path / "a")])
-    assert done.exit_code == 1
-    assert "--rig-report" in done.output

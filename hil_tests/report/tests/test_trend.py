@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import math
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from hil_tests.report import openhtf, trend
 from hil_tests.report.tests.test_report import report, trial
+from hil_tests.rig.main import app
 
 
 def taken(value: float, upper: float | None = 100.0) -> dict[str, Any]:
@@ -52,6 +55,29 @@ def test_a_value_that_grows_towards_its_limit_is_found_in_time() -> None:
 def test_what_goes_nowhere_near_is_not_marked(values: tuple[float, ...]) -> None:
     (found,) = trend.trends(runs(*values))
     assert not found.is_near
+
+
+@pytest.mark.parametrize(
+    ("damaged", "where"),
+    [
+        ([], "the whole"),
+        ({"format": 2, "tests": []}, "format"),
+        (report({"node": "a::b"}), "tests.0.title"),
+        (
+            report(trial(measurements=[taken(1) | {"value": "soon"}])),
+            "tests.0.measurements.0.value",
+        ),
+    ],
+)
+def test_a_damaged_report_is_said_to_be_none_and_where(
+    tmp_path: Path, damaged: Any, where: str
+) -> None:
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(damaged))
+    done = CliRunner(env={"COLUMNS": "1000"}).invoke(app, ["trend", str(tmp_path)])
+    assert done.exit_code == 1
+    assert f"{file} is no report ({where}" in done.output
+    assert "--rig-report" in done.output
 
 
 def test_a_run_is_a_test_record_with_a_phase_for_each_test() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from hil_tests import bench
 from hil_tests.demo import page
 from hil_tests.table_under_test.lamps import against_truth
 from hil_tests.table_under_test.rounds import PlayedRound, check
@@ -31,8 +30,6 @@ GOOD = PlayedRound(
     t_toss=10.0,
     t_rest=12.0,
     t_verified=12.15,
-    t_staged=12.15,
-    t_driven=12.18,
     t_lit=12.2,
     picture="",
 )
@@ -106,13 +103,3 @@ def test_the_page_opens_alone_and_shows_rounds_lamps_pictures_and_what_was_injec
     assert "jam" in text
     assert tally.differences[0].split(":")[0] in text
     assert "read back lit 50 ms" in text
-
-
-def test_the_stages_of_a_round_are_told_in_their_order() -> None:
-    reading = {
-        "reads": [[11.9, 20.0], [12.02, 18.0], [12.05, 6.0], [12.09, 6.0]],
-        "t_verdict": 12.1,
-    }
-    at = bench.stages_of(GOOD, reading, 12.11)
-    assert list(at) == list(bench.STAGES)
-    assert list(at.values()) == pytest.approx([20, 90, 94, 100, 110, 150, 180, 200])

@@ -136,7 +136,7 @@ def _settle(session: Session, role: Role | None, now: float) -> float:
     log_in = [f"login {role.value} fuzz".encode(), PASSPHRASE.encode()] if role else []
     now += 1000.0  # any lockout has ended
     session.tick(now)
-    for line in (b"\x03", b"\x03\x15mode plain", b"logout", *log_in):
+    for line in (b"\x03", b"\x03\x15mode people", b"logout", *log_in):
         now += 1.0
         session.receive(line + b"\r", now)
         session.tick(now + 0.5)

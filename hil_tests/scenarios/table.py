@@ -352,15 +352,14 @@ class Table(TableUnderTest):
         return readings
 
     def _reading(self, played: dict[str, Any]) -> dict[str, Any]:
-        details = played.get("details") or {}
-        names = list(details.get("pictures") or ())
+        names = list(played.get("pictures") or ())
         overlay = next((name for name in names if "overlay" in name), "")
         path = self.session.folder / "pictures" / overlay if overlay else None
         read = " ".join(map(str, played["read"])) if played.get("read") else "nothing"
         return {
             "at": monotonic_of(played),
-            "title": f"read {read}; {played['verdict']}",
-            "text": str(played["reason"]),
+            "title": f"read {read}; {played['verdict'] or 'not ended'}",
+            "text": played["reason"] or "",
             "picture": path.read_bytes() if path is not None and path.exists() else None,
         }
 

@@ -245,7 +245,7 @@ def test_a_dealer_runs_three_rounds_through_miniterm_and_the_floorperson_decides
         rounds = [asked.ask(f"round {number}")["round"] for number in (1, 2, 3)]
         asked.close()
     assert [played["verdict"] for played in rounds] == ["settled"] * 3
-    assert rounds[1]["details"]["source"] == "decided", "by the floorperson"
+    assert rounds[1]["source"] == "decided", "by the floorperson"
 
 
 def test_the_script_of_the_readme_opens_a_table_and_plays_ten_rounds(

@@ -31,7 +31,6 @@ from shaker_ctl.console.desk import Parcel
 from shaker_ctl.console.file_transfer import BrokenFile, Unwrapper
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.console.stream import ByteStream
-from shaker_ctl.console.voice import Voice
 from shaker_ctl.errors import ConsoleLineError, SettingsError
 
 app = typer.Typer(
@@ -231,7 +230,7 @@ def _no_other_voice(command: str) -> Reply | None:
     meant = grammar.parse(command)
     if isinstance(meant, grammar.ConsoleRefusal) or meant is None or meant.form.name != "mode":
         return None
-    if meant.arguments["mode"] == Voice.MACHINE.value:
+    if meant.arguments["mode"] == grammar.MACHINE:
         return None
     text = "commands from a pipe are answered in JSON alone; leave this line out"
     return {"status": "error", "command": "mode", "code": codes.SYNTAX, "text": text}

@@ -316,18 +316,10 @@ class TableView:
 class RoundView:
     """One round, also an unfinished one."""
 
-    round_id: int
-    profile: str = ""
-    phase: str = ""
-    verdict: str = ""
-    reason: str = ""
-    read: Values | None = None
-    entered: Values | None = None
-    wagers: str = ""
-    lamps: tuple[str, ...] = ()
+    facts: Mapping[str, object]
+    """What the journal tells of it, each fact by its name."""
     events: tuple[tuple[float, str], ...] = ()
     """(wall time in s, what happened), oldest first."""
-    details: Mapping[str, object] = field(default_factory=lambda: NOTHING)
 
 
 @frozen(kw_only=True)

@@ -31,6 +31,9 @@ Said = Mapping[str, object]
 MAX_LINE = 200
 """Characters; the longest command, `dice corrected` with three long serials, has 113."""
 
+MACHINE = "machine"
+"""The `mode` of scripts."""
+
 
 class CommandKind(Enum):
     LOOK = "look"
@@ -214,10 +217,10 @@ FORMS: tuple[Form, ...] = (
     _own("history", "the commands given here"),
     _own(
         "mode",
-        "people: words; colour; plain: ASCII alone; machine: JSON lines",
-        "people|colour|plain|machine",
-        args.one_of("mode", "people", "colour", "plain", "machine"),
-        "machine",
+        "people: words; machine: JSON lines",
+        f"people|{MACHINE}",
+        args.one_of("mode", "people", MACHINE),
+        MACHINE,
     ),
     _own("hello", "the banner and the READY line again"),
     _act(

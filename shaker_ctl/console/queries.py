@@ -28,23 +28,22 @@ class LookAnswer:
 
 @frozen
 class Viewer:
-    """From where somebody looks: who they are, at which console, and what their screen can show."""
+    """From where somebody looks: who they are, and at which console."""
 
     desk: Desk
     actor: Actor
     port_roles: tuple[Role, ...]
-    style: render.Style
 
 
 Look = Callable[[Viewer, Arguments], LookAnswer | Parcel | ConsoleRefusal]
 
-Page = Callable[[TableView, render.Style], render.Lines]
+Page = Callable[[TableView], render.Lines]
 
 
 def _page(page: Page, fields: Callable[[TableView], Mapping[str, object]]) -> Look:
     def look(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
         view = viewer.desk.view()
-        return LookAnswer(page(view, viewer.style), fields(view))
+        return LookAnswer(page(view), fields(view))
 
     return look
 
@@ -57,7 +56,7 @@ def _status(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     allowed = permission.allowed_now(viewer.actor, viewer.port_roles, view.allowed)
     fields = json_voice.brief(view) | {"allowed": [form.name for form in allowed]}
-    return LookAnswer(render.status(view, viewer.style), fields)
+    return LookAnswer(render.status(view), fields)
 
 
 def _journal(viewer: Viewer, arguments: Arguments) -> LookAnswer:
@@ -73,7 +72,8 @@ def _round(viewer: Viewer, arguments: Arguments) -> LookAnswer | ConsoleRefusal:
     found = viewer.desk.archive.round(number)
     if found is None:
         return ConsoleRefusal(codes.NOTHING_THERE, f"there is no round {number} on record")
-    return LookAnswer(render.game_round(found, viewer.style), {"round": found})
+    told = {**found.facts, "events": found.events}
+    return LookAnswer(render.game_round(found), {"round": told})
 
 
 def _meters(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
@@ -89,7 +89,7 @@ def _statistics(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
 def _digests(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
     fields = {"product": PRODUCT, "version": __version__, "digests": view.digests}
-    return LookAnswer([f"{PRODUCT} {__version__}", *render.digests(view, viewer.style)], fields)
+    return LookAnswer([f"{PRODUCT} {__version__}", *render.digests(view)], fields)
 
 
 def _answer(viewer: Viewer, arguments: Arguments) -> LookAnswer:
@@ -101,16 +101,12 @@ def _answer(viewer: Viewer, arguments: Arguments) -> LookAnswer:
 
 def _health(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
-    return LookAnswer(
-        render.health(view, viewer.style), {"health": view.health, "journal": view.journal}
-    )
+    return LookAnswer(render.health(view), {"health": view.health, "journal": view.journal})
 
 
 def _profile(viewer: Viewer, _arguments: Arguments) -> LookAnswer:
     view = viewer.desk.view()
-    return LookAnswer(
-        render.profile(view, viewer.style), {"profile": view.profile, "marks": view.marks}
-    )
+    return LookAnswer(render.profile(view), {"profile": view.profile, "marks": view.marks})
 
 
 LOOKS: dict[str, Look] = {

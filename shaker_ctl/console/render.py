@@ -1,8 +1,7 @@
 """The table's view as text for people: ASCII in 80 columns, one function per read command.
 
 Owns wording and layout. Must not know lines, sessions or where the view came from. What is not
-known is printed as `?`, never as zero. The sparkline alone uses block characters, and has a plain
-form for terminals that do not speak UTF-8.
+known is printed as `?`, never as zero.
 """
 
 from __future__ import annotations
@@ -12,31 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from shaker_ctl.console.desk import JournalLine, RoundView, TableView
-from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.outcome import Values
 
 WIDTH = 79
 LABEL = 14
 
-_BLOCKS = "▁▂▃▄▅▆▇█"
-_PLAIN_BLOCKS = "_.,-=+*#"
-
-
-@frozen
-class Style:
-    """What the terminal can show."""
-
-    has_colour: bool = True
-    has_blocks: bool = True
-
-    def alarm(self, text: str) -> str:
-        return f"\x1b[1;31m{text}\x1b[0m" if self.has_colour else text
-
-    def strong(self, text: str) -> str:
-        return f"\x1b[1m{text}\x1b[0m" if self.has_colour else text
-
-
-PLAIN = Style(has_colour=False, has_blocks=False)
+_HEIGHTS = "_.,-=+*#"
 
 Lines = list[str]
 
@@ -134,11 +114,10 @@ def _figure(value: object) -> str:
     return shown(value, digits=4)
 
 
-def sparkline(speeds: Sequence[float], style: Style, width: int = 60) -> str:
+def sparkline(speeds: Sequence[float], width: int = 60) -> str:
     """Speeds over time as one line, scaled from 0 to the highest."""
     if not speeds:
         return "-"
-    blocks = _BLOCKS if style.has_blocks else _PLAIN_BLOCKS
     columns = min(width, len(speeds))
     highest = max(max(speeds), 1.0)
     spans = [
@@ -146,17 +125,17 @@ def sparkline(speeds: Sequence[float], style: Style, width: int = 60) -> str:
         for i in range(columns)
     ]
     means = [sum(span) / len(span) for span in spans if span]
-    top = len(blocks) - 1
-    return "".join(blocks[min(top, max(0, round(mean / highest * top)))] for mean in means)
+    top = len(_HEIGHTS) - 1
+    return "".join(_HEIGHTS[min(top, max(0, round(mean / highest * top)))] for mean in means)
 
 
 # ── The read commands ───────────────────────────────────────────────────────
 
 
-def status(view: TableView, style: Style) -> Lines:
+def status(view: TableView) -> Lines:
     state = " - ".join(word for word in (view.life, view.phase) if word)
-    lines = [style.strong(f"{view.table}: {state}")]
-    lines += [style.alarm(mark) for mark in view.marks]
+    lines = [f"{view.table}: {state}"]
+    lines += view.marks
     lines += paragraph(view.says)
     result = f"last result {dice(view.last_result)}" if view.last_result else "no result yet"
     last = view.last_ended or result
@@ -170,7 +149,7 @@ def status(view: TableView, style: Style) -> Lines:
         lines += pair("next", view.next_step)
     if view.faults:
         codes = ", ".join(fault.code for fault in view.faults)
-        lines.append(style.alarm(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH]))
+        lines.append(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH])
     else:
         lines += pair("faults", "none")
     if not all(is_verified for _, _, is_verified in view.digests):
@@ -178,12 +157,12 @@ def status(view: TableView, style: Style) -> Lines:
     return lines
 
 
-def faults(view: TableView, style: Style) -> Lines:
+def faults(view: TableView) -> Lines:
     if not view.faults:
         return ["no faults"]
     lines: Lines = []
     for fault in view.faults:
-        lines.append(f"{style.alarm(fault.code)}  {time_of(fault.wall_s)}")
+        lines.append(f"{fault.code}  {time_of(fault.wall_s)}")
         lines += paragraph(fault.cause, "  ")
         lines += paragraph(f"-> {fault.remedy}", "  ")
         if fault.is_clearable:
@@ -191,7 +170,7 @@ def faults(view: TableView, style: Style) -> Lines:
     return lines
 
 
-def lamps(view: TableView, style: Style) -> Lines:
+def lamps(view: TableView) -> Lines:
     lamp = view.lamps
     measured = "?" if lamp.measured is None else ", ".join(lamp.measured) or "all dark"
     lines = pairs(
@@ -206,14 +185,14 @@ def lamps(view: TableView, style: Style) -> Lines:
         ),
     )
     if lamp.broken:
-        lines.append(style.alarm(f"{'broken':<{LABEL}}{', '.join(lamp.broken)}"[:WIDTH]))
+        lines.append(f"{'broken':<{LABEL}}{', '.join(lamp.broken)}"[:WIDTH])
     return lines
 
 
 NO_AMMETER = "not fitted: an overload shows as the driver's fault"
 
 
-def motor(view: TableView, style: Style) -> Lines:
+def motor(view: TableView) -> Lines:
     drive = view.motor
     lines = pairs(
         ("speed", f"{shown(drive.rpm, 'rpm', 0)}, duty {shown(drive.duty, digits=2)}"),
@@ -227,10 +206,10 @@ def motor(view: TableView, style: Style) -> Lines:
         return lines
     top, lasted = max(drive.last_toss_rpm), shown(drive.last_toss_s, "s", 2)
     scale = f"0 to {top:.0f} rpm in {lasted} from EN high to standstill"
-    return [*lines, *pair("", sparkline(drive.last_toss_rpm, style)), *pair("", scale)]
+    return [*lines, *pair("", sparkline(drive.last_toss_rpm)), *pair("", scale)]
 
 
-def camera(view: TableView, _style: Style) -> Lines:
+def camera(view: TableView) -> Lines:
     eye = view.camera
     return pairs(
         ("camera", eye.state or "?"),
@@ -242,7 +221,7 @@ def camera(view: TableView, _style: Style) -> Lines:
     )
 
 
-def dice_set(view: TableView, style: Style) -> Lines:
+def dice_set(view: TableView) -> Lines:
     held = view.dice
     lines = pairs(
         ("serials", ", ".join(held.serials) or "not recorded: dice changed SERIALS"),
@@ -253,11 +232,11 @@ def dice_set(view: TableView, style: Style) -> Lines:
         ("test", held.test or "?"),
     )  # fmt: skip
     if held.age_s is not None and held.limit_s is not None and held.age_s > held.limit_s:
-        lines.append(style.alarm("over age: no round starts until dice are changed"))
+        lines.append("over age: no round starts until dice are changed")
     return lines
 
 
-def inspection(view: TableView, _style: Style) -> Lines:
+def inspection(view: TableView) -> Lines:
     now = view.inspection
     entries = f"{now.entries_seen} of {now.entries_of} seen"
     if now.unseen:
@@ -274,7 +253,7 @@ def inspection(view: TableView, _style: Style) -> Lines:
     )
 
 
-def profile(view: TableView, style: Style) -> Lines:
+def profile(view: TableView) -> Lines:
     rules = view.profile
     lines = pairs(
         ("profile", f"{rules.key or '?'}: {rules.title}"),
@@ -285,16 +264,16 @@ def profile(view: TableView, style: Style) -> Lines:
         ("no more bets", f"before {rules.nmb_before or '?'}"),
         ("attendance", rules.attendance or "?"),
     )
-    lines += [style.alarm(mark) for mark in view.marks]
+    lines += view.marks
     for what, value, clause in rules.facts:
         lines += textwrap.wrap(f"{what}: {value}  [{clause}]", WIDTH, subsequent_indent="    ")
     return lines
 
 
-def digests(view: TableView, style: Style) -> Lines:
+def digests(view: TableView) -> Lines:
     lines: Lines = []
     for what, digest, is_verified in view.digests:
-        verdict = "verified" if is_verified else style.alarm("unsealed")
+        verdict = "verified" if is_verified else "unsealed"
         lines += [f"{what}: {verdict}", f"  {digest}"]
     return lines or ["no digests known"]
 
@@ -307,7 +286,7 @@ TRUST = {
 }
 
 
-def health(view: TableView, style: Style) -> Lines:
+def health(view: TableView) -> Lines:
     now = view.health
     lines = pairs(
         ("temperature", shown(now.temperature_c, "C")),
@@ -327,17 +306,8 @@ def health(view: TableView, style: Style) -> Lines:
     return lines
 
 
-def game_round(view: RoundView, _style: Style) -> Lines:
-    lines = pairs(
-        ("round", f"{view.round_id}, {view.profile or '?'}"),
-        ("ended", f"{view.verdict or 'not yet'}{' - ' + view.reason if view.reason else ''}"),
-        ("phase", view.phase or "-"),
-        ("read", dice(view.read)),
-        ("entered", dice(view.entered)),
-        ("wagers", view.wagers or "?"),
-        ("lamps", ", ".join(view.lamps) or "none"),
-    )
-    lines += figures(view.details)
+def game_round(view: RoundView) -> Lines:
+    lines = figures(view.facts)
     lines += ["", "what happened"] if view.events else []
     for wall_s, what in view.events:
         lines += textwrap.wrap(f"{time_of(wall_s)}  {what}", WIDTH, subsequent_indent=" " * 21)

@@ -34,7 +34,7 @@ from shaker_ctl.console.grammar import CommandKind, ConsoleRefusal, TypedCommand
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.paste import Burst
 from shaker_ctl.console.sign_in import SignIn
-from shaker_ctl.console.voice import Speaker, Voice
+from shaker_ctl.console.voice import Speaker
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.rules.vocabulary import Role
@@ -254,7 +254,7 @@ class Session:
             self._show(name, found)
 
     def _viewer(self) -> queries.Viewer:
-        return queries.Viewer(self._desk, self._actor, self._roles, self._speaker.style)
+        return queries.Viewer(self._desk, self._actor, self._roles)
 
     def _show(self, name: str, found: queries.LookAnswer | ConsoleRefusal) -> None:
         if isinstance(found, ConsoleRefusal):
@@ -291,11 +291,11 @@ class Session:
             self._greet()
         else:
             # Either way the script reads the answer: it asks for JSON, or still listens for it.
-            voice = Voice(command.arguments["mode"])
+            mode = str(command.arguments["mode"])
             if not self._speaker.is_machine:
-                self._speaker.change(voice)
-            self._speaker.accept(name, voice.value)
-            self._speaker.change(voice)
+                self._speaker.change(to_machine=mode == grammar.MACHINE)
+            self._speaker.accept(name, mode)
+            self._speaker.change(to_machine=mode == grammar.MACHINE)
 
     # ── login ───────────────────────────────────────────────────────────────
 
@@ -358,7 +358,7 @@ class Session:
             self._active_at = self._now
             self._log_out("idle-logout")
             self._unasked(Announcement("logout", "logged out: nothing was typed", is_alarm=True))
-            self._speaker.change(Voice.PEOPLE)
+            self._speaker.change(to_machine=False)
 
     # ── acting ──────────────────────────────────────────────────────────────
 
@@ -453,7 +453,7 @@ class Session:
                 "",
                 f"{queries.PRODUCT} {__version__}, controller of a Sic Bo table",
                 f"{view.table}, {self._port} console: {state}",
-                *(self._speaker.style.alarm(mark) for mark in view.marks),
+                *view.marks,
                 "type help",
                 f"READY {queries.PRODUCT} {__version__} {view.table}",
             ]

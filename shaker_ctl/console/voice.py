@@ -8,22 +8,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from enum import Enum
 
 from shaker_ctl.console import file_transfer, json_voice, render
 from shaker_ctl.console.desk import NOTHING, Announcement, Parcel
 from shaker_ctl.console.editor import LineEditor
-
-
-class Voice(Enum):
-    """What `mode` chooses."""
-
-    PEOPLE = "people"
-    COLOUR = "colour"
-    """With escape sequences, which not every terminal program understands."""
-    PLAIN = "plain"
-    """For a terminal without UTF-8."""
-    MACHINE = "machine"
 
 
 class Speaker:
@@ -33,22 +21,11 @@ class Speaker:
         self._editor = editor
         self._out: deque[str] = deque()
         self._file: Iterator[str] | None = None
-        self.voice = Voice.PEOPLE
+        self.is_machine = False
 
-    @property
-    def is_machine(self) -> bool:
-        return self.voice is Voice.MACHINE
-
-    @property
-    def style(self) -> render.Style:
-        return render.Style(
-            has_colour=self.voice is Voice.COLOUR,
-            has_blocks=self.voice in (Voice.PEOPLE, Voice.COLOUR),
-        )
-
-    def change(self, voice: Voice) -> None:
-        self.voice = voice
-        self._editor.is_raw = voice is Voice.MACHINE
+    def change(self, *, to_machine: bool) -> None:
+        """What `mode` chooses: JSON for scripts, or words."""
+        self.is_machine = self._editor.is_raw = to_machine
 
     # ── saying ──────────────────────────────────────────────────────────────
 
@@ -91,9 +68,8 @@ class Speaker:
     def announce(self, said: Announcement) -> None:
         if self.is_machine:
             self.say(json_voice.event(said))
-            return
-        text = render.paragraph(f"* {said.text}")
-        self.print([self.style.alarm(line) for line in text] if said.is_alarm else text)
+        else:
+            self.print(render.paragraph(f"* {said.text}"))
 
     # ── files ───────────────────────────────────────────────────────────────
 
@@ -134,8 +110,7 @@ class Speaker:
                 self._out.append(piece)
         text = "".join(self._out)
         self._out.clear()
-        encoding = "utf-8" if self.style.has_blocks else "ascii"
-        return text.encode(encoding, errors="replace")
+        return text.encode(errors="replace")
 
     def drop(self) -> None:
         """Forget what waits, a file included."""

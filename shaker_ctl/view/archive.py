@@ -202,22 +202,23 @@ def round_view(
 ) -> RoundView:
     """One round for a console. `steps`: the accepted; `profile`: name and digest of today's."""
     today = profile[0] if told.profile == profile[1] else "a profile that is not today's"
-    return RoundView(
-        round_id=told.number,
-        profile=told.under or today,
-        phase="ended" if told.ended_in else "lamps lit" if told.shown_in else "unfinished",
-        verdict=told.ending or "",
-        reason=(told.cause if told.ended_in else told.reason) or "",
-        read=told.seen if told.reading == "Verified" else None,
-        entered=told.entered,
-        wagers=told.wagers or "",
-        lamps=told.areas,
-        events=tuple((_wall(step), said_in(step)) for step in steps),
-        details={**_details(told), "profile_digest": told.profile},
-    )
+    facts = {
+        "round": told.number,
+        "profile": told.under or today,
+        "phase": "ended" if told.ended_in else "lamps lit" if told.shown_in else "unfinished",
+        "verdict": told.ending,
+        "reason": told.cause if told.ended_in else told.reason,
+        "read": told.seen if told.reading == "Verified" else None,
+        "entered": told.entered,
+        "wagers": told.wagers,
+        "lamps": told.areas,
+        **_of_some(told),
+        "profile_digest": told.profile,
+    }
+    return RoundView(facts=facts, events=tuple((_wall(step), said_in(step)) for step in steps))
 
 
-def _details(told: Round) -> dict[str, object]:
+def _of_some(told: Round) -> dict[str, object]:
     """What only some rounds have."""
     found: dict[str, object] = {
         "reading": told.verdicts[-1] if told.verdicts else None,

@@ -160,8 +160,8 @@ class Surfaces:
         view = self.desk.view()
         surfaces: dict[str, Callable[[], Any]] = {
             "status socket": lambda: json.dumps(json_voice.plain(view)),
-            "camera": lambda: render.camera(view, render.PLAIN),
-            "status": lambda: render.status(view, render.PLAIN),
+            "camera": lambda: render.camera(view),
+            "status": lambda: render.status(view),
             "round": lambda: json_voice.plain(self.archive.round(1)),
             "journal at a console": lambda: self.archive.last(20),
             "export": lambda: gzip.decompress(self.archive.export().content),

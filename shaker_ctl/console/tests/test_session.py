@@ -280,7 +280,6 @@ def test_every_look_answers_in_both_voices(person: Terminal, look: str) -> None:
 
 def test_every_line_for_people_fits_eighty_columns(desk: FakeDesk, person: Terminal) -> None:
     desk.break_down()
-    person.type("mode plain")
     for look in LOOKS:
         for line in person.type(look).split("\r\n"):
             assert len(line.rsplit("\r")[-1]) <= 80, line

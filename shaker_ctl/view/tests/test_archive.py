@@ -116,7 +116,7 @@ def test_a_round_names_its_profile_or_says_that_it_was_another(digest: str, show
     )
     found = made(step).round(4)
     assert found is not None
-    assert found.profile == shown
+    assert found.facts["profile"] == shown
     assert made(step).round(5) is None
 
 
@@ -129,13 +129,13 @@ def test_a_round_says_who_did_what_and_with_which_values() -> None:
     found = made(record(1, kind="step", round=4, event=entered, decision=[])).round(4)
     assert found is not None
     assert [what for _, what in found.events] == ["values entered by dan, dealer: 6 6 2"]
-    assert found.entered == (6, 6, 2)
+    assert found.facts["entered"] == (6, 6, 2)
 
 
 def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_the_other() -> None:
     by = (Named("dan", "dealer"), Named("fay", "floorperson"))
     told = Round(number=4, values=(1, 4, 4), withdrawn="1 4 5", corrected_by=by)
-    details = archive.round_view(told, ()).details
+    details = archive.round_view(told, ()).facts
     assert details["corrected_to"] == "1 4 4"
     assert details["corrected"] == {
         "from": "1 4 5",
@@ -147,7 +147,7 @@ def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_th
 def test_a_round_by_eye_says_so_and_what_was_read_later() -> None:
     late = {"type": "Verified", "values": [6, 4, 6], "confidence": 1.0}
     told = Round(number=4, values=(1, 1, 1), by_eye=True, late=late)
-    said = archive.round_view(told, ()).details["by_eye"]
+    said = archive.round_view(told, ()).facts["by_eye"]
     assert said == "read after it was entered: 6 4 6, another"
 
 
@@ -191,7 +191,7 @@ def test_a_round_is_told_with_the_rules_that_its_record_names() -> None:
     step = record(1, kind="step", round=4, event={"type": "TossStarted"}, decision=[], under=under)
     found = made(step).round(4)
     assert found is not None
-    assert found.profile == under
+    assert found.facts["profile"] == under
 
 
 @pytest.mark.parametrize("taken", [JournalArchive.export, JournalArchive.bundle])

@@ -146,7 +146,7 @@ def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_s
         "named_by": "dan (dealer, dan-1)",
         "agreed_by": "fay (floorperson, fay-1)",
     }
-    assert played(dan)["details"]["corrected"] == was
+    assert played(dan)["corrected"] == was
     said = " ".join((dan.type("mode people") + dan.type("status")).split())
     assert "settled: 1 4 4; corrected from 1 4 5 by dan and fay" in said
 
@@ -234,10 +234,10 @@ def test_multipliers_are_told_to_who_pays_though_the_lamps_have_failed():
     assert odds in told
     assert "double-4" in told.partition("Winning areas: ")[2]
     assert odds in str(dan.ask("status")["says"])
-    assert odds in ", ".join(played(dan)["details"]["multipliers"])
+    assert odds in ", ".join(played(dan)["multipliers"])
     dan.does("settled")
     assert t.records[-1].multipliers == t.odds
-    assert odds in ", ".join(played(dan)["details"]["multipliers"])
+    assert odds in ", ".join(played(dan)["multipliers"])
 
 
 # ── Persons ─────────────────────────────────────────────────────────────────
@@ -274,7 +274,7 @@ def test_multipliers_that_were_not_proved_to_be_shown_stand_in_no_round():
     dan = t.dan
     t.asked(dan)
     dan.does("144")
-    assert "multipliers" not in played(dan)["details"]
+    assert "multipliers" not in played(dan)
     assert last(t, "No multipliers are in force")
 
 

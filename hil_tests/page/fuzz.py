@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -30,6 +30,7 @@ from shaker_ctl.page.app import Page
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.tests.a_journal import Scribe, digest
+from shaker_ctl.page.tests.asking import Browser
 
 SECRETS = (b"dan, dealer", b"BetsRequested", b"root:x:", b"argon2id", b"Traceback", b"\xff\xd8")
 """What nobody without the right may get: names, records, files, hashes, code, pictures."""
@@ -111,12 +112,14 @@ class Fuzzer:
             headers["cookie"] = f"__Host-shaker={self._cookies[who]}"
         if token := rnd.choice(("", "", self.token, "x", "é" * 99)):
             headers["authorization"] = rnd.choice(("Bearer ", "bearer  ", "Basic ", "")) + token
-        status, answer = await self._ask(method, path, query, body, headers)
-        self.seen[f"{who} {status}"] += 1
-        told = f"{who}: {method!a} {path!a} {query!a} {headers}: {status} {answer[:200]!r}"
-        assert status in MAY, told
+        browser = Browser(self._page.app, leaves=True)
+        answer = await browser.ask(method, f"{path}?{query}", body, headers)
+        self.seen[f"{who} {answer.status}"] += 1
+        sent = f"{who}: {method!a} {path!a} {query!a} {headers}"
+        told = f"{sent}: {answer.status} {answer.body[:200]!r}"
+        assert answer.status in MAY, told
         if not path.startswith("/static"):
-            assert not any(secret in answer for secret in SECRETS), told
+            assert not any(secret in answer.body for secret in SECRETS), told
 
     def _mangled(self, path: str) -> str:
         rnd = self.rnd
@@ -125,43 +128,6 @@ class Fuzzer:
             at = rnd.randrange(len(letters) + 1)
             letters[at:at] = [rnd.choice(("/", "..", "%2e", "\\", "\x7f", "é", ";", "?", "#", "0"))]
         return "/" + "".join(letters)
-
-    async def _ask(
-        self, method: str, path: str, query: str, body: bytes, headers: dict[str, str]
-    ) -> tuple[int, bytes]:
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode("utf-8", "replace"),
-            "query_string": query.encode("utf-8", "replace"),
-            "root_path": "",
-            "headers": [(k.encode(), v.encode("latin-1", "replace")) for k, v in headers.items()],
-            "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 80),
-        }
-        told: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
-        got: list[Any] = [0, b""]
-        is_answered = asyncio.Event()
-
-        async def receive() -> Any:
-            if told:
-                return told.pop()
-            await is_answered.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                got[0] = message["status"]
-            else:
-                got[1] += message.get("body", b"")
-                is_answered.set()  # the client goes after the first piece: a stream never ends
-
-        await self._page.app(scope, receive, send)
-        return got[0], got[1]
 
 
 def main(

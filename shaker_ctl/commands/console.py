@@ -89,7 +89,7 @@ def add_user(
     accounts.require_name(name)
     accounts.number_for(users, name, known, number)
     passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True)
-    others = [each.role.value for each in _accounts(users) if each.name == name]
+    others = [each.role.value for each in accounts.load_if_any(users) if each.name == name]
     was_there = accounts.add(users, name, known, passphrase, number)
     screen.print(f"{name} {'has a new passphrase' if was_there else 'may log in'} as {role}")
     if also := sorted(set(others) - {role}):
@@ -157,10 +157,6 @@ def remove_user(
     """Take a person's right to log in, or a machine's token, at once. Records keep the name."""
     gone = accounts.remove(users, name, _role(role) if role else None)
     screen.print(f"{name} may no longer log in as {', '.join(each.value for each in gone)}")
-
-
-def _accounts(users: Path) -> tuple[accounts.Account, ...]:
-    return accounts.known(users) if users.exists() else ()
 
 
 def _role(word: str, known: Iterable[str] = accounts.ROLES) -> accounts.AnyRole:

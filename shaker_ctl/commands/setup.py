@@ -139,8 +139,7 @@ class SetUp:
         """Have somebody for each duty that a first opening needs."""
         users = self.places.house / "users.toml"
         for role in (Role.FLOORPERSON, Role.TECHNICIAN, Role.DEALER):
-            known = accounts.known(users) if users.exists() else ()
-            if any(each.role is role for each in known):
+            if any(each.role is role for each in accounts.load_if_any(users)):
                 continue
             name = _asked(f"Login name of a {role.value}")
             number = _asked("Number of the licence or badge")

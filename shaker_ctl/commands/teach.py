@@ -25,7 +25,7 @@ from shaker_ctl.commands.calibrate import lit_and_uncovered
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.commands.service_user import become_the_service
-from shaker_ctl.console.accounts import Accounts, known
+from shaker_ctl.console.accounts import Accounts, load
 from shaker_ctl.errors import HardwareError, RefusedError, reraise_as
 from shaker_ctl.reading.taught_table import Bound, TaughtTable
 from shaker_ctl.rules.agreement import is_alike
@@ -240,7 +240,7 @@ def _persons(found: settings.Settings) -> tuple[Person, ...]:
 
 
 def _person(users: Path, name: str) -> Person:
-    roles = [one.role for one in known(users) if one.name == name and isinstance(one.role, Role)]
+    roles = [one.role for one in load(users) if one.name == name and isinstance(one.role, Role)]
     passphrase = typer.prompt("Passphrase", hide_input=True)
     people = Accounts(users)
     for role in roles:

@@ -5,8 +5,7 @@ do. A check takes some tens of milliseconds of one core by design; it runs in th
 thread, and argon2 releases the interpreter's lock meanwhile.
 
 The file has a digest over its entries, so that a damaged or hand-changed entry lets nobody in. The
-digest is no signature: whoever may write the file can write the digest. A file without a digest was
-written by hand or by an earlier version, and is read; the next change by a command adds the digest.
+digest is no signature: whoever may write the file can write the digest.
 """
 
 from __future__ import annotations
@@ -135,15 +134,20 @@ class Accounts:
 
 
 def load(path: Path) -> tuple[Account, ...]:
-    """Read the users file. Raises `SettingsError` naming file and entry, also where nobody is in
-    it."""
-    found = known(path)
-    if not found and not has_digest(path):
+    """Read the users file. Raises `SettingsError` naming file and entry."""
+    accounts, digest = _read(path)
+    if digest != _digest(accounts):
         raise SettingsError(
-            f"the users file {path} is empty",
-            remedy=f"Restore it, or add people with: {_ADD} {path}",
+            f"the users file {path} is not as it was written: an entry is damaged, missing or "
+            "changed by hand",
+            remedy=f"Restore it from a copy. If the change is yours: {_ACCEPT} {path}",
         )
-    return found
+    return accounts
+
+
+def load_if_any(path: Path) -> tuple[Account, ...]:
+    """Read the users file as `load`; nobody where there is none yet."""
+    return load(path) if path.exists() else ()
 
 
 def admitted(path: Path) -> tuple[Account, ...]:
@@ -161,23 +165,6 @@ def admitted(path: Path) -> tuple[Account, ...]:
 
 def _number_of(accounts: Sequence[Account], name: str) -> str:
     return next((one.number for one in accounts if one.name == name and one.number), "")
-
-
-def known(path: Path) -> tuple[Account, ...]:
-    """Read the users file as `load`; nobody where the file is empty."""
-    accounts, digest = _read(path)
-    if digest not in (None, _digest(accounts)):
-        raise SettingsError(
-            f"the users file {path} is not as it was written: an entry is damaged, missing or "
-            "changed by hand",
-            remedy=f"Restore it from a copy. If the change is yours: {_ACCEPT} {path}",
-        )
-    return accounts
-
-
-def has_digest(path: Path) -> bool:
-    """Whether damage to an entry would be noticed. Raises `SettingsError` like `load`."""
-    return _read(path)[1] is not None
 
 
 def accept(path: Path) -> tuple[Account, ...]:
@@ -283,7 +270,7 @@ def add_token(path: Path, name: str, role: AnyRole) -> str:
     kept nowhere. Raises `SettingsError`, also where a person has this name.
     """
     require_name(name)
-    there = known(path) if path.exists() else ()
+    there = load_if_any(path)
     if any(one.name == name and one.role not in MACHINES for one in there):
         raise SettingsError(f"{name} is a person", remedy="Give the machine a name of its own")
     token = secrets.token_urlsafe(32)
@@ -303,7 +290,7 @@ def number_for(path: Path, name: str, role: AnyRole, number: str) -> str:
 
     Raises `SettingsError` where there is none, they have another, or somebody else has it.
     """
-    there = known(path) if path.exists() else ()
+    there = load_if_any(path)
     held = _number_of(there, name)
     if held and number and held != number:
         raise SettingsError(
@@ -322,7 +309,7 @@ def number_for(path: Path, name: str, role: AnyRole, number: str) -> str:
 
 def set_number(path: Path, name: str, number: str) -> None:
     """Give a person their credential number, in every role. Raises `SettingsError`."""
-    there = known(path)
+    there = load(path)
     _require_free(there, name, number)
     if name not in {one.name for one in there}:
         raise SettingsError(
@@ -353,7 +340,7 @@ def add(path: Path, name: str, role: AnyRole, passphrase: str, number: str = "")
     """
     require_name(name)
     number = number_for(path, name, role, number)
-    there = known(path) if path.exists() else ()
+    there = load_if_any(path)
     if any(one.name == name and one.role in MACHINES for one in there):
         raise SettingsError(f"{name} is a machine", remedy="Give the person another name")
     others = [account for account in there if (account.name, account.role) != (name, role)]

@@ -221,18 +221,19 @@ class History:
             made=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z (UTC%z)"),
         )
 
-    async def _day_json(self, request: Request) -> Response:
+    async def _noted_day(self, request: Request, kind: str) -> tuple[str, DaySheet, list[str]]:
         day, found, days = await self._day_of(request)
         if found is None:
             raise HTTPException(404)
-        self._site.noted(request, "day", day)
+        self._site.noted(request, kind, day)
+        return day, found, days
+
+    async def _day_json(self, request: Request) -> Response:
+        day, found, days = await self._noted_day(request, "day")
         return door.answer(door.Day(day, tuple(days), found))
 
     async def _day_csv(self, request: Request) -> Response:
-        day, found, _ = await self._day_of(request)
-        if found is None:
-            raise HTTPException(404)
-        self._site.noted(request, "day.csv", day)
+        day, found, _ = await self._noted_day(request, "day.csv")
         text = await asyncio.to_thread(self._csv_of, found)
         return download(text.encode(), f"rounds-{day}.csv", "text/csv; charset=utf-8")
 

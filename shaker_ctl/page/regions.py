@@ -1,18 +1,18 @@
 """Live parts of pages: each is drawn once for all readers, and sent when it has changed.
 
-Owns the drawing of named parts, once for each language in use, and the events that carry them. All
-who read the same parts in the same language get the same event, and nobody is woken if nothing has
-changed. A page has one stream; a stream sends whole parts as
-HTML or JSON, so that a page which was away catches up with the first message. Must not know what
-the parts show.
+Owns the drawing of named parts, once for each language in use, and the events that carry them. A
+page has one stream; a stream sends whole parts as HTML or JSON, so that a page which was away
+catches up with the first message. Must not know what the parts show.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -42,66 +42,6 @@ Said = Callable[[], tuple[int, Mapping[str, object]]]
 """What every event carries: its id, and fields beside the parts."""
 
 
-class Feed:
-    """Some parts in one language, as events for all who read them."""
-
-    def __init__(self, regions: Regions, names: tuple[str, ...], language: str) -> None:
-        self._regions, self._names, self._language = regions, names, language
-        self.readers = 0
-        self.parts: Mapping[str, str] = {}
-        """As the newest event leaves them."""
-        self.number = 0
-        """How many events there were."""
-        self.event = b""
-        """The newest one, for those who have read the one before."""
-        self.failure: Exception | None = None
-        """Why it can go on no more: its readers end, and come again."""
-        self.woken = asyncio.Event()
-        self._due: asyncio.TimerHandle | None = None
-
-    def renew(self, *, is_due: bool = False) -> None:
-        """Make the next event where a part has changed, or where it is time for one."""
-        try:
-            parts = {name: self._regions.part(name, self._language) for name in self._names}
-            if not (is_due or self.changed_in(parts, self.parts)):
-                return
-            self.event = self.told(parts, self.parts)
-        except Exception as error:  # noqa: BLE001 - its readers raise it again
-            self.failure = error
-        else:
-            self.parts = parts
-            self.number += 1
-        self.wake()
-        self.rest()
-        if self.readers and self.failure is None:
-            loop = asyncio.get_running_loop()
-            self._due = loop.call_later(EVERY_S, lambda: self.renew(is_due=True))
-
-    def rest(self) -> None:
-        """Make no event until a part changes."""
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
-
-    def wake(self) -> None:
-        """Have every reader look whether there is an event, and whether they may go on."""
-        self.woken.set()
-        self.woken = asyncio.Event()
-
-    def told(self, parts: Mapping[str, str], known: Mapping[str, str]) -> bytes:
-        """Return an event for somebody who knows some parts."""
-        number, fields = self._regions.said()
-        changed = self.changed_in(parts, known)
-        is_json = self._names[0].endswith(JSON)
-        said = {**(fields_of(changed) if is_json else {"parts": changed}), **fields}
-        return f"id: {number}\ndata: {json.dumps(said, ensure_ascii=False)}\n\n".encode()
-
-    @staticmethod
-    def changed_in(parts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-        """Parts that are not known as they are. A part that is drawn alike is the same object."""
-        return {name: html for name, html in parts.items() if known.get(name) is not html}
-
-
 def fields_of(parts: Mapping[str, str]) -> dict[str, Any]:
     """Return parts for machines as fields of one object, each named by what precedes the dot."""
     return {name.partition(".")[0]: json.loads(text) for name, text in parts.items()}
@@ -112,12 +52,13 @@ class Regions:
 
     def __init__(self, draw: Draw, said: Said) -> None:
         self._draw = draw
-        self.said = said
+        self._said = said
         self.loop: asyncio.AbstractEventLoop | None = None
         self._drawn: dict[tuple[str, str], tuple[int, str]] = {}
         """(part, language) to the change that it was drawn for, and its HTML."""
         self._change = 0
-        self._feeds: dict[tuple[tuple[str, ...], str], Feed] = {}
+        self._woken = asyncio.Event()
+        """Set once there may be something new; then another one takes its place."""
         self._streams: Counter[str] = Counter()
         """Key of the session to how many it reads."""
         self._is_ending = False
@@ -129,8 +70,8 @@ class Regions:
 
     def _wake(self) -> None:
         self._change += 1
-        for feed in self._feeds.values():
-            feed.renew()
+        self._woken.set()
+        self._woken = asyncio.Event()
 
     def part(self, name: str, language: str) -> str:
         """Return a part as it is now."""
@@ -176,36 +117,33 @@ class Regions:
         session: PageLogin,
         goes_on: Callable[[PageLogin], bool],
     ) -> AsyncGenerator[bytes]:
-        feed = self._feeds.setdefault((names, language), Feed(self, names, language))
-        feed.readers += 1
         self._streams[session.key] += 1
         try:
             yield b"retry: %d\n\n" % RETRY_MS
-            feed.renew(is_due=feed.readers == 1)
-            number = -1
             known: Mapping[str, str] = {}
+            due_s = 0.0
             while goes_on(session) and not self._is_ending:
-                if feed.failure is not None:
-                    raise feed.failure
-                woken = feed.woken
-                if number != feed.number:
-                    is_next = number == feed.number - 1
-                    event = feed.event if is_next else feed.told(feed.parts, known)
-                    number, known = feed.number, feed.parts
-                    yield event
-                # What came while the event was sent is not waited for.
-                if not woken.is_set():
-                    await woken.wait()
+                woken = self._woken
+                parts = {name: self.part(name, language) for name in names}
+                # A part that is drawn alike is the same object.
+                changed = {
+                    name: html for name, html in parts.items() if known.get(name) is not html
+                }
+                if changed or time.monotonic() >= due_s:
+                    yield self._event(changed, is_json=names[0].endswith(JSON))
+                    known, due_s = parts, time.monotonic() + EVERY_S
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), max(0.0, due_s - time.monotonic()))
         finally:
             self._streams[session.key] -= 1
             self._streams += Counter()  # without those who read none any more
-            feed.readers -= 1
-            if not feed.readers:
-                feed.rest()
-                self._feeds.pop((names, language), None)
+
+    def _event(self, changed: Mapping[str, str], *, is_json: bool) -> bytes:
+        number, fields = self._said()
+        said = {**(fields_of(changed) if is_json else {"parts": changed}), **fields}
+        return f"id: {number}\ndata: {json.dumps(said, ensure_ascii=False)}\n\n".encode()
 
     def end(self) -> None:
         """Have every stream end at once."""
         self._is_ending = True
-        for feed in self._feeds.values():
-            feed.wake()
+        self._wake()

@@ -7,11 +7,10 @@ it. Must not know what the pages show.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from http import HTTPStatus
@@ -100,7 +99,6 @@ class Site:
         )
         self.templates.filters["time"] = clock_time
         self.templates.filters["moment"] = moment
-        self.templates.globals["static"] = _versioned
 
     def application(
         self, routes: Sequence[BaseRoute], life: Lifespan[Starlette], p: PageParameters
@@ -330,22 +328,6 @@ def _inside(path: str) -> str:
     """A place of this site to go on to; anything else becomes the first page."""
     is_here = path.startswith("/") and not path.startswith(("//", "/\\"))
     return path if is_here and path.isprintable() else "/"
-
-
-def _digests(folder: Path) -> Mapping[str, str]:
-    files: Iterable[Path] = (file for file in folder.rglob("*") if file.is_file())
-    return {
-        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-        for file in files
-    }
-
-
-_STATIC = _digests(STATIC)
-
-
-def _versioned(name: str) -> str:
-    """The address of a file; another version has another address."""
-    return f"/static/{name}?{_STATIC[name]}"
 
 
 def clock_time(wall: str | float) -> str:

@@ -51,29 +51,17 @@ class Words:
         return self._known.get(language, self._known[DEFAULT]).gettext
 
     def chosen(self, asked: str, accepted: str) -> str:
-        """Return the language for one request: `asked` for by name, else what the browser accepts
-        (RFC 9110, 12.5.4), else the house's.
+        """Return the language for one request: `asked` for by name, else the first that the browser
+        accepts (RFC 9110, 12.5.4; browsers name the best one first), else the house's.
         """
         if asked in self._known:
             return asked
-        for tag in _by_wish(accepted):
+        for part in accepted.lower()[:500].split(","):
+            tag = part.partition(";")[0].strip()
             for known in self._known:
                 if tag == known.lower() or _same(tag) == _same(known.lower()):
                     return known
         return self.default
-
-
-def _by_wish(accepted: str) -> list[str]:
-    found: list[tuple[float, str]] = []
-    for part in accepted.lower()[:500].split(","):
-        tag, _, quality = part.strip().partition(";q=")
-        try:
-            weight = float(quality) if quality else 1.0
-        except ValueError:
-            weight = 0.0
-        if tag and weight > 0.0:
-            found.append((-weight, tag))
-    return [tag for _, tag in sorted(found, key=lambda one: one[0])]
 
 
 _TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk", "zh-mo")

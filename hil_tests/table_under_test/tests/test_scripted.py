@@ -8,6 +8,7 @@ import pytest
 
 from hil_tests.table_under_test import scripted
 from hil_tests.table_under_test.scripted import Dealer, Floorperson, ScriptedPersonError
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.desk import Actor, Answer
 from shaker_ctl.console.grammar import TypedCommand
@@ -30,8 +31,8 @@ def _verbs(desk: FakeDesk) -> list[str]:
 
 def test_floorperson_watches_the_inspection_signs_it_and_opens_the_table(users: Path) -> None:
     desk = FakeDesk("inspection due")
-    with served(desk, users) as line:
-        console = Console(line)
+    with served(desk, users) as device:
+        console = Console(SerialPort(device))
         console.connect()
         status = Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
     assert status["life"] == "open"
@@ -61,8 +62,8 @@ def test_floorperson_waits_longer_each_time_the_table_asks_to_wait(
 ) -> None:
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
-    with served(Examining("inspection due"), users) as line:
-        console = Console(line)
+    with served(Examining("inspection due"), users) as device:
+        console = Console(SerialPort(device))
         console.connect()
         status = Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
     assert status["life"] == "open"
@@ -73,8 +74,8 @@ def test_floorperson_waits_longer_each_time_the_table_asks_to_wait(
 def test_floorperson_gives_up_on_a_fault_and_says_which(users: Path) -> None:
     desk = FakeDesk()
     desk.break_down()
-    with served(desk, users) as line:
-        console = Console(line)
+    with served(desk, users) as device:
+        console = Console(SerialPort(device))
         console.connect()
         with pytest.raises(ScriptedPersonError, match="motor-stall"):
             Floorperson(console, "anna", PASSPHRASE).open_table(timeout_s=20)
@@ -82,8 +83,8 @@ def test_floorperson_gives_up_on_a_fault_and_says_which(users: Path) -> None:
 
 def test_dealer_runs_rounds_in_the_order_of_the_rules(users: Path) -> None:
     desk = FakeDesk("ready")
-    with served(desk, users, port="dealer") as line:
-        console = Console(line)
+    with served(desk, users, port="dealer") as device:
+        console = Console(SerialPort(device))
         console.connect()
         dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0)
         assert dealer.play(2, timeout_s=20) == 2
@@ -97,8 +98,8 @@ def test_dealer_who_sees_other_values_enters_them_and_waits_for_the_floorperson(
         return (1, 1, 1)
 
     desk = FakeDesk("ready")
-    with served(desk, users, port="dealer") as line:
-        console = Console(line)
+    with served(desk, users, port="dealer") as device:
+        console = Console(SerialPort(device))
         console.connect()
         dealer = Dealer(console, "dan", PASSPHRASE, betting_s=0, settling_s=0, eyes=eyes)
         with pytest.raises(ScriptedPersonError, match="disputed"):

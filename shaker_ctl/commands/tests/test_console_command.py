@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.commands import console as commands
 from shaker_ctl.commands.console import run_script
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
-from shaker_ctl.console.tests.support import PASSPHRASE, SocketStream, served, users_file
+from shaker_ctl.console.tests.support import PASSPHRASE, served, users_file
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.main import program
 
@@ -25,9 +27,9 @@ def desk() -> FakeDesk:
 
 
 @pytest.fixture
-def line(desk: FakeDesk, tmp_path: Path) -> Iterator[SocketStream]:
-    with served(desk, users_file(tmp_path)) as stream:
-        yield stream
+def line(desk: FakeDesk, tmp_path: Path) -> Iterator[SerialPort]:
+    with served(desk, users_file(tmp_path)) as device, closing(SerialPort(device)) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,7 @@ Piped = Callable[..., tuple[bool, list[dict[str, Any]]]]
 
 
 @pytest.fixture
-def piped(line: SocketStream, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Piped:
+def piped(line: SerialPort, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Piped:
     """Type these lines into the pipe; return whether all were taken, and the replies."""
 
     def typed(*lines: str, folder: Path = tmp_path) -> tuple[bool, list[dict[str, Any]]]:
@@ -86,7 +88,7 @@ def test_a_pipe_keeps_to_json(piped: Piped) -> None:
     assert "JSON alone" in said[0]["text"]
 
 
-def test_people_find_words_after_a_pipe(line: SocketStream, tmp_path: Path) -> None:
+def test_people_find_words_after_a_pipe(line: SerialPort, tmp_path: Path) -> None:
     assert run_script(line, tmp_path, iter(["digests\n"]))
     line.write(b"whoami\r")
     heard = b""
@@ -95,7 +97,7 @@ def test_people_find_words_after_a_pipe(line: SocketStream, tmp_path: Path) -> N
     assert b"{" not in heard
 
 
-def test_people_find_words_after_a_pipe_that_broke(line: SocketStream, tmp_path: Path) -> None:
+def test_people_find_words_after_a_pipe_that_broke(line: SerialPort, tmp_path: Path) -> None:
     def broken() -> Iterator[str]:
         yield "digests\n"
         raise BrokenPipeError
@@ -146,7 +148,7 @@ def test_a_name_with_brackets_is_told_whole(
     assert "[red]CP2102[/x]" in capsys.readouterr().err
 
 
-def test_a_late_reply_is_not_taken_for_the_next_one(line: SocketStream) -> None:
+def test_a_late_reply_is_not_taken_for_the_next_one(line: SerialPort) -> None:
     client = Console(line)
     client.connect()
     with pytest.raises(Exception, match="no reply"):

@@ -169,7 +169,11 @@ class FakeDesk:
 
     def round(self, round_id: int) -> RoundView | None:
         last = self._view.round_id or 0
-        return RoundView(facts={"round": round_id, "read": (3, 4, 5)}) if 1 <= round_id <= last else None
+        return (
+            RoundView(facts={"round": round_id, "read": (3, 4, 5)})
+            if 1 <= round_id <= last
+            else None
+        )
 
     def last(self, count: int) -> tuple[JournalLine, ...]:
         noted = [

@@ -7,19 +7,18 @@ import json
 import os
 import pty
 import select
-import socket
 import threading
 import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaker_ctl.adapters.lines.serial_console import serve
+from shaker_ctl.adapters.lines.serial_console import SerialConsole
 from shaker_ctl.console import accounts
 from shaker_ctl.console.accounts import Accounts, AnyRole
 from shaker_ctl.console.desk import Desk
 from shaker_ctl.console.lockout import Lockout
+from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
 from shaker_ctl.console.session import Session
-from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.rules.vocabulary import Role
 
 PASSPHRASE = "Purple-Monkey-Dishwasher"
@@ -42,6 +41,7 @@ def users_file(folder: Path) -> Path:
         for role, name in NAMES.items()
     )
     path.write_text(text)
+    accounts.accept(path)
     return path
 
 
@@ -126,61 +126,6 @@ class Terminal:
         return self.type(f"login {role.value} {NAMES[role]}") + self.type(PASSPHRASE)
 
 
-class SocketStream:
-    """A `ByteStream` on one end of a socket pair."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end = end
-
-    def read(self, timeout_s: float) -> bytes:
-        self._end.settimeout(max(timeout_s, 0.001))
-        try:
-            data = self._end.recv(4096)
-        except TimeoutError:
-            return b""
-        except OSError as error:
-            raise ConsoleLineError("closed") from error
-        if not data:
-            raise ConsoleLineError("closed")
-        return data
-
-    def write(self, data: bytes) -> None:
-        self._end.settimeout(2.0)
-        try:
-            self._end.sendall(data)
-        except OSError as error:
-            raise ConsoleLineError("closed") from error
-
-    def close(self) -> None:
-        self._end.close()
-
-
-@contextlib.contextmanager
-def served(
-    desk: Desk, users: Path, *, port: str = "technician", roles: tuple[Role, ...] = EVERYONE
-) -> Iterator[SocketStream]:
-    """A session on its thread; yields the person's end of its line."""
-    near, far = socket.socketpair()
-    stopping = threading.Event()
-    console = session(desk, users, port=port, roles=roles)
-    line = SocketStream(near)
-
-    def run() -> None:
-        with contextlib.suppress(ConsoleLineError):
-            serve(console, line, stopping)
-        console.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield SocketStream(far)
-    finally:
-        stopping.set()
-        thread.join(5.0)
-        near.close()
-        far.close()
-
-
 @contextlib.contextmanager
 def crossed_ptys() -> Iterator[tuple[str, str]]:
     """Two pseudo-terminals joined back to back: the service's device and the person's."""
@@ -207,3 +152,16 @@ def crossed_ptys() -> Iterator[tuple[str, str]]:
         for master, slave in ends:
             os.close(master)
             os.close(slave)
+
+
+@contextlib.contextmanager
+def served(desk: Desk, users: Path, *, port: str = "technician") -> Iterator[str]:
+    """A console on its thread; yields the person's device."""
+    with crossed_ptys() as (service, person):
+        line = PortParameters(device=service, roles=EVERYONE)
+        console = SerialConsole(port, line, desk, ConsoleParameters(users_file=users))
+        console.start()
+        try:
+            yield person
+        finally:
+            console.stop()

@@ -19,7 +19,7 @@ from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.console.desk import Announcement
 from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
-from shaker_ctl.console.tests.support import PASSPHRASE, crossed_ptys
+from shaker_ctl.console.tests.support import PASSPHRASE, crossed_ptys, served
 from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.rules.vocabulary import Role
 
@@ -38,13 +38,9 @@ class Bench:
 
 @pytest.fixture
 def bench(users: Path) -> Iterator[Bench]:
-    with crossed_ptys() as (service, person):
-        desk = FakeDesk("ready")
-        port = PortParameters(device=service, roles=tuple(Role))
-        console = SerialConsole("technician", port, desk, ConsoleParameters(users_file=users))
-        console.start()
-        yield Bench(desk, person)
-        console.stop()
+    desk = FakeDesk("ready")
+    with served(desk, users) as device:
+        yield Bench(desk, device)
 
 
 @pytest.fixture

@@ -63,11 +63,6 @@ def test_each_role_may_give_exactly_its_commands(role: Role | None) -> None:
     assert may == BY_ROLE[role] | FREE
 
 
-def test_no_command_is_missing_or_unnamed() -> None:
-    named = FREE.union(*BY_ROLE.values())
-    assert named == set(BY_NAME)
-
-
 @pytest.mark.parametrize(("port", "role"), CASES, ids=str)
 def test_every_command_in_every_state_works_or_is_refused_with_code_and_reason(
     users: Path, port: str, role: Role | None
@@ -100,14 +95,6 @@ def test_every_command_in_every_state_works_or_is_refused_with_code_and_reason(
             else:
                 assert reply["status"] == "ok", where
             assert reply["status"] == "ok" or (reply["code"] and reply["text"]), where
-
-
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("role", [None, *Role], ids=str)
-def test_help_shows_exactly_what_would_be_taken(phase: str, role: Role | None) -> None:
-    desk = FakeDesk(phase)
-    shown = permission.allowed_now(Actor("x", role, "bench"), EVERYONE, desk.view().allowed)
-    assert {f.name for f in shown} == desk.view().allowed & BY_ROLE[role]
 
 
 def test_a_port_refuses_the_roles_of_the_other_even_to_those_logged_in() -> None:

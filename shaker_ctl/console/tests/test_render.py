@@ -98,7 +98,9 @@ def test_every_view_has_a_json_form_of_pure_ascii(view: TableView) -> None:
 
 
 def test_round_and_journal_pages_wrap() -> None:
-    view = RoundView(facts={"lamps": AREAS, "reason": "why " * 40}, events=((1.79e9, "word " * 40),))
+    view = RoundView(
+        facts={"lamps": AREAS, "reason": "why " * 40}, events=((1.79e9, "word " * 40),)
+    )
     records = [JournalLine(sequence=1, wall_s=1.79e9, kind="event", text="word " * 60)]
     for line in [*render.game_round(view), *render.journal(records)]:
         assert len(line) <= 80

@@ -31,20 +31,22 @@ class Answer:
 class Browser:
     """Keeps cookies, and says where it comes from."""
 
-    def __init__(self, app: Any, host: str = "127.0.0.1") -> None:
-        self.app, self.host = app, host
+    def __init__(self, app: Any, host: str = "127.0.0.1", *, leaves: bool = False) -> None:
+        """`leaves`: goes after the first piece of an answer; a stream never ends."""
+        self.app, self.host, self._leaves = app, host, leaves
         self.cookies: dict[str, str] = {}
         self.answer = Answer()
         """The newest one; of a broken page, too, whose error goes on to the server."""
 
     def get(self, path: str, **headers: str) -> Answer:
-        return asyncio.run(self._ask("GET", path, b"", headers))
+        return asyncio.run(self.ask("GET", path, b"", headers))
 
     def post(self, path: str, form: dict[str, str] | None = None, **headers: str) -> Answer:
         headers = {"origin": f"http://{self.host}", **headers}
-        return asyncio.run(self._ask("POST", path, urlencode(form or {}).encode(), headers))
+        return asyncio.run(self.ask("POST", path, urlencode(form or {}).encode(), headers))
 
-    async def _ask(self, method: str, path: str, body: bytes, more: dict[str, str]) -> Answer:
+    async def ask(self, method: str, path: str, body: bytes, more: dict[str, str]) -> Answer:
+        """Send one request, however strange."""
         plain, _, query = path.partition("?")
         headers = {"host": self.host, "accept": "text/html", **more}
         if method != "GET":
@@ -58,8 +60,8 @@ class Browser:
             "method": method,
             "scheme": "http",
             "path": plain,
-            "raw_path": plain.encode(),
-            "query_string": query.encode(),
+            "raw_path": plain.encode(errors="replace"),
+            "query_string": query.encode(errors="replace"),
             "root_path": "",
             "headers": [
                 (k.replace("_", "-").encode(), v.encode("latin-1")) for k, v in headers.items()
@@ -68,13 +70,14 @@ class Browser:
             "server": ("127.0.0.1", 80),
         }
         answer = self.answer = Answer()
-
+        is_left = asyncio.Event()
         told = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> dict[str, Any]:
-            if not told:
-                await asyncio.Event().wait()  # as a browser that stays
-            return told.pop()
+            if told:
+                return told.pop()
+            await is_left.wait()
+            return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
             if message["type"] == "http.response.start":
@@ -86,6 +89,8 @@ class Browser:
                         answer.headers[name.decode().lower()] = value.decode()
             else:
                 answer.body += message.get("body", b"")
+                if self._leaves:
+                    is_left.set()
 
         await self.app(scope, receive, send)
         return answer

@@ -402,7 +402,7 @@ class TestStream:
         page.people.log_out(page.people.session(other.cookies["__Host-shaker"]))
         assert other.get("/stream/sign").status == 401
 
-    def test_all_who_read_the_same_get_the_same_event_made_once(self, page):
+    def test_all_who_read_the_same_get_the_same_part_drawn_once(self, page):
         made: list[str] = []
         shown = ["one"]
 
@@ -432,8 +432,8 @@ class TestStream:
         assert made == ["state", "state"]
         assert b'"parts": {"state": "one"}' in told[0][1]
         assert b'"parts": {"state": "two"}' in told[0][2]
-        assert told[0][2] is told[1][2] is told[2][2]
-        assert not regions._feeds
+        assert told[0][2] == told[1][2] == told[2][2]
+        assert not regions._streams
 
     def test_a_part_that_cannot_be_drawn_ends_its_streams(self, page):
         def draw(name, language):
@@ -626,7 +626,7 @@ class TestForms:
         browser = Browser(page.app)
         headers = {"origin": "http://127.0.0.1"}
 
-        answer = asyncio.run(browser._ask("POST", "/login", body, headers))
+        answer = asyncio.run(browser.ask("POST", "/login", body, headers))
 
         assert answer.status in (400, 403)
 

@@ -74,7 +74,7 @@ def test_no_two_pages_of_the_menu_and_no_light_switch_have_one_name() -> None:
         ("", "de, en;q=0.5", "en"),
         ("", "zh-CN", "en"),
         ("en", "zh-TW", "en"),
-        ("../../etc", "zh-TW;q=x", "en"),
+        ("../../etc", "zh-TW;q=x", "zh-Hant"),
         ("", ";;;,,;q=", "en"),
     ],
 )

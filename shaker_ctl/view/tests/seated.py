@@ -66,10 +66,7 @@ class Seated:
         """What is drawn next."""
         self.are_odds_shown = True
         self.is_lamp_broken = False
-        self.walks = True
-        """The walk over every lamp ends by itself; false: it is under way until it is steered."""
         self.lit: frozenset[Area] = frozenset()
-        self.steered: list[str] = []
         self.heard: list[str] = []
         self.records: list[do.RecordRound] = []
         self.timer: do.StartTimer | None = None
@@ -216,9 +213,7 @@ class Seated:
             case do.ClearLamps(occasion=o) | do.DarkenLamps(occasion=o):
                 self.lit = frozenset()
                 yield ev.LampsDark(o)
-            case do.SteerWalk(step=step):
-                self.steered.append(step.value)
-            case do.ProveEachLamp(occasion=o, areas=areas) if self.walks:
+            case do.ProveEachLamp(occasion=o, areas=areas):
                 yield ev.EachLampProved(o, areas)
 
     # ── stretches ──

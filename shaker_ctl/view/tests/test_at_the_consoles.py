@@ -9,7 +9,7 @@ import pytest
 
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.vocabulary import Correction, Ending, Multiplied, Person, Role
+from shaker_ctl.rules.vocabulary import Correction, Multiplied, Person, Role
 from shaker_ctl.view.tests.seated import READ, Seat, Seated
 from vision.reading import Unreadable
 
@@ -28,26 +28,6 @@ def played(seat: Seat, number: int = 1) -> dict[str, Any]:
     """What `round` shows of it."""
     found: dict[str, Any] = seat.ask(f"round {number}")["round"]  # type: ignore[assignment]
     return found
-
-
-# ── The opening inspection ──────────────────────────────────────────────────
-
-
-def test_a_floorperson_pauses_the_walk_goes_back_and_has_a_lamp_repeated():
-    t = Seated()
-    t.walks = False
-    fay = t.fay
-    fay.does("inspect lamps")
-    for _ in range(3):
-        fay.does("inspect enter 1 2 3")
-        t.time_passes()
-        fay.does("inspect seen")
-    fay.does("inspect walk")
-    for step in ("pause", "back", "again", "on"):
-        fay.does(f"inspect {step}")
-    assert t.steered == ["pause", "back", "again", "on"]
-    fay.does("inspect wrong total-10")
-    assert t.state.phase is Phase.OUT_OF_SERVICE
 
 
 # ── Who paces the table ─────────────────────────────────────────────────────
@@ -110,19 +90,6 @@ def typed_wrongly(t: Seated) -> None:
     assert "pair-4-5" in t.lit
 
 
-def test_what_was_decided_in_a_dispute_is_corrected_to_no_roll():
-    t = Seated().opened()
-    dan, fay = t.dan, t.fay
-    t.asked(dan)
-    dan.does("1 4 5")
-    fay.does("decide 1 4 5")
-    dan.does("correct no-roll")
-    fay.does("correct no-roll")
-    assert not t.lit
-    dan.does("settled")
-    assert t.records[-1].ending is Ending.NO_ROLL
-
-
 def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_stand():
     t = Seated().opened()
     dan, fay = t.dan, t.fay
@@ -149,21 +116,6 @@ def test_a_typing_error_is_corrected_by_dealer_and_floorperson_and_both_values_s
     assert played(dan)["corrected"] == was
     said = " ".join((dan.type("mode people") + dan.type("status")).split())
     assert "settled: 1 4 4; corrected from 1 4 5 by dan and fay" in said
-
-
-# ── Shifts ──────────────────────────────────────────────────────────────────
-
-# ── Dice ────────────────────────────────────────────────────────────────────
-
-
-def test_where_the_house_has_two_one_person_alone_changes_no_dice():
-    t = Seated(dice_by_two=True)
-    t.happens(ev.CompartmentOpened(), ev.CompartmentClosed())
-    t.fay.does("dice changed A1 A2 A3")
-    t.seat(Role.SUPERVISOR, "Fay").does("dice changed A1 A2 A3")
-    assert t.state.dice is None
-    t.sue.does("dice changed A1 A2 A3")
-    assert t.state.dice is not None
 
 
 # ── A manual shaker, and a dead camera ──────────────────────────────────────
@@ -240,32 +192,7 @@ def test_multipliers_are_told_to_who_pays_though_the_lamps_have_failed():
     assert odds in ", ".join(played(dan)["multipliers"])
 
 
-# ── Persons ─────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(("second", "cleared"), [("fay", False), ("FAY", False), ("sue", True)])
-def test_one_person_clears_no_meters_however_the_name_is_typed(second, cleared):
-    t = Seated()
-    t.fay.does("meters clear")
-    said = t.seat(Role.SUPERVISOR, second).does("meters clear")
-    assert ("cleared by" in said) == cleared
-
-
 # ── Smaller ─────────────────────────────────────────────────────────────────
-
-
-def test_what_an_inspection_lights_and_reads_is_no_part_of_the_round_before_it():
-    t = Seated().opened()
-    dan, fay = t.dan, t.fay
-    t.asked(dan)
-    for line in ("144", "settled", "lamps-off"):
-        dan.does(line)
-    then = played(dan)
-    assert (then["phase"], then["read"]) == ("ended", list(READ))
-    fay.does("close")
-    fay.does("open")
-    t.inspected(fay)
-    assert played(dan) == then
 
 
 def test_multipliers_that_were_not_proved_to_be_shown_stand_in_no_round():

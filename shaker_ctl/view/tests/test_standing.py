@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from shaker_ctl.console.desk import Announcement
+from shaker_ctl.console.desk import Announcement, PendingView
 from shaker_ctl.rules import commands, events, machine
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
@@ -41,16 +43,17 @@ RULES = rulebook(TableParameters())
 FAY = Person("fay", Role.FLOORPERSON)
 
 
-class Clock:
-    def monotonic(self) -> float:
-        return 1.0
-
-    def wall(self) -> float:
-        return 1_790_000_000.0
+CLOCK: Any = SimpleNamespace(monotonic=lambda: 1.0, wall=lambda: 1_790_000_000.0)
 
 
 def verbs(state: TableState, faults: FaultQueue | None = None) -> frozenset[str]:
-    return allowed_acts.allowed_verbs(state, RULES, WallTime(Clock(), None), faults or FaultQueue())
+    return allowed_acts.allowed_verbs(state, RULES, WallTime(CLOCK, None), faults or FaultQueue())
+
+
+def pending(state: TableState, entry: EntryMode = EntryMode.DEALER_CONFIRM) -> PendingView:
+    waits = standing.pending(state, entry)
+    assert waits is not None
+    return waits
 
 
 @pytest.mark.parametrize("phase", [p for p in Phase if p not in PASSING])
@@ -88,8 +91,7 @@ def test_what_no_entry_has_shown_is_suggested_as_the_house_s_care() -> None:
         entry=1,
         shown=frozenset({Shown.PAIR, Shown.SMALL}),
     )
-    waits = standing.pending(state)
-    assert waits is not None
+    waits = pending(state)
     assert waits.roles == (Role.FLOORPERSON,)
     assert "not seen yet: a triple, Big (the house's care)" in waits.text
     assert standing.inspection(state, RULES).unseen == ("a triple", "Big")
@@ -144,12 +146,23 @@ def test_the_reason_of_an_inspection_is_the_event_that_made_it_due() -> None:
     assert why.words == "a technician turned the motor"
 
 
-def test_a_table_that_nobody_plays_at_says_what_brings_it_on() -> None:
-    stopped = TableState(Phase.OUT_OF_SERVICE)
-    assert "fault clear motor-stall" in standing.next_step(stopped, ["motor-stall", "lamp"])
-    assert standing.next_step(stopped, []).startswith("technician: return-to-service")
-    open_lid = TableState(Phase.INSPECTION_DUE, compartment_open=True)
-    assert standing.next_step(open_lid, []).startswith("close the compartment")
+STOPPED = TableState(Phase.OUT_OF_SERVICE)
+
+
+@pytest.mark.parametrize(
+    ("state", "faults", "said"),
+    [
+        (STOPPED, ["motor-stall", "lamp"], "fault clear motor-stall"),
+        (STOPPED, [], "technician: return-to-service"),
+        (TableState(Phase.INSPECTION_DUE, compartment_open=True), [], "close the compartment"),
+        (TableState(Phase.READY, round=3, shift_due=True), [], "supervisor: inspect shift"),
+        (TableState(Phase.COVERING, round=3), [], "the floorperson: out-of-order"),
+    ],
+)
+def test_a_table_that_waits_for_no_word_says_what_brings_it_on(
+    state: TableState, faults: list[str], said: str
+) -> None:
+    assert said in standing.next_step(state, faults)
     assert standing.next_step(TableState(Phase.BETTING), []) == ""
 
 
@@ -185,8 +198,7 @@ def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_
     reading: Verdict, entry: EntryMode, kind: str, line: str
 ) -> None:
     state = TableState(Phase.AWAITING_DEALER, round=4, reading=reading)
-    waits = standing.pending(state, entry)
-    assert waits is not None
+    waits = pending(state, entry)
     assert (waits.kind, waits.values) == (kind, (4, 4, 6) if kind == "confirm" else None)
     assert line in waits.text
 
@@ -216,20 +228,17 @@ def test_who_decides_sees_what_dealer_and_reader_said(
     entered: Values | None, reading: Verdict, said: str
 ) -> None:
     state = TableState(Phase.DISPUTED, round=4, entered=entered, reading=reading)
-    waits = standing.pending(state)
-    assert waits is not None
+    waits = pending(state)
     assert waits.text == said
 
 
 def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence() -> None:
     state = TableState(Phase.INTERRUPTED, round=4)
-    asked = standing.pending(state)
-    assert asked is not None
+    asked = pending(state)
     assert (asked.kind, Role.DEALER in asked.roles) == ("presence", False)
     assert "presence" in verbs(state)
     doubted = replace(state, dice_in_doubt=True)
-    told = standing.pending(doubted)
-    assert told is not None
+    told = pending(doubted)
     assert told.kind == "in-view"
     assert "in-view" in verbs(doubted)
     assert "presence" not in verbs(doubted)
@@ -244,8 +253,7 @@ def test_a_dealer_knows_whether_the_reader_still_looks() -> None:
         ({"faults": frozenset({FaultKind.READER})}, False),
     ]
     for change, looks in changes:
-        waits = standing.pending(state.changed(change))
-        assert waits is not None
+        waits = pending(state.changed(change))
         assert ("the reader looks on" in waits.text) is looks
 
 
@@ -264,10 +272,9 @@ def test_a_late_reading_of_another_result_stands_before_what_the_table_waits_for
     values: Values | None, late: Verdict | None, said: str
 ) -> None:
     phase = Phase.WITHOUT_RESULT if values is None else Phase.COLLECTING
-    waits = standing.pending(
+    waits = pending(
         TableState(phase, round=4, values=values, by_eye=late or Unreadable.of("a hand"))
     )
-    assert waits is not None
     assert waits.text.startswith(said)
     assert ("the reader reads" in waits.text) is bool(said)
 
@@ -284,13 +291,9 @@ def test_a_round_by_eye_and_a_late_reading_call_the_floorperson() -> None:
 
 def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
     state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable.of("glare"))
-    typed = replace(state, entered=(1, 4, 5))
-    waits = standing.pending(typed)
-    assert waits is not None
-    assert waits.text == "typed once: 1 4 5; type the same values a second time"
-    first = standing.pending(state)
-    assert first is not None
-    assert "typed once" not in first.text
+    assert "typed once" not in pending(state).text
+    again = pending(replace(state, entered=(1, 4, 5))).text
+    assert again == "typed once: 1 4 5; type the same values a second time"
 
 
 def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
@@ -301,8 +304,7 @@ def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
         source=Source.ENTERED,
         named=Named((1, 4, 4), Person("dan", Role.DEALER)),
     )
-    waits = standing.pending(state)
-    assert waits is not None
+    waits = pending(state)
     assert "dan names 1 4 4 in the place of 1 4 5" in waits.text
     assert "correct 1 4 4" in waits.text
     assert Role.FLOORPERSON in waits.roles
@@ -327,11 +329,6 @@ def test_a_table_with_a_manual_shaker_offers_what_it_can_do() -> None:
     assert "manual shaker" not in RULES.marks
 
 
-def test_a_cover_whose_contact_is_stuck_before_the_toss_has_a_way_out() -> None:
-    state = TableState(Phase.COVERING, round=3)
-    assert "the floorperson: out-of-order" in standing.next_step(state, [])
-
-
 def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decided() -> None:
     state = TableState(
         Phase.DISPUTED,
@@ -340,21 +337,14 @@ def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decide
         reading=Verified((1, 4, 4)),
         enterer=Person("dan", Role.DEALER),
     )
-    waits = standing.pending(state)
-    assert waits is not None
+    waits = pending(state)
     assert "decide 1 4 5" in waits.text
     assert "dan may put a typing error right" in waits.text
     assert {"enter", "no-roll", "decide"} <= verbs(state)
     assert "enter" not in verbs(replace(state, enterer=Person("fay", Role.TECHNICIAN)))
-    opened = standing.pending(replace(state, dice_in_doubt=True))
-    assert opened is not None
+    opened = pending(replace(state, dice_in_doubt=True))
     assert "decide 1 4 5" not in opened.text
     assert "decide 1 4 4" in opened.text
-
-
-def test_a_shift_that_is_due_is_what_comes_next() -> None:
-    state = TableState(Phase.READY, round=3, shift_due=True)
-    assert standing.next_step(state, []) == "supervisor: inspect shift"
 
 
 def test_other_rules_than_before_are_named_as_why_an_inspection_is_due() -> None:

@@ -192,37 +192,28 @@ def test_a_fault_in_one_command_ends_the_login_and_nothing_else(
 def test_one_slow_console_does_not_slow_the_other(users: Path) -> None:
     """Argon2 at one console, `status` at the other: within 100 ms."""
     desk = FakeDesk("ready")
-    parameters = ConsoleParameters(users_file=users)
-    with crossed_ptys() as first, crossed_ptys() as second:
-        consoles = [
-            SerialConsole(name, PortParameters(device=device, roles=tuple(Role)), desk, parameters)
-            for name, device in (("technician", first[0]), ("dealer", second[0]))
-        ]
-        clients = []
-        for console, device in zip(consoles, (first[1], second[1]), strict=True):
-            console.start()
-            clients.append(Console(SerialPort(device)))
-            clients[-1].connect()
-        stopping = threading.Event()
+    stopping = threading.Event()
+    times: list[float] = []
+    with served(desk, users) as first, served(desk, users, port="dealer") as second:
+        busy, quick = Console(SerialPort(first)), Console(SerialPort(second))
+        busy.connect()
+        quick.connect()
 
         def log_in_and_out() -> None:
             while not stopping.is_set():
-                clients[0].login("dealer", "dan", PASSPHRASE)
+                busy.login("dealer", "dan", PASSPHRASE)
 
         thread = threading.Thread(target=log_in_and_out)
         thread.start()
-        times = []
         for _ in range(60):
             began = time.monotonic()
-            clients[1].status()
+            quick.status()
             times.append(time.monotonic() - began)
         stopping.set()
         thread.join()
-        for client, console in zip(clients, consoles, strict=True):
-            client.close()
-            console.stop()
-    times.sort()
-    assert times[len(times) * 9 // 10] < 0.1
+        busy.close()
+        quick.close()
+    assert sorted(times)[len(times) * 9 // 10] < 0.1
 
 
 # ── the laptop's side ───────────────────────────────────────────────────────

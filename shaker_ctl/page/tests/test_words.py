@@ -82,14 +82,16 @@ def test_the_language_is_the_one_asked_for(asked_for: str, accepted: str, chosen
     assert Words().chosen(asked_for, accepted) == chosen
 
 
-def test_a_house_adds_its_own_words(tmp_path: Path) -> None:
+def test_a_house_adds_its_own_words_and_what_it_lacks_is_as_shipped(tmp_path: Path) -> None:
     place = tmp_path / "zh_Hant" / "LC_MESSAGES"
     place.mkdir(parents=True)
-    (place / "page.mo").write_bytes(_compiled({"Sign": "牆"}))
+    shipped = (FOLDER / "page.mo").read_bytes()
+    without_rounds = shipped.replace(b"\0Rounds\0", b"\0Roundz\0")
+    (place / "page.mo").write_bytes(without_rounds.replace("請下注".encode(), "請投注".encode()))
 
     say = Words(tmp_path).say("zh-Hant")
 
-    assert say("Sign") == "牆"
+    assert say("Bets are open.") == "請投注。"
     assert say("Rounds") == "局次"
 
 
@@ -100,19 +102,3 @@ def test_sentences_that_the_table_joins_are_translated_one_by_one() -> None:
         sentences("Bets are open. lamp: see `lamps` <b>.", say)
         == "請下注。 lamp: see <code>lamps</code> &lt;b&gt;."
     )
-
-
-def _compiled(messages: dict[str, str]) -> bytes:
-    """A catalogue in the form of GNU gettext."""
-    head = ("", "Content-Type: text/plain; charset=UTF-8\n")
-    pairs = sorted((k.encode(), v.encode()) for k, v in [head, *messages.items()])
-    at = 28 + 16 * len(pairs)
-    tables: list[list[int]] = [[], []]
-    data = b""
-    for column in (0, 1):
-        for pair in pairs:
-            tables[column] += [len(pair[column]), at + len(data)]
-            data += pair[column] + b"\0"
-    numbers = [0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, at]
-    whole = [*numbers, *tables[0], *tables[1]]
-    return b"".join(one.to_bytes(4, "little") for one in whole) + data

@@ -25,7 +25,6 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import NOON
 from shaker_ctl.rules.vocabulary import (
     Cause,
-    Correction,
     Ending,
     FaultKind,
     Occasion,
@@ -324,16 +323,6 @@ def test_a_round_without_result_is_told_as_such_before_it_is_settled(room: Room)
     assert room.desk.view().last_ended == "void, because the compartment was opened"
     room.state.state = TableState(phase, round=3, ending=Ending.NO_ROLL)
     assert room.desk.view().last_ended == "no roll"
-
-
-def test_a_corrected_round_is_told_with_the_result_that_stood_before(room: Room) -> None:
-    room.state.state = TableState(Phase.READY, round=3)
-    correction = Correction((1, 4, 5), Person("dan", Role.DEALER), Person("fay", Role.FLOORPERSON))
-    values = (1, 4, 4)
-    room.last_round = commands.RecordRound(
-        *(3, Ending.SETTLED, WagersDo.SETTLED, None, values, Source.ENTERED, (), correction)
-    )
-    assert room.desk.view().last_ended == "settled: 1 4 4; corrected from 1 4 5 by dan and fay"
 
 
 def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:

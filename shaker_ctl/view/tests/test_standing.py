@@ -33,7 +33,7 @@ from shaker_ctl.rules.vocabulary import (
 )
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.wall_time import WallTime
-from shaker_ctl.view import allowed_acts, standing, wording
+from shaker_ctl.view import allowed_acts, standing
 from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.why_due import WhyDue
@@ -309,12 +309,6 @@ def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
     assert "correct 1 4 4" in waits.text
     assert Role.FLOORPERSON in waits.roles
     assert "correct" in verbs(state)
-
-
-def test_only_contacts_that_stop_motion_are_told_as_such() -> None:
-    assert wording.contact(events.EstopPressed()) == "The emergency stop is pressed."
-    assert wording.contact(events.CompartmentClosed()) == "The compartment is closed and locked."
-    assert wording.contact(events.CoverOpened()) == ""
 
 
 def test_a_table_with_a_manual_shaker_offers_what_it_can_do() -> None:

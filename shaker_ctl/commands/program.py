@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from shaker_ctl import __version__
 from shaker_ctl.commands.interruption import quiet_interruption
 from shaker_ctl.errors import SettingsError
 
@@ -121,6 +120,8 @@ program = typer.Typer(
 
 def _version(context: typer.Context, wanted: bool) -> None:
     if wanted:
+        from shaker_ctl import __version__  # loads importlib.metadata, which no other word needs
+
         typer.echo(f"{context.find_root().command.name} {__version__}")
         raise typer.Exit
 

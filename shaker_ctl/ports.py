@@ -140,7 +140,7 @@ class LampBox(Protocol):
         """Light a result in the place of the one that this round was shown with; see `show`.
 
         The lamps are dark before. A box does it once a round and refuses another; it may be called
-        again for the same values. A box of map 1.0 keeps no count.
+        again for the same values.
         """
 
     def clear(self, round_id: int) -> None:
@@ -170,8 +170,8 @@ class LampBox(Protocol):
     def prove_lit(self, round_id: int, values: Values) -> LampStatus:
         """Return a fresh status that still shows exactly this result."""
 
-    def anchor(self, anchor: Anchor) -> bool:
-        """Have the box retain where the journal stands; False where it can keep none (map 1.0).
+    def anchor(self, anchor: Anchor) -> None:
+        """Have the box retain where the journal stands.
 
         Raises `LampAnchorError` where the box holds a later one, another head, or another table's.
         """

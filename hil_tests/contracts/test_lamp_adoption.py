@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hil_tests.contracts.test_lamp_contract import Bench as OnLine
-from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox
+from hil_tests.rig.lamp_box.box import LampBox
 from shaker_ctl import sealed_start, settings
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.journal_copies import OpenedJournal, open_copies
@@ -106,8 +106,8 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.take_off()
 
 
-def spare(map_version: int = MAP_1_1) -> LampBox:
-    return LampBox(serial_number=4242, map_version=map_version)
+def spare() -> LampBox:
+    return LampBox(serial_number=4242)
 
 
 def commit(bench: Bench, number: int) -> None:
@@ -126,10 +126,9 @@ def test_a_table_and_its_own_box_need_nobody(bench: Bench) -> None:
     assert "one story" in str(refused.exception)
 
 
-@pytest.mark.parametrize("map_version", [MAP_1_0, MAP_1_1])
-def test_a_new_spare_box_is_named_adopted_and_played_with(bench: Bench, map_version: int) -> None:
+def test_a_new_spare_box_is_named_adopted_and_played_with(bench: Bench) -> None:
     bench.play(1, 2)
-    bench.fit(spare(map_version))
+    bench.fit(spare())
     assert bench.trouble() is Trouble.OTHER_BOX
     done = bench.adopt()
     assert done.exit_code == 0, done.output
@@ -139,22 +138,7 @@ def test_a_new_spare_box_is_named_adopted_and_played_with(bench: Bench, map_vers
     assert bench.trouble() is None
 
 
-def test_a_used_spare_box_of_map_1_0_is_adopted_with_the_round_that_it_remembers(
-    bench: Bench,
-) -> None:
-    bench.play(1, 2)
-    bench.fit(spare(MAP_1_0))
-    commit(bench, 250000)
-    assert bench.trouble() is Trouble.OTHER_BOX
-    assert bench.adopt().exit_code == 0
-    assert bench.trouble() is None
-    bench.play()
-    assert bench.trouble() is None, "a start without a round changes nothing"
-    bench.play(3)
-    assert bench.trouble() is None
-
-
-def test_a_used_spare_box_of_map_1_1_is_erased_by_hand_first(bench: Bench) -> None:
+def test_a_used_spare_box_is_erased_by_hand_first(bench: Bench) -> None:
     bench.play(1, 2)
     box = bench.fit(spare())
     commit(bench, 250000)
@@ -172,15 +156,6 @@ def test_a_memory_that_was_erased_by_hand_is_named_and_accepted_by_a_person(benc
     box.erase_memory()
     assert bench.trouble() is Trouble.BOX_ERASED
     assert bench.adopt(reason="moved from table 7").exit_code == 0
-    assert bench.trouble() is None
-
-
-def test_a_round_that_the_journal_lost_for_good_is_accepted_by_a_person(bench: Bench) -> None:
-    bench.fit(LampBox(map_version=MAP_1_0))
-    bench.play(1)
-    commit(bench, 2)
-    assert bench.trouble() is Trouble.LAMP_AHEAD
-    assert bench.adopt(reason="both media were lost after round 1").exit_code == 0
     assert bench.trouble() is None
 
 

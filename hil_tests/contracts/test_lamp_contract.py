@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import serial
 
-from hil_tests.rig.lamp_box.box import MAP_1_0, LampBox
+from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.layout import own_areas
 from hil_tests.rig.lamp_box.modbus_unit import ModbusUnit
 from hil_tests.rig.wires.line import BoxEnd, Line, Terminal
@@ -26,7 +26,6 @@ from hil_tests.rig.wires.uart import Framing, Parity
 from hil_tests.waiting import until
 from shaker_ctl.adapters.lines.modbus_lamp import ModbusLamp
 from shaker_ctl.errors import LampError, LampReadbackError, LampReplyError, LampTimeoutError
-from shaker_ctl.journal.record import Anchor, Head
 from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
@@ -215,20 +214,6 @@ def test_a_box_that_restarts_between_two_looks_is_found_dark(lamp, bench) -> Non
     with pytest.raises(LampReadbackError, match="should show round 7"):
         lamp.prove_lit(7, VALUES)
     assert lamp.show(7, VALUES) == LIT
-
-
-def test_a_box_of_map_1_0_serves_a_table_as_before(tmp_path) -> None:
-    bench = Bench(tmp_path, box=LampBox(map_version=MAP_1_0))
-    lamp = bench.lamp()
-    assert lamp.show(7, VALUES) == LIT
-    lamp.clear(7)
-    assert lamp.correct(7, (2, 2, 6)) == SUPER.won((2, 2, 6))
-    lamp.clear(7)
-    assert not lamp.anchor(Anchor(bytes(8), 7, Head(140, bytes(32))))
-    memory = lamp.memory()
-    assert (memory.last_committed, memory.lit, memory.anchor) == (7, frozenset(), None)
-    lamp.close()
-    bench.close()
 
 
 # ── Damage: one bad reply costs nothing, a bad line is named, nothing wrong is ever taken ──

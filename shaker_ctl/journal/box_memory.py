@@ -34,13 +34,13 @@ class BoxMemory:
 
     serial_number: int
     erasures: int
-    """How often this memory was erased by hand; 0 in a box that does not count (map 1.0)."""
+    """How often this memory was erased by hand."""
     last_committed: int
     """Newest round of play whose lamps it committed; 0 where there is none."""
     lit: frozenset[Lit]
-    """Lamps that it committed for that round: first and corrected; empty with map 1.0."""
+    """Lamps that it committed for that round: first and corrected."""
     anchor: Anchor | None
-    """None where it keeps none: nothing was closed since the erasure, or map 1.0."""
+    """None where no round was closed since the erasure."""
 
 
 @frozen
@@ -80,12 +80,8 @@ def compare_lamp_box(journal: JournalMemory, box: BoxMemory) -> RecoveryFinding 
 
 
 def may_adopt(journal: JournalMemory, box: BoxMemory) -> RecoveryFinding | None:
-    """Return why a person may not accept this box as it is: it keeps what erasing alone takes away.
-
-    A box of map 1.0 keeps the last round alone, and its next commit replaces that.
-    """
-    if box.anchor is None and not box.lit:
-        return None
+    """Return why a person may not accept this box as it is: it keeps what erasing alone takes
+    away."""
     found = _against_anchor(journal, box.anchor) or _against_result(journal, box)
     return None if found is None else replace(found, remedy=ERASE)
 

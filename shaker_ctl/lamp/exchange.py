@@ -9,15 +9,14 @@ module owns that sequence. It must not know serial lines or the clock's source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeVar
 
 from shaker_ctl.errors import LampReadbackError, LampReplyError, LampTimeoutError
-from shaker_ctl.frozen import frozen
 from shaker_ctl.lamp import registers as r
+from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.rules.layout import AREAS, Layout
-from shaker_ctl.rules.outcome import Area
+from shaker_ctl.rules.outcome import Area, Values
 
 MAP_REMEDY = "Check the box's firmware against REGISTERS.md"
 T = TypeVar("T")
@@ -34,6 +33,10 @@ class Registers(Protocol):
     def left_at(self) -> float:
         """When the last byte of the last request had left: the box acted no earlier than that."""
 
+    @property
+    def openings(self) -> int:
+        """How often the line has been opened: behind another opening may be another box."""
+
     def read(self, address: int, count: int, ends_at: float) -> list[int]: ...
 
     def write_read(
@@ -48,15 +51,6 @@ class LampRefusedError(LampReplyError):
     def __init__(self, message: str, *, refusal: int) -> None:
         super().__init__(message, remedy=MAP_REMEDY)
         self.refusal = refusal
-
-
-@frozen
-class Patience:
-    """Total deadlines in seconds."""
-
-    show_s: float
-    request_s: float
-    multipliers_s: float
 
 
 class FreshReplies:
@@ -104,7 +98,11 @@ class FreshReplies:
 
 
 class LampExchange:
-    """The acts of the lamp box over its registers. Not thread-safe: the lamp thread owns it."""
+    """One lamp box that serves one layout, over its registers. Not thread-safe: the lamp thread
+    owns it.
+
+    Before each act but `darken` the box says who it is, where line or box may be another one.
+    """
 
     MEASURE_PAUSE_S = 0.004
     """Seconds between two readings of lamps that are still warming up."""
@@ -116,45 +114,56 @@ class LampExchange:
     def __init__(
         self,
         registers: Registers,
-        patience: Patience,
+        parameters: LampParameters,
         layout: Layout,
         *,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
         self._registers = registers
-        self._patience = patience
+        self._p = parameters
         self._layout = layout
         self._clock = clock
         self._sleep = sleep
         self._sequence = 0
-        self._warm_up_s = 0.02
-        self._keeps_anchors = False
+        self._identity: r.LampIdentity | None = None
+        self._met_at = (0, 0)
+        """Openings of the line and breaks of the status when the box said who it is."""
         self._fresh = FreshReplies()
         self.repeats = 0
         """Steps that were said again since the start."""
 
-    def forget(self) -> None:
-        """The line was opened anew: the box behind it may be another one."""
-        self._fresh.forget()
-
-    @property
-    def breaks(self) -> int:
-        """How often the box did not go on as the one before: each time it may be another one."""
-        return self._fresh.breaks
-
     # ── Acts ────────────────────────────────────────────────────────────────
 
     def identify(self) -> r.LampIdentity:
-        """Ask the box who it is and refuse one that cannot serve this table."""
-        identity = self._ask(r.IDENTITY, r.decode_identity, "identify itself")
-        check_identity(identity, self._layout)
-        self._warm_up_s = identity.warm_up_s
-        self._keeps_anchors = identity.keeps_anchors
-        return identity
+        """Return who the box is, asking only where line or box may be another one.
+
+        Raises `LampReplyError` for a box that cannot serve this table, and for another one than at
+        first.
+        """
+        openings = self._registers.openings
+        if self._identity is None or self._met_at != (openings, self._fresh.breaks):
+            if self._met_at[0] != openings:
+                self._fresh.forget()
+            block, read = r.IDENTITY, self._registers.read
+            found = self._retried(
+                lambda ends_at: r.decode_identity(read(block.address, block.words, ends_at)),
+                "identify itself",
+            )
+            check_identity(found, self._layout)
+            if self._identity is not None and found.serial_number != self._identity.serial_number:
+                raise LampReplyError(
+                    f"the lamp box on the line is number {found.serial_number}; this run began "
+                    f"with number {self._identity.serial_number}",
+                    remedy="Fit the box of this table; or stop the table, then: shaker-ctl lamp "
+                    "adopt",
+                )
+            self._identity = found
+            self._met_at = (self._registers.openings, self._fresh.breaks)
+        return self._identity
 
     def status(self) -> r.LampStatus:
-        """Read the status once, fresh."""
+        """Read what the box does and measures, fresh."""
         return self._insist(self._read_status, "report its status")
 
     def prove_dark(self) -> r.LampStatus:
@@ -164,48 +173,50 @@ class LampExchange:
         require_healthy(status)
         return status
 
-    def show(self, stage: r.Stage) -> r.LampStatus:
-        """Stage, read the stage back, commit, and prove what is lit; return that status.
+    def prove_lit(self, round_id: int, values: Values) -> r.LampStatus:
+        """Return a fresh status that still shows exactly this result, or raise."""
+        status = self.status()
+        require_lit(status, self._layout.won(values), round_id)
+        return status
 
-        `stage.sequence` is replaced. Raises `LampReadbackError` when the box computed other lamps
-        (nothing is lit then), or when lamps lit or glowing are not exactly the expected ones.
+    def show(self, round_id: int, values: Values) -> frozenset[Area]:
+        """Stage, read the stage back, commit, and prove what is lit; return it.
+
+        Raises `LampReadbackError` when the box computed other lamps (nothing is lit then), or when
+        lamps lit or glowing are not exactly the expected ones.
         """
-        return self._light(stage, r.CommandCode.COMMIT)
+        return self._light(round_id, values, r.CommandCode.COMMIT)
 
-    def correct(self, stage: r.Stage) -> r.LampStatus:
+    def correct(self, round_id: int, values: Values) -> frozenset[Area]:
         """Show a result in the place of the one that its round was committed with; see `show`.
 
-        The lamps must be dark. A box of map 1.1 does so once a round and keeps the first result; a
-        box of map 1.0 knows no corrections, and takes the second commit of a round as any other.
+        The lamps must be dark. The box does so once a round and keeps the first result.
         """
-        code = r.CommandCode.CORRECT if self._keeps_anchors else r.CommandCode.COMMIT
-        return self._light(stage, code)
+        return self._light(round_id, values, r.CommandCode.CORRECT)
 
-    def _light(self, stage: r.Stage, code: r.CommandCode) -> r.LampStatus:
-        expected = self._layout.named(stage.expected_mask)
+    def _light(self, round_id: int, values: Values, code: r.CommandCode) -> frozenset[Area]:
+        def attempt(ends_at: float) -> frozenset[Area]:
+            self._stage(round_id, values, ends_at)
+            status = self._switched(code, round_id, 0, ends_at)
+            return self._proved(status, self._layout.won(values), round_id, ends_at).lit
 
-        def attempt(ends_at: float) -> r.LampStatus:
-            self._stage(stage, ends_at)
-            status = self._switched(code, stage.round_id, 0, ends_at)
-            return self._proved(status, expected, stage.round_id, ends_at)
+        return self._insist(attempt, f"show round {round_id}", self._p.show_deadline_s)
 
-        return self._insist(attempt, f"show round {stage.round_id}", self._patience.show_s)
-
-    def clear(self, round_id: int) -> r.LampStatus:
+    def clear(self, round_id: int) -> None:
         """End the result of `round_id` and prove every lamp dark."""
         status = self._insist(
             lambda ends_at: self._switched(r.CommandCode.CLEAR, round_id, 0, ends_at),
             f"clear round {round_id}",
         )
         require_dark(status)
-        return status
 
-    def darken(self) -> r.LampStatus:
-        """Switch everything off, whatever is lit, and prove that nothing is driven.
+    def darken(self) -> None:
+        """Switch everything off, whatever is lit and whoever is there, and prove that nothing is
+        driven.
 
         Does not wait for lamps to cool: the emergency ends when the box drives none.
         """
-        status = self._insist(
+        status = self._retried(
             lambda ends_at: self._command(r.CommandCode.DARK, r.NO_ROUND, 0, ends_at), "go dark"
         )
         if status.driven:
@@ -213,10 +224,9 @@ class LampExchange:
                 f"the lamp box was commanded dark and still drives {_names(status.driven)}",
                 remedy="Switch the lamp supply off by hand",
             )
-        return status
 
-    def show_phase(self, phase: int, round_id: int) -> r.LampStatus:
-        """Show a phase and prove that the box took it."""
+    def show_phase(self, phase: int, round_id: int) -> None:
+        """Show a phase (`LampPhase`, plus `DEMONSTRATION`) and prove that the box took it."""
         status = self._insist(
             lambda ends_at: self._command(r.CommandCode.PHASE, round_id, phase, ends_at),
             f"show phase {phase}",
@@ -227,13 +237,12 @@ class LampExchange:
                 f"phase {phase} of round {round_id}",
                 remedy=MAP_REMEDY,
             )
-        return status
 
-    def test_area(self, area: Area | None) -> r.LampStatus:
-        """Drive exactly one lamp, or none, wait until it is warm, and return what was measured.
+    def test_area(self, area: Area | None) -> frozenset[Area]:
+        """Drive exactly one lamp, or none, wait until it is warm, and return the areas that glow.
 
-        Raises `LampReadbackError` only when other lamps are driven than asked for; whether a
-        driven one glows, and another does not, stands in the status for the inspection to judge.
+        Raises `LampReadbackError` only when other lamps are driven than asked for; whether the
+        right one glows is for the inspection to judge.
         """
         wanted = frozenset() if area is None else frozenset({area})
         argument = 0 if area is None else self._layout.rules[area].lamp + 1
@@ -247,7 +256,7 @@ class LampExchange:
                 f"{_names(status.driven)}",
                 remedy="Darken the box, and check its wiring list",
             )
-        return status
+        return status.glowing
 
     def show_multipliers(self, round_id: int, odds: Mapping[str, int]) -> None:
         """Show `odds` and prove them from the display drivers; an empty mapping blanks them all."""
@@ -260,7 +269,7 @@ class LampExchange:
             return r.decode_multipliers(reply)
 
         shown_round, shown = self._insist(
-            attempt, "show the multipliers", self._patience.multipliers_s
+            attempt, "show the multipliers", self._p.multipliers_deadline_s
         )
         if shown != wanted or (wanted and shown_round != round_id):
             differing = sorted(
@@ -276,9 +285,9 @@ class LampExchange:
         """Return the measured current of every lamp in percent of the rated one."""
         return self._ask(r.CURRENTS, r.decode_currents, "report its lamp currents")
 
-    # ── Memory (map 1.1) ────────────────────────────────────────────────────
+    # ── Memory ──────────────────────────────────────────────────────────────
 
-    def anchor(self, anchor: r.BoxAnchor) -> None:
+    def keep(self, anchor: r.BoxAnchor) -> None:
         """Have the box retain `anchor`, and prove it by reading it back.
 
         To say it again changes nothing. Raises `LampRefusedError` with `BoxRefusal.ANCHORED` where
@@ -329,11 +338,18 @@ class LampExchange:
         except LampRefusedError as refused:
             raise _refused(self._read_status(ends_at).last_refusal, what) from refused
 
-    def _stage(self, stage: r.Stage, ends_at: float) -> None:
-        sent = replace(stage, sequence=self._next_sequence())
+    def _stage(self, round_id: int, values: Values, ends_at: float) -> None:
+        expected = self._layout.won(values)
+        sent = r.Stage(
+            sequence=self._next_sequence(),
+            round_id=round_id,
+            values=values,
+            layout=r.layout_word(self._layout),
+            options=r.layout_options(self._layout),
+            expected_mask=self._layout.mask(expected),
+        )
         words = self._write("the stage", r.STAGE, r.encode_stage(sent), r.STAGE, ends_at)
         back = r.decode_stage(words, self._layout)
-        expected = self._layout.named(stage.expected_mask)
         if back.stage != sent:
             raise LampReplyError(
                 f"the lamp box holds another stage than was sent: {back.stage} instead of {sent}",
@@ -343,7 +359,7 @@ class LampExchange:
             back.verdict == r.BoxRefusal.NONE and back.own != expected
         ):
             raise LampReadbackError(
-                f"the lamp box computed other lamps for {stage.values}: it adds "
+                f"the lamp box computed other lamps for {values}: it adds "
                 f"{_names(back.own - expected)} and lacks {_names(expected - back.own)}; "
                 "nothing was lit",
                 remedy="Check that box and profile mean the same layout",
@@ -385,7 +401,7 @@ class LampExchange:
 
     def _warm(self, switched_at: float, ends_at: float) -> None:
         """Wait until lamps that were switched at `switched_at` can have been measured."""
-        until = switched_at + self.BOX_THINKS_S + self._warm_up_s
+        until = switched_at + self.BOX_THINKS_S + self.identify().warm_up_s
         self._sleep(max(0.0, min(until, ends_at) - self._clock()))
 
     def _measured(self, ends_at: float) -> r.LampStatus:
@@ -411,9 +427,16 @@ class LampExchange:
         return status
 
     def _insist(self, attempt: Callable[[float], T], what: str, within_s: float | None = None) -> T:
+        """Attempt with a box that has said who it is; see `_retried`."""
+        self.identify()
+        return self._retried(attempt, what, within_s)
+
+    def _retried(
+        self, attempt: Callable[[float], T], what: str, within_s: float | None = None
+    ) -> T:
         """Attempt until it succeeds, or the deadline passes, which each attempt is told; then raise
         the last cause. `within_s`: how long; None: a request's patience."""
-        ends_at = self._clock() + (self._patience.request_s if within_s is None else within_s)
+        ends_at = self._clock() + (self._p.request_deadline_s if within_s is None else within_s)
         while True:
             try:
                 return attempt(ends_at)
@@ -436,11 +459,14 @@ class LampExchange:
 def check_identity(identity: r.LampIdentity, layout: Layout) -> None:
     """Raise `LampReplyError` unless this box can serve a table with this layout."""
     problem, needed = "", r.lamps_needed(layout)
+    (major, minor), oldest = identity.map_version, r.OLDEST_MINOR
     if identity.magic != r.MAGIC:
         problem = f"the device on the lamp line is no lamp box (it says {identity.magic:04X})"
-    elif identity.map_version[0] != r.MAP_MAJOR:
-        major, minor = identity.map_version
-        problem = f"the lamp box has register map {major}.{minor}, this program {r.MAP_MAJOR}.x"
+    elif major != r.MAP_MAJOR or minor < oldest:
+        problem = (
+            f"the lamp box has register map {major}.{minor}, this program takes {r.MAP_MAJOR}.x "
+            f"from {r.MAP_MAJOR}.{oldest} on"
+        )
     elif identity.areas_fitted < needed:
         problem = f"the lamp box has {identity.areas_fitted} areas, the profile {needed}"
     elif identity.layout_digest != layout.digest:

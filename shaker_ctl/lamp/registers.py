@@ -20,7 +20,8 @@ from shaker_ctl.rules.outcome import Area
 
 MAGIC = 0x51B0
 MAP_MAJOR = 1
-MAP_MINOR = 2
+MAP_MINOR, OLDEST_MINOR = 2, 1
+"""Of this map, and of the oldest box that serves a table: 1.0 kept no anchor of a journal."""
 NO_ROUND = 0
 """Round number of lamp entries that belong to no round (inspection). It never anchors a journal."""
 
@@ -399,11 +400,6 @@ class LampIdentity:
     reply_delay_s: float
     layout_digest: bytes
     """Of the areas of a house that the box was made for (map 1.2)."""
-
-    @property
-    def keeps_anchors(self) -> bool:
-        """The box retains results and heads of the journal, and knows `correct` (map 1.1)."""
-        return self.map_version >= (1, 1)
 
 
 def decode_identity(words: Sequence[int]) -> LampIdentity:

@@ -42,7 +42,7 @@ TABLE_WORDS, ROUND_AT, RECORD_AT, HEAD_AT = 4, 4, 6, 8
 """Inside the anchor block: how long the table's mark is, and where the rest begins."""
 
 WRITTEN = {STAGE: STAGE_WRITTEN, COMMAND: COMMAND_LENGTH, ODDS: ODDS_LENGTH, ANCHOR: ANCHOR_WRITTEN}
-MAP_1_0, MAP_1_1, MAP_1_2 = 0x0100, 0x0101, 0x0102
+MAP_VERSION = 0x0102
 SERIAL_NUMBER = 20260001
 
 ILLEGAL_ADDRESS = 2
@@ -116,7 +116,6 @@ class LampBox:
         areas: int = 52,
         *,
         memory: Path | None = None,
-        map_version: int = MAP_1_2,
         serial_number: int = SERIAL_NUMBER,
         seed: int = 0,
         own: OwnAreas | None = None,
@@ -126,7 +125,6 @@ class LampBox:
         self._own = own or {}
         self._lamp = LAMP | {name: area["lamp"] for name, area in self._own.items()}
         self.areas = 1 + max(self._lamp.values()) if own else areas
-        self._map_version = map_version
         self._serial_number = serial_number
         self.faults = LampFaults()
         self.on_change: Callable[[LampChange], None] = lambda _: None
@@ -230,7 +228,7 @@ class LampBox:
         raise Refused(ILLEGAL_ADDRESS)
 
     def _blocks(self) -> tuple[tuple[int, int, Callable[[], list[int]]], ...]:
-        blocks = (
+        return (
             (STATUS, STATUS_LENGTH, self._status_words),
             (STAGE, STAGE_LENGTH, self._stage_words),
             (IDENTITY, IDENTITY_LENGTH, self._identity_words),
@@ -241,7 +239,6 @@ class LampBox:
             (COMMITTED, COMMITTED_LENGTH, self._committed_words),
             (ANCHOR, ANCHOR_LENGTH, self._anchor_words),
         )
-        return blocks if self._map_version >= MAP_1_1 else blocks[:-2]
 
     def write(self, address: int, words: Sequence[int]) -> None:
         """Write one whole block. Raises `Refused`, and then nothing has changed."""
@@ -325,7 +322,7 @@ class LampBox:
         staged = self._staged
         if command == COMMIT:
             self._commit(round_id)
-        elif command == CORRECT and self._map_version >= MAP_1_1:
+        elif command == CORRECT:
             self._correct(round_id)
         elif command == CLEAR:
             if self._state == RESULT and round_id != self._result_round:
@@ -353,7 +350,7 @@ class LampBox:
         staged = self._ready(round_id)
         kept = self._retained
         is_other = round_id == kept.last_committed != 0 and kept.mask not in (0, staged.mask)
-        if self._map_version >= MAP_1_1 and not self._memory_is_bad and is_other:
+        if not self._memory_is_bad and is_other:
             raise self._refuse(COMMITTED_OTHERWISE)
         self._show(staged)
 
@@ -528,7 +525,7 @@ class LampBox:
     def _identity_words(self) -> list[int]:
         return [
             0x4D42 if "lamp_not_a_box" in self.faults else 0x51B0,
-            0x0200 if "lamp_other_map" in self.faults else self._map_version,
+            0x0200 if "lamp_other_map" in self.faults else MAP_VERSION,
             0x0001,
             *_words(self._number(), 2),
             self.areas,

@@ -112,10 +112,6 @@ def test_a_round_that_was_accepted_with_the_box_is_no_missing_end() -> None:
     assert found.trouble is Trouble.LAMP_AHEAD
 
 
-def test_a_box_of_map_1_0_may_be_accepted_with_whatever_it_remembers() -> None:
-    assert may_adopt(JOURNAL, BoxMemory(9, 0, 250000, frozenset(), None)) is None
-
-
 @pytest.mark.parametrize(
     "box",
     [

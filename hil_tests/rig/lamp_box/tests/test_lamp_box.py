@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.rig.lamp_box.box import MAP_1_0, MAP_1_1, LampBox, Refused
+from hil_tests.rig.lamp_box.box import LampBox, Refused
 from hil_tests.rig.lamp_box.firmware import FirmwareBox
 from hil_tests.rig.lamp_box.layout import LAMP, names_of, winning_lamps
 from hil_tests.rig.lamp_box.tests.conftest import rig_alone
@@ -23,14 +23,10 @@ WARM_S = 0.03
 class Bench:
     """A box with a clock, spoken to in the words of the document."""
 
-    def __init__(
-        self, areas: int = 52, memory: Path | None = None, map_version: int = MAP_1_1
-    ) -> None:
+    def __init__(self, areas: int = 52, memory: Path | None = None) -> None:
         clock = Pause()
         self.clock: Pause | FirmwareBox = clock
-        self.box: LampBox | FirmwareBox = LampBox(
-            areas, clock=clock, memory=memory, map_version=map_version
-        )
+        self.box: LampBox | FirmwareBox = LampBox(areas, clock=clock, memory=memory)
 
     def stage(
         self,
@@ -405,19 +401,6 @@ def test_hands_at_the_box_erase_its_memory_or_put_another_in_its_place(bench):
     assert bench.box.is_up
     assert (bench.number(0x001C, 2), bench.number(0x0168)) == (0, 1)
     assert "lamp_memory_erased" not in bench.box.faults
-
-
-def test_a_box_of_map_1_0_has_neither_anchors_nor_corrections():
-    bench = Bench(map_version=MAP_1_0)
-    assert bench.number(0x0001) == 0x0100
-    bench.show(7, (2, 2, 5))
-    bench.command(CLEAR, 7)
-    bench.show(7, (2, 2, 6))
-    assert bench.refused(bench.command, CORRECT, 7) == 1
-    for act in (lambda: bench.box.read(0x0150, 1), lambda: bench.box.write(0x0150, [0] * 24)):
-        with pytest.raises(Refused) as refusal:
-            act()
-        assert refusal.value.code == 2
 
 
 # ── Blocks ──

@@ -43,10 +43,9 @@ bench-page: $(VENV)/.rig  ## what the page costs, and the table beside it: reade
 words: $(VENV)/.browser  ## compile the page's catalogues of words
 	$(BIN)/pybabel compile --domain page --directory shaker_ctl/page/locale
 
-pages: $(VENV)/.test  ## clause pages in place; build/pages: commands, codes; PLAYED=1 adds what is played: the README's picture, tosses (hours)
+pages: $(VENV)/.test  ## clause pages in place; PLAYED=1 adds what is played: the README's picture, build/pages: tosses (hours)
 	mkdir -p build/pages
 	$(BIN)/python -m hil_tests.proofs.clause_pages
-	$(BIN)/python -m hil_tests.proofs.console_matrix >build/pages/consoles.md
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.demo.moving_picture hil_tests/demo/pictures/round.gif)
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.rig.plant.physics --tosses 3000 $(SHAKES:%=--shake %) \
 	    --results var/tosses --page build/pages/tosses.md)
@@ -110,7 +109,7 @@ floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without netw
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor chaos $(FLOOR)
 
-prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants; in parts: PROVE="--mutants --shard 1/4 --out 1.json", then PROVE="merge *.json"
+prove: $(VENV)/.test  ## the rules by exhaustion: states, properties, mutants
 	$(BIN)/python -m hil_tests.proofs $(or $(PROVE),--mutants)
 
 model: $(VENV)/.train  ## train the three networks from rendered scenes (hours); PHOTOS="DIR DIR" adds photographs

@@ -1,10 +1,8 @@
-"""`python -m hil_tests.proofs`: explore every table; beside it `merge` and `walk`.
+"""`python -m hil_tests.proofs`: explore every table; beside it `walk`.
 
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
 table ever puts to the test, any row that no table takes by an event that the product posts, any
-mutant that survives without an explanation, or any that is killed although one explains it. One
-process works on one core; `--shard 2/4` does the second quarter of the work, and `merge` judges all
-quarters as one.
+mutant that survives without an explanation, or any that is killed although one explains it.
 """
 
 from __future__ import annotations
@@ -13,20 +11,18 @@ import gc
 import sys
 import time
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, TypeVar
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table as Grid
 
 from hil_tests.proofs import survivors
-from hil_tests.proofs.explore import explore
+from hil_tests.proofs.explore import Exploration, explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
-from hil_tests.proofs.properties import PROPERTIES
-from hil_tests.proofs.summary import Summary, Tried, read, write
-from hil_tests.proofs.tables import ExploredTable, tables
+from hil_tests.proofs.properties import PROPERTIES, Violation
+from hil_tests.proofs.tables import tables
 from hil_tests.proofs.walk import walk
 from shaker_ctl.rules.machine import ROWS
 
@@ -38,27 +34,11 @@ console = Console(width=None if sys.stdout.isatty() else 110)
 ORDER = (0, 4, 6, 9, 14, 15, 2, 8, 10, 1, 3, 11, 12, 13, 7, 5)
 """The order of the tables: those that differ most come first, so that few mutants meet many."""
 
-Item = TypeVar("Item")
-
-Shard = Annotated[str, typer.Option(help="Only this part of the work, as 2/4: the second of four.")]
-
-
-def _part(shard: str, items: list[Item]) -> list[Item]:
-    """Return every n-th item, beginning with the i-th, for a shard `i/n`; all of them for none."""
-    if not shard:
-        return items
-    first, slash, of = shard.partition("/")
-    if not (slash and first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of)):
-        raise typer.BadParameter(f"{shard!r} is not like 2/4", param_hint="--shard")
-    return items[int(first) - 1 :: int(of)]
-
 
 @app.callback(invoke_without_command=True)
 def prove(
     context: typer.Context,
     only: Annotated[str, typer.Option(help="Only tables whose name contains this.")] = "",
-    shard: Shard = "",
-    out: Annotated[Path | None, typer.Option(help="Write the result here, for `merge`.")] = None,
     with_mutants: Annotated[
         bool, typer.Option("--mutants", help="Try every mutant, too, on the same explorations.")
     ] = False,
@@ -66,71 +46,36 @@ def prove(
 ) -> None:
     """Explore every table exhaustively and print every property with its non-vacuous count.
 
-    With --only or --shard a property that no chosen table reaches, a row that none takes, and a
-    mutant that survives there are no failure: another table has them. `merge` judges all shards
-    together.
+    With --only a property that no chosen table reaches, a row that none takes, and a mutant that
+    survives there are no failure: another table has them.
     """
     if context.invoked_subcommand is not None:
         return
-    chosen = _part(shard, [table for table in _ordered() if only in table.name])
+    chosen = [table for number in ORDER if only in (table := tables()[number]).name]
     if not chosen:
         names = ", ".join(table.name for table in tables())
         raise typer.BadParameter(
             f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
         )
     trying = _Trying(list(mutants())[::every] if with_mutants else [])
-    found: list[Summary] = []
+    found: list[Exploration] = []
     gc.disable()  # states form no cycle, and walking millions of them takes a fifth more
     context.call_on_close(gc.enable)
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("exploring", total=len(chosen))
-        for table in chosen:
-            progress.update(task, description=table.name)
-            explored = explore(table, keep=with_mutants)
-            found.append(Summary.of(explored))
-            _print_table(found[-1])
-            if with_mutants:
-                found[-1].mutants = trying.on(Ground.of(table, explored))
-            if out is not None:
-                write(out, found)
-            del explored
-            gc.collect()
-            progress.advance(task)
-    good = _report(found, whole=not (only or shard))
-    if with_mutants and not (only or shard):
+    for table in chosen:
+        explored = explore(table, keep=with_mutants)
+        _print_table(explored)
+        if with_mutants:
+            trying.on(Ground.of(table, explored))
+        found.append(replace(explored, kept_nodes=[], kept_before=[], kept_ways=[]))
+        del explored
+        gc.collect()
+    good = _report(found, whole=not only)
+    if with_mutants and not only:
         good = all([good, trying.report()])
     raise typer.Exit(0 if good else 1)
 
 
-@app.command()
-def merge(results: Annotated[list[Path], typer.Argument(help="Files that --out wrote.")]) -> None:
-    """Put the results of all shards together and judge them as one proof."""
-    try:
-        found = [each for path in results for each in read(path)]
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(str(error), param_hint="RESULTS") from error
-    have, wanted = Counter(each.table for each in found), {table.name for table in tables()}
-    wrong = sorted(wanted ^ set(have)) + [name for name, times in have.items() if times > 1]
-    if wrong:
-        raise typer.BadParameter(
-            f"each table once; missing, repeated or unknown: {', '.join(wrong)}",
-            param_hint="RESULTS",
-        )
-    tried = [each.mutants for each in found if each.mutants is not None]
-    if tried and len(tried) < len(found):
-        raise typer.BadParameter("mutants were tried on some tables only", param_hint="RESULTS")
-    for each in found:
-        _print_table(each)
-    good = _report(found, whole=True)
-    if tried:
-        trying = _Trying(list(mutants()))
-        for one in tried:
-            trying.heard(one)
-        good = all([good, trying.report()])
-    raise typer.Exit(0 if good else 1)
-
-
-def _report(found: list[Summary], *, whole: bool) -> bool:
+def _report(found: list[Exploration], *, whole: bool) -> bool:
     """Print properties and the last line; return whether everything holds."""
     _print_properties(found)
     good = all(each.holds for each in found)
@@ -145,24 +90,28 @@ def _report(found: list[Summary], *, whole: bool) -> bool:
     return good
 
 
-def _print_table(one: Summary) -> None:
+def _print_table(one: Exploration) -> None:
     mark = "[green]holds[/]" if one.holds else "[bold red]FAILS[/]"
     console.print(
         f"{mark} {one.table}: {one.states} states ({one.nodes} with history), "
         f"{one.transitions} transitions, {one.accepted} accepted, {one.seconds:.0f} s"
     )
-    for broken in one.broken[:5]:
-        console.print(f"  [red]{broken.property}[/]", highlight=False)
-        console.print(f"    in {broken.state}")
-        console.print(f"    on {broken.event}")
-        console.print(f"    to {broken.outcome}")
+    for broken in one.violations[:5]:
+        _print_broken(broken)
     for state in one.stuck[:3]:
         console.print(f"  [red]no path leads home from[/] {state}")
 
 
-def _print_properties(found: list[Summary]) -> None:
+def _print_broken(broken: Violation) -> None:
+    console.print(f"  [red]{broken.property}[/]", highlight=False)
+    console.print(f"    in {broken.state}")
+    console.print(f"    on {broken.event}")
+    console.print(f"    to {broken.step.state.phase.value} by {broken.step.commands}")
+
+
+def _print_properties(found: list[Exploration]) -> None:
     reached = _reached(found)
-    broken = Counter(one.property for each in found for one in each.broken)
+    broken = Counter(one.property for each in found for one in each.violations)
     grid = Grid("property", "held", "failed", title="Safety properties, by times reached")
     for name in dict.fromkeys(one.name for one in PROPERTIES):
         grid.add_row(name, str(reached[name]), str(broken[name]) if broken[name] else "")
@@ -172,11 +121,11 @@ def _print_properties(found: list[Summary]) -> None:
     console.print(grid)
 
 
-def _reached(found: list[Summary]) -> Counter[str]:
+def _reached(found: list[Exploration]) -> Counter[str]:
     return sum((each.reached for each in found), Counter())
 
 
-def _print_reached(found: list[Summary]) -> bool:
+def _print_reached(found: list[Exploration]) -> bool:
     """Name what holds only because it never came to the test."""
     reached = _reached(found)
     vacuous = [one.name for one in PROPERTIES if not reached[one.name]]
@@ -185,7 +134,7 @@ def _print_reached(found: list[Summary]) -> bool:
     return not vacuous
 
 
-def _print_rows(found: list[Summary]) -> bool:
+def _print_rows(found: list[Exploration]) -> bool:
     never = {row.name for row in ROWS} - {name for each in found for name in each.rows}
     console.print(f"{len(ROWS) - len(never)} of {len(ROWS)} rows taken")
     for name in sorted(never):
@@ -193,11 +142,6 @@ def _print_rows(found: list[Summary]) -> bool:
             f"[yellow]no table takes the row by an event that the product posts:[/] {name}"
         )
     return not never
-
-
-def _ordered() -> list[ExploredTable]:
-    """Return all tables in their order."""
-    return [tables()[number] for number in ORDER]
 
 
 class _Trying:
@@ -208,21 +152,14 @@ class _Trying:
         self._killers: dict[str, str] = {}
         self._seconds = 0.0
 
-    def on(self, ground: Ground) -> Tried:
+    def on(self, ground: Ground) -> None:
         """Try all that are alive on one table."""
         began = time.process_time()
         reasons = {mutant.name: judge(mutant, ground) for mutant in self._alive}
-        killed = {name: reason for name, reason in reasons.items() if reason}
-        found = Tried(killed=killed, seconds=time.process_time() - began)
-        self.heard(found)
+        self._killers |= {name: reason for name, reason in reasons.items() if reason}
+        self._alive = [each for each in self._alive if not reasons[each.name]]
+        self._seconds += time.process_time() - began
         console.print(f"{len(self._alive)} mutants alive after {ground.table.name}")
-        return found
-
-    def heard(self, found: Tried) -> None:
-        """Take note of what became of them on one table."""
-        self._killers = found.killed | self._killers
-        self._alive = [each for each in self._alive if each.name not in found.killed]
-        self._seconds += found.seconds
 
     def report(self) -> bool:
         """Print what killed them and who survives; return whether all that do are explained."""
@@ -245,11 +182,10 @@ class _Trying:
 def play_at_random(
     steps: Annotated[int, typer.Option(help="Events that are taken, over all tables.")] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Where chance begins.")] = 1,
-    shard: Shard = "",
 ) -> None:
     """Play at random with people who err; every step is judged by every property."""
     found = []
-    for table in _part(shard, list(tables())):
+    for table in tables():
         found.append(walk(table, steps // len(tables()), seed))
         one = found[-1]
         console.print(
@@ -257,8 +193,7 @@ def play_at_random(
             f"longest way home {one.longest} steps, {one.seconds:.0f} s"
         )
         for broken in one.violations:
-            console.print(f"  [red]{broken.property}[/]", highlight=False)
-            console.print(f"    in {broken.state}\n    on {broken.event}\n    to {broken.step}")
+            _print_broken(broken)
     bad = sum(len(one.violations) + one.dead_ends for one in found)
     console.print(f"{sum(one.steps for one in found)} steps, {bad} violations or dead ends")
     raise typer.Exit(1 if bad else 0)

@@ -191,7 +191,7 @@ class Exploration:
 
     @property
     def holds(self) -> bool:
-        return not self.violations and not self.stuck
+        return self.complete and not self.violations and not self.stuck
 
 
 def explore(

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import shaker_ctl
-from shaker_ctl.console.grammar import ACTS
+from shaker_ctl.console.grammar import ACTS, Form
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.table_text import EVENTS
 from shaker_ctl.rules.vocabulary import FaultKind, Person, Role
@@ -41,9 +41,13 @@ def posted() -> dict[type[ev.Event], frozenset[str]]:
 
 def typed() -> set[type[ev.Event]]:
     """Return the events that the consoles' acts make."""
-    commands = [command for form in ACTS for command in form.typed_samples()]
     people = [Person(role.value, role) for role in Role]
-    return {type(each.event({**_KNOWN, "person": who})) for each in commands for who in people}
+    return {kind for form in ACTS for who in people for kind in events_of(form, who)}
+
+
+def events_of(form: Form, who: Person) -> set[type[ev.Event]]:
+    """Return what a person makes happen by this act of the consoles."""
+    return {type(each.event({**_KNOWN, "person": who})) for each in form.typed_samples()}
 
 
 def _constructions(tree: ast.AST) -> Iterator[tuple[type[ev.Event], frozenset[str]]]:

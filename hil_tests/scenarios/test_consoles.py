@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from hil_tests.processes import resident_mb
-from hil_tests.proofs.console_fuzz import pieces
 from hil_tests.report.evidence import gather
 from hil_tests.report.measurement import Measure
 from hil_tests.report.plugin import TestRecord
@@ -34,6 +33,7 @@ from shaker_ctl import console
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console, ConsoleRefusedError
+from shaker_ctl.console.tests.noise import pieces
 from shaker_ctl.errors import ConsoleLineError
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.service.status_socket import read_status

@@ -3,22 +3,20 @@
 Owns what is shown and in which colour; what is connected with what is read from the rows, so that
 the picture cannot differ from the machine. Must not know where anything stands: Graphviz does.
 
-Two panels: the life of a table with its inspections, and one round. A grey box stands for a phase
-of the other panel. Lines are the ordinary ways. The ways out that malfunctions and interlocks take
-are many and alike: each is a coloured dot on the phase that has it. Restarts, closing, a change of
-dice, and the ways of a technician's trials are left out.
+Two panels: the life of a table with its inspections, and one round with its toss, each by its own
+files of rows. A grey box is a phase of the other panel. Lines are the ordinary ways. What
+malfunctions and interlocks lead to is a coloured dot on the phase that has it. Ways that many
+phases have, restarts and manual shakers are left out.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.rules import events as ev
-from shaker_ctl.rules import machine
 from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
@@ -26,30 +24,31 @@ from shaker_ctl.rules.table_text import entries
 from shaker_ctl.rules.vocabulary import Ending, words
 
 P = Phase
-Node = Phase | str
-"""A phase, or the words of a stand-in."""
+GREY = "#9aa1ab"
+MANY = 4
+"""Ways that more phases have than this are no lines."""
 
-PASSING = frozenset({P.CYCLE_DONE, P.READ, P.DECIDED, P.ROUND_OVER})
-CYCLES = "cycle: toss and reading"
-ROUND = "a round of play"
-TABLE = "the table, between rounds"
-ENDED = "closed · inspection due · out of service"
 
-LIFE_COLOUR, INSPECT_COLOUR, BETS_COLOUR = "#3f4a5a", "#2f6690", "#2e7d4f"
-TOSS_COLOUR, RESULT_COLOUR, GREY = "#8a5a00", "#7a3b69", "#9aa1ab"
+class Group(NamedTuple):
+    """Phases of one colour."""
 
-GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
-    (
+    name: str
+    colour: str
+    phases: tuple[Phase, ...]
+
+
+LIFE = (
+    Group(
         "life of the table",
-        LIFE_COLOUR,
+        "#3f4a5a",
         (
             *(P.CLOSED, P.INSPECTION_DUE, P.INSPECTED, P.OPENING, P.READY, P.ADMITTING, P.PACING),
             P.OUT_OF_SERVICE,
         ),
     ),
-    (
+    Group(
         "inspection, trials",
-        INSPECT_COLOUR,
+        "#2f6690",
         (
             *(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN),
             *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.WALK_PAUSED, P.LAMPS_TO_BE_SEEN),
@@ -58,22 +57,24 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
             *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
         ),
     ),
-    (
+)
+ROUND = (
+    Group(
         "bets",
-        BETS_COLOUR,
+        "#2e7d4f",
         (P.BETTING, P.COVERED, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS, P.NO_MORE_BETS),
     ),
-    (
+    Group(
         "toss and reading",
-        TOSS_COLOUR,
+        "#8a5a00",
         (
             *(P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING),
             *(P.COMING_TO_REST, P.READING, P.READ),
         ),
     ),
-    (
+    Group(
         "result and settling",
-        RESULT_COLOUR,
+        "#7a3b69",
         (
             P.INTERRUPTED,
             *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
@@ -83,137 +84,67 @@ GROUPS: tuple[tuple[str, str, tuple[Phase, ...]], ...] = (
     ),
 )
 
-DOTS: tuple[tuple[str, str, str], ...] = (
-    ("not_started", "#8d99ae", "may end here: the round does not start"),
-    ("void", "#c1121f", "may end here: void"),
-    ("by_hand", "#7a3b69", "may have to be settled by hand"),
-    ("inspection", "#2f6690", "may fall back to: inspection due"),
-    ("out_of_service", "#1b1b1e", "may fall out of service at once"),
-)
 
-
-_LIFE_AND_INSPECTION = frozenset(phase for _, _, members in GROUPS[:2] for phase in members)
-_TOSS = (*ph.SHAKER_IN_USE, P.READ)
-_LIFE = (P.CLOSED, P.INSPECTION_DUE, P.OUT_OF_SERVICE)
-
-
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """One part of the diagram."""
 
     name: str
     title: str
-    phases: frozenset[Phase]
-    elsewhere: dict[Phase, str]
-    """Phases of the other panel, and the stand-ins for them."""
-
-    def node(self, phase: Phase) -> Node | None:
-        return phase if phase in self.phases else self.elsewhere.get(phase)
+    groups: tuple[Group, ...]
+    files: tuple[str, ...]
+    """Whose rows it draws."""
 
 
-LIFE = Panel(
-    "life",
-    "Life of a table, and its inspections",
-    _LIFE_AND_INSPECTION,
-    dict.fromkeys(_TOSS, CYCLES) | {P.BETTING: ROUND, P.ROUND_OVER: ROUND},
-)
-PLAY = Panel(
-    "round",
-    "A round",
-    frozenset(Phase) - _LIFE_AND_INSPECTION,
-    {P.ADMITTING: TABLE, P.PACING: TABLE} | dict.fromkeys(_LIFE, ENDED),
-)
-PANELS = (LIFE, PLAY)
-
-_IN_ORDER: tuple[Node, ...] = (
-    TABLE,
-    *(phase for _, _, members in GROUPS for phase in members),
-    *(CYCLES, ROUND, ENDED),
+PANELS = (
+    Panel("life", "Life of a table, and its inspections", LIFE, ("life", "inspection")),
+    Panel("round", "A round", ROUND, ("round", "toss")),
 )
 
-TRIALS = (ev.LampTrialRequested, ev.JogRequested)
-MANY = (
-    *(ev.CloseRequested, ev.DiceChanged, ev.LidRequested, ev.OutOfServiceRequested),
-    ev.InspectionAbandoned,
-)
+DOTS = {
+    "not started": ("#8d99ae", "may end here: the round does not start"),
+    "void": ("#c1121f", "may end here: void"),
+    P.AWAITING_PRESENCE: ("#7a3b69", "may have to be settled by hand"),
+    P.INSPECTION_DUE: ("#2f6690", "may fall back to: inspection due"),
+    P.OUT_OF_SERVICE: ("#1b1b1e", "may fall out of service at once"),
+}
+"""Colour and words of what a malfunction leads to: a phase, or an ending of the round."""
+
+Ways = dict[tuple[Phase, Phase], list[str]]
 
 
-def irregular() -> set[Row]:
-    """Return the rows of what fails, opens or is pressed: dots, and no ways."""
-    return {each.row for each in entries() if each.file == "malfunction"}
-
-
-def lines(panel: Panel) -> dict[tuple[Node, Node], list[str]]:
+def lines(panel: Panel) -> Ways:
     """Return a panel's ordinary ways: (from, to) to the words of the events that lead there."""
-    found: dict[tuple[Node, Node], list[str]] = {}
-    aside = irregular()
-    for row in machine.ROWS:
-        if row in aside or row.to is None or row.on is ev.Restarted or _spread(row):
+    found: Ways = {}
+    for each in entries():
+        row = each.row
+        if each.file not in panel.files or row.to is None or len(row.phases) > MANY:
             continue
-        for phase in row.phases:
-            a, b = panel.node(phase), panel.node(row.to)
-            if a is None or b is None or a == b or not _belongs(panel, row, phase):
-                continue
-            told = found.setdefault((a, b), [])
+        for phase in sorted(row.phases - {row.to}, key=list(Phase).index):
+            told = found.setdefault((phase, row.to), [])
             word = "" if row.on is None else words(row.on.__name__)
             if word and word not in told:
                 told.append(word)
     return found
 
 
-def _belongs(panel: Panel, row: Row, phase: Phase) -> bool:
-    """Rows of inspections and trials stand in the first panel, those of a round in the second."""
-    if panel is LIFE:
-        if row.on in TRIALS or phase in (P.JOGGING, P.LAMP_TRIAL, P.BETTING):
-            return False
-        if phase is P.ROUND_OVER and row.to in _LIFE:
-            return False
-        inside = phase in _TOSS and row.to in _TOSS
-        return not inside and not (phase in _TOSS and row.to is not P.CYCLE_DONE)
-    if phase in _LIFE or phase is P.READY:
-        return False
-    return not (phase in (P.TOSSING, *_TOSS) and row.to in _LIFE)
+def dots(phase: Phase) -> list[str]:
+    """Return the colours of what malfunctions lead to from this phase."""
+    rows = [each.row for each in entries() if each.file == "malfunction"]
+    kinds = {_kind(row) for row in rows if phase in row.phases}
+    return [colour for kind, (colour, _) in DOTS.items() if kind in kinds]
 
 
-def _spread(row: Row) -> bool:
-    """Ways that very many phases have: as dots, or not at all."""
-    dotted = row.to is P.WITHOUT_RESULT and row.on in (ev.TossNotStarted, ev.TossDisproved)
-    lost = row.to is P.INSPECTION_DUE and row.on is ev.TossNotStarted
-    shut = row.on is ev.TrialTossRequested
-    return row.on in MANY or dotted or lost or shut
-
-
-def dots() -> dict[Phase, set[str]]:
-    """Return the irregular ways out of each phase, by the names in `DOTS`."""
-    found: dict[Phase, set[str]] = {phase: set() for phase in Phase}
-    aside = irregular()
-    for row in machine.ROWS:
-        if (row in aside or _spread(row)) and row.on not in MANY:
-            for phase in row.phases:
-                kind = _kind(row)
-                if kind:
-                    found[phase].add(kind)
-    return found
-
-
-def _kind(row: Row) -> str:
-    if row.to is P.WITHOUT_RESULT:
-        names = " ".join(note.__name__ for note in row.notes)
-        if Ending.NOT_STARTED.value in names:
-            return "not_started"
-        return "void" if Ending.VOID.value in names else ""
-    kinds = {
-        P.AWAITING_PRESENCE: "by_hand",
-        P.INSPECTION_DUE: "inspection",
-        P.OUT_OF_SERVICE: "out_of_service",
-    }
-    return kinds.get(row.to, "") if row.to is not None else ""
+def _kind(row: Row) -> Phase | str | None:
+    if row.to is not P.WITHOUT_RESULT:
+        return row.to
+    names = " ".join(note.__name__ for note in row.notes)
+    return "not started" if Ending.NOT_STARTED.value in names else "void"
 
 
 def summary() -> str:
     """Return how much the diagram shows."""
     ways = sum(len(lines(panel)) for panel in PANELS)
-    return f"{len(machine.ROWS)} rows, {len(Phase)} phases, {ways} ordinary ways"
+    return f"{len(entries())} rows, {len(Phase)} phases, {ways} ordinary ways"
 
 
 # ── Drawing ─────────────────────────────────────────────────────────────────
@@ -230,9 +161,11 @@ def dot() -> str:
     for panel in PANELS:
         body.append(f'subgraph cluster_{panel.name} {{ label="{panel.title}"; color="{GREY}";')
         every = lines(panel)
-        shown = {node for way in every for node in way} | panel.phases
+        own = {phase: group for group in panel.groups for phase in group.phases}
+        others = {phase for way in every for phase in way} - own.keys()
         # Graphviz begins at the top with what it is told first.
-        body += [_box(panel, node) for node in _IN_ORDER if node in shown]
+        body += [_box(panel, phase, group.colour) for phase, group in own.items()]
+        body += [_box(panel, phase, GREY) for phase in Phase if phase in others]
         body += [_line(panel, a, b, said) for (a, b), said in every.items()]
         body.append("}")
     return "\n".join([*body, _legend(), "}"]) + "\n"
@@ -251,34 +184,30 @@ def svg() -> str:
     return drawn.stdout
 
 
-def _id(panel: Panel, node: Node) -> str:
-    return f'"{panel.name} {node if isinstance(node, str) else node.value}"'
+def _id(panel: Panel, phase: Phase) -> str:
+    return f'"{panel.name} {phase.value}"'
 
 
-def _box(panel: Panel, node: Node) -> str:
-    if isinstance(node, Phase):
-        colour = next((colour for _, colour, members in GROUPS if node in members), GREY)
-        outs = dots()[node]
-        marks = "".join(f'<font color="{c}">●</font>' for key, c, _ in DOTS if key in outs)
-        name = f'<font color="{colour}"><b>{escape(node.value.replace("_", " "))}</b></font>'
-        style = 'style="rounded,dashed"' if node in PASSING else ""
-        return f'{_id(panel, node)} [label=<{name}<br/>{marks}> color="{colour}" {style}];'
-    return f'{_id(panel, node)} [label="{node}" color="{GREY}" fillcolor="#eeece6"];'
+def _box(panel: Panel, phase: Phase, colour: str) -> str:
+    marks = "".join(f'<font color="{each}">●</font>' for each in dots(phase)) * (colour != GREY)
+    name = f'<font color="{colour}"><b>{escape(phase.value.replace("_", " "))}</b></font>'
+    style = 'style="rounded,dashed"' if phase in ph.PASSING else ""
+    return f'{_id(panel, phase)} [label=<{name}<br/>{marks}> color="{colour}" {style}];'
 
 
-def _line(panel: Panel, a: Node, b: Node, words: list[str]) -> str:
-    label = "\\n".join(words)
+def _line(panel: Panel, a: Phase, b: Phase, said: list[str]) -> str:
+    label = "\\n".join(said)
     return f'{_id(panel, a)} -> {_id(panel, b)} [label="{label}"];'
 
 
 def _legend() -> str:
     groups = "".join(
-        f'<tr><td align="left"><font color="{colour}">■ {escape(name)}</font></td></tr>'
-        for name, colour, _ in GROUPS
+        f'<tr><td align="left"><font color="{group.colour}">■ {escape(group.name)}</font></td></tr>'
+        for group in (*LIFE, *ROUND)
     )
     marks = "".join(
         f'<tr><td align="left"><font color="{colour}">●</font> {escape(words)}</td></tr>'
-        for _, colour, words in DOTS
+        for colour, words in DOTS.values()
     )
     notes = "lines: ordinary ways, by event; without words: at once; dashed: left in the same step"
     table = f'<table border="0">{groups}{marks}<tr><td align="left">{notes}</td></tr></table>'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -12,7 +11,7 @@ from typer.testing import CliRunner, Result
 from hil_tests.proofs import __main__ as prove
 from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import Exploration
-from hil_tests.proofs.mutants import Ground, Mutant, mutants
+from hil_tests.proofs.mutants import mutants
 from hil_tests.proofs.properties import PROPERTIES
 from hil_tests.proofs.tables import ExploredTable, tables
 from shaker_ctl.rules.machine import ROWS
@@ -88,38 +87,6 @@ def test_every_noughth_mutant_is_refused_before_anything_is_explored(
     assert run("--mutants", "--every", every).exit_code == 2
 
 
-def test_the_shards_together_are_every_table_once_and_are_judged_as_one_proof(
-    found: Exploration, tmp_path: Path
-) -> None:
-    """A row that only another shard takes is no failure of a shard; nor is a property."""
-    del found.reached[PROPERTIES[0].name]
-    files = [tmp_path / f"{number}.json" for number in (1, 2, 3)]
-    for number, path in enumerate(files, 1):
-        assert run("--shard", f"{number}/3", "--out", str(path)).exit_code == 0
-    together = run("merge", *map(str, files))
-    assert together.exit_code == 1
-    assert f"{len(NAMES)} tables" in together.output
-    assert "never reached" in together.output
-
-
-def test_a_merge_of_good_shards_holds_and_of_too_few_is_refused(
-    found: Exploration, tmp_path: Path
-) -> None:
-    files = [tmp_path / f"{number}.json" for number in (1, 2)]
-    for number, path in enumerate(files, 1):
-        run("--shard", f"{number}/2", "--out", str(path))
-    assert run("merge", *map(str, files)).exit_code == 0
-    assert run("merge", str(files[0])).exit_code == 2
-    assert run("merge", str(files[0]), str(files[0]), str(files[1])).exit_code == 2
-    files[0].write_text("no result")
-    assert run("merge", *map(str, files)).exit_code == 2
-
-
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "half", "1/"])
-def test_a_shard_that_there_is_not_is_refused(found: Exploration, shard: str) -> None:
-    assert run("--shard", shard).exit_code == 2
-
-
 def two_mutants(monkeypatch: pytest.MonkeyPatch, explained: str, alive: str) -> None:
     """Two mutants to try; the one is explained, and of both those survive that are `alive`."""
     two = list(mutants())[:2]
@@ -154,39 +121,3 @@ def test_mutants_fail_where_one_survives_unexplained_or_an_explained_one_is_kill
     result = run("--mutants")
     assert says in " ".join(result.output.split())
     assert result.exit_code == status
-
-
-@pytest.mark.parametrize(("alive", "status"), [("", 0), ("second", 1)])
-def test_mutants_of_all_shards_are_judged_together(
-    found: Exploration,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    alive: str,
-    status: int,
-) -> None:
-    """The first is killed on one table alone, and so survives in one shard."""
-    two_mutants(monkeypatch, "", alive)
-    first, second = list(mutants())[:2]
-
-    def judged(mutant: Mutant, ground: Ground) -> str:
-        elsewhere = mutant.name == first.name and ground.table.name != NAMES[3]
-        survives = mutant.name == second.name and alive
-        return "" if elsewhere or survives else "a property"
-
-    monkeypatch.setattr(prove, "judge", judged)
-    files = [tmp_path / f"{number}.json" for number in (1, 2)]
-    for number, path in enumerate(files, 1):
-        assert run("--mutants", "--shard", f"{number}/2", "--out", str(path)).exit_code == 0
-    together = run("merge", *map(str, files))
-    assert together.exit_code == status
-    assert f"{2 - status} of 2 mutants killed, 0 explained, {status} not" in together.output
-
-
-def test_a_merge_of_shards_with_and_without_mutants_is_refused(
-    found: Exploration, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    two_mutants(monkeypatch, "", "")
-    files = [str(tmp_path / f"{number}.json") for number in (1, 2)]
-    run("--mutants", "--shard", "1/2", "--out", files[0])
-    run("--shard", "2/2", "--out", files[1])
-    assert run("merge", *files).exit_code == 2

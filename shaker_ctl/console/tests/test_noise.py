@@ -83,7 +83,7 @@ def settled(session: Session, role: Role | None, now: float) -> float:
     """Log in again as `role` (or out), and ask for the `status`."""
     log_in = [f"login {role.value} fuzz".encode(), PASSPHRASE.encode()] if role else []
     now += 1000.0  # any lockout has ended
-    for line in (b"\x03", b"\x03\x15mode plain", b"logout", *log_in):
+    for line in (b"\x03", b"\x03\x15mode people", b"logout", *log_in):
         now = said(session, line, now)
     while session.take_output():
         pass

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -523,7 +522,7 @@ def test_a_folder_in_the_place_of_the_proofs_is_moved_aside(parameters: JournalP
     both(parameters, 2)
     kept = volume_proofs.place(parameters.path)
     (kept / "something").mkdir(parents=True)
-    assert records_process.verify_next([parameters.path], records_process.Backoff())
+    assert records_process.verify_next([parameters.path])
     assert len(volume_proofs.load(kept).of) == 1
     (aside,) = kept.parent.glob(f"{kept.name}.replaced-*")
     assert (aside / "something").is_dir()
@@ -636,41 +635,6 @@ def test_proofs_that_cannot_be_understood_prove_nothing(tmp_path: Path, content:
     assert volume_proofs.load(path) == Proofs()
 
 
-def await_idle(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Wait until it gives way to everybody."""
-    until_s = time.monotonic() + seconds
-    while os.sched_getscheduler(process.pid) != os.SCHED_IDLE:
-        assert time.monotonic() < until_s
-        time.sleep(0.05)
-
-
-def test_until_every_volume_is_verified_the_records_process_is_not_idle(
-    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The table cannot be opened before; beside a busy computer an idle process would not end."""
-    both(parameters, 3)
-    asked: list[str] = []
-    verify = records_process.verify_next
-
-    def noted(paths: list[Path], rest: records_process.Backoff) -> bool:
-        is_done = verify(paths, rest)
-        asked.append("verified" if is_done else "none is due")
-        return is_done
-
-    def until_the_first_pause(seconds: float) -> None:
-        if seconds == records_process.PAUSE_S:
-            raise SystemExit
-
-    monkeypatch.setattr(records_process, "verify_next", noted)
-    for name in ("_ordinary_priority", "_idle_priority"):
-        monkeypatch.setattr(records_process, name, partial(asked.append, name))
-    monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(until_the_first_pause))
-    with pytest.raises(SystemExit):
-        records_process._work([parameters.path], records_process.Backoff())
-    found = ["verified", "verified", "none is due"]
-    assert asked == ["_ordinary_priority", *found, "_idle_priority"]
-
-
 def test_the_records_process_verifies_and_ends_with_its_service(
     parameters: JournalParameters,
 ) -> None:
@@ -691,68 +655,12 @@ def test_the_records_process_verifies_and_ends_with_its_service(
                 continue
             pytest.fail("the records process ended")
         assert len(watch.proofs().of) == 4
-        await_idle(process, seconds=30.0)
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) >= records_process.NICE
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(120) == 0  # idle: as slow as the computer is busy
+        assert process.wait(60) == 0
     finally:
         watch.stop()
-        opened.close()
-
-
-def test_a_table_that_is_to_be_opened_does_not_wait_for_an_idle_process(
-    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    both(parameters, 2)
-    opened = open_copies(parameters)
-    watch = RecordsWatch([opened.main])
-    watch.start()
-    first = watch._process
-    watch.look()
-    with pytest.raises(RefusedError, match="not yet verified"):
-        watch.require_proved()
-    watch.look()
-    assert watch._process is first  # it has only just begun
-    monkeypatch.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
-    try:
-        assert first is not None
-        await_idle(first, seconds=30.0)
-        watch.look()
-        assert watch._process is first, "nobody has asked since"
-        volume_proofs.place(parameters.path).unlink()
-        with pytest.raises(RefusedError, match="not yet verified"):
-            watch.require_proved()
-        watch.look()
-        second = watch._process
-        assert second is not first
-        watch.look()
-        assert watch._process is second
-    finally:
-        watch.stop()
-        opened.close()
-
-
-def test_a_process_at_its_work_is_left_to_it_however_long_a_volume_takes(
-    parameters: JournalParameters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Were it started anew while somebody asks again and again, it would never get there."""
-    both(parameters, 2)
-    opened = open_copies(parameters)
-    before = JournalLock(record_tables.place(parameters.path))  # it waits at it, and is not idle
-    monkeypatch.setattr(records_watch, "AGAIN_AFTER_S", -1.0)
-    watch = RecordsWatch([opened.main])
-    watch.start()
-    first = watch._process
-    try:
-        for _ in range(20):
-            with pytest.raises(RefusedError, match="not yet verified"):
-                watch.require_proved()
-            watch.look()
-            assert watch._process is first
-            time.sleep(0.05)
-    finally:
-        watch.stop()
-        before.close()
         opened.close()
 
 
@@ -764,8 +672,8 @@ def test_a_volume_is_verified_before_the_tables_are_made(
     done: list[str] = []
     verify, keep_up = records_process.verify_next, record_tables.RecordTables.keep_up
 
-    def verified(paths: list[Path], rest: records_process.Backoff) -> bool:
-        is_due = verify(paths, rest)
+    def verified(paths: list[Path]) -> bool:
+        is_due = verify(paths)
         done.append("verified" if is_due else "none is due")
         return is_due
 
@@ -778,11 +686,9 @@ def test_a_volume_is_verified_before_the_tables_are_made(
 
     monkeypatch.setattr(records_process, "verify_next", verified)
     monkeypatch.setattr(record_tables.RecordTables, "keep_up", kept_up)
-    for name in ("_ordinary_priority", "_idle_priority"):
-        monkeypatch.setattr(records_process, name, lambda: True)
-    monkeypatch.setattr(records_process.Backoff, "wait", staticmethod(lambda _: None))
+    monkeypatch.setattr(records_process, "wait", lambda _=0.0: None)
     with pytest.raises(SystemExit):
-        records_process._work([parameters.path], records_process.Backoff())
+        records_process._work([parameters.path])
     assert done[:4] == ["verified", "kept up", "verified", "kept up"]
     assert done[4:6] == ["none is due", "kept up"]
 
@@ -816,7 +722,7 @@ def test_a_records_process_waits_until_the_one_before_it_has_ended(
 
 
 class SlowToDie:
-    """A process at idle priority that was killed while the computer is busy."""
+    """A process that was killed while the computer is busy."""
 
     def kill(self) -> None: ...
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from shaker_ctl.adapters.disk.folded_tables import FoldedTables, Told
-from shaker_ctl.adapters.disk.table_complaints import CACHE_KB
+from shaker_ctl.adapters.disk.folded_tables import CACHE_KB, FoldedTables, Told
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import history

@@ -21,9 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import table_complaints, volume_lines
+from shaker_ctl.adapters.disk import volume_lines
 from shaker_ctl.adapters.disk.follower import AT_ONCE, Follower
-from shaker_ctl.errors import JournalCorruptError
+from shaker_ctl.errors import JournalCorruptError, JournalWriteError
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.whole_file import opened
 
@@ -37,9 +37,15 @@ _KEPT = (
 _ROW = "SELECT kind, sequence, told, mark FROM kept WHERE kind = ? AND sequence"
 _CURSOR = "cursor"
 
-DAMAGE = (*table_complaints.COMPLAINTS, ValueError, LookupError, TypeError)
-"""What a look at damaged tables raises."""
+CACHE_KB = 256
+"""Pages kept in memory: SQLite's own 2 MB a connection look like a leak."""
 
+COMPLAINTS = (sqlite3.Error, OSError, MemoryError, UnicodeError, OverflowError)
+"""What SQLite and its module raise on damaged files and full media. A flipped bit in the schema is
+a UnicodeDecodeError from inside the module."""
+
+DAMAGE = (*COMPLAINTS, ValueError, LookupError, TypeError)
+"""What a look at damaged tables raises."""
 
 _OF_A_VALUE = (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.IntegrityError)
 """What SQLite says of a value that it does not take."""
@@ -156,7 +162,7 @@ class FoldedTables(ABC):
 
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=5.0)
-        db.execute(f"PRAGMA cache_size=-{table_complaints.CACHE_KB}")
+        db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
         # The chain is the record: what a power cut takes from the tables is made anew from it.
         db.execute("PRAGMA synchronous=OFF")
         db.execute(f"PRAGMA journal_mode={self.LOG}")
@@ -180,14 +186,6 @@ class FoldedTables(ABC):
         self._follower.close()
         self._follower = following
 
-    def look_over(self) -> None:
-        """Look at all rows; begin anew, with a line, where one is damaged. Raises JournalError."""
-        try:
-            check(self._db)
-        except DAMAGE as error:
-            self._say(f"the tables are made anew: {error}")
-            self._begin_anew()
-
     def _begin_anew(self) -> None:
         """Throw the tables away and begin at the first record."""
         try:
@@ -199,8 +197,8 @@ class FoldedTables(ABC):
             self.path.chmod(volume_lines.MODE)
             for statement in (_KEPT, *self.SCHEMA, f"PRAGMA user_version={self.VERSION}"):
                 self._db.execute(statement)
-        except table_complaints.COMPLAINTS as error:
-            raise table_complaints.translated(error, self.path) from error
+        except COMPLAINTS as error:
+            raise self._refused(error) from error
         self._set_out()
         self._follow()
 
@@ -230,11 +228,11 @@ class FoldedTables(ABC):
             self.keep(_CURSOR, 0, told)
             self._rows -= 1
             self._db.execute("COMMIT")
-        except table_complaints.COMPLAINTS as error:
-            raise table_complaints.translated(error, self.path) from error
+        except COMPLAINTS as error:
+            raise self._refused(error) from error
         finally:
             if self._db.in_transaction:
-                with suppress(*table_complaints.COMPLAINTS):
+                with suppress(*COMPLAINTS):
                     self._db.execute("ROLLBACK")
         self.cursor = Head(last.sequence, last.hash)
 
@@ -252,6 +250,13 @@ class FoldedTables(ABC):
             count, first = self.left_out or (0, record.sequence)
             self.left_out = [count + 1, first]
         self._db.execute("RELEASE record")
+
+    def _refused(self, error: BaseException) -> JournalWriteError:
+        return JournalWriteError(
+            f"{self.path} cannot be written: {error or type(error).__name__}",
+            remedy="If it is damaged, it is made anew by itself; else free space there, or mount "
+            "its medium writable (df, dmesg)",
+        )
 
     def _say(self, what: str) -> None:
         sys.stderr.write(f"{self.WHO}: {what}\n")

@@ -9,26 +9,26 @@ short commits of the writer.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 from zlib import crc32
 
-from shaker_ctl.adapters.disk import table_complaints
 from shaker_ctl.adapters.disk.folded_tables import (
+    CACHE_KB,
     DAMAGE,
     FoldedTables,
     Told,
-    check,
     kept_in,
     row_in,
     rows_in,
 )
-from shaker_ctl.errors import JournalError
 from shaker_ctl.journal import dice_watch, history
 from shaker_ctl.journal import tally as tallies
 from shaker_ctl.journal.dice_ledger import Ledger, ledger
@@ -38,6 +38,7 @@ from shaker_ctl.journal.meters import NAMES, WORDS, Meters, clears, moved
 from shaker_ctl.journal.record import Record
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.worn import PartUsage
+from shaker_ctl.whole_file import opened
 
 _KINDS_READ = (*WORDS, *tallies.WORDS, "TossSettled", "FaultCleared", *history.DICE_WORDS)
 """Words of records that change a table; all others are passed over undecoded."""
@@ -134,6 +135,15 @@ def _shaken_until(db: sqlite3.Connection, kept: Told, sequence: int) -> PartUsag
     return found
 
 
+def _reader(path: Path) -> sqlite3.Connection:
+    """Open a file so that nothing of it can change. Raises what `DAMAGE` names."""
+    with opened(path):  # SQLite would wait for a pipe, or read a device, without end
+        where = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
+    db = sqlite3.connect(where, uri=True, timeout=1.0)
+    db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
+    return db
+
+
 Answer = TypeVar("Answer")
 
 
@@ -143,36 +153,15 @@ class TablesReader:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    @contextmanager
-    def _opened(self) -> Iterator[tuple[sqlite3.Connection, Told]]:
-        """The tables as they stand at one moment. Raises JournalError, and ValueError where there
-        is no cursor."""
-        with (
-            table_complaints.guarded(self._path),
-            closing(table_complaints.reader(self._path)) as db,
-        ):
-            db.execute("BEGIN")
-            if (kept := kept_in(db)) is None:
-                raise ValueError("the tables are new")
-            yield db, kept
-
     def _asked(self, ask: Callable[[sqlite3.Connection, Told], Answer | None]) -> Answer | None:
+        """Ask the tables as they stand at one moment."""
         try:
-            with self._opened() as (db, kept):
-                return ask(db, kept)
-        except (JournalError, ValueError, LookupError, TypeError):
+            with closing(_reader(self._path)) as db:
+                db.execute("BEGIN")
+                kept = kept_in(db)
+                return None if kept is None else ask(db, kept)
+        except DAMAGE:
             return None
-
-    def damage(self) -> str:
-        """Look at all rows; return what is wrong; empty where nothing is, or none are there."""
-        if not self._path.exists():
-            return ""
-        try:
-            with self._opened() as (db, _):
-                check(db)
-        except (JournalError, *DAMAGE) as error:
-            return str(error)
-        return ""
 
     def counted(self) -> tuple[Tally, int] | None:
         """The tally of all outcomes, and the record up to which it counts."""

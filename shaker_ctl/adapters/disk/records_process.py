@@ -2,16 +2,16 @@
 
 Owns what is done with the journal beside the play, by reading alone. It follows the chain and keeps
 the tables beside it up to date; and it verifies every closed volume of both copies, again and
-again. It looks over the tables when it takes them up, and every half hour. It is started by the
-service and ends with it: its standard input closes then. What it finds, it leaves in files beside
-the journal. One such process is at them: the next one waits at a lock until it has ended.
+again. It is started by the service and ends with it: its standard input closes then. What it finds,
+it leaves in files beside the journal. One such process is at them: the next one waits at a lock
+until it has ended.
 
 The two take turns, a volume and some records at a time. If one fails, it logs the reason and
 retries; the other one goes on.
 
-A table is not opened before every closed volume is verified, so nothing is played then, and the
-process works at the priority of any other program: on a busy computer an idle one would never get
-there. From then on it works at idle priority.
+It works at a low priority, far below the service's, and not at the idle one: a table is not
+opened before every closed volume is verified, and on a busy computer an idle process would never
+get there.
 """
 
 from __future__ import annotations
@@ -34,66 +34,17 @@ from shaker_ctl.errors import JournalError, RefusedError
 PAUSE_S = 1.0
 """Seconds between two looks for work. The figures on screens may be as old as this."""
 
-LOOK_OVER_S = 1800.0
-"""Seconds between two looks at every row of the tables. In between, a reader that meets damage
-answers nothing."""
+NICE = 10
+"""As page and link; the service has -10 (its unit), which weighs ninety times as much."""
 
 _AGAIN_AFTER_S = 10.0
 """Seconds before a file that could not be used is tried again."""
 
-_REST_SHARE = 3.0
-"""If the system refuses idle priority: rest so many times as long as the last work took."""
 
-
-class Backoff:
-    """Keeps this process out of the way of the one that plays, and ends it with that."""
-
-    def __init__(self) -> None:
-        self._is_beside_play = False
-        self._is_granted = _ordinary_priority()
-        self._began_s = time.monotonic()
-
-    def begin_play(self) -> None:
-        """Turn to idle priority, for good: from now on the table may be played."""
-        if not self._is_beside_play:
-            self._is_beside_play = True
-            self._is_granted = _idle_priority()
-
-    def __call__(self) -> None:
-        """Call now and then during long work."""
-        if self._is_granted:
-            self.wait(0.0)
-            return
-        worked_s = time.monotonic() - self._began_s
-        self.wait(min(1.0, _REST_SHARE * worked_s))
-        self._began_s = time.monotonic()
-
-    @staticmethod
-    def wait(seconds: float) -> None:
-        """Wait, and end the process where the service has ended."""
-        if select.select([sys.stdin], [], [], seconds)[0]:
-            raise SystemExit(0)
-
-
-def _ordinary_priority() -> bool:
-    """Run as any other program, below the service; return whether the system agreed."""
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, max(0, os.getpriority(os.PRIO_PROCESS, 0)))
-    except OSError:
-        return False
-    return True
-
-
-def _idle_priority() -> bool:
-    """Run only when nobody else wants to; return whether the system agreed."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.nice(19)
-            return True
-        return False
-    return True
+def wait(seconds: float = 0.0) -> None:
+    """Wait, and end the process where the service has ended. Call now and then during long work."""
+    if select.select([sys.stdin], [], [], seconds)[0]:
+        raise SystemExit(0)
 
 
 @contextlib.contextmanager
@@ -109,7 +60,7 @@ def opened(paths: list[Path]) -> Iterator[list[DiskJournal]]:
         yield copies
 
 
-def verify_next(paths: list[Path], rest: Backoff) -> bool:
+def verify_next(paths: list[Path]) -> bool:
     """Verify one volume that is due; return whether there was one."""
     kept = volume_proofs.place(paths[0])
     proofs = volume_proofs.load(kept)
@@ -117,7 +68,7 @@ def verify_next(paths: list[Path], rest: Backoff) -> bool:
         due = volume_proofs.next_due(copies, proofs, time.time())
         if due is None:
             return False
-        volume_proofs.save(kept, volume_proofs.prove(due, proofs, time.time, rest))
+        volume_proofs.save(kept, volume_proofs.prove(due, proofs, time.time, wait))
     return True
 
 
@@ -132,11 +83,11 @@ class RecordsJob:
         self._pieces = begin()
         self._again_s = 0.0
         self._said = ""
-        self.is_hindered = False
+        self._is_hindered = False
 
     def __call__(self) -> bool:
         """Do a piece; return whether there may be more."""
-        if self.is_hindered and time.monotonic() < self._again_s:
+        if self._is_hindered and time.monotonic() < self._again_s:
             return False
         try:
             has_more = next(self._pieces)
@@ -144,57 +95,48 @@ class RecordsJob:
             line = error.line() if isinstance(error, JournalError) else str(error)
             if line != self._said:
                 sys.stderr.write(f"records: {self._trouble}: {line}\n")
-            self._said, self.is_hindered = line, True
+            self._said, self._is_hindered = line, True
             self._pieces = self._begin()
             self._again_s = time.monotonic() + _AGAIN_AFTER_S
             return False
-        self._said, self.is_hindered = "", False
+        self._said, self._is_hindered = "", False
         return has_more
 
 
-def _verifying(paths: list[Path], rest: Backoff) -> Iterator[bool]:
+def _verifying(paths: list[Path]) -> Iterator[bool]:
     while True:
-        yield verify_next(paths, rest)
+        yield verify_next(paths)
 
 
 def _following(journal: Path) -> Iterator[bool]:
     with contextlib.closing(RecordTables(journal)) as tables:
-        looked_s = time.monotonic()
         while True:
             yield tables.keep_up()
-            if time.monotonic() - looked_s > LOOK_OVER_S:
-                tables.look_over()
-                looked_s = time.monotonic()
 
 
 def main() -> None:
     """Run until the service ends. The first line of standard input names the copies."""
     paths = [Path(path) for path in json.loads(sys.stdin.readline())]
-    rest = Backoff()
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICE, os.getpriority(os.PRIO_PROCESS, 0)))
     while True:
         try:
             with contextlib.closing(JournalLock(place(paths[0]))):
-                _work(paths, rest)
+                _work(paths)
         except RefusedError:  # that of a service which was killed has not ended yet
-            rest.wait(PAUSE_S)
+            wait(PAUSE_S)
         except (JournalError, OSError) as error:
             # The service notices by itself what it needs to know of; here it is tried again.
             sys.stderr.write(f"records: {error}\n")
-            rest.wait(_AGAIN_AFTER_S)
+            wait(_AGAIN_AFTER_S)
 
 
-def _work(paths: list[Path], rest: Backoff) -> None:
+def _work(paths: list[Path]) -> None:
     """Verify and keep up until the service ends. A volume goes first: `open` may wait for it."""
-    verify = RecordsJob("the volumes are not verified", lambda: _verifying(paths, rest))
+    verify = RecordsJob("the volumes are not verified", lambda: _verifying(paths))
     follow = RecordsJob("the tables are not kept up", lambda: _following(paths[0]))
     while True:
-        is_due = verify()
-        if not is_due and not verify.is_hindered:
-            rest.begin_play()
-        has_more = follow()
-        rest()
-        if not is_due and not has_more:
-            rest.wait(PAUSE_S)
+        is_due, has_more = verify(), follow()
+        wait(0.0 if is_due or has_more else PAUSE_S)
 
 
 if __name__ == "__main__":

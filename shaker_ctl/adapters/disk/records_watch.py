@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import subprocess
 import sys
 import time
@@ -31,16 +30,6 @@ WORDED_FOR_S = 10.0
 """How long words for screens hold: hundreds of files are looked at for them."""
 
 
-def _is_idle(pid: int) -> bool:
-    """Return whether a process gives way, in either way that a records process asks for."""
-    try:
-        ordinary = max(0, os.getpriority(os.PRIO_PROCESS, 0))
-        is_below = os.getpriority(os.PRIO_PROCESS, pid) > ordinary
-        return is_below or os.sched_getscheduler(pid) == os.SCHED_IDLE
-    except OSError:
-        return False
-
-
 class RecordsWatch:
     """One records process. `start` and `stop` once; everything else from any thread."""
 
@@ -51,10 +40,6 @@ class RecordsWatch:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_wanted = False
         self._started_s = 0.0
-        self._is_waited_for = False
-        """Somebody wants to open the table. A process that has turned idle is started anew, since
-        one cannot leave idle priority; it works at ordinary priority until all is verified. One
-        that is not idle is left to its work, however long a volume takes."""
         self._seen: Mark = ()
         self._proofs = Proofs()
         self._worded: tuple[float, tuple[object, ...], str] = (0.0, (), "")
@@ -88,16 +73,12 @@ class RecordsWatch:
             child_process.end(process)
 
     def look(self) -> None:
-        """Start the process again where it has ended, or is idle and waited for. Call regularly."""
+        """Start the process again where it has ended. Call regularly."""
         process = self._process
-        is_running = process is not None and process.poll() is None
-        if process is not None and is_running and self._is_waited_for:
-            self._is_waited_for = _is_idle(process.pid)
-        if not self._is_wanted or (is_running and not self._is_waited_for):
+        if not self._is_wanted or (process is not None and process.poll() is None):
             return
         if time.monotonic() - self._started_s > AGAIN_AFTER_S:
-            self._is_waited_for = False
-            if process is not None and not is_running:
+            if process is not None:
                 log.warning("the records process ended with status %s", process.returncode)
             self.stop()
             self.start()
@@ -135,7 +116,6 @@ class RecordsWatch:
         """Raises RefusedError while a closed volume is not verified: the table is not opened."""
         missing = len(volume_proofs.unproved(self._copies, self.proofs(), time.time()))
         if missing:
-            self._is_waited_for = True
             raise RefusedError(
                 f"{missing} volumes of the journal are not yet verified",
                 remedy="Wait: it is being done, `status` shows how far it is. If the number does "

@@ -14,7 +14,6 @@ from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.journal_copies import survey
 from shaker_ctl.adapters.disk.journal_lock import is_locked
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
-from shaker_ctl.adapters.disk.record_tables import TablesReader, place
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import (
     Config,
@@ -41,9 +40,8 @@ def verify(
 ) -> None:
     """Walk both copies, or an export, record by record, and name the first bad one.
 
-    The tables for figures beside the journal are looked over, too, and the list of disputes. Ends
-    with status 65 where a person has to decide. That the head of an export is the table's own says
-    its day sheet, or the lamp box: compare it.
+    The list of disputes is looked at, too. Ends with status 65 where a person has to decide. That
+    the head of an export is the table's own says its day sheet, or the lamp box: compare it.
     """
     if export is not None:
         head = verify_export(export)
@@ -69,15 +67,6 @@ def verify(
         colour = "red" if finding.halts else "yellow"
         found = Text.assemble((finding.trouble.value, colour), f": {finding.line()}")
         screen.print(found, soft_wrap=True)
-    if damage := TablesReader(place(parameters.path)).damage():
-        back = ", once the removed volumes are back (shaker-ctl journal fetch FOLDER)"
-        when = back if gone else ""
-        screen.print(
-            f"the tables for figures beside the journal cannot be used: {visible(damage)}. "
-            f"While the table runs, it makes them anew from the chain by itself{when}",
-            style="yellow",
-            soft_wrap=True,
-        )
     if worst is not None:
         _say_if_one_writes(parameters.path)
         raise worst.error()

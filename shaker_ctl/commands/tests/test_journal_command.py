@@ -10,7 +10,6 @@ import select
 import shutil
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -24,7 +23,6 @@ import shaker_ctl.journal
 from shaker_ctl.adapters.disk.dispute_list import NAME
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
-from shaker_ctl.adapters.disk.record_tables import RecordTables, place
 from shaker_ctl.adapters.tests.written import WALL, append, changed, gone, rewritten, saying
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, RefusedError, ShakerError
@@ -145,19 +143,6 @@ def test_verify_compares_pictures_with_their_records_where_it_is_asked(journal: 
     assert "the chain is whole" in run("verify", journal=journal)
     with pytest.raises(JournalCorruptError, match="1 pictures are not as their records have them"):
         run("verify", "--pictures", journal=journal)
-
-
-def test_verify_names_damaged_tables_of_figures(journal: Path) -> None:
-    tables = RecordTables(journal)
-    tables.keep_up()
-    tables.close()
-    assert "figures" not in run("verify", journal=journal)
-    with sqlite3.connect(place(journal)) as db:
-        db.execute("UPDATE kept SET told = replace(told, '\"rounds\": ', '\"rounds\": 1')")
-    db.close()
-    text = " ".join(run("verify", journal=journal).split())
-    assert "tables for figures beside the journal cannot be used: a row" in text
-    assert "the chain is whole" in text
 
 
 def test_verify_names_the_first_bad_record(journal: Path) -> None:

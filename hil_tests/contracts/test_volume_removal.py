@@ -322,11 +322,11 @@ def test_a_list_of_disputes_that_is_not_the_one_on_record_is_named_and_opened_an
     if damage == "taken away":
         kept.unlink()
     else:
-        lines = {"emptied": b"", "another round": whole.replace(b" 9,", b" 8,")}
-        kept.write_bytes(lines.get(damage, whole[: whole.rindex(b"{")]))
+        lines = {"emptied": b"", "another round": whole.replace(b'"round":9', b'"round":8')}
+        kept.write_bytes(lines.get(damage, whole[: whole.rindex(b"\n", 0, -1) + 1]))
     for refused in (act(aged, "verify"), remove(aged), disputed(aged, 10)):
         assert isinstance(refused.exception, DisputesError), refused.output
-        assert "with 4 acts; open disputes: 9, 30" in str(refused.exception)
+        assert "; open disputes: 9, 30" in str(refused.exception)
         assert "journal rebuild --disputes" in refused.exception.remedy
     found = kept.read_bytes() if kept.exists() else None
     done = act(aged, "rebuild", "--disputes", "--yes")

@@ -298,18 +298,6 @@ class DiskJournal:
                 return self.start_of(one) if found is None else Head(found.sequence, found.hash)
         return self._file.newest(sequence)
 
-    def ends(self, one: Volume) -> list[Record]:
-        """Return the first and the last record of a volume; the last one is proved by the hash with
-        which the chain has sealed in a closed one. Raises JournalError."""
-        last = walk(self.head_before(one.last), self.read(one.last, one.last), str(self.path))
-        found = [*self.read(one.first, one.first), *last]
-        if len(found) == 2 and all(isinstance(each, Record) for each in found):
-            return [each for each in found if isinstance(each, Record)]
-        raise JournalCorruptError(
-            f"{self.path}: volume {one.number} does not end as the chain has it",
-            remedy="shaker-ctl journal verify",
-        )
-
     def newest_first(self, newest: int | None = None) -> Iterator[Record]:
         """Yield records from `newest`, or the newest, back to the first, a page at a time.
 

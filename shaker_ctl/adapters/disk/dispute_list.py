@@ -1,36 +1,40 @@
 """Rounds with an open dispute: their pictures stay, whatever the quota says.
 
-Owns one file beside the pictures, one line of JSON an act, only ever appended: who opened or closed
-a dispute, when and why. It is no part of the journal's chain, so that it can be written while the
-service holds the journal. The journal remembers how the list stood, so it is noticed where the list
-was changed, emptied or taken away. A last line without its end was cut by a power cut and never
-acknowledged: it is passed over, and the next act takes its place. Must not know pictures.
+Owns one file beside the pictures, in the form of a volume, one record an act, only ever appended:
+who opened or closed a dispute, when and why. It is no part of the journal's chain, so that it can
+be written while the service holds the journal. The journal remembers how the list stood, so it is
+noticed where the list was changed, emptied or taken away. Must not know pictures.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import asdict
+from contextlib import closing
 from datetime import UTC, datetime
-from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO
 
+from shaker_ctl.adapters.disk.kept_aside import move_aside
+from shaker_ctl.adapters.disk.volume_file import VolumeFile, found
 from shaker_ctl.adapters.disk.volume_proofs import mark_of
-from shaker_ctl.errors import DisputesError, JournalWriteError, RefusedError, reraise_as
+from shaker_ctl.errors import (
+    DisputesError,
+    JournalError,
+    JournalWriteError,
+    RefusedError,
+    reraise_as,
+)
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import volume
-from shaker_ctl.journal.record import Entry, Plain, Record, chain_hash, names_its_record
+from shaker_ctl.journal.record import Entry, Plain, Record, checked, link, names_its_record
+from shaker_ctl.plain_form import PlainForm, PlainFormError
 from shaker_ctl.quoting import require_words
-from shaker_ctl.whole_file import put, read_bounded, unused_stamp
 
 NAME = "disputes.jsonl"
-MAX_BYTES = 16_000_000
+MAX_BYTES = 64_000_000
 """Some hundred thousand acts; a table has a few a month."""
 
 
@@ -46,15 +50,10 @@ class Dispute:
     """ISO 8601 with offset."""
 
 
-TYPES = {"round": int, "is_open": bool, "by": str, "reason": str, "wall": str}
+_FORM = PlainForm({"Dispute": Dispute}.get, is_whole=True)
 
-
-def _act(plain: object) -> Dispute:
-    """Raises ValueError for what is no act."""
-    if not isinstance(plain, dict) or {key: type(value) for key, value in plain.items()} != TYPES:
-        raise ValueError(f"{str(plain)[:80]!r} is no act of a dispute")
-    return Dispute(**plain)
-
+ACT = "dispute"
+"""Kind of the record of an act in the list, and the key of the act there."""
 
 KEY = "disputes"
 """Kind of the record that says how the list stands, and the key under which it stands there. Each
@@ -117,27 +116,35 @@ class DisputeList:
         self.known = known
         """How the list stood last."""
         self._mark: tuple[int, ...] | None = None
+        self._is_torn = False
 
     def add(self, act: Dispute) -> None:
         """Append and sync. Raises JournalWriteError, and RefusedError where who or why is missing
         or no text."""
         require_words("the dispute's --by", act.by)
         require_words("the dispute's --reason", act.reason)
-        with self.held() as file:
-            file.truncate(file.seek(file.read().rfind(b"\n") + 1))
-            file.write(_line(act))
-            file.flush()
-            os.fsync(file.fileno())
+        entry = checked(ACT, {ACT: _FORM.plain(act), "round": act.round})
+        with self.held() as list_:
+            at_s = time.monotonic()
+            list_.append([link(list_.head(), entry, monotonic_s=at_s, wall=act.wall, digests={})])
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[BinaryIO]:
-        """Let nobody else add an act meanwhile. Raises JournalWriteError."""
-        with self._writing():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(self._path, flags, 0o640), "r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield file
+    def held(self) -> Iterator[VolumeFile]:
+        """Let nobody else add an act meanwhile. Raises JournalError."""
+        folder = self._path.parent
+        with contextlib.ExitStack() as stack:
+            with reraise_as(
+                JournalWriteError,
+                f"the dispute cannot be kept in {self._path}",
+                remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
+            ):
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                stack.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.lexists(self._path):
+                found(self._path, KEY)
+            yield stack.enter_context(closing(VolumeFile(self._path)))
 
     def acts(self) -> tuple[Dispute, ...]:
         """Return every act, oldest first."""
@@ -168,8 +175,7 @@ class DisputeList:
         That act may have been acknowledged: nothing is removed for good without it.
         """
         self._read()
-        content = self._content()
-        if content and not content.endswith(b"\n"):
+        if self._is_torn:
             raise DisputesError(
                 f"the last line of the list of disputes {self._path} has no end",
                 remedy="Look at that line; write its act again: shaker-ctl journal dispute",
@@ -188,74 +194,54 @@ class DisputeList:
         else:
             what = f"the list of disputes {self._path} is whole"
             raise RefusedError(what, remedy="Start the table")
-        now = datetime.now(UTC)
-        rounds = sorted({*self.known.open, *_open_rounds(self._readable())})
+        rounds = sorted({*self.known.open, *_open(self._lines()[0])})
         why = "the list was damaged, and is written anew from the journal"
-        wall = now.isoformat(timespec="seconds")
-        with self._writing():
-            if os.path.lexists(self._path):
-                os.replace(self._path, f"{self._path}.replaced-{unused_stamp(self._path)}")
-            acts = [Dispute(number, True, "journal rebuild", why, wall) for number in rounds]
-            put(self._path, b"".join(map(_line, acts)), lambda number: os.fchmod(number, 0o640))
+        wall = datetime.now(UTC).isoformat(timespec="seconds")
+        move_aside(self._path)
         self.known = NOTHING
+        for number in rounds:
+            self.add(Dispute(number, True, "journal rebuild", why, wall))
         return self.listed()
 
     def _read(self) -> tuple[tuple[Dispute, ...], DisputeHead]:
         known = self.known  # before the file is read: another thread may learn more meanwhile
-        lines = _lines(self._content())
-        try:
-            acts = tuple(_act(json.loads(line)) for line in lines)
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged(f"cannot be read: {error}") from error
-        heads = [head.hex() for head in accumulate(lines, chain_hash, initial=b"")]
-        if heads[known.acts : known.acts + 1] != [known.head]:
-            raise self._damaged(
-                f"is not the one that the journal knows, with {known.acts} acts; "
-                f"open disputes: {known.words()}"
+        lines, wrong = self._lines()
+        heads = ["", *(hash_.hex() for hash_, _ in lines)]
+        if not wrong and heads[known.acts : known.acts + 1] != [known.head]:
+            wrong = f"it is not the one that the journal knows, with {known.acts} acts"
+        if wrong:
+            raise DisputesError(
+                f"the list of disputes {self._path} is damaged: {wrong}; open disputes: "
+                f"{known.words()}",
+                remedy="Bring it back from a copy; without one, stop the table and run: "
+                "shaker-ctl journal rebuild --disputes",
             )
-        return acts, DisputeHead(len(acts), heads[-1], tuple(sorted(_open_rounds(acts))))
+        return tuple(act for _, act in lines), DisputeHead(len(lines), heads[-1], _open(lines))
 
-    def _content(self) -> bytes:
-        """Return what stands in the file; nothing without one."""
+    def _lines(self) -> tuple[list[tuple[bytes, Dispute]], str]:
+        """Return hash and act of each line that can be read, and what is wrong, if anything is."""
+        lines = list[tuple[bytes, Dispute]]()
+        self._is_torn = False
+        if not os.path.lexists(self._path):
+            return lines, ""
+        if self._path.lstat().st_size > MAX_BYTES:
+            return lines, f"more than {MAX_BYTES} bytes"
         try:
-            return read_bounded(self._path, MAX_BYTES)
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise self._damaged(f"cannot be read: {error}") from error
-
-    def _readable(self) -> Iterable[Dispute]:
-        """Yield the acts of the lines that can be read."""
-        with contextlib.suppress(DisputesError):
-            for line in _lines(self._content()):
-                with contextlib.suppress(ValueError, TypeError, RecursionError):
-                    yield _act(json.loads(line))
-
-    def _damaged(self, what: str) -> DisputesError:
-        return DisputesError(
-            f"the list of disputes {self._path} {what}",
-            remedy="Bring it back from a copy; without one, stop the table and run: "
-            "shaker-ctl journal rebuild --disputes",
-        )
-
-    def _writing(self) -> AbstractContextManager[None]:
-        return reraise_as(
-            JournalWriteError,
-            f"the dispute cannot be kept in {self._path}",
-            remedy="Run as the service's user: sudo -u shaker shaker-ctl journal dispute",
-        )
+            with closing(VolumeFile(self._path, read_only=True)) as list_:
+                end, damage = list_.verify()
+                wrong = "" if damage is None else damage.line()
+                self._is_torn = bool(list_.lines.torn)
+                for record in list_.read(last=None if wrong else end.sequence):
+                    try:
+                        act = _FORM.made(record.plain.get(ACT), f"record {record.sequence}")
+                        lines.append((record.hash, act))
+                    except (JournalError, PlainFormError) as error:
+                        wrong = wrong or f"{error}: it is no act of a dispute"
+        except JournalError as error:
+            wrong = str(error)
+        return lines, wrong
 
 
-def _lines(content: bytes) -> list[bytes]:
-    """Return the whole lines. Not `splitlines`: a reason may hold a line separator that is no end
-    of a line here."""
-    return [line for line in content.split(b"\n")[:-1] if line]
-
-
-def _line(act: Dispute) -> bytes:
-    return (json.dumps(asdict(act), ensure_ascii=False) + "\n").encode()
-
-
-def _open_rounds(acts: Iterable[Dispute]) -> set[int]:
-    newest = {act.round: act.is_open for act in acts}
-    return {number for number, is_open in newest.items() if is_open}
+def _open(lines: Iterable[tuple[bytes, Dispute]]) -> tuple[int, ...]:
+    newest = {act.round: act.is_open for _, act in lines}
+    return tuple(sorted(number for number, is_open in newest.items() if is_open))

@@ -1,44 +1,31 @@
 """From a gaming day to its records, wherever the clock has put them in the chain.
 
-Owns which volumes can hold records of a day. A volume is named by the day on which it begins, but
-a clock that stands ahead for a while, or is set back, leaves days that do not rise along the chain.
-So each closed volume is asked for the times of its first and its last record, and the open one is
-always looked through.
+Owns which volumes can hold records of a day. A volume is named by the day on which it begins, and a
+table changes volumes between two rounds when its clock shows another day. So its records lie
+between its own day and that of the next volume, whichever is later: a clock that stands ahead for a
+while, or is set back, leaves days that do not rise along the chain. The day before is looked at,
+too, since days were named in the time zone of then. The open volume is always looked through.
 
-Not found: a clock that somebody set wrong and right again within one volume. A table changes
-volumes between two rounds when its clock shows another day, so this concerns the records of one
-round, or of a clock that nobody trusts. The sheet of the day around them counts them as records of
-other days.
+Not found: a clock that somebody set wrong and right again within one volume, by more than a day.
+The sheet of the day around them counts such records as those of other days.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, time, timedelta
+from itertools import pairwise, zip_longest
 
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
-from shaker_ctl.errors import JournalCorruptError, JournalError
-from shaker_ctl.frozen import frozen
+from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.record import Chain, Record
 from shaker_ctl.journal.volume import Volume, day_of
 
 
-@frozen
-class _Span:
-    """One volume, and the days between which its records lie."""
-
-    volume: Volume
-    began: str
-    """Day of its first record; what the chain says of a volume that is not here."""
-    earliest: str
-    latest: str
-    is_here: bool
-
-
-def _beside(day: str, days: int) -> str:
+def _day_before(day: str) -> str:
     try:
-        return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+        return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     except (ValueError, OverflowError):
         return day
 
@@ -49,28 +36,9 @@ class GamingDays:
     def __init__(self, journal: DiskJournal, begins: time) -> None:
         """`begins`: local time at which a gaming day begins."""
         self._journal, self._begins = journal, begins
-        here = {one.number for one in journal.present} if journal.closed else set()
-        volumes = [*journal.closed, *journal.open_volume()]
-        self._spans: list[_Span] = []
-        for at, one in enumerate(volumes):
-            is_here = one.number in here or at == len(journal.closed)
-            ends = self._ends(one) if is_here else []
-            began = ends[0] if ends else one.day
-            days = [one.day, *ends]
-            if len(days) == 1:  # what nobody can see goes on to where the next volume begins
-                days += [max(one.day, volumes[at + 1].day)]
-            if not is_here:  # its day was named in the time zone of then; now it may be another
-                days += [_beside(one.day, -1), _beside(one.day, 1)]
-            self._spans.append(_Span(one, began, min(days), max(days), is_here))
-
-    def _ends(self, one: Volume) -> list[str]:
-        """Days of a volume's first and last record; none where a closed one is damaged."""
-        try:
-            return [self._day(each) for each in self._journal.ends(one)]
-        except JournalError:
-            if one.number == self._journal.volume:
-                raise
-            return []
+        self._closed = [*journal.closed]
+        self._open = journal.open_volume()
+        self._removed = {*journal.closed} - {*journal.present} if journal.closed else set()
 
     def _day(self, record: Record) -> str:
         try:
@@ -81,23 +49,23 @@ class GamingDays:
                 remedy="shaker-ctl journal verify",
             ) from error
 
+    def _holding(self, first: str, last: str) -> Iterator[Volume]:
+        """Yield the closed volumes that can hold records of a day from `first` to `last`."""
+        following = [*self._closed, *self._open][1:]
+        for one, after in zip_longest(self._closed, following, fillvalue=None):
+            days = sorted({one.day, after.day if after else one.day})
+            if _day_before(days[0]) <= last and first <= days[-1]:
+                yield one
+
     def volumes(self, first: str, last: str) -> list[Volume]:
         """Return the volumes that are here and can hold records of a day from `first` to `last`."""
-        return [
-            one.volume
-            for one in self._spans
-            if one.is_here
-            and (one is self._spans[-1] or (one.earliest <= last and first <= one.latest))
-        ]
+        holding = (one for one in self._holding(first, last) if one not in self._removed)
+        return [*holding, *self._open]
 
     def removed(self, first: str, last: str) -> list[Volume]:
         """Return the volumes that were removed from the table and can hold records of a day from
         `first` to `last`."""
-        return [
-            one.volume
-            for one in self._spans
-            if not one.is_here and one.earliest <= last and first <= one.latest
-        ]
+        return [one for one in self._holding(first, last) if one in self._removed]
 
     def lost(self, one: Volume) -> str:
         """Say that a removed volume may hold some of what is looked for."""
@@ -125,14 +93,15 @@ class GamingDays:
     def notes(self, day: str) -> list[str]:
         """Say why the records of a day may not be all that were made on it."""
         told = [self.lost(one) for one in self.removed(day, day)]
-        holding = [at for at, one in enumerate(self._spans) if one.earliest <= day <= one.latest]
-        beside = {at + step for at in holding for step in (-1, 0, 1, 2)}
-        for at in sorted(beside & set(range(1, len(self._spans)))):
-            before, one = self._spans[at - 1], self._spans[at]
-            if one.began < before.began:
+        holding = [one.number for one in (*self._holding(day, day), *self._open)]
+        volumes = [*self._closed, *self._open]
+        for before, one in pairwise(volumes):
+            # A journal that was founded before its first record said a day has the date in UTC.
+            was = _day_before(before.day) if before.number == 1 else before.day
+            if one.day < was and {one.number, before.number} & {*holding}:
                 told.append(
-                    f"the clock was set back at record {one.volume.first}, "
-                    f"from {before.began} to {one.began}:"
+                    f"the clock was set back at record {one.first}, "
+                    f"from {before.day} to {one.day}:"
                     " records about there may stand on the sheet of a day that was another"
                 )
         return told

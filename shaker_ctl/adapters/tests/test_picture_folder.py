@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from shaker_ctl.adapters.disk.dispute_list import NAME, NOTHING, Dispute, DisputeList, known
+from shaker_ctl.adapters.disk.dispute_list import (
+    ACT,
+    NAME,
+    NOTHING,
+    Dispute,
+    DisputeList,
+    known,
+)
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
+from shaker_ctl.adapters.disk.volume_file import VolumeFile
 from shaker_ctl.errors import DisputesError, JournalWriteError
 from shaker_ctl.journal.record import Entry, Record, genesis, link
 from shaker_ctl.ports import Pictures
@@ -100,8 +108,11 @@ def test_a_damaged_list_of_disputes_is_named_and_nothing_is_dropped(tmp_path: Pa
 )
 def test_an_act_of_other_kinds_of_values_is_damage(tmp_path: Path, key: str, value: object) -> None:
     """A round that is text is no round, and its pictures would be dropped."""
-    act = {"round": 2, "is_open": True, "by": "fay", "reason": "a five", "wall": "2026-11-21"}
-    (tmp_path / NAME).write_text(json.dumps(act | {key: value}) + "\n")
+    DisputeList(tmp_path).add(an_act(2))
+    with closing(VolumeFile(tmp_path / NAME)) as file:
+        act = next(file.read()).plain[ACT]
+        told = Entry(ACT, {ACT: act | {key: value}})
+        file.append([link(file.head(), told, monotonic_s=0.0, wall="2026-11-23", digests={})])
     with pytest.raises(DisputesError, match="is no act of a dispute"):
         DisputeList(tmp_path).open_rounds()
 
@@ -115,18 +126,14 @@ def a_record(kind: str, **body: object) -> Record:
 
 
 def test_a_list_that_the_journal_knows_is_read_as_it_was_or_is_damaged(tmp_path: Path) -> None:
-    """Every flipped bit, every cut, and no list at all."""
+    """A flipped bit in each byte, every cut, and no list at all."""
     first = DisputeList(tmp_path)
     for number in (12, 40):
         first.add(an_act(number))
     acts, listed = first.acts(), first.listed()
     whole = (tmp_path / NAME).read_bytes()
     disputes = DisputeList(tmp_path, listed)
-    flips = [
-        whole[:i] + bytes([whole[i] ^ 1 << bit]) + whole[i + 1 :]
-        for i in range(len(whole))
-        for bit in range(8)
-    ]
+    flips = [whole[:i] + bytes([whole[i] ^ 1 << i % 8]) + whole[i + 1 :] for i in range(len(whole))]
     for content in (*flips, *(whole[:end] for end in range(len(whole)))):
         (tmp_path / NAME).write_bytes(content)
         with pytest.raises(DisputesError, match="list of disputes"):

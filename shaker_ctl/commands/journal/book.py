@@ -135,7 +135,6 @@ class CheckedJournal:
                 return far
 
         first, last = day(since, ""), day(until, "9")
-        holding = self.days.volumes(first, last)
 
         def of(one: Volume) -> Iterator[int]:
             for record in self.all(is_proved=True, first=one.first, last=one.last):
@@ -145,16 +144,16 @@ class CheckedJournal:
 
         for one in self.days.removed(first, last):
             typer.echo(visible(self.days.lost(one)), err=True)
-        ends = next((one for one in reversed(holding) if any(of(one))), None)
-        if ends is None:
+        found = [span for one in self.days.volumes(first, last) if (span := [*of(one)])]
+        if not found:
             return self.first, self.first - 1
-        here = {one.number for one in self.store.present}
-        gone = [one.last for one in self.store.closed[: ends.number] if one.number not in here]
+        ends = found[-1][-1]
+        present = self.store.present
+        gone = [one.last for one in self.store.closed if one.last < ends and one not in present]
         behind = max(gone, default=0) + 1
-        if holding[0].first < behind:
+        if found[0][0] < behind:
             self.say_what_is_left_out(behind)
-        begins = (one for one in holding if one.first >= behind and any(of(one)))
-        return next(of(next(begins))), max(of(ends))
+        return next(span[0] for span in found if span[0] >= behind), ends
 
     def unknown_round(self, number: int) -> ShakerError:
         """Return what a person is told who asks for a round that is not there."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, time, timedelta
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import JournalCorruptError
@@ -51,10 +51,10 @@ class GamingDays:
 
     def _holding(self, first: str, last: str) -> Iterator[Volume]:
         """Yield the closed volumes that can hold records of a day from `first` to `last`."""
-        following = [*self._closed, *self._open][1:]
-        for one, after in zip_longest(self._closed, following, fillvalue=None):
-            days = sorted({one.day, after.day if after else one.day})
-            if _day_before(days[0]) <= last and first <= days[-1]:
+        begun = [one.day for one in (*self._closed, *self._open)]
+        for at, one in enumerate(self._closed):
+            until = begun[at + 1 : at + 2] or [one.day]
+            if _day_before(min(one.day, *until)) <= last and first <= max(one.day, *until):
                 yield one
 
     def volumes(self, first: str, last: str) -> list[Volume]:

@@ -24,7 +24,7 @@ import typer
 
 from hil_tests.reader.tosses import RigCamera, tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
-from hil_tests.table_under_test.scripted import ENTRIES
+from hil_tests.table_under_test.table import ENTRIES
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.disk.journal_copies import open_copies

@@ -20,7 +20,7 @@ from hil_tests.table_under_test.session import COVERED, Plan, Session, merged
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.camera.dice_reader import LOST
-from shaker_ctl.console.client import ConsoleRefusedError, Reply
+from shaker_ctl.console.client import ConsoleRefusedError
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 from shaker_ctl.service.status_socket import read_status
 
@@ -96,18 +96,6 @@ class Bench(TableUnderTest):
         self.session.kill_service()
         self.restarts += 1
         self.session.start_service()
-
-    def play_step(self, status: Reply) -> bool:
-        """Take the next step of a round, as its people do; True where there was one."""
-        if self.prompt(status) or self.settle(status):
-            return True
-        verb = {"ready": "bets", "betting": "nmb", "no more bets": "activate"}.get(status["phase"])
-        if verb == "bets":
-            self.round_begins()
-            self.act("dealer", verb)
-        elif verb:
-            self.act("dealer", f"{verb} {status['round']}")
-        return verb is not None
 
     def make_ready(self, *, unless: Callable[[], bool] = lambda: False) -> None:
         """From wherever the table stands to open and between rounds, or until `unless` is so.

@@ -23,6 +23,7 @@ from hil_tests.reliability.moments import Moment
 from hil_tests.reliability.required import Observation, RequiredEnding, judged
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, judge
 from hil_tests.table_under_test.session import COVERED
+from hil_tests.table_under_test.table import UNDER_COVER
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
 
@@ -38,9 +39,6 @@ LATE_S = 0.04
 """A computer that wakes a waiting thread so late is too busy for the table's own 50 ms."""
 
 ATTEMPTS = 3
-UNDER_COVER = {"betting": "activate", "covered": "nmb", "no more bets": "reveal"}
-"""What a dealer does at a covered table: bets stay open until the dice lie under the cover."""
-
 BETWEEN = ("ready", "pacing", "admitting")
 """Phases of an open table in which no round is in hand."""
 

@@ -26,9 +26,8 @@ from hil_tests.report.evidence import lines_of
 from hil_tests.report.story import Story
 from hil_tests.rig.control import told
 from hil_tests.table_under_test.lamps import values_of
-from hil_tests.table_under_test.scripted import ENTRIES
 from hil_tests.table_under_test.session import EASY_WORD, Session
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import ENTRIES, TableUnderTest
 from shaker_ctl.rules.outcome import Values
 
 PICOCOM = ("picocom", "--quiet", "--baud", "115200")

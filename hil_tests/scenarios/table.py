@@ -25,12 +25,10 @@ from hil_tests.rig.control import RigRefusedError
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.scenarios.running import RunningSession
 from hil_tests.table_under_test.lamps import against_truth, toss_at, values_of
-from hil_tests.table_under_test.scripted import Dealer
 from hil_tests.table_under_test.session import Session
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
-from shaker_ctl.rules.outcome import Values
 
 LOOK_S = 0.05
 REST_S = 20.0
@@ -88,17 +86,19 @@ class Table(TableUnderTest):
         """Somebody in `role` gives a command, which the table takes."""
         self.story.expect(f"the table takes `{line}`", self.act(role, line))
 
-    def dealer(self, **options: Any) -> Dealer:
-        """Dan, at the dealer's port."""
-        self._who.pop("dealer", None)
-        words = self.session.passphrases["dan"]
-        return Dealer(self.console("dealer"), "dan", words, self._said, **options)
+    def play(self, rounds: int) -> None:
+        """People play so many rounds by hand, and enter what truly lies there."""
+        begun = 0
 
-    def eyes(self, number: int, read: Values | None) -> Values | None:
-        """What a dealer sees who looks at the dice themselves."""
-        values = values_of(self.toss_of(self.round(number))["dice"])
-        is_read = None not in (read, values) and sorted(read or ()) == sorted(values or ())
-        return read if is_read else values
+        def is_over(status: Reply) -> bool:
+            nonlocal begun
+            is_between = status["phase"] == "ready"
+            if is_between and begun == rounds:
+                return True
+            begun += self.play_step(status) and is_between
+            return False
+
+        self.wait(f"{rounds} rounds are over", is_over, ROUND_S * rounds)
 
     def be_open(self, seconds: float = READY_S) -> None:
         """Whatever happened before: mend everything, clear what the table says, open it."""

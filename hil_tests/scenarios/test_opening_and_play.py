@@ -34,7 +34,7 @@ def test_nobody_plays_before_every_lamp_was_seen_three_cycles_passed_and_a_signa
     status = table.status()
     story.expect("a table that was just switched on is not open", status["life"] != "open", status)
     story.expect("no lamp has burnt yet", not table.lamp_changes())
-    table.floorperson().open_table()
+    table.be_open()
     alone = Counter(
         change["areas"][0] for change in table.lamp_changes() if len(change["areas"]) == 1
     )

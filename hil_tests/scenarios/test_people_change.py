@@ -30,7 +30,7 @@ def test_a_new_shift_begins_with_three_cycles_and_the_supervisors_signature(
 def shift(table: Table) -> None:
     """The supervisor begins a shift, has the shaker run three cycles, and signs."""
     before = table.tosses()
-    signed = table.floorperson("supervisor").inspect_shift()
+    signed = table.inspect_shift()
     table.story.expect("the supervisor signed the shift's inspection", signed)
     cycles = [toss for toss in table.tosses()[len(before) :] if all_flat(toss)]
     table.story.expect("three cycles were truly run", len(cycles) >= 3, len(cycles))
@@ -39,7 +39,7 @@ def shift(table: Table) -> None:
 def play_one_round(table: Table, number: int) -> None:
     """A dealer plays one round; the lamps are held against the dice."""
     table.be_open()
-    table.dealer(eyes=table.eyes).play(1)
+    table.play(1)
     played = table.round(number)
     table.story.expect("the round is settled", played["verdict"] == "settled", played["verdict"])
     table.held_against_truth(number)

@@ -22,8 +22,7 @@ def opened(make_table: MakeTable, plan: Plan) -> Table:
     """A table of that plan, opened as its profile asks for."""
     table = make_table(plan)
     table.be_open()
-    supervisor = table.floorperson("supervisor")
-    supervisor.inspect_shift()
+    table.inspect_shift()
     return table
 
 
@@ -31,7 +30,7 @@ def opened(make_table: MakeTable, plan: Plan) -> Table:
 def test_a_dealer_plays_rounds_of_each_text(make_table: MakeTable, profile: str) -> None:
     """Every act is the dealer's, and every value is confirmed by them. `ma`: test_people_change."""
     table = opened(make_table, Plan(profile=profile, pace="brisk", seed=11, by_hand=True))
-    table.dealer(eyes=table.eyes).play(ROUNDS)
+    table.play(ROUNDS)
     for number in range(1, ROUNDS + 1):
         played = table.round(number)
         table.story.expect(

@@ -85,7 +85,7 @@ class People:
             return self._is_asked_to_close
         self.repairs += status["life"] == "out of service" != life
         if status["life"] == "open" != life:  # `ma` 5(b): the supervisor's cycles and signature
-            return table.floorperson("supervisor").inspect_shift()
+            return table.inspect_shift()
         if status["life"] == "open":
             return table.serve(status)
         is_given_up = self.repairs > REPAIRS and not self._are_patient

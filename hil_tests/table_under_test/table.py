@@ -16,11 +16,11 @@ from typing import Any, Self
 from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import values_of
-from hil_tests.table_under_test.scripted import Floorperson
-from hil_tests.table_under_test.session import Session
+from hil_tests.table_under_test.session import COVERED, Session
 from hil_tests.table_under_test.teacher import SERIALS
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.rules.outcome import Values
 
 PEOPLE = {"dealer": "dan", "floorperson": "fay", "technician": "tom", "supervisor": "sue"}
 
@@ -33,6 +33,24 @@ LAMP_FAULT = "lamp-readback"
 again, so that the lamps are tested before the fault is cleared."""
 
 LOOK_S = 0.1
+
+SHIFT_S = 180.0
+"""Longest inspection of a new shift."""
+
+TRUSTED_CLOCKS = ("rtc", "synchronised", "confirmed")
+
+ENTRIES: tuple[Values, ...] = ((6, 6, 6), (2, 2, 5), (3, 4, 6))
+"""What a floorperson enters who inspects: a triple; a pair, Small; three different values, Big."""
+
+VERBS = {"ready": "bets", "betting": "nmb", "no more bets": "activate"}
+"""What a dealer does in a phase, where the table waits for nobody's word."""
+UNDER_COVER = {
+    "ready": "bets",
+    "betting": "activate",
+    "covered": "nmb",
+    "no more bets": "reveal",
+}
+"""The same at a covered table: bets stay open until the dice lie under the cover."""
 
 
 class TableUnderTest:
@@ -124,15 +142,12 @@ class TableUnderTest:
             self._who[port] = role
         return console
 
-    def floorperson(self, role: str = "floorperson") -> Floorperson:
-        """Somebody who follows the script of an inspection at the technician's port, where they log
-        in and out themselves."""
-        self._who.pop("technician", None)
-        name = PEOPLE[role]
-        passphrase = self.session.passphrases[name]
-        return Floorperson(
-            self.console("technician"), name, passphrase, self._say, role=role, serials=SERIALS
-        )
+    def _leave(self) -> None:
+        """Log out whoever is logged in."""
+        while self._who:
+            port, _ = self._who.popitem()
+            with suppress(ConsoleRefusedError):  # nobody is logged in any more
+                self.console(port).logout()
 
     # ── What people do next, by what the table says ─────────────────────────
 
@@ -173,6 +188,17 @@ class TableUnderTest:
             return self.act("dealer", f"{kind} {status['round']}")
         return False
 
+    def play_step(self, status: Reply) -> bool:
+        """Take the next step of a round, as its people do; True where there was one."""
+        if self.prompt(status) or self.settle(status):
+            return True
+        verbs = UNDER_COVER if self.session.plan.profile in COVERED else VERBS
+        verb = verbs.get(status["phase"])
+        if verb == "bets":
+            self.round_begins()
+            return self.act("dealer", verb)
+        return verb is not None and self.act("dealer", f"{verb} {status['round']}")
+
     def serve(self, status: Reply) -> bool:
         """Do what an open table waits for that paces itself: wagers are settled by hand only where
         its lamps failed."""
@@ -193,10 +219,10 @@ class TableUnderTest:
             return self.act("technician", "return-to-service")
         if status["life"] == "open":
             return False
-        fay = Floorperson(self._at("floorperson"), "fay", "", self._say, serials=SERIALS)
+        self._at("floorperson")
         if status["life"] == "inspection due":
-            fay.prepare()
-        line = fay.next_act(self.status())
+            self._prepare()
+        line = self._next_act(self.status())
         return line is not None and self.act("floorperson", line)
 
     def be_open(self, seconds: float = READY_S) -> None:
@@ -213,7 +239,81 @@ class TableUnderTest:
                 if self.mend_step(status):
                     continue
             time.sleep(LOOK_S)
-        while self._who:
-            port, _ = self._who.popitem()
-            with suppress(ConsoleRefusedError):  # nobody is logged in any more
-                self.console(port).logout()
+        self._leave()
+
+    # ── Inspections ─────────────────────────────────────────────────────────
+
+    def inspect_shift(self) -> bool:
+        """Have the supervisor make the inspection of a new shift and sign it; False where the rules
+        know none.
+
+        Raises `BenchError` where a fault stops it, or it takes too long.
+        """
+        self._at("supervisor")
+        if "shift start" not in self.status()["allowed"]:
+            self._leave()
+            return False
+        self.act("supervisor", "shift start")
+        until_s = time.monotonic() + SHIFT_S
+        line: str | None = None
+        while line != "sign":
+            status = self.status()
+            if status["faults"] or time.monotonic() > until_s:
+                raise BenchError(f"shift inspection: {status['says']} Faults: {status['faults']}")
+            line = self._step(status)
+            if line is None and status["life"] == "open" and _may(status, "inspect shift"):
+                line = "inspect shift"
+            if line is None or not self.act("supervisor", line):
+                line = None
+                time.sleep(LOOK_S)
+        self._leave()
+        return True
+
+    def _prepare(self) -> None:
+        """The floorperson confirms clock and dice, where an inspection needs it."""
+        console = self.console("technician")
+        if console.ask("health")["health"]["clock_trust"] not in TRUSTED_CLOCKS:
+            self.act("floorperson", "time confirm")
+        if not console.ask("dice")["dice"]["serials"]:
+            self.act("floorperson", "dice changed " + " ".join(SERIALS))
+        if _may(self.status(), "dice same"):
+            self.act("floorperson", "dice same")
+
+    def _next_act(self, status: Reply) -> str | None:
+        """The next command on the way to an open table; None where there is only to wait."""
+        # Not `open` before `inspect`: from closed it only leads to the inspection that is due.
+        if step := self._step(status):
+            return step
+        line = "inspect all" if status["life"] == "inspection due" else "open"
+        return line if _may(status, line) else None
+
+    def _step(self, status: Reply) -> str | None:
+        """What the inspection in hand waits for a person to do."""
+        match (status["pending"] or {}).get("kind"):
+            case "values":
+                return self._next_entry()
+            case "seen":
+                return self._look_at_lamps()
+            case "on" | "cycle" | "tossed" as kind:
+                return f"inspect {kind}"
+            case "sign":
+                return "sign"
+        return None
+
+    def _next_entry(self) -> str:
+        """The next entry; the walk, once as many were seen as the profile asks for."""
+        seen = self.console("technician").ask("inspection")["inspection"]
+        if seen["entries_seen"] >= seen["entries_of"]:
+            return "inspect walk"
+        chosen = ENTRIES[seen["entries_seen"] % len(ENTRIES)]
+        return "inspect enter " + " ".join(map(str, chosen))
+
+    def _look_at_lamps(self) -> str:
+        """Compare what glows with what was asked for, and name the first lamp that differs."""
+        lamps = self.console("technician").ask("lamps")["lamps"]
+        wrong = set(lamps["commanded"]) ^ set(lamps["measured"] or ())
+        return f"inspect wrong {min(wrong)}" if wrong else "inspect seen"
+
+
+def _may(status: Reply, line: str) -> bool:
+    return line in status["allowed"] or line.split(" ")[0] in status["allowed"]

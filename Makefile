@@ -68,9 +68,9 @@ crash: $(VENV)/.rig  ## SIGKILL at every append and output of a round and a chan
 # On both sides of each append, and 300 at random; goes on where it was.
 CRASH_ALL := --results var/reliability/crash-all --resume --both-sides --random 300 --minutes 600
 
-replay: $(VENV)/.rig  ## ROUNDS=200 recorded with the real reader, then decided and read again
+replay: $(VENV)/.rig  ## ROUNDS=60 of a demonstration, then decided and read again
 	rm -rf var/recorded
-	$(BIN)/python -m hil_tests.recorded var/recorded --rounds $(or $(ROUNDS),200) --compartment rough
+	$(BIN)/shaker-ctl demo --plain --pace brisk --compartment rough --rounds $(or $(ROUNDS),60) --report var/recorded
 	$(BIN)/shaker-ctl journal replay --config var/recorded/settings.toml
 
 foreign: $(VENV)/.test  ## other people's pigpio programs at the virtual daemon: FOREIGN="--pigpio DIR --gpiozero DIR"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
-import re
 import shlex
 import shutil
 import signal
@@ -38,7 +35,6 @@ TRY_NEXT = (
 )
 
 LOOK_S = 0.15
-SCREEN_WIDTH = 112
 REPAIR_S = 15.0
 """Longest time out of service: the demonstration's technician clears what can be cleared, and
 gives up after `people.REPAIRS` times."""
@@ -58,7 +54,6 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
     console = Console(markup=False, emoji=False)
     _require_possible(plan, rounds)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
-    _end_when_hung_up(console)
     with _Folder(report) as folder:
         is_whole = rounds is None
         with Session(plan, folder.path) as session:
@@ -98,18 +93,6 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         return 1 if tally.differences or not is_whole else 0
 
 
-def _end_when_hung_up(console: Console) -> None:
-    """Have a closed terminal end the demonstration as Ctrl-C does, unless nohup(1) rules it out."""
-
-    def end(_signal: int, _frame: object) -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # shell and kernel may both say it
-        console.quiet = True  # what it would print now has nowhere to go
-        raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, end)
-
-
 def _require_possible(plan: Plan, rounds: int | None) -> None:
     """Raise `BenchError` for what the rig would refuse, before anything is made or started."""
     if plan.dice not in STYLES:
@@ -117,8 +100,6 @@ def _require_possible(plan: Plan, rounds: int | None) -> None:
             f"--dice {plan.dice}: the rig has no such dice",
             remedy=f"There are: {', '.join(STYLES)}",
         )
-    if plan.seed < 0:
-        raise BenchError(f"--seed {plan.seed}: a seed is 0 or more", remedy="Give another one")
     if plan.by_hand and rounds is not None:
         raise BenchError(
             "--by-hand plays as many rounds as you play",
@@ -156,29 +137,21 @@ def _made(report: Path) -> Path:
 
     Raises `BenchError` where it cannot be made or written, or holds an earlier report.
     """
-    remedy = "Give another folder with --report"
     try:
-        str(report).encode()
+        str(report).encode()  # the settings file names it, and a settings file is UTF-8
         report = report.resolve()
         report.mkdir(parents=True, exist_ok=True)
-        if (report / "journal.jsonl").exists():
-            raise BenchError(
-                f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
-            )
-        if not os.access(report, os.W_OK | os.X_OK):
-            raise BenchError(f"the report folder {report} may not be written", remedy=remedy)
-    except UnicodeEncodeError as error:
-        # The settings file names it, and a settings file is UTF-8.
+        has_report = (report / "journal.jsonl").exists()
+        tempfile.TemporaryFile(dir=report).close()
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:  # RuntimeError: links in a circle
         raise BenchError(
-            f"the name of the report folder is no UTF-8: {str(report)!a}", remedy=remedy
+            f"nothing can be written in the report folder {str(report)!a}: {error}",
+            remedy="Give another folder with --report",
         ) from error
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead round in a circle
-        reason = (
-            error.strerror if isinstance(error, OSError) else "its links lead round in a circle"
+    if has_report:
+        raise BenchError(
+            f"{report} holds an earlier report", remedy="Give a new folder, or remove it"
         )
-        raise BenchError(
-            f"the report folder {report} cannot be made: {reason}", remedy=remedy
-        ) from error
     return report
 
 
@@ -194,7 +167,6 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
         live.start()
     patience, played = PlayPatience(), 0
     view: dict[str, Any] = {}
-    lit: dict[str, Any] | None = None
     try:
         is_closing = False
         while rounds is None or played < rounds or view["life"] == "open":
@@ -208,8 +180,6 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
                 live.update(draw(view, view["rounds"], below))
             if news is not None:
                 news.tell(view)
-            if view["phase"] == "collecting" and view["lamps"]["measured"]:
-                lit = view
             if people is None:
                 continue
             played = patience.look(view)
@@ -221,8 +191,6 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
             live.stop()
         if people is not None:
             people.stop()
-        if lit is not None:
-            save_screen(lit, session.folder / "screen.svg")
         if news is not None:
             news.pass_on()
 
@@ -254,15 +222,6 @@ def invitation(session: Session) -> list[str]:
         "what to do next:        type `next`; `help` lists what you may do now",
         f"break something:        {inject} bulb_burnt area=small",
     ]
-
-
-def save_screen(view: dict[str, Any], path: Path) -> None:
-    """Draw the live screen of `view` as a picture."""
-    drawn = Console(record=True, width=SCREEN_WIDTH, file=io.StringIO())
-    drawn.print(draw(view, view["rounds"]))
-    svg = drawn.export_svg(title=f"{view['table']} on the virtual rig")
-    # Rich names its font on a server; a report opens without a network.
-    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), "utf-8")
 
 
 class PlayPatience:

@@ -22,7 +22,8 @@ import typer
 from hil_tests.installed import debian
 from hil_tests.installed.computer import Computer, hang
 from hil_tests.installed.debian import Teller
-from hil_tests.installed.machine import Attendants, OuterRig, at_table, booted
+from hil_tests.installed.machine import Attendants, OuterRig, booted
+from hil_tests.table_under_test.table import people_at
 from hil_tests.waiting import until
 
 HERE = Path(__file__).resolve().parents[2]
@@ -91,7 +92,7 @@ def check_kill(computer: Computer, machine: OuterRig, say: Teller) -> None:
 def check_hang(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Hung in the toss of a round: it is void, and nothing plays before a new inspection."""
     pid = computer.main_pid()
-    with at_table(machine) as table:
+    with people_at(machine.session) as table:
         table.be_open()
     low_before = computer.pins_taken_low()
     until(machine.turns, 60.0)
@@ -137,7 +138,7 @@ def back(
 
 def check_stop(computer: Computer, machine: OuterRig, say: Teller) -> None:
     """Stopped while a result is lit."""
-    with at_table(machine) as table:
+    with people_at(machine.session) as table:
         table.be_open()
 
         def lit() -> Any:

@@ -23,7 +23,7 @@ from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.processes import BenchError
 from hil_tests.table_under_test.session import Plan, Session
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import people_at
 from hil_tests.waiting import seconds_until_off
 from shaker_ctl.console.client import Console, ConsoleRefusedError
 from shaker_ctl.errors import HardwareError
@@ -121,16 +121,6 @@ class OuterRig:
         return text
 
 
-@contextmanager
-def at_table(machine: OuterRig) -> Iterator[TableUnderTest]:
-    """The people at both consoles, who leave them again."""
-    table = TableUnderTest(machine.session)
-    try:
-        yield table
-    finally:
-        table.leave_consoles()
-
-
 def put_stand_ins(root: Path, machine: OuterRig) -> None:
     """The two programs of a Raspberry Pi that stand in for its pins."""
     rig = machine.session.rig
@@ -183,7 +173,7 @@ class Attendants(Thread):
         wish = self._file.read_text().strip()
         if wish == "away":
             return
-        with at_table(self._machine) as table:
+        with people_at(self._machine.session) as table:
             status = table.status()
             if status["life"] != "open":
                 if wish == "open":

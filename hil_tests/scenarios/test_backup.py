@@ -17,7 +17,7 @@ import pytest
 from hil_tests.processes import program
 from hil_tests.reliability.large_journal import RECORDS_A_ROUND, make
 from hil_tests.table_under_test.session import Plan, Session
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import people_at
 from shaker_ctl import backup, settings
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.errors import RefusedError
@@ -71,9 +71,8 @@ def test_a_table_of_ten_thousand_rounds_opens_on_an_empty_machine(tmp_path: Path
         assert "head " in after.stdout
         assert (found.journal.pictures / "1" / "reading.jpg").read_bytes() == b"a picture"
         session.start_service()
-        table = TableUnderTest(session)
-        table.be_open(200.0)
-        table.leave_consoles()
+        with people_at(session) as table:
+            table.be_open(200.0)
 
 
 @pytest.fixture

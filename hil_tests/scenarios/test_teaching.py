@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pexpect
@@ -12,7 +13,7 @@ import pytest
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import values_of
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
-from hil_tests.table_under_test.table import TableUnderTest
+from hil_tests.table_under_test.table import TableUnderTest, people_at
 from shaker_ctl import settings
 from shaker_ctl.reading import taught_table
 
@@ -28,10 +29,8 @@ def table(tmp_path: Path) -> Iterator[TableUnderTest]:
     session = Session(Plan(by_hand=True, pace="brisk"), tmp_path)
     session.start_rig()
     session.write_settings()
-    table = TableUnderTest(session)
-    yield table
-    table.leave_consoles()
-    session.close()
+    with closing(session), people_at(session) as table:
+        yield table
 
 
 def shown(table: TableUnderTest) -> str:

@@ -9,8 +9,8 @@ the bench's. Must not know the service's code beyond the client of its console.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from hil_tests.processes import BenchError
@@ -313,6 +313,16 @@ class TableUnderTest:
         lamps = self.console("technician").ask("lamps")["lamps"]
         wrong = set(lamps["commanded"]) ^ set(lamps["measured"] or ())
         return f"inspect wrong {min(wrong)}" if wrong else "inspect seen"
+
+
+@contextmanager
+def people_at(session: Session) -> Iterator[TableUnderTest]:
+    """People at the consoles of a session of somebody else's, who leave them again."""
+    table = TableUnderTest(session)
+    try:
+        yield table
+    finally:
+        table.leave_consoles()
 
 
 def _may(status: Reply, line: str) -> bool:

@@ -13,14 +13,12 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 from hil_tests.demo import play as playing
-from hil_tests.demo.play import _end_when_hung_up, _Folder, _News, _watch, invitation, play
+from hil_tests.demo.play import _Folder, _News, _watch, invitation, play
 from hil_tests.processes import BenchError
 from hil_tests.table_under_test.rounds import check
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
-from shaker_ctl.main import program
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +33,6 @@ def test_unknown_dice_are_refused_with_those_that_there_are() -> None:
     with pytest.raises(BenchError, match="--dice nonsense") as caught:
         play(Plan(dice="nonsense"), rounds=1, report=None, plain=True)
     assert "white, ivory, red, blue, green, asian" in caught.value.line()
-
-
-def test_a_seed_below_nothing_is_refused_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(BenchError, match="--seed -1"):
-        play(Plan(seed=-1), rounds=1, report=tmp_path, plain=True)
-    done = CliRunner().invoke(program, ["demo", "--seed", "-1"])
-    assert done.exit_code == 2
-    assert "'--seed'" in done.output
 
 
 @pytest.mark.parametrize("where", ["file", "file/below", "loop", "y" * 300, "earlier", "n\udcff"])
@@ -144,7 +134,6 @@ def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(playing, "People", Talkers)
     monkeypatch.setattr(playing, "LOOK_S", 0.0)
     monkeypatch.setattr(playing, "read_status", lambda _folder: view())
-    monkeypatch.setattr(playing, "save_screen", lambda *_: None)
     return SimpleNamespace(plan=Plan(), folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
 
 
@@ -196,31 +185,6 @@ def test_whoever_ends_it_or_reads_no_further_leaves_no_folder(
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     assert play(Plan(), rounds=1, report=None, plain=True) == 1
     assert [folder.exists() for folder in folders] == [False]
-
-
-@pytest.fixture
-def hangup() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGHUP)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("hangup")
-def test_a_closed_terminal_ends_it_once_and_silently() -> None:
-    console = Console(file=io.StringIO())
-    _end_when_hung_up(console)
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGHUP)
-    assert console.quiet
-    signal.raise_signal(signal.SIGHUP)  # the second one finds it ending
-
-
-@pytest.mark.usefixtures("hangup")
-def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _end_when_hung_up(Console(file=io.StringIO()))
-    signal.raise_signal(signal.SIGHUP)
 
 
 def test_who_plays_by_hand_is_told_where_to_log_in_and_what_to_type(tmp_path: Path) -> None:

@@ -78,10 +78,8 @@ def test_pictures_have_the_calibrated_size_and_come_often_enough(
     assert all(picture.shape == (height, width, 3) for _, picture in frames)
     gaps_ms = [1000 * (b - a) for (a, _), (b, _) in pairwise(frames)]
     rate = (FRAMES - 1) / (frames[-1][0] - frames[0][0])
-    measure("frames a second", rate, "1/s", lower=20, samples=[])
-    measure(
-        "gap between frames, median", sorted(gaps_ms)[FRAMES // 2], "ms", upper=50, samples=gaps_ms
-    )
+    measure("frames a second", rate, "1/s", lower=20)
+    measure("gap between frames, median", sorted(gaps_ms)[FRAMES // 2], "ms", upper=50)
 
 
 def test_no_two_pictures_are_the_same_even_at_rest(stream: Stream) -> None:

@@ -18,7 +18,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from hil_tests.campaign import Campaign, chosen, shard
 from hil_tests.processes import TrialError
@@ -278,7 +277,8 @@ def soak(
         run.run(60.0 * minutes)
         wrong = run.verdict()
         restarts = bench.restarts
-    console.print(_soak_table(run))
+    for line in _held(run):
+        console.print(line, highlight=False)
     console.print(
         f"{run.rounds} rounds, {len(run.faults)} faults of {len(set(run.faults))} kinds in "
         f"{minutes:g} minutes; the service was started again {restarts} times; {len(wrong)} wrong"
@@ -289,28 +289,19 @@ def soak(
         raise typer.Exit(1)
 
 
-def _soak_table(run: Soak) -> Table:
+def _held(run: Soak) -> Iterator[str]:
+    """What the processes held, a line a figure."""
     grown = growth(run.uses)
-    table = Table(
-        title="What the processes hold",
-        caption="growth: a line through the medians of the minutes of the second half; "
-        "at most: with 95 % confidence",
-    )
-    for name in ("figure", "first", "last", "most", "growth an hour", "at most", "allowed"):
-        table.add_column(name, justify="left" if name == "figure" else "right")
     for name, limit in ALLOWED.items():
         values = [getattr(use, name) for use in run.uses]
-        trend = grown.get(name)
-        shown = (
-            ("too short", "?")
-            if trend is None
-            else (f"{trend.per_hour:+.2f}", f"{trend.at_most:+.2f}")
+        if not values or name not in grown:
+            yield f"{name}: the run was too short to tell growth"
+            continue
+        trend = grown[name]
+        yield (
+            f"{name}: {values[0]:.1f}, then {values[-1]:.1f}, at most {max(values):.1f}; grows by "
+            f"{trend.per_hour:+.2f} an hour, at most {trend.at_most:+.2f} (allowed {limit:g})"
         )
-        figures = (
-            [f"{v:.1f}" for v in (values[0], values[-1], max(values))] if values else ["–"] * 3
-        )
-        table.add_row(name, *figures, *shown, f"{limit:g}")
-    return table
 
 
 @contextmanager

@@ -28,7 +28,7 @@ import typer
 from hil_tests.campaign import Campaign, chosen
 from hil_tests.processes import BenchError, mounted
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
-from hil_tests.reliability.witness import BRIDGED_S
+from hil_tests.reliability.witness import drives
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.lamps import against_truth
 from hil_tests.table_under_test.session import Plan, Session
@@ -192,16 +192,9 @@ def _until_over(table: Table, number: int) -> set[str]:
 
 def _driven_s(table: Table, since_s: float) -> float:
     """The longest that EN was high without a gap."""
-    worst_s, rose_s, fell_s = 0.0, None, 0.0
-    for line in table.signals():
-        if line["t"] < since_s or "enable" not in line:
-            continue
-        if line["enable"]:
-            rose_s = line["t"] if rose_s is None or line["t"] - fell_s > BRIDGED_S else rose_s
-        elif rose_s is not None:
-            fell_s = line["t"]
-            worst_s = max(worst_s, fell_s - rose_s)
-    return worst_s
+    now_s = time.monotonic()
+    driven = drives(table.happened(since_s))
+    return max(((fell_s or now_s) - rose_s for rose_s, fell_s in driven), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)

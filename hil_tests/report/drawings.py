@@ -1,12 +1,11 @@
-"""Traces and histograms as SVG, for a page that needs nothing else.
+"""Traces as SVG, for a page that needs nothing else.
 
-Owns how lines over time and spread of values are drawn. Must not know where they come from.
+Owns how lines over time are drawn. Must not know where they come from.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,8 +22,6 @@ AXIS = 24
 TOP = 16
 LETTER = 6.2
 """Width of a letter of a lamp's name, pixels."""
-BINS = 40
-"""Bars of a histogram."""
 
 NAMES = {
     "enable": "EN (motor)",
@@ -158,43 +155,3 @@ def _lit(lamps: Sequence[Mapping[str, Any]], scale: _Scale) -> Iterator[dict[str
         room = int(width / LETTER)
         short = said if len(said) <= room else said[: room - 1] + "…"
         yield {"x": x, "width": width, "said": said, "short": short if room > 6 else ""}
-
-
-def histogram(
-    values: Sequence[float],
-    unit: str,
-    lower: float | None = None,
-    upper: float | None = None,
-) -> str:
-    """Draw how values spread, with limits where they lie in sight; empty for fewer than two."""
-    finite = [value for value in values if math.isfinite(value)]
-    if len(finite) < 2:
-        return ""
-    least, most = low, high = min(finite), max(finite)
-    # A limit within reach is shown; one far away would press the values into a corner.
-    span = high - low or abs(high) or 1.0
-    for limit in (lower, upper):
-        if limit is not None and least - 2 * span <= limit <= most + 2 * span:
-            low, high = min(low, limit), max(high, limit)
-    margin = 0.04 * (high - low or 1.0)
-    low, high = low - margin, high + margin
-    counts = [0] * BINS
-    for value in finite:
-        counts[min(BINS - 1, int((value - low) / (high - low) * BINS))] += 1
-    known = [("lower limit", lower), ("upper limit", upper)]
-    return filled(
-        "report/histogram.svg",
-        width=420,
-        height=120,
-        counts=counts,
-        low=low,
-        high=high,
-        unit=unit,
-        limits=[
-            (name, (limit - low) / (high - low))
-            for name, limit in known
-            if limit is not None and low <= limit <= high
-        ],
-        said=f"{len(finite)} values, median {statistics.median_high(finite):.4g}, "
-        f"least {least:.4g}, most {most:.4g} {unit}",
-    )

@@ -67,7 +67,6 @@ def gather(
         "signals": _window(signals, t0, t1),
         "lamps": between(lines_of(rig["lamps"]), t0, t1),
         "events": between(lines_of(rig["events"]), t0, t1),
-        "gaps_ms": _gaps_ms(signals, tosses),
         "late": _late(signals, t0, t1),
     }
 
@@ -99,19 +98,6 @@ def _late(signals: Lines, t0: float, t1: float) -> list[list[float]]:
         if rpm >= TURNING_RPM and took_ms > LATE_MS and t0 <= line["t"] <= t1:
             found.append([line["t"], round(took_ms, 1)])
     return found
-
-
-def _gaps_ms(signals: Lines, tosses: Lines) -> list[float]:
-    """Gaps between rising tach edges inside tosses, milliseconds."""
-    gaps: list[float] = []
-    for toss in tosses:
-        edges = [
-            line["t"] + offset * 1e-6
-            for line in between(signals, toss["t_start"] - 0.1, toss["t_rest"])
-            for offset in line.get("tach", ())
-        ]
-        gaps += [1000 * (b - a) for a, b in pairwise(edges)]
-    return [round(gap, 3) for gap in gaps if gap < 100.0]
 
 
 def _reading_of(toss: Mapping[str, Any], readings: Mapping[int, Mapping[str, Any]]) -> Any:

@@ -5,12 +5,9 @@ Owns the record and its line of text. Must not know who measures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
-
-MAX_SAMPLES = 2000
-"""Kept of the single values behind a measurement, for its histogram."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +19,6 @@ class Measurement:
     unit: str
     lower: float | None = None
     upper: float | None = None
-    samples: tuple[float, ...] = ()
-    """The single values, in the same unit, where `value` sums up several."""
 
     @property
     def passed(self) -> bool:
@@ -54,8 +49,7 @@ class Measurement:
         return f"{verdict} {self.name}: {self.value:.6g}{unit} ({self.limits})"
 
     def as_dict(self) -> dict[str, Any]:
-        samples = [round(sample, 6) for sample in self.samples[:MAX_SAMPLES]]
-        return asdict(self) | {"passed": self.passed, "samples": samples}
+        return asdict(self) | {"passed": self.passed}
 
 
 class Measure:
@@ -73,11 +67,10 @@ class Measure:
         *,
         lower: float | None = None,
         upper: float | None = None,
-        samples: Sequence[float] = (),
     ) -> Measurement:
         """Take down one value. A value outside its limits fails the test at its end, so that
         those after it are still taken."""
-        taken = Measurement(name, float(value), unit, lower, upper, tuple(map(float, samples)))
+        taken = Measurement(name, float(value), unit, lower, upper)
         self.taken.append(taken)
         self._tell(taken)
         return taken

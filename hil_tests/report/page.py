@@ -58,7 +58,6 @@ def _tiles(tests: Sequence[Test], kinds: Counter[str]) -> list[tuple[object, str
 def _shown(test: Test) -> Test:
     """A test with what the page says of it."""
     evidence = test["evidence"]
-    gaps_ms = evidence.get("gaps_ms", ())
     return {
         "attached": (),
         **test,
@@ -67,9 +66,7 @@ def _shown(test: Test) -> Test:
         "origin": _origin(test),
         "why": _why(test),
         "overview": _overview(test),
-        "histograms": _histograms(test["measurements"]),
         "tosses": [_toss(test, toss) for toss in evidence.get("tosses", ())],
-        "gaps": drawings.histogram(gaps_ms, "ms") if len(gaps_ms) > 20 else "",
     }
 
 
@@ -115,15 +112,6 @@ def _before_the_end(story: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str,
 def _origin(test: Test) -> float:
     """The zero of a test's times: its first line, which may be of the preparation."""
     return min([float(test["t0"]), *(float(line["t"]) for line in test["story"])])
-
-
-def _histograms(measurements: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Name and drawing of each measurement that has several samples."""
-    drawn = [
-        (one["name"], drawings.histogram(one["samples"], one["unit"], one["lower"], one["upper"]))
-        for one in measurements
-    ]
-    return [(name, picture) for name, picture in drawn if picture]
 
 
 def _overview(test: Test) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hil_tests.report import drawings, evidence, page
+from hil_tests.report import evidence, page
 from hil_tests.report.measurement import Measure, Measurement
 from hil_tests.report.story import Story
 
@@ -104,7 +104,7 @@ def report(*tests: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_needs_nothing_from_anywhere():
-    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": [], "gaps_ms": []}
+    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": []}
     drawn = page.draw(report(trial(evidence=shown)))
     assert not re.search(r"(?:src|href)=[\"'](?!data:|#)", drawn)
     assert not re.search(r"https?://|@import|url\(", drawn)
@@ -118,7 +118,7 @@ def test_what_failed_comes_first_with_its_reason_and_text_is_escaped():
 
 
 def test_a_toss_says_what_the_dice_truly_show_and_shows_its_lines():
-    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": [], "gaps_ms": []}
+    shown = {"tosses": [toss()], "signals": signals(), "lamps": [], "events": []}
     drawn = page.draw(report(trial("failed", evidence=shown)))
     assert "the dice truly show 3, 3, 5 (leaning, 31°)" in drawn
     assert "tach edges" in drawn
@@ -142,13 +142,6 @@ def test_a_failure_says_what_was_to_be_what_was_and_what_came_just_before():
 
 
 # ── Evidence ──
-
-
-def test_a_histogram_shows_a_limit_within_reach_and_not_one_far_away():
-    values = [10.0, 11.0, 12.0, 11.5]
-    assert "upper limit" in drawings.histogram(values, "ms", upper=13.0)
-    assert "upper limit" not in drawings.histogram(values, "ms", upper=1000.0)
-    assert drawings.histogram([1.0], "ms") == ""
 
 
 def test_evidence_is_cut_to_the_test_and_headed_by_the_state_before_it(tmp_path: Path):

@@ -24,7 +24,6 @@ def taken(value: float, upper: float | None = 100.0) -> dict[str, Any]:
         "unit": "ms",
         "lower": None,
         "upper": upper,
-        "samples": [],
         "passed": upper is None or value <= upper,
     }
 

@@ -11,6 +11,7 @@ import pytest
 from hil_tests.processes import BenchError
 from hil_tests.table_under_test import table as people
 from hil_tests.table_under_test.table import TableUnderTest
+from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.desk import Actor, Answer
 from shaker_ctl.console.grammar import TypedCommand
@@ -37,8 +38,8 @@ def open_table(desk: FakeDesk, users: Path, seconds: float) -> list[str]:
     """Have people open a table at its technician's port; return the acts that reached it."""
     names = people.PEOPLE.values()
     session: Any = SimpleNamespace(passphrases=dict.fromkeys(names, PASSPHRASE))
-    with served(desk, users) as line:
-        console = Console(line)
+    with served(desk, users) as device:
+        console = Console(SerialPort(device))
         console.connect()
         TableUnderTest(session, technician=console).be_open(seconds)
     return [verb(command) for command, _ in desk.acts]

@@ -19,6 +19,7 @@ from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, has_wrong, read_still, readers, said
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import flat_tosses
+from hil_tests.rig.fault_set import Active
 from vision.networks.classifier import DieFinder
 
 LEFT = (0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -27,6 +28,11 @@ WORN = (3, 5)
 """Faces that become another legal face without their middle pip."""
 _POOL = 40
 """Tosses of each compartment, of which those with such a face are shown in turn."""
+
+
+def lost_pip(die: int, face: int, left: float) -> Active:
+    """The flaw of a die, counted from 0, whose face has so much of its middle pip left."""
+    return {"pip_lost": {"die": die + 1, "face": face, "left": left}}
 
 
 def main(
@@ -54,10 +60,9 @@ def main(
         left = LEFT[number % len(LEFT)]
         camera = camera_of(name, int(random.integers(len(RIG.lenses))))
         reader = reader_of(camera.calibration)
-        lost = (die + 1, toss.dice[die].value, round(100 * left))
-        seen = {"clean": (0, 0, 0), "worn": lost}
+        seen = {"clean": {}, "worn": lost_pip(die, toss.dice[die].value, left)}
         shown = {
-            key: [camera.picture(toss, style=style, lost_pip=of) for _ in range(MAX_FRAMES)]
+            key: [camera.picture(toss, style=style, flaws=of) for _ in range(MAX_FRAMES)]
             for key, of in seen.items()
         }
         verdicts = {key: said(read_still(reader, of)[1], toss.values) for key, of in shown.items()}

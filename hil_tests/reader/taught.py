@@ -23,7 +23,7 @@ import typer
 from hil_tests.reader.cases import scene_cases
 from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.leaning import SUPPORTS, lean
-from hil_tests.reader.lost_pips import LEFT, WORN
+from hil_tests.reader.lost_pips import LEFT, WORN, lost_pip
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, read_still, said
 from hil_tests.reader.picture_damage import disc, with_grain
@@ -161,8 +161,8 @@ def _shown(
     toss = worn[int(random.integers(len(worn)))]
     die = int(random.choice([i for i in range(3) if toss.dice[i].value in WORN]))
     left = LEFT[index % len(LEFT)]
-    lost = (die + 1, toss.dice[die].value, round(100 * left))
-    return _pictures(camera, toss, lost_pip=lost), toss.values, f"{left:.0%} left"
+    lost = lost_pip(die, toss.dice[die].value, left)
+    return _pictures(camera, toss, flaws=lost), toss.values, f"{left:.0%} left"
 
 
 def _pictures(camera: RigCamera, toss: Toss, **changes: Any) -> Callable[[], Shots]:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from hil_tests.reader.lost_pips import lost_pip
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.dice import top_face
@@ -29,8 +30,8 @@ def test_an_emptied_middle_pip_is_refused_and_whole_dice_are_read(style: str) ->
     assert len(tosses) == 6
     for number, toss in enumerate(tosses):
         die = next(i for i in range(3) if toss.dice[i].value in (3, 5))
-        lost = (die + 1, toss.dice[die].value, (0, 10, 20)[number % 3])
-        opinion = reader.read(Frame(camera.picture(toss, style=style, lost_pip=lost))).opinion
+        lost = lost_pip(die, toss.dice[die].value, (0.0, 0.1, 0.2)[number % 3])
+        opinion = reader.read(Frame(camera.picture(toss, style=style, flaws=lost))).opinion
         assert not isinstance(opinion, Verified), (toss.values, lost)
         opinion = reader.read(Frame(camera.picture(toss, style=style))).opinion
         whole += isinstance(opinion, Verified) and tuple(sorted(opinion.values)) == toss.values
@@ -58,7 +59,7 @@ def test_a_lost_pip_is_refused_where_the_other_dice_hide_that_they_are_clear(sty
     reader = TableReader(DieFinder(), camera.calibration)
     for toss in flat_tosses(RIG.compartments["standard"], 12, 3):
         fives, fours = showing(toss, 5), showing(toss, 4)
-        lost = camera.picture(fives, style=style, lost_pip=(1, 5, 0))
+        lost = camera.picture(fives, style=style, flaws=lost_pip(0, 5, 0.0))
         assert not isinstance(reader.read(Frame(lost)).opinion, Verified)
         whole = reader.read(Frame(camera.picture(fours, style=style))).opinion
         assert isinstance(whole, Verified)

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Lens
+from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.dice import CORNERS, FACE_NORMALS
-from hil_tests.rig.plant.looks import TEXELS, WHOLE, DiceStyle, paint_faces
+from hil_tests.rig.plant.looks import TEXELS, DiceStyle, paint_faces
 
 Float = NDArray[Any]
 
@@ -86,13 +87,10 @@ class DiePainter:
         *,
         die_mm: float,
         seed: int,
-        wrong_face: tuple[int, int] = (0, 0),
-        lost_pip: tuple[int, float] = WHOLE,
-        chip: tuple[int, float] = (0, 0.0),
+        flaws: Active,
     ) -> None:
-        """Paint the faces. `wrong_face`: a face, and whose spots it carries in place of its own.
-        `lost_pip`: a face, and how much of its middle pip is left. `chip`: a corner that is broken
-        off (`dice.CORNERS`, from 1), and how far, in mm."""
+        """Paint the faces. `flaws`: what is wrong with this die, as in `faults.toml`; a chip's
+        corner is of `dice.CORNERS`, from 1."""
         self._lens = lens
         self._lights = lights
         self._half_mm = die_mm / 2.0
@@ -101,14 +99,15 @@ class DiePainter:
         self._normals = np.stack([face.normal for face in self._faces])
         self._grids = np.stack([face.grid for face in self._faces])
         self._eye = lens.eye_mm
-        looks = paint_faces(style, die_mm=die_mm, seed=seed, lost_pip=lost_pip)
-        face, shown = wrong_face
-        for textures in (looks.albedo, looks.inner, looks.pip_mask):
-            if face and textures is not None:
-                textures[face - 1] = textures[shown - 1]
-        if chip[0]:
-            for face_, texture in zip(self._faces, looks.albedo, strict=True):
-                _break(texture, face_, CORNERS[chip[0] - 1], chip[1] / die_mm)
+        looks = paint_faces(style, die_mm=die_mm, seed=seed, lost_pip=flaws.get("pip_lost"))
+        if wrong := flaws.get("die_misspotted"):
+            face, shown = int(wrong["face"]) - 1, int(wrong["shows"]) - 1
+            for textures in filter(None, (looks.albedo, looks.inner, looks.pip_mask)):
+                textures[face] = textures[shown]
+        if chip := flaws.get("die_chipped"):
+            corner = CORNERS[int(chip["corner"]) - 1]
+            for sided, texture in zip(self._faces, looks.albedo, strict=True):
+                _break(texture, sided, corner, float(chip["depth_mm"]) / die_mm)
         self._glow = looks.glow
         self._fine = [_padded(t, TEXELS) for t in looks.albedo]
         self._coarse = [_padded(t, TEXELS // 2) for t in looks.albedo]

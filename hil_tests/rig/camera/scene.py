@@ -23,7 +23,7 @@ from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.optics import Image, Lens, Sensor, Shutter, row_light
 from hil_tests.rig.plant.dice import CORNERS
 from hil_tests.rig.plant.geometry import Geometry
-from hil_tests.rig.plant.looks import STYLES, WHOLE, DiceStyle, linear
+from hil_tests.rig.plant.looks import STYLES, DiceStyle, linear
 from hil_tests.rig.plant.snapshot import SceneryView
 
 Float = NDArray[Any]
@@ -64,7 +64,7 @@ class Scene:
         self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
         self._sensor = Sensor(self.lens, seed=seed if grain_seed is None else grain_seed)
-        self._painters: dict[tuple[Any, ...], DiePainter] = {}
+        self._painters: dict[tuple[str, str], DiePainter] = {}
         self._still: _Still | None = None
         self._card: Patch | None = None
         self._coin = _coin_patch(self.lens, geometry)
@@ -140,28 +140,21 @@ class Scene:
         return picture
 
     def _painter(self, view: SceneryView, die: int) -> DiePainter:
-        style = view.its_style if die == view.stranger else view.style
-        wrong, face, shown = view.wrong_face
-        spots = (face, shown) if wrong == die else (0, 0)
-        broken, corner, depth_um = view.chip
-        chip = (corner, depth_um / 1000.0) if broken == die and depth_um else (0, 0.0)
-        worn, faded, left = view.lost_pip
-        lost = (faded, left / 100.0) if worn == die else WHOLE
-        if (style, spots, lost, chip) not in self._painters:
+        flaws = view.flaws_of(die)
+        style = str(flaws.get("die_of_another_set", {}).get("style", view.style))
+        if (style, str(flaws)) not in self._painters:
             known = self._styles.get(style)
             if known is None:
                 raise KeyError(f"no dice style {style!r}; there are: {', '.join(self._styles)}")
-            self._painters[style, spots, lost, chip] = DiePainter(
+            self._painters[style, str(flaws)] = DiePainter(
                 known,
                 self.lens,
                 self._lights,
                 die_mm=self._geometry.die_mm,
                 seed=self._seed,
-                wrong_face=spots,
-                lost_pip=lost,
-                chip=chip,
+                flaws=flaws,
             )
-        return self._painters[style, spots, lost, chip]
+        return self._painters[style, str(flaws)]
 
     def _way(self, die: int, end_s: float, samples: NDArray[np.void]) -> tuple[Float, Float]:
         """Poses of one die during the exposure of the rows that it lies in."""

@@ -5,11 +5,14 @@ Owns styles and face textures, in linear light. Must not know where a die is or 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from hil_tests.rig.fault_set import Value
 
 Texture = NDArray[np.float32]
 Colour = tuple[float, float, float]
@@ -81,10 +84,6 @@ def pip_places(value: int, are_empty: bool = False) -> list[tuple[float, float]]
     return [(_GRID * u, _GRID * v) for u, v in lattice if ((u, v) in _SPOTS[value]) != are_empty]
 
 
-WHOLE = (0, 1.0)
-"""No face has lost its middle pip."""
-
-
 @dataclass(frozen=True, slots=True)
 class FaceTextures:
     """The six faces of one style; index 0 is the face with one pip."""
@@ -108,12 +107,14 @@ def linear(colour: Colour) -> NDArray[np.float32]:
 
 
 def paint_faces(
-    style: DiceStyle, *, die_mm: float, seed: int, lost_pip: tuple[int, float] = WHOLE
+    style: DiceStyle, *, die_mm: float, seed: int, lost_pip: Mapping[str, Value] | None = None
 ) -> FaceTextures:
-    """Paint the six faces of a style. `lost_pip`: a face, and how much of its middle pip is left,
-    0-1; its hole stays."""
+    """Paint the six faces of a style. `lost_pip`: a `face`, and how much of its middle pip is
+    `left`, 0-1; its hole stays."""
     random = np.random.default_rng(seed)
-    left = {value: lost_pip[1] if value == lost_pip[0] else 1.0 for value in range(1, 7)}
+    left = dict.fromkeys(range(1, 7), 1.0)
+    if lost_pip is not None:
+        left[int(lost_pip["face"])] = float(lost_pip["left"])
     albedo = [_paint_face(style, value, die_mm, random, left[value]) for value in left]
     masks = [_pip_coverage(style, value, die_mm, left[value]) for value in left]
     if style.glow is None:

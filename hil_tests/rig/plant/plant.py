@@ -15,11 +15,10 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from hil_tests.rig.fault_set import Value
+from hil_tests.rig.fault_set import Active, Value
 from hil_tests.rig.plant.dice import STEP_S, Dice, DieAtRest, Poses
 from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.plant.geometry import GEOMETRIES, Geometry
@@ -47,6 +46,9 @@ against a table's edge; the dice slide by some millimetres, and one that leans f
 PULSE_LOOK_S = 0.02
 """Most time without an enable pulse that one update can add. After a longer gap this computer was
 away, and with it the daemon that makes the pulses: that none came then says nothing about it."""
+
+SEEN = ("die_misspotted", "pip_lost", "die_chipped", "die_of_another_set")
+"""Faults of single dice that the camera sees."""
 
 SAMPLE_EVERY = 2
 """Physics steps between two samples for the camera while something moves."""
@@ -111,7 +113,7 @@ class Plant:
         self._is_moving = False
         self._bump_s = 0.0
         self._bump_way = (1.0, 0.0)
-        self._flaws: list[dict[str, Value]] = [{}, {}]
+        self._flawed: list[dict[str, Value]] = [{}, {}]
         """What the dice of the model have: loaded, chipped."""
         self._before = self._dice.lies()
         """The dice before the newest toss."""
@@ -241,51 +243,35 @@ class Plant:
     def _flaw(self) -> None:
         """Have the dice that the faults name loaded and chipped, and no others."""
         wanted = [self.faults.active.get(name, {}) for name in ("die_loaded", "die_chipped")]
-        if wanted == self._flaws:
+        if wanted == self._flawed:
             return
-        self._flaws = wanted
-        load = wanted[0]
+        self._flawed = wanted
+        load, chip = wanted
         self._dice.load(
             int(load.get("die", 1)) - 1, int(load.get("face", 1)), float(load.get("shift_mm", 0.0))
         )
-        die, corner, depth_um = self._chip
-        self._dice.chip(max(0, die - 1), max(1, corner), depth_um / 1000.0)
-
-    @property
-    def _chip(self) -> tuple[int, int, int]:
-        """Which die, which corner of it, and how deep in micrometres; zeros where none is."""
-        values = self.faults.active.get("die_chipped")
-        if values is None:
-            return (0, 0, 0)
-        return int(values["die"]), int(values["corner"]), round(1000 * float(values["depth_mm"]))
+        self._dice.chip(
+            int(chip.get("die", 1)) - 1,
+            int(chip.get("corner", 1)),
+            float(chip.get("depth_mm", 0.0)),
+        )
 
     def _seen(self, lies: list[DieAtRest]) -> tuple[DieAtRest, ...]:
         """The dice with the spots that their faces carry."""
-        die, face, shows = self._wrong_face
+        wrong = self.faults.active.get("die_misspotted")
+        if wrong is None:
+            return tuple(lies)
         return tuple(
-            replace(lie, value=shows) if (n + 1, lie.value) == (die, face) else lie
-            for n, lie in enumerate(lies)
+            replace(lie, value=int(wrong["shows"]))
+            if (n, lie.value) == (wrong["die"], wrong["face"])
+            else lie
+            for n, lie in enumerate(lies, 1)
         )
 
-    @property
-    def _wrong_face(self) -> tuple[int, int, int]:
-        values = self.faults.active.get("die_misspotted")
-        if values is None:
-            return (0, 0, 0)
-        return int(values["die"]), int(values["face"]), int(values["shows"])
-
-    @property
-    def _lost_pip(self) -> tuple[int, int, int]:
-        values = self.faults.active.get("pip_lost")
-        if values is None:
-            return (0, 0, 0)
-        return int(values["die"]), int(values["face"]), round(100 * float(values["left"]))
-
-    @property
-    def _stranger(self) -> dict[str, Any]:
-        """The die of another set, as the scenery has it."""
-        values = self.faults.active.get("die_of_another_set")
-        return {"stranger": int(values["die"]), "its_style": values["style"]} if values else {}
+    def _flaws(self) -> Active:
+        """What the camera sees of single dice."""
+        active = self.faults.active
+        return {name: active[name] for name in SEEN if name in active}
 
     def _begin(self, at_s: float) -> None:
         self._flaw()
@@ -351,9 +337,6 @@ class Plant:
                 coin=self.hands.coin_in_compartment,
                 lid_open=self._interlocks.lid_open,
                 style=self.dice_style,
-                wrong_face=self._wrong_face,
-                lost_pip=self._lost_pip,
-                chip=self._chip,
-                **self._stranger,
+                flaws=self._flaws(),
             )
         )

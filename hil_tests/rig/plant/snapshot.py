@@ -7,12 +7,14 @@ of the light are in the samples between two frames.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from multiprocessing import shared_memory
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.geometry import MAX_DICE
 
 RING = 1024
@@ -44,14 +46,12 @@ TABLE = np.dtype(
         ("hand", "f8"),
         ("coin", "i8"),
         ("lid_open", "i8"),
-        ("style", "S24"),
-        ("wrong_face", "i8", (3,)),
-        ("lost_pip", "i8", (3,)),
-        ("chip", "i8", (3,)),
-        ("stranger", "i8"),
-        ("its_style", "S24"),
+        ("newest_look", "i8"),
+        ("looks", "S1024", (2,)),
     ]
 )
+"""`looks`: style and flaws of the dice as JSON. The one that is not the newest is written, since a
+camera may be reading the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,12 @@ class SceneryView:
     coin: bool
     lid_open: bool
     style: str
-    wrong_face: tuple[int, int, int] = (0, 0, 0)
-    """A mis-spotted die: its number from 1, its face, and whose spots that face carries."""
-    lost_pip: tuple[int, int, int] = (0, 0, 0)
-    """A worn die: its number from 1, its face, and how much of that face's middle pip is left, in
-    hundredths."""
-    chip: tuple[int, int, int] = (0, 0, 0)
-    """A chipped die: its number from 1, the corner's, and the chip's depth in micrometres."""
-    stranger: int = 0
-    its_style: str = ""
-    """A die of another set: its number from 1, and how it looks."""
+    flaws: Active = field(default_factory=dict)
+    """Faults of single dice that show, with their parameters as in `faults.toml`."""
+
+    def flaws_of(self, die: int) -> Active:
+        """The flaws of one die; they are numbered from 1."""
+        return {name: flaw for name, flaw in self.flaws.items() if flaw["die"] == die}
 
 
 class SceneBoard:
@@ -102,12 +98,11 @@ class SceneBoard:
         self._table["hand"] = view.hand
         self._table["coin"] = view.coin
         self._table["lid_open"] = view.lid_open
-        self._table["style"] = view.style.encode()
-        self._table["wrong_face"] = view.wrong_face
-        self._table["lost_pip"] = view.lost_pip
-        self._table["chip"] = view.chip
-        self._table["stranger"] = view.stranger
-        self._table["its_style"] = view.its_style.encode()
+        look = json.dumps({"style": view.style, "flaws": view.flaws}).encode()
+        newest = int(self._table["newest_look"])
+        if look != self._table["looks"][newest]:
+            self._table["looks"][1 - newest] = look
+            self._table["newest_look"] = 1 - newest
 
     def record(
         self,
@@ -135,12 +130,7 @@ class SceneBoard:
             float(table["hand"]),
             bool(table["coin"]),
             bool(table["lid_open"]),
-            bytes(table["style"]).rstrip(b"\0").decode(),
-            tuple(table["wrong_face"].tolist()),
-            tuple(table["lost_pip"].tolist()),
-            tuple(table["chip"].tolist()),
-            int(table["stranger"]),
-            bytes(table["its_style"]).rstrip(b"\0").decode(),
+            **json.loads(table["looks"][int(table["newest_look"])]),
         )
 
     def recent(self, since_s: float) -> NDArray[np.void]:

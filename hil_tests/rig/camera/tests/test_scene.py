@@ -10,12 +10,14 @@ import pytest
 
 from hil_tests.rig.camera.optics import Lens, Sensor, Shutter, row_light
 from hil_tests.rig.camera.scene import Scene
+from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.dice import FACE_NORMALS, Dice
 from hil_tests.rig.plant.geometry import STANDARD
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 
 OPEN = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
+CHIPPED: Active = {"die_chipped": {"die": 1.0, "corner": 8.0, "depth_mm": 4.0}}
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +149,6 @@ def test_a_broken_corner_shows_on_the_faces_that_have_it_and_on_no_other(scene: 
     for values, is_seen in (((2, 1, 3), True), ((5, 1, 3), False)):  # corner 8 is of 1, 2 and 3
         samples = at_rest(values)
         whole = scene.render(0.05, samples, OPEN).astype(int)
-        broken = scene.render(0.05, samples, replace(OPEN, chip=(1, 8, 4000))).astype(int)
+        broken = scene.render(0.05, samples, replace(OPEN, flaws=CHIPPED)).astype(int)
         differs = np.abs(broken - whole).max(axis=2) > 25  # beyond the grain
         assert bool(differs.sum() > 30) is is_seen

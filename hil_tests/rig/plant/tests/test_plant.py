@@ -129,7 +129,8 @@ def test_a_lost_pip_changes_what_is_seen_and_not_what_is_true() -> None:
     plant.hands.replace_dice(None, (1, 5, 6))
     plant.update(0.0, IDLE)
     assert [die.value for die in plant.poses(0.0).dice] == [1, 5, 6]
-    assert board.view().lost_pip == (2, 5, 20)
+    assert board.view().flaws_of(2) == {"pip_lost": {"die": 2.0, "face": 5.0, "left": 0.2}}
+    assert board.view().flaws_of(1) == {}
     board.close()
 
 
@@ -138,10 +139,10 @@ def test_a_die_of_another_set_looks_otherwise_than_its_neighbours() -> None:
     plant = Plant("standard", seed=2, board=board)
     plant.faults.inject("die_of_another_set", die=2, style="green")
     plant.update(0.0, IDLE)
-    assert (board.view().stranger, board.view().its_style) == (2, "green")
+    assert board.view().flaws_of(2) == {"die_of_another_set": {"die": 2.0, "style": "green"}}
     plant.faults.heal("die_of_another_set")
     plant.update(0.1, IDLE)
-    assert board.view().stranger == 0
+    assert board.view().flaws == {}
     board.close()
 
 

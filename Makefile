@@ -48,7 +48,7 @@ pages: $(VENV)/.test  ## clause pages in place; PLAYED=1 adds what is played: th
 	$(BIN)/python -m hil_tests.proofs.clause_pages
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.demo.moving_picture hil_tests/demo/pictures/round.gif)
 	$(if $(PLAYED),$(BIN)/python -m hil_tests.rig.plant.physics --tosses 3000 $(SHAKES:%=--shake %) \
-	    --results var/tosses --page build/pages/tosses.md)
+	    --results var/tosses >build/pages/tosses.md)
 
 SHAKES := approved nominal long slow weak faint
 

@@ -6,26 +6,25 @@ pins, cameras or the service. Run it: `python -m hil_tests.rig.plant.physics --h
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from itertools import combinations, groupby, pairwise
+from itertools import combinations, groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import track
+from scipy import stats
 
 from hil_tests.campaign import Campaign
-from hil_tests.rig.plant.dice import FLAT_DEG, top_face
+from hil_tests.rig.plant.dice import FLAT_DEG, Lie, top_face
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.joint import PlantInputs
 from hil_tests.rig.plant.plant import Plant, Snapshot
@@ -39,7 +38,6 @@ LATE_S = 0.1
 """Three frames: what a reader that trusts three equal pictures could be taken in by."""
 PERCENTILES = (5, 25, 50, 75, 95, 99, 100)
 SIGNIFICANCE = 0.01
-TILT_BINS_DEG = (0.0, 0.3, 1.5, 6.0, 15.0, 30.0, 55.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,6 @@ class Trial:
     shake: str
     records: list[list[TossRecord]] = field(default_factory=list)
     """Unbroken runs of tosses: successive results are compared within a run only."""
-    rest_s: list[float] = field(default_factory=list)
-    """From the motor's release to true rest."""
     after_plate_s: list[float] = field(default_factory=list)
     """From the plate's stop to true rest; 0 where the dice were at rest before."""
     toppled: int = 0
@@ -104,7 +100,6 @@ class Trial:
     def add(self, part: Trial) -> None:
         """Count another machine's tosses, too."""
         self.records += part.records
-        self.rest_s += part.rest_s
         self.after_plate_s += part.after_plate_s
         self.toppled += part.toppled
         self.balanced += part.balanced
@@ -144,7 +139,6 @@ def toss_run(
             seen.append(plant.poses(now_s))
             if now_s > release_s + 30.0:
                 raise RuntimeError(f"the dice never came to rest: {plant.poses(now_s)}")
-        trial.rest_s.append(run[-1].t_rest - release_s)
         _count_endings(trial, seen, run[-1])
         trial.escapes += not plant.dice_are_inside()
     return trial
@@ -180,27 +174,11 @@ class PhysicsFinding:
 
     name: str
     statistic: float
-    freedom: int
     p: float
 
     @property
     def passed(self) -> bool:
         return self.p >= SIGNIFICANCE
-
-
-def chi_square_p(statistic: float, freedom: int) -> float:
-    """Return the chance of a chi-square at least this large, by the incomplete gamma's series."""
-    if statistic <= 0.0:
-        return 1.0
-    a, x = freedom / 2.0, statistic / 2.0
-    term = total = 1.0 / a
-    step = a
-    while term > total * 1e-14:
-        step += 1.0
-        term *= x / step
-        total += term
-    lower = total * math.exp(a * math.log(x) - x - math.lgamma(a))
-    return max(0.0, 1.0 - lower)
 
 
 def findings(trial: Trial) -> list[PhysicsFinding]:
@@ -217,10 +195,8 @@ def findings(trial: Trial) -> list[PhysicsFinding]:
         for i, j in combinations(range(3), 2)
     ]
     kept, chances = retention(trial)
-    expected = chances / 6.0
-    statistic = (kept - expected) ** 2 / (expected * 5.0 / 6.0) if chances else 0.0
-    p = chi_square_p(statistic, 1)
-    return [*results, PhysicsFinding("faces kept from toss to toss", statistic, 1, p)]
+    by_chance = stats.binomtest(kept, max(1, chances), 1 / 6)
+    return [*results, PhysicsFinding("faces kept from toss to toss", kept, by_chance.pvalue)]
 
 
 def _values(trial: Trial) -> tuple[Values, Values, Values]:
@@ -242,70 +218,19 @@ def retention(trial: Trial) -> tuple[int, int]:
 
 
 def _uniform(name: str, values: Values) -> PhysicsFinding:
-    counts = np.bincount(values, minlength=7)[1:]
-    expected = counts.sum() / 6.0
-    statistic = float(((counts - expected) ** 2 / expected).sum())
-    return PhysicsFinding(name, statistic, 5, chi_square_p(statistic, 5))
+    found = stats.chisquare(np.bincount(values, minlength=7)[1:])
+    return PhysicsFinding(name, found.statistic, found.pvalue)
 
 
 def _independent(name: str, one: Values, other: Values) -> PhysicsFinding:
     both = (one > 0) & (other > 0)
-    table: NDArray[np.float64] = np.zeros((6, 6))
+    table: NDArray[np.int_] = np.zeros((6, 6), int)
     np.add.at(table, (one[both] - 1, other[both] - 1), 1)
-    rows, columns = table.sum(1, keepdims=True), table.sum(0, keepdims=True)
-    expected = rows @ columns / max(1, both.sum())
-    terms = (table - expected) ** 2 / np.where(expected > 0.0, expected, 1.0)
-    freedom = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
-    statistic = float(terms.sum())
-    return PhysicsFinding(
-        name, statistic, freedom, chi_square_p(statistic, freedom) if freedom else 0.0
-    )
-
-
-def figures(trial: Trial) -> dict[str, Any]:
-    """Return every figure of the trial, ready for JSON."""
-    dice = [die for run in trial.records for r in run for die in r.dice]
-    kinds = Counter(die.lie.value for die in dice)
-    not_flat = sum(any(not d.is_flat for d in r.dice) for run in trial.records for r in run)
-    tilts = np.array([die.tilt_deg for die in dice])
-    kept, chances = retention(trial)
-    counted = np.bincount([d.value for d in dice if d.is_flat], minlength=7)[1:]
-    return {
-        "geometry": trial.geometry,
-        "shake": trial.shake,
-        "tosses": trial.tosses,
-        "faces": {str(v + 1): int(n) for v, n in enumerate(counted)},
-        "kept_share": round(kept / max(1, chances), 4),
-        "tosses_not_flat": not_flat,
-        "tosses_not_flat_share": round(not_flat / trial.tosses, 4),
-        "dice_by_kind": {kind: kinds[kind] for kind in ("flat", "tilted", "leaning", "stacked")},
-        "tilt_histogram": {
-            f"{low:g}-{high:g} deg": int(((tilts >= low) & (tilts < high)).sum())
-            for low, high in pairwise(TILT_BINS_DEG)
-        },
-        "escapes": trial.escapes,
-        "rest_s": _percentiles(trial.rest_s),
-        "after_plate_s": _percentiles(trial.after_plate_s),
-        "endings": {
-            "toppled": trial.toppled,
-            "balanced": trial.balanced,
-            "rocked": trial.rocked,
-        },
-        "tests": [
-            {
-                "name": t.name,
-                "chi_square": round(t.statistic, 2),
-                "freedom": t.freedom,
-                "p": round(t.p, 5),
-                "passed": t.passed,
-            }
-            for t in findings(trial)
-        ],
-    }
-
-
-def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{q}": round(float(np.percentile(seconds, q)), 3) for q in PERCENTILES}
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    if min(table.shape) < 2:  # a die that shows one face only is told nothing by chance
+        return PhysicsFinding(name, 0.0, 0.0)
+    found = stats.chi2_contingency(table, correction=False)
+    return PhysicsFinding(name, found.statistic, found.pvalue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,74 +266,51 @@ class Machines:
         return whole
 
 
-def run_trial(machines: Machines, tosses: int, jobs: int, console: Console) -> Trial:
-    """Toss what is missing in `jobs` processes with a progress bar; return all that is there."""
+def run_trial(machines: Machines, tosses: int, jobs: int) -> None:
+    """Toss what is missing in `jobs` processes."""
     kept, missing = machines.kept(), machines.missing(tosses)
-    columns = (
-        TextColumn(f"{machines.geometry}, {machines.shake} shake"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("tosses"),
-        TimeRemainingColumn(),
-    )
-    with (
-        Progress(*columns, console=console) as progress,
-        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
-    ):
-        done = tosses - sum(size for _, size in missing)
-        task = progress.add_task("toss", total=tosses, completed=done)
+    told = Console(stderr=True)
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         running = {pool.submit(machines.toss, n, size): str(n) for n, size in missing}
-        for part in as_completed(running):
+        for part in track(
+            as_completed(running),
+            f"{machines.geometry}, {machines.shake} shake, {CHUNK} tosses each",
+            total=len(running),
+            console=told,
+        ):
             kept.keep(running[part], part.result())
-            progress.advance(task, part.result().tosses)
-    return machines.whole()
 
 
 def main(
     tosses: Annotated[int, typer.Option(help="Tosses for each geometry.", min=2)] = 3000,
-    geometry: Annotated[
-        list[str] | None,
-        typer.Option(help="standard, narrow, rough or littered; several; default all."),
-    ] = None,
-    shake: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="approved, nominal, long, slow, weak or faint; several; default approved."
-        ),
-    ] = None,
+    geometry: Annotated[list[str] | None, typer.Option(help="Several; default all.")] = None,
+    shake: Annotated[list[str] | None, typer.Option(help="Several; default approved.")] = None,
     seed: Annotated[int, typer.Option(help="Every seed gives the same tosses again.", min=0)] = 1,
     jobs: Annotated[int, typer.Option(help="Processes; 0 is one for each core.", min=0)] = 0,
     results: Annotated[
         Path, typer.Option(help="Folder of parts; what is there is not tossed again.")
     ] = Path("var/tosses"),
-    page: Annotated[
-        Path | None, typer.Option(help="Write all that is in --results as a page of Markdown.")
-    ] = None,
 ) -> None:
-    """Toss the virtual machine by the thousand and test faces, independence and rest."""
-    console = Console()
-    for name in geometry or list(GEOMETRIES):
+    """Toss the virtual machine by the thousand and test faces, independence and rest; print all
+    that is in --results as a page of Markdown."""
+    for given, there_are in ((geometry, GEOMETRIES), (shake, SHAKES)):
+        if unknown := set(given or ()) - set(there_are):
+            raise typer.BadParameter(f"no {min(unknown)}; there are: {', '.join(there_are)}")
+    for compartment in geometry or GEOMETRIES:
         for profile in shake or ["approved"]:
-            if name not in GEOMETRIES or profile not in SHAKES:
-                raise typer.BadParameter(
-                    f"{name}, {profile}: geometries are {', '.join(GEOMETRIES)}; "
-                    f"shakes are {', '.join(SHAKES)}"
-                )
-            machines = Machines(results, name, profile, seed)
-            trial = run_trial(machines, tosses, jobs or os.cpu_count() or 1, console)
-            console.print_json(json.dumps(figures(trial)))
-    if page is not None:
-        page.write_text(_page(results, seed), encoding="utf-8")
-        console.print(f"wrote {page}")
+            machines = Machines(results, compartment, profile, seed)
+            run_trial(machines, tosses, jobs or os.cpu_count() or 1)
+    typer.echo(_page(results, seed))
 
 
 def _page(results: Path, seed: int) -> str:
-    rows = [
-        figures(trial)
+    trials = [
+        trial
         for shake in SHAKES
         for geometry in GEOMETRIES
         if (trial := Machines(results, geometry, shake, seed).whole()).tosses
     ]
+    shaken = dict.fromkeys(trial.shake for trial in trials)
     lines = [
         "# Tosses of the virtual machine",
         "",
@@ -420,51 +322,51 @@ def _page(results: Path, seed: int) -> str:
         "| shake | compartment | tosses | faces, chi-square of 5 | worst p of independence | kept "
         "| tests passed | tosses not flat | dice tilted / leaning / stacked |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-        *(_row(found) for found in rows),
+        *map(_row, trials),
         "",
         "How long after the plate's stop the dice come to rest, and the tosses in which a die",
         f"topples, goes on after it seemed at rest, or rocks, each later than {LATE_S:g} s after",
-        "the stop.",
+        "the stop; and in which one left the compartment.",
         "",
         f"| shake | compartment | rest, s: {', '.join(f'p{q}' for q in PERCENTILES)} | topple "
-        "| seemed at rest | rock |",
-        "| --- | --- | --- | --- | --- | --- |",
-        *(_end_row(found) for found in rows),
+        "| seemed at rest | rock | left |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *map(_end_row, trials),
         "",
         "| shake | what it is | must |",
         "| --- | --- | --- |",
         *(
-            f"| {shake.name} | {shake.words} | {'pass' if shake.mixes else 'fail: too weak'} |"
-            for shake in SHAKES.values()
-            if any(found["shake"] == shake.name for found in rows)
+            f"| {name} | {SHAKES[name].words} | "
+            f"{'pass' if SHAKES[name].mixes else 'fail: too weak'} |"
+            for name in shaken
         ),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
-def _row(found: dict[str, Any]) -> str:
-    faces = found["tests"][0]
-    independence = min(test["p"] for test in found["tests"] if not test["name"].startswith("faces"))
-    passed = sum(test["passed"] for test in found["tests"])
-    kinds = found["dice_by_kind"]
+def _row(trial: Trial) -> str:
+    records = [record for run in trial.records for record in run]
+    kinds = Counter(die.lie for record in records for die in record.dice)
+    not_flat = sum(not all(die.is_flat for die in record.dice) for record in records)
+    kept, chances = retention(trial)
+    tests = findings(trial)
+    independence = min(test.p for test in tests if not test.name.startswith("faces"))
     cells = (
-        *(found["shake"], found["geometry"], f"{found['tosses']:,}"),
-        f"{faces['chi_square']:.1f} (p {faces['p']:.2f})",
+        *(trial.shake, trial.geometry, f"{trial.tosses:,}"),
+        f"{tests[0].statistic:.1f} (p {tests[0].p:.2f})",
         f"{independence:.2f}",
-        f"{found['kept_share']:.1%}",
-        f"{passed} of {len(found['tests'])}",
-        f"{found['tosses_not_flat_share']:.2%}",
-        f"{kinds['tilted']} / {kinds['leaning']} / {kinds['stacked']}",
+        f"{kept / max(1, chances):.1%}",
+        f"{sum(test.passed for test in tests)} of {len(tests)}",
+        f"{not_flat / trial.tosses:.2%}",
+        " / ".join(str(kinds[lie]) for lie in (Lie.TILTED, Lie.LEANING, Lie.STACKED)),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _end_row(found: dict[str, Any]) -> str:
-    cells = (
-        *(found["shake"], found["geometry"]),
-        ", ".join(f"{found['after_plate_s'][f'p{q}']:.2f}" for q in PERCENTILES),
-        *(str(found["endings"][kind]) for kind in ("toppled", "balanced", "rocked")),
-    )
+def _end_row(trial: Trial) -> str:
+    rest_s = np.percentile(trial.after_plate_s, PERCENTILES)
+    endings = (trial.toppled, trial.balanced, trial.rocked, trial.escapes)
+    cells = (trial.shake, trial.geometry, ", ".join(f"{s:.2f}" for s in rest_s), *map(str, endings))
     return f"| {' | '.join(cells)} |"
 
 

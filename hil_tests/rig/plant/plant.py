@@ -56,7 +56,7 @@ SAMPLE_EVERY = 2
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The dice as they truly are at one moment, for a live view."""
+    """The dice as they truly are at one moment."""
 
     at_s: float
     moving: bool

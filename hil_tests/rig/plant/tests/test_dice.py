@@ -11,7 +11,7 @@ import pytest
 from hil_tests.rig.plant.contacts import MATERIALS
 from hil_tests.rig.plant.dice import FACE_NORMALS, Dice, Lie, top_face
 from hil_tests.rig.plant.geometry import GEOMETRIES, STANDARD
-from hil_tests.rig.plant.physics import chi_square_p, toss_run
+from hil_tests.rig.plant.physics import toss_run
 
 
 def test_opposite_faces_sum_to_seven_and_the_layout_is_right_handed() -> None:
@@ -62,7 +62,7 @@ def test_nothing_leaves_the_compartment_and_all_comes_to_rest(geometry: str) -> 
     trial = toss_run(geometry, "nominal", 4, seed=8)
     assert trial.tosses == 4
     assert trial.escapes == 0
-    assert max(trial.rest_s) < 5.0
+    assert max(trial.after_plate_s) < 5.0
 
 
 @pytest.mark.parametrize("floor", ["felt", "wood", "rubber", "acrylic"])
@@ -126,12 +126,3 @@ def test_a_die_on_a_crumb_lies_askew() -> None:
 def test_tosses_repeat_for_a_seed() -> None:
     first, second = (toss_run("standard", "nominal", 2, seed=5).records for _ in range(2))
     assert first == second
-
-
-@pytest.mark.parametrize(
-    ("statistic", "freedom", "p"), [(15.086, 5, 0.01), (44.314, 25, 0.01), (6.635, 1, 0.01)]
-)
-def test_chi_square_agrees_with_the_printed_tables(
-    statistic: float, freedom: int, p: float
-) -> None:
-    assert chi_square_p(statistic, freedom) == pytest.approx(p, rel=0.002)

@@ -25,11 +25,10 @@ app.command()(physics.main)
 
 def toss(folder: Path, *options: str) -> str:
     """Toss in this process, without others; return the page."""
-    page = folder / "page.md"
-    common = ("--geometry", "narrow", "--results", str(folder), "--page", str(page))
+    common = ("--geometry", "narrow", "--results", str(folder))
     ended = CliRunner().invoke(app, [*common, *options])
     assert ended.exit_code == 0, ended.output
-    return page.read_text("utf-8")
+    return ended.stdout
 
 
 def test_what_was_tossed_is_not_tossed_again(
@@ -54,7 +53,8 @@ def test_what_was_tossed_is_not_tossed_again(
 
 
 def test_a_faint_shake_keeps_every_face_and_fails() -> None:
-    found = physics.figures(physics.toss_run("standard", "faint", 10, 3))
-    assert found["kept_share"] == 1.0
-    followed = [test["passed"] for test in found["tests"] if "next toss" in test["name"]]
-    assert followed == [False] * 3
+    trial = physics.toss_run("standard", "faint", 10, 3)
+    assert physics.retention(trial) == (27, 27)
+    tests = {test.name: test.passed for test in physics.findings(trial)}
+    assert [passed for name, passed in tests.items() if "next toss" in name] == [False] * 3
+    assert not tests["faces kept from toss to toss"]

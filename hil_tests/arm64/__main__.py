@@ -110,10 +110,6 @@ def main(
     only: Annotated[
         Literal["reading", "programs"] | None, typer.Option(help="Only one half.")
     ] = None,
-    *,
-    write: Annotated[
-        bool, typer.Option("--write", help="New budgets from what is measured.")
-    ] = False,
 ) -> None:
     """Count arm64 instructions; status 1 where a figure is above its budget."""
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -147,10 +143,6 @@ def main(
         both = {**measured, **steps}
         boards = [board for board in BOARDS if board.counted_on in cores]
         console.print(estimates.table_of(both, boards))
-    if write:
-        kept = {key: limit.most / budgets.margin(key[0]) for key, limit in limits.items()}
-        budgets.FILE.write_text(budgets.text({**kept, **measured}, limits), "utf-8")
-        return
     for line in over:
         console.print(f"over its budget: {line}", markup=False, style="red")
     if over:

@@ -1,9 +1,8 @@
 """The rig's control socket: people and scenarios break parts, repair them, and read the state.
 
-Owns the shape of its lines. A request is one line, `VERB [REST]` or the same as
-JSON `{"command": "VERB REST"}`; the answer is one line of JSON with `ok` and either what was asked
-for or `error`. Where it listens on a network, a client's first line is the token. Must not know
-what the verbs do. The service is never told of this socket.
+Owns the shape of its lines. A request is one line, `VERB [REST]`; the answer is one line of JSON
+with `ok` and either what was asked for or `error`. Where it listens on a network, a client's first
+line is the token. Must not know what the verbs do. The service is never told of this socket.
 """
 
 from __future__ import annotations
@@ -58,26 +57,15 @@ class Control(Door):
 
     def _answer(self, line: bytes) -> dict[str, Any]:
         try:
-            verb, rest = _understand(line)
+            verb, _, rest = line.decode("utf-8", "replace").strip().partition(" ")
             if verb not in self._verbs:
                 raise ValueError(f"no command {verb!r}; there are: {', '.join(self._verbs)}")
-            return {"ok": True, verb: self._verbs[verb](rest)}
+            return {"ok": True, verb: self._verbs[verb](rest.strip())}
         except ValueError as error:
             return {"ok": False, "error": str(error)}
         except Exception as error:  # whoever asked waits for a line, and the door stays open
             log.exception("the command %r failed", line)
             return {"ok": False, "error": f"{type(error).__name__}: {error}"}
-
-
-def _understand(line: bytes) -> tuple[str, str]:
-    text = line.decode("utf-8", "replace").strip()
-    if text.startswith("{"):
-        try:
-            text = str(json.loads(text)["command"])
-        except (ValueError, KeyError) as error:
-            raise ValueError('write {"command": "VERB REST"}, or just VERB REST') from error
-    verb, _, rest = text.partition(" ")
-    return verb, rest.strip()
 
 
 class RigRefusedError(ValueError):

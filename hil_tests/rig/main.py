@@ -95,9 +95,6 @@ def run(
     camera_port: Annotated[
         int, typer.Option(min=0, max=LAST_PORT, help="Port of the camera; 0: any free.")
     ] = 0,
-    pace: Annotated[
-        bool, typer.Option(help="Serial lines at their baud rate, or as fast as they go.")
-    ] = True,
     monostable: Annotated[
         bool | None,
         typer.Option(help="Fit the hardware monostable on EN; without it EN may simply stay high."),
@@ -127,7 +124,7 @@ def run(
     given = given.but(
         machine=given.machine.but(**machine), gpio=given.gpio.but(monostable=monostable)
     )
-    plan = RigPlan(folder.resolve(), port, camera_port, pace, given, rig_file)
+    plan = RigPlan(folder.resolve(), port, camera_port, given, rig_file)
     remedy = "Choose" if rig_file is None else f"Correct {rig_file}, or choose"
     try:
         with lifetime.Lifetime() as life, Rig(plan) as rig:

@@ -83,7 +83,6 @@ class RigPlan:
     folder: Path
     pigpiod_port: int = 0
     camera_port: int = 0
-    pace: bool = True
     file: RigFile = field(default_factory=RigFile)
     """Which machine it is, which parts are real, and where."""
     rig_file: Path | None = None
@@ -244,9 +243,8 @@ class Rig:
             unit = ModbusUnit(
                 self.lamp, box_end, table.unit, reply_delay_s=framing.silence_s, seed=seed
             )
-            paced = framing if self.plan.pace else None
             end = Port(Path(table.port), framing) if table.port else Terminal(folder / "lamp")
-            paced = None if table.port else paced
+            paced = None if table.port else framing
             self.lines["lamp"] = Line("lamp", end, box_end, framing=paced)
         else:
             self._start_lamp_program(started)
@@ -255,7 +253,7 @@ class Rig:
                 port = getattr(self.plan.file.console, name).get("port", "")
                 service = Port(Path(port), CONSOLE_FRAMING) if port else Terminal(folder / name)
                 person = Terminal(folder / f"{name}-person")
-                paced = CONSOLE_FRAMING if self.plan.pace and not port else None
+                paced = None if port else CONSOLE_FRAMING
                 self.lines[name] = Line(name, service, person, framing=paced, seed=seed)
         for line in self.lines.values():
             started.callback(line.close)

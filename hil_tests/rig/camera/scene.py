@@ -51,13 +51,12 @@ class Scene:
         *,
         seed: int = 0,
         lens: Lens | None = None,
-        shutter: Shutter | None = None,
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
         grain_seed: int | None = None,
     ) -> None:
         self.lens = lens or Lens()
-        self.shutter = shutter or Shutter()
+        self.shutter = Shutter()
         self._geometry = geometry
         self._seed = seed
         self._lights = lights or LightRig()

@@ -107,18 +107,13 @@ class Trial:
         self.escapes += part.escapes
 
 
-def toss_run(
-    geometry: str, shake_name: str, tosses: int, seed: int, *, load_mm: float = 0.0
-) -> Trial:
-    """Toss one machine `tosses` times in virtual time. `load_mm`: how far the centre of mass of
-    the first die lies towards its six."""
+def toss_run(geometry: str, shake_name: str, tosses: int, seed: int) -> Trial:
+    """Toss one machine `tosses` times in virtual time."""
     shake = SHAKES[shake_name]
     random = np.random.default_rng([seed, 20_26])
     plant = Plant(geometry, "white", seed)
     if shake.stroke != 1.0:
         plant.faults.inject("weak_shake", factor=shake.stroke)
-    if load_mm:
-        plant.faults.inject("die_loaded", shift_mm=load_mm)
     run: list[TossRecord] = []
     plant.truth = run.append
     trial = Trial(geometry, shake_name, [run])

@@ -202,20 +202,12 @@ def test_hands_move_contacts(rig):
         ("inject camera_slow fps=0", "camera_slow fps must be 0.1 to 30, not 0"),
         ("inject tach_lost", "no fault 'tach_lost'"),
         ("heal tach_lost", "no fault 'tach_lost'"),
-        ("{not json", 'write {"command"'),
     ],
 )
 def test_the_door_says_what_would_have_been_right(rig, command, text):
     answer = ask(Path(rig.addresses["control"]), command)
     assert not answer["ok"]
     assert text in answer["error"]
-
-
-@pytest.mark.rig
-def test_the_door_speaks_json_too(rig):
-    answer = ask(Path(rig.addresses["control"]), '{"command": "status"}')
-    assert answer["ok"]
-    assert answer["status"]["lamp"]["state"] == "dark"
 
 
 @pytest.mark.rig

@@ -33,7 +33,7 @@ import pigpio
 
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
 from hil_tests.rig.wires.tach_player import FORESIGHT_S, TachPlayer
-from hil_tests.rig.wires.wiring import PinMap
+from hil_tests.rig.wires.wiring import PinMap, closed_contacts
 from virtual_pigpiod.client import hang_up
 from virtual_pigpiod.scheduling import go_first
 
@@ -221,14 +221,11 @@ class BenchWires:
     def __init__(self, host: str, port: int, pins: PinMap, *, motor_run_s: float) -> None:
         """Open every contact, then take the lines. Raises `WiresError`."""
         self._pins = pins
-        self._contacts = (
-            *(pins.estop, pins.compartment, pins.lid_flag, pins.cover),
-            *(pins.driver_fault, pins.button, pins.motor_supply),
-        )
+        self._contacts = tuple(closed_contacts(pins, PlantOutputs()))
         if len(set(astuple(pins))) != len(astuple(pins)):
             raise WiresError("two wires end at one pin of the rig; see [gpio.wiring]")
         self._motor_run_s = motor_run_s
-        self._levels: dict[int, int] = {}
+        self._closed: dict[int, bool] = {}
         self._enabled_since_s: float | None = None
         self._pwm = {pins.motor_pwm: PwmLine(), pins.ring_light: PwmLine()}
         self._listener_of_changes: Callable[[], None] = lambda: None
@@ -299,15 +296,11 @@ class BenchWires:
 
     def apply(self, outputs: PlantOutputs) -> None:
         """See `Wires`. Tach edges are played as they were foreseen."""
-        pins = self._pins
         self._tach.play(outputs.coming_edges, upto_s=outputs.until_s + FORESIGHT_S)
-        self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
-        self._pull(pins.compartment, is_closed=not outputs.compartment_open)
-        self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
-        self._pull(pins.motor_supply, is_closed=not outputs.motor_supplied)
-        self._pull(pins.cover, is_closed=not outputs.cover_open)
-        self._pull(pins.estop, is_closed=not outputs.estop_pressed and not self.trouble)
-        self._pull(pins.button, is_closed=outputs.button_pressed)
+        closed = closed_contacts(self._pins, outputs)
+        closed[self._pins.estop] &= not self.trouble
+        for gpio, is_closed in closed.items():
+            self._pull(gpio, is_closed=is_closed)
 
     @property
     def underruns(self) -> int:
@@ -316,10 +309,9 @@ class BenchWires:
 
     def _pull(self, gpio: int, *, is_closed: bool) -> None:
         """A closed contact grounds the line; an open one leaves it to the pull-ups at both ends."""
-        level = 0 if is_closed else 1
-        if self._levels.get(gpio) == level:
+        if self._closed.get(gpio) is is_closed:
             return
-        self._levels[gpio] = level
+        self._closed[gpio] = is_closed
         if is_closed:
             self._pi.write(gpio, 0)
         else:
@@ -329,7 +321,7 @@ class BenchWires:
         for gpio in self._contacts:
             self._pi.set_mode(gpio, pigpio.INPUT)
             self._pi.set_pull_up_down(gpio, pigpio.PUD_UP)
-        self._levels.clear()
+        self._closed.clear()
 
     def _is_only_pulsed(self) -> bool:
         """Whether EN, just seen low, is high again at once: the controller pulses it low for some

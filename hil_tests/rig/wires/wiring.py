@@ -60,6 +60,20 @@ class PinMap:
         )
 
 
+def closed_contacts(pins: PinMap, outputs: PlantOutputs) -> dict[int, bool]:
+    """By GPIO of the controller's inputs, whether the contact there is closed: that grounds its
+    line, and an open one leaves the line to its pull-up."""
+    return {
+        pins.driver_fault: outputs.driver_fault,
+        pins.compartment: not outputs.compartment_open,
+        pins.lid_flag: not outputs.lid_flag_fallen,
+        pins.motor_supply: not outputs.motor_supplied,
+        pins.cover: not outputs.cover_open,
+        pins.estop: not outputs.estop_pressed,
+        pins.button: outputs.button_pressed,
+    }
+
+
 class Wiring:
     """The wires between one board and one plant. `apply` and `inputs` belong to one thread."""
 
@@ -73,7 +87,7 @@ class Wiring:
     def __init__(self, board: Board, pins: PinMap) -> None:
         self._board = board
         self._pins = pins
-        self._levels: dict[int, int] = {}
+        self._closed: dict[int, bool] = {}
         self._enable_pulses = 0
         self._was_enabled = False
         self._low_since = 0.0
@@ -104,24 +118,13 @@ class Wiring:
 
     def apply(self, outputs: PlantOutputs) -> None:
         """Put what the machine says on the controller's inputs."""
-        pins = self._pins
         if outputs.tach_edges:
             edges = [(int(at * 1e6), level) for at, level in outputs.tach_edges]
-            self._board.edges(pins.tach, edges)
-        self._pull(pins.driver_fault, is_closed=outputs.driver_fault)
-        self._pull(pins.compartment, is_closed=not outputs.compartment_open)
-        self._pull(pins.lid_flag, is_closed=not outputs.lid_flag_fallen)
-        self._pull(pins.motor_supply, is_closed=not outputs.motor_supplied)
-        self._pull(pins.cover, is_closed=not outputs.cover_open)
-        self._pull(pins.estop, is_closed=not outputs.estop_pressed)
-        self._pull(pins.button, is_closed=outputs.button_pressed)
-
-    def _pull(self, gpio: int, *, is_closed: bool) -> None:
-        """A closed contact grounds its pin; an open one leaves it to the pull-up on the board."""
-        level = 0 if is_closed else 1
-        if self._levels.get(gpio) != level:
-            self._levels[gpio] = level
-            self._board.drive(gpio, level)
+            self._board.edges(self._pins.tach, edges)
+        for gpio, is_closed in closed_contacts(self._pins, outputs).items():
+            if self._closed.get(gpio) is not is_closed:
+                self._closed[gpio] = is_closed
+                self._board.drive(gpio, 0 if is_closed else 1)
 
     def _is_enabled(self) -> bool:
         if self._board.level(self._pins.motor_enable):

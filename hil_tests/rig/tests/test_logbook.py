@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,25 +15,8 @@ from hil_tests.rig.fault_set import Order
 from hil_tests.rig.faults import Faults
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.faults import LampFaults
-from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.faults import PlantFaults
 from hil_tests.rig.process_faults import ProcessPart
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def test_each_fact_is_one_line_with_its_moment(tmp_path: Path) -> None:
-    book = Logbook(tmp_path / "events.jsonl")
-    before = time.monotonic()
-    book.note("enable", level=True)
-    book.note("phase", round=7, argument=3)
-    book.close()
-    first, second = lines(book.path)
-    assert (first["what"], first["level"]) == ("enable", True)
-    assert (second["what"], second["round"], second["argument"]) == ("phase", 7, 3)
-    assert before <= first["t"] <= second["t"] <= time.monotonic()
 
 
 def test_a_fault_is_noted_when_it_comes_into_force_and_not_when_it_is_asked_for() -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import threading
-
-from virtual_pigpiod import scheduling
 
 WALK = """
 import gc, sys, time
@@ -33,25 +29,3 @@ def test_a_full_collection_takes_next_to_no_time() -> None:
     )
     before_s, after_s = map(float, ended.stdout.split())
     assert after_s < before_s / 20
-
-
-def test_only_the_thread_that_asks_goes_first() -> None:
-    seen: list[int] = []
-
-    def ask() -> None:
-        scheduling.go_first()
-        scheduling.go_first()
-        seen.append(os.sched_getscheduler(0))
-
-    before = os.sched_getscheduler(0)
-    thread = threading.Thread(target=ask)
-    thread.start()
-    thread.join()
-    assert os.sched_getscheduler(0) == before
-    assert seen == [os.SCHED_RR if may_go_first() else before]
-
-
-def may_go_first() -> bool:
-    """Whether a process of this user gets a real-time priority."""
-    tried = subprocess.run(["chrt", "--rr", "1", "true"], capture_output=True, check=False)
-    return tried.returncode == 0

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
-from hil_tests.rig.link_test import judged
+from hil_tests.rig import link_test
 from hil_tests.rig.wires.line import BoxEnd, Line, Port
 from hil_tests.rig.wires.uart import Framing
 from hil_tests.waiting import until
@@ -84,25 +85,6 @@ def test_camera_and_pins_are_reached_from_another_computer(computers: tuple[Path
     assert json.loads(ran.stdout) == {"estop": 0, "picture": [480, 640, 3]}
 
 
-def test_the_link_is_timed_from_where_the_controller_is(computers: tuple[Path, str]) -> None:
-    addresses, other = computers
-    where = json.loads(addresses.read_text())["pigpiod"]
-    inside = ["nsenter", "-t", other, "-n", sys.executable, "-m", "hil_tests.rig.link_test"]
-    found = {}
-    for name, host in (("cable", where["host"]), ("nobody", "10.77.0.77")):
-        ran = subprocess.run(
-            [*inside, f"{host}:{where['port']}"],
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
-        found[name] = ran.stderr.strip()
-    assert found["cable"] == "" or "is too slow" in found["cable"], found["cable"]
-    assert "10.77.0.77" in found["nobody"]
-    assert "does not answer" in found["nobody"]
-
-
 @pytest.mark.parametrize(
     ("took_ms", "says"),
     [
@@ -115,9 +97,15 @@ def test_the_link_is_timed_from_where_the_controller_is(computers: tuple[Path, s
 def test_a_link_that_is_too_slow_for_the_control_loop_is_named(
     took_ms: list[float], says: str
 ) -> None:
-    told = judged("10.77.0.1:8888", [took / 1000 for took in took_ms])
+    told = link_test.judged("10.77.0.1:8888", [took / 1000 for took in took_ms])
     assert says in told
     assert bool(told) is bool(says)
+
+
+def test_a_daemon_that_does_not_answer_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit):
+        link_test.main("127.0.0.1:1")
+    assert "the GPIO daemon at 127.0.0.1:1 does not answer" in capsys.readouterr().err
 
 
 def test_a_line_ends_at_a_serial_port_of_this_computer_and_comes_back_when_plugged_in() -> None:

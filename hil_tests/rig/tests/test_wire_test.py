@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 import pigpio
@@ -47,10 +47,15 @@ def bench(boards: tuple[Board, Board]) -> Iterator[Bench]:
         far.stop()
 
 
-def test_a_bench_that_is_wired_as_its_file_says_passes(bench: Bench) -> None:
+def test_a_bench_that_is_wired_as_its_file_says_passes_and_no_pin_stays_driven(
+    bench: Bench, boards: tuple[Board, Board]
+) -> None:
     wires = bench(RIG)
     assert set(wires) == {one.name for one in fields(PinMap)}
     assert all(wire.is_good for wire in wires.values()), wires
+    for board in boards:
+        for gpio in astuple(RIG):
+            assert board.pins[gpio].mode == pigpio.INPUT
 
 
 def test_two_crossed_wires_are_both_named(bench: Bench) -> None:
@@ -64,15 +69,6 @@ def test_a_wire_that_is_not_plugged_in_is_missing(bench: Bench) -> None:
     wires = bench(replace(RIG, ring_light=22))
     assert "missing: nothing arrives at the rig's GPIO 12" in wires["ring_light"].said
     assert sum(not wire.is_good for wire in wires.values()) == 1
-
-
-def test_no_pin_is_driven_when_the_test_has_ended(
-    bench: Bench, boards: tuple[Board, Board]
-) -> None:
-    bench(RIG)
-    for board in boards:
-        for line in fields(PinMap):
-            assert board.pins[getattr(RIG, line.name)].mode == pigpio.INPUT
 
 
 def test_only_a_bench_has_wires_to_test(tmp_path: Path) -> None:

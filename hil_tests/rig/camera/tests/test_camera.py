@@ -137,15 +137,6 @@ def test_closed_camera_refuses_and_reopens(camera: Camera) -> None:
     capture.release()
 
 
-def test_unknown_fault_is_refused_with_the_known_ones(camera: Camera) -> None:
-    with pytest.raises(KeyError, match="defocused"):
-        camera.inject("sneeze")
-    with pytest.raises(TypeError, match="seconds"):
-        camera.inject("late", minutes=1.0)
-    with pytest.raises(ValueError, match=r"0\.1 to 30"):
-        camera.inject("slow", fps=0.0)
-
-
 def test_a_taken_port_is_told_to_whoever_chose_it(capfd: pytest.CaptureFixture[str]) -> None:
     board = SceneBoard()
     try:

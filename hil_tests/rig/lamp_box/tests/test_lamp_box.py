@@ -638,19 +638,3 @@ def test_a_fault_can_wait_for_what_the_box_does(bench):
     bench.clock.now += 0.31
     assert bench.box.is_up
     assert (bench.driven, bench.number(0x001C, 2)) == ([], 1)
-
-
-@rig_alone
-def test_faults_with_wrong_words_are_refused(bench):
-    faults = bench.box.faults
-    with pytest.raises(KeyError, match="bulb_burnt"):
-        faults.inject("bulb_eaten")
-    with pytest.raises(ValueError, match="no lamp 'triple-9'"):
-        faults.inject("bulb_burnt", area="triple-9")
-    with pytest.raises(TypeError, match="takes"):
-        faults.inject("lamp_silent", loudly="yes")
-    with pytest.raises(ValueError, match="can wait for"):
-        faults.inject("lamp_silent", after=(1, "lunch"))
-    with pytest.raises(ValueError, match="must be a number"):
-        faults.inject("lamp_late", delay_s="long")
-    assert not faults.active

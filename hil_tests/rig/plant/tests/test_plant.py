@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hil_tests.rig.logbook import Logbook
 from hil_tests.rig.plant.dice import DieAtRest
 from hil_tests.rig.plant.interlocks import Cover
 from hil_tests.rig.plant.joint import PlantInputs, PlantOutputs
@@ -170,18 +169,6 @@ def test_the_camera_sees_as_many_dice_as_there_are() -> None:
         assert samples["position_mm"].shape[1:] == (len(values), 3)
         assert np.abs(samples["position_mm"][-1] - plant.poses(0.0).poses.position_mm).max() < 0.1
     board.close()
-
-
-def test_truth_log_writes_the_promised_keys(tmp_path) -> None:
-    log = Logbook(tmp_path / "truth.jsonl")
-    plant = Plant("standard", seed=2)
-    plant.truth = lambda record: log.write(record.as_dict())
-    run(plant, DRIVEN, 0.0, 0.3)
-    run(plant, IDLE, 0.3, 2.0)
-    log.close()
-    line = (tmp_path / "truth.jsonl").read_text().splitlines()[0]
-    for key in ('"toss": 1', '"t_start"', '"t_rest"', '"value"', '"flat"', '"tilt_deg"', '"kind"'):
-        assert key in line
 
 
 OPENED: dict[str, Callable[[Plant], object]] = {

@@ -170,28 +170,6 @@ def test_levels_and_pulses_of_enable_pass(bench: Bench, wires: BenchWires) -> No
     assert not wires.inputs().latch_release
 
 
-@pytest.mark.parametrize(
-    ("said", "gpio", "level"),
-    [
-        ("compartment_open", PINS.compartment, 1),
-        ("cover_open", PINS.cover, 1),
-        ("estop_pressed", PINS.estop, 1),
-        ("driver_fault", PINS.driver_fault, 0),
-        ("button_pressed", PINS.button, 0),
-    ],
-)
-def test_each_contact_reaches_its_own_pin(
-    bench: Bench, wires: BenchWires, said: str, gpio: int, level: int
-) -> None:
-    wires.apply(outputs())
-    assert bench.pi.read(gpio) == 1 - level
-    wires.apply(outputs(**{said: True}))
-    assert bench.pi.read(gpio) == level
-    others = {PINS.compartment: 0, PINS.cover: 0, PINS.estop: 0, PINS.driver_fault: 1}
-    others.pop(gpio, None)
-    assert {pin: bench.pi.read(pin) for pin in others} == others
-
-
 def test_tach_edges_arrive_with_their_gaps_true_to_the_sample(
     bench: Bench, wires: BenchWires
 ) -> None:

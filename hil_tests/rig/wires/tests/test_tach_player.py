@@ -55,37 +55,20 @@ def test_edges_are_on_time(rpm: float) -> None:
         assert at_s == pytest.approx(n * half_s, abs=0.0005)
 
 
-def test_a_computer_that_is_late_leaves_no_gap() -> None:
+@pytest.mark.parametrize("late", ["between turns", "amid a turn", "in its answers"])
+def test_a_computer_that_is_late_leaves_no_gap(late: str) -> None:
     daemon, chance = Daemon(), random.Random(5)
-    player = play(
-        daemon,
-        Steady(0.00325),
-        4.0,
-        lambda: 0.05 + 0.06 * chance.random() if chance.random() < 0.1 else 0.0,
-    )
-    assert player.underruns > 5
-    found = gaps(daemon.rises()[2:])
-    assert min(found) > 0.8 * 0.0065
-    assert max(found) < 1.2 * 0.0065
 
+    def held(share: float, least_s: float, most_s: float, where: str) -> Callable[[], float]:
+        is_here = where == late
+        return lambda: (
+            chance.uniform(least_s, most_s) if is_here and chance.random() < share else 0.0
+        )
 
-def test_a_turn_that_is_held_up_in_its_middle_leaves_no_gap() -> None:
-    daemon, chance = Daemon(), random.Random(7)
-    play(
-        daemon,
-        Steady(0.00325),
-        4.0,
-        held_up_s=lambda: 0.1 * chance.random() if chance.random() < 0.1 else 0.0,
-    )
-    found = gaps(daemon.rises()[2:])
-    assert min(found) > 0.8 * 0.0065
-    assert max(found) < 1.2 * 0.0065
-
-
-def test_answers_that_come_late_leave_no_gap() -> None:
-    daemon, chance = Daemon(), random.Random(6)
-    daemon.answers_late_s = lambda: 0.012 * chance.random() if chance.random() < 0.2 else 0.0
-    play(daemon, Steady(0.00325), 4.0)
+    daemon.answers_late_s = held(0.2, 0.0, 0.012, "in its answers")
+    between, amid = held(0.1, 0.05, 0.11, "between turns"), held(0.1, 0.0, 0.1, "amid a turn")
+    player = play(daemon, Steady(0.00325), 4.0, between, amid)
+    assert (player.underruns > 5) is (late != "in its answers")
     found = gaps(daemon.rises()[2:])
     assert min(found) > 0.8 * 0.0065
     assert max(found) < 1.2 * 0.0065

@@ -255,13 +255,6 @@ def test_faults_may_be_ordered_by_what_happens_on_a_pin(board: Board) -> None:
     assert board.level(23) == 1
 
 
-def test_a_taken_port_is_refused_at_start(daemon: VirtualPigpiod) -> None:
-    other = VirtualPigpiod(Board(), port=daemon.port)
-    with pytest.raises(OSError, match="in use"):
-        other.start()
-    assert not other.is_running
-
-
 def test_more_clients_than_it_takes_are_turned_away_and_the_others_served(
     daemon: VirtualPigpiod, connect: Callable[[], RawClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,14 +178,6 @@ def test_the_reserved_clock_needs_its_password(raw: RawClient) -> None:
     assert raw.ask(85, 7, 10_000) == -94
 
 
-def test_a_pin_sampled_by_reads_shows_its_duty(board: Board, pi: pigpio.pi) -> None:
-    pi.set_PWM_dutycycle(17, 64)
-    time.sleep(0.005)
-    start = board.now_us()
-    highs = sum(board.level(17, start + 7 * step) for step in range(5000))
-    assert highs / 5000 == pytest.approx(board.duty(17), abs=0.01)
-
-
 def test_other_models_differ_where_the_chips_do(board: Board) -> None:
     with VirtualPigpiod(board, chip=PI_4B) as daemon:
         client = RawClient(daemon.port)

@@ -76,6 +76,8 @@ def test_the_command_serves_records_and_ends_by_itself(tmp_path: Path) -> None:
         (["--pins", "18", "--vcd", "."], "is a folder"),
         (["--fifo-folder", "nowhere"], "does not exist"),
         (["--fifo-folder", __file__], "is a file"),
+        (["--port", "65536"], "'--port'"),
+        (["--seconds", "inf"], "'--seconds'"),
     ],
 )
 def test_wrong_options_are_explained(options: list[str], said: str) -> None:

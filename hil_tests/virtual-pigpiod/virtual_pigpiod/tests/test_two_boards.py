@@ -44,20 +44,6 @@ def test_tach_pulses_made_as_waves_on_one_are_counted_on_the_other(
     assert counter.tally() == pulses
 
 
-def test_writes_on_one_are_heard_on_the_other(
-    board: Board, pi: pigpio.pi, rig_board: Board, rig: pigpio.pi
-) -> None:
-    rig_board.follow(23, board, 23)
-    pi.write(23, 0)
-    heard: list[int] = []
-    rig.callback(23, pigpio.EITHER_EDGE, lambda gpio, level, tick: heard.append(level))
-    for level in [1, 0] * 50:
-        pi.write(23, level)
-        time.sleep(0.001)
-    until(lambda: len(heard) == 100)
-    assert heard == [1, 0] * 50
-
-
 def test_motor_pwm_is_seen_through_the_wire(
     board: Board, pi: pigpio.pi, rig_board: Board, rig: pigpio.pi
 ) -> None:

@@ -12,7 +12,6 @@ import typer
 
 from hil_tests.floor.beside import beside
 from hil_tests.floor.chaos import broken_at_random
-from hil_tests.floor.fuzz import fuzzed
 from hil_tests.floor.load import measured
 from hil_tests.floor.show import show
 
@@ -43,7 +42,6 @@ def _told(bench: Callable[..., Iterable[str]]) -> Callable[..., None]:
 
 app.command("load")(_told(measured))
 app.command("chaos")(_told(broken_at_random))
-app.command("fuzz")(_told(fuzzed))
 app.command("beside")(_told(beside))
 app.command("show")(_told(show))
 

@@ -23,7 +23,6 @@ from hil_tests.floor.show import PlayingTable
 from hil_tests.page.bench import played
 from shaker_ctl.link import requests, topics
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.requests import Want
 from shaker_ctl.link.topics import Place
 
 NAME = "rig-0"
@@ -95,7 +94,7 @@ def asking(house: House) -> Iterator[None]:
         )
         while not over.is_set():
             floor.turn(ASK_S)
-            floor.publish(want, requests.want_message(Want(1, "0" * 64)), qos=1)
+            floor.publish(want, requests.want_message(1, "0" * 64), qos=1)
         floor.close()
 
     thread = threading.Thread(target=ask, name="asking")

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from hil_tests.floor.house import House
 from hil_tests.floor.journals import DIGESTS
 from hil_tests.reliability.large_journal import a_round
-from shaker_ctl.journal.record import Entry, Head, Record, genesis
+from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -81,9 +81,9 @@ class SimulatedTable:
             self.connection.publish(self._topic(topics.STATE), packing.to_json(state), retain=True)
         if b'"LampsShown"' in made.body:
             result = {"round": self._round, "sequence": made.sequence, "withdrawn": ""}
-            self.connection.publish(
-                self._topic(topics.RESULT), packing.to_json(result), qos=1, retain=True
-            )
+            result |= {"values": [1, 2, 3], "total": 6, "side": "small", "wall": wall, "marks": []}
+            told = packing.to_json(result)
+            self.connection.publish(self._topic(topics.RESULT), told, qos=1, retain=True)
 
     def play_for(self, seconds: float, rounds_a_minute: float) -> None:
         """Record so long a time of play at once, by a clock that runs as fast."""
@@ -126,8 +126,12 @@ class SimulatedTable:
             "table": self.name,
             "identity": self.identity,
             "head": self.head.sequence,
+            "schema": SCHEMA,
             "version": "0.1.0",
+            "python": "3.11",
             "digests": DIGESTS,
+            "profile": "macao",
+            "marks": [],
         }
         self.connection.publish(
             self._topic(topics.BIRTH), packing.to_json(birth), qos=1, retain=True

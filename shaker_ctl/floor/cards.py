@@ -44,36 +44,34 @@ def card_of(table: ShownTable, history: str) -> TableCard:
     """Return what the first page shows of a table; `history`: an alarm of its record."""
     state = table.state
     alarms = tuple(sorted([*table.alarms, *([history] if history else [])]))
-    life = "no link" if not table.is_online else str(state.get("life") or "no service")[:40]
+    life = "no link" if not table.is_online else table.life or "no service"
     is_wrong = bool(alarms) or life in ("no link", "no service", "out of service")
-    waits = str(state.get("waits_for") or "")[:200]
     shape = "cross" if is_wrong else "square"
     if not is_wrong and life == "open":
         is_waiting = state.get("shape") in ("triangle", "cross")
         shape = "triangle" if is_waiting else "circle"
-    rank = ("cross", "triangle", "circle", "square").index(shape)
-    round_id, since_s, needs = state.get("round_id"), state.get("since_s"), state.get("needs")
-    result = table.last_result()
+    result = table.result
     ended = result["wall"] if result else ""
-    if result is None or result["round"] != round_id or state.get("shape") == "cross":
+    if result and (result["round"] != state.get("round_id") or state.get("shape") == "cross"):
         result = None  # of another round: beside a void it would be read as this one's
+    title = table.birth["table"] if table.birth else ""
     return TableCard(
         name=table.place.table,
-        title=table.runs()["title"] or table.place.table,
+        title=title or table.place.table,
         life=life,
-        phase=str(state.get("phase") or "")[:40],
-        round=round_id if isinstance(round_id, int) else None,
-        room=str(state.get("room") or "")[:200],
-        waits_for=waits,
-        needs=tuple(str(role)[:20] for role in needs[:4]) if isinstance(needs, list) else (),
-        since_s=since_s if isinstance(since_s, int | float) else None,
+        phase=state.get("phase", ""),
+        round=state.get("round_id"),
+        room=state.get("room", ""),
+        waits_for=state.get("waits_for", ""),
+        needs=tuple(state.get("needs", ())),
+        since_s=state.get("since_s"),
         ended=ended,
         result=result,
-        marks=table.runs()["marks"],
+        marks=tuple(table.marks),
         alarms=alarms,
         behind=table.behind,
         shape=shape,
-        rank=rank,
+        rank=("cross", "triangle", "circle", "square").index(shape),
     )
 
 

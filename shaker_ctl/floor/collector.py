@@ -28,7 +28,7 @@ from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.packing import Batch, Have, ProtocolError
-from shaker_ctl.link.requests import Want, want_message
+from shaker_ctl.link.requests import want_message
 from shaker_ctl.link.topics import Place
 from shaker_ctl.rules.vocabulary import Ending, Source
 
@@ -212,11 +212,9 @@ class Collector:
         if kept.line is not None:
             self._acknowledge(place, kept.line)
             return
-        try:
-            identity = packing.named(self.tables.by_name[place.table].birth.get("identity"))
-        except ProtocolError:
-            return
-        self._acknowledge(place, Have(identity, genesis(identity)))
+        if (birth := self.tables.by_name[place.table].birth) is not None:
+            identity = birth["identity"]
+            self._acknowledge(place, Have(identity, genesis(identity)))
 
     # ── What comes ──────────────────────────────────────────────────────────
 
@@ -391,17 +389,16 @@ class Collector:
         """Pictures of disputed rounds are kept here, too, whether anybody asks for them or not."""
         asked = 0
         for table in list(self.shown().values()):
-            disputed = table.alive.get("disputed")
-            for number in disputed[:100] if isinstance(disputed, list) else ():
-                if type(number) is not int or not table.is_online:
-                    continue
+            if table.alive is None or not table.is_online:
+                continue
+            for number in table.alive.get("disputed", [])[:100]:
                 records = self._store.round_records(table.place.site, table.place.table, number)
                 for sequence, sha256 in pictures_named(records):
                     if asked >= ASK_AT_ONCE:
                         return
                     if self._was_asked_for(sha256, sequence) or self._store.picture(sha256):
                         continue
-                    message = want_message(Want(sequence, sha256))
+                    message = want_message(sequence, sha256)
                     self._connection.publish(table.place.topic(topics.WANT), message, qos=1)
                     asked += 1
 

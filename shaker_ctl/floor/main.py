@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import signal
 import sys
 import threading
@@ -26,7 +25,8 @@ from shaker_ctl.errors import (
     reraise_as,
 )
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.link.packing import VERSION_OF_DEBIAN
+from shaker_ctl.link import packing
+from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.topics import RESERVED, require_name
 from shaker_ctl.quoting import require_words, visible
 
@@ -169,14 +169,14 @@ def version(
 ) -> None:
     """Name the version that a table shall run. A person installs it there, at the closed table."""
     require_words("--by", by)
-    if len(digest) != 64 or any(letter not in "0123456789abcdef" for letter in digest):
+    named = packing.to_json({"version": wanted, "digest": digest, "by": by, "wall": ""})
+    try:
+        packing.read(packing.Named, named)
+    except ProtocolError as error:
         raise RefusedError(
-            "--digest is no SHA-256", remedy="sha256sum of the package, 64 lower-case digits"
-        )
-    if re.fullmatch(VERSION_OF_DEBIAN, wanted) is None:
-        raise RefusedError(
-            f"{wanted!r} is no version of a package", remedy="Such as 1.2.0 or 1.2.0-1"
-        )
+            f"no table would take this: {error}",
+            remedy="A version such as 1.2.0-1, and the 64 digits that sha256sum prints",
+        ) from error
     found = settings.parse_file(config, FloorParameters)
     _store(found).name_version(found.site, table, wanted, digest, by)
 

@@ -6,7 +6,7 @@ Owns names and meaning of the figures. No name of a person and no result is amon
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Histogram, start_http_server
@@ -76,10 +76,9 @@ class Figures(Source):
                     families[figure].add_metric([name], float(value))
             for code in list(table.alarms):
                 faults.add_metric([name, code], 1.0)
-            version = str(table.birth.get("version", ""))[:80]
-            digests = table.birth.get("digests")
-            software = str(digests.get("software", ""))[:64] if isinstance(digests, dict) else ""
-            versions.add_metric([name, version, software], 1.0)
+            if (birth := table.birth) is not None:
+                software = birth["digests"].get("software", "")
+                versions.add_metric([name, birth["version"], software], 1.0)
         for table_name, trouble in c.histories().items():
             histories.add_metric([table_name, trouble], 1.0)
         rounds = CounterMetricFamily(
@@ -96,29 +95,27 @@ class Figures(Source):
         yield versions
 
     def _of(self, table: ShownTable) -> dict[str, float | bool | None]:
-        state = table.state
-        health, dice = _part(state, "health"), _part(state, "dice")
-        second = _part(state, "journal").get("second_copy")
+        state: Mapping[str, Any] = table.state
+        health, dice = state.get("health", {}), state.get("dice", {})
+        second = state.get("journal", {}).get("second_copy")
         named = self._collector.named.get(table.place.table)
-        throttled = health.get("throttled")
-        trust, broken = health.get("clock_trust"), state.get("broken_lamps")
+        throttled, trust = health.get("throttled"), health.get("clock_trust")
+        broken = state.get("broken_lamps")
         return {
             "shaker_table_online": table.is_online,
-            "shaker_table_service": state.get("service") is True,
-            "shaker_table_open": table.is_open,
+            "shaker_table_service": state["service"],
+            "shaker_table_open": table.life == "open",
             "shaker_table_heard_seconds": time.monotonic() - table.heard_s,
             "shaker_table_behind_records": table.behind,
-            "shaker_table_second_copy_good": None
-            if second is None
-            else second in ("equal", "none"),
-            "shaker_table_dice_left_seconds": _number(dice.get("left_s")),
-            "shaker_table_lamps_broken": len(broken) if isinstance(broken, list) else None,
-            "shaker_table_temperature_celsius": _number(health.get("temperature_c")),
+            "shaker_table_second_copy_good": second and second in ("equal", "none"),
+            "shaker_table_dice_left_seconds": dice.get("left_s"),
+            "shaker_table_lamps_broken": None if broken is None else len(broken),
+            "shaker_table_temperature_celsius": health.get("temperature_c"),
             "shaker_table_throttled": None if throttled is None else bool(throttled),
-            "shaker_table_disk_free_bytes": _number(health.get("disk_free_b")),
+            "shaker_table_disk_free_bytes": health.get("disk_free_b"),
             "shaker_table_clock_trusted": None if not trust else trust != "none",
             "shaker_table_version_other": named is not None
-            and table.birth.get("version") != named["version"],
+            and (table.birth is None or table.birth["version"] != named["version"]),
             "shaker_table_refused_messages": table.refused,
         }
 
@@ -136,15 +133,6 @@ def serve(collector: Collector, host: str, port: int) -> Any:
     collector.counts.observe = age.observe
     server, _ = start_http_server(port, addr=host, registry=registry)
     return server
-
-
-def _part(state: dict[str, Any], key: str) -> dict[str, Any]:
-    part = state.get(key)
-    return part if isinstance(part, dict) else {}
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _gauge(name: str, help_text: str, value: float) -> GaugeMetricFamily:

@@ -35,7 +35,6 @@ from shaker_ctl.floor.watch import FloorWatch
 from shaker_ctl.journal.record import NOT_UNDERSTOOD
 from shaker_ctl.journal.volume import began, gaming_day
 from shaker_ctl.link import topics
-from shaker_ctl.link.requests import Want
 from shaker_ctl.page.door import RoundProof, answer, text
 from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import RoundRecord, round_of
@@ -153,7 +152,7 @@ class FloorPage:
 
     def _marks(self) -> list[str]:
         tables = list(self.watch.tables.by_name.values())
-        return sorted({mark for one in tables for mark in one.runs()["marks"]})
+        return sorted({mark for one in tables for mark in one.marks})
 
     def _cards(self) -> list[TableCard]:
         tables = list(self.watch.tables.by_name.values())
@@ -224,11 +223,11 @@ class FloorPage:
             "floor_table.html",
             name=name,
             card=card_of(shown, self._histories.get(name, "")),
-            runs=shown.runs(),
-            alarms=shown.faults(),
+            birth=shown.birth,
+            alarms=sorted(shown.alarms.items()),
             rounds=rounds,
             lines=lines,
-            marks=shown.runs()["marks"],
+            marks=shown.marks,
         )
 
     async def _rounds_json(self, request: Request) -> Response:
@@ -285,7 +284,7 @@ class FloorPage:
             if shown is None or not shown.is_online:
                 raise HTTPException(504)  # nobody would answer
             place = topics.Place(self._p.site, name)
-            asked = self.watch.ask(place, Want(sequence, wanted))
+            asked = self.watch.ask(place, sequence, wanted)
             try:
                 data = await asyncio.wait_for(asyncio.wrap_future(asked), ASK_S)
             except TimeoutError:
@@ -350,7 +349,7 @@ class FloorPage:
     async def _software(self, request: Request) -> Response:
         named = await asyncio.to_thread(self._store.named_versions, self._p.site)
         tables = sorted(self.watch.tables.by_name.values(), key=lambda one: one.place.table)
-        rows = [(one.place.table, one.runs(), named.get(one.place.table)) for one in tables]
+        rows = [(one.place.table, one.birth, named.get(one.place.table)) for one in tables]
         return self.site.page(request, "software.html", rows=rows)
 
 

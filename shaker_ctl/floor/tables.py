@@ -1,36 +1,37 @@
 """Every table as the broker shows it: what collector, figures and page know of the present.
 
-Owns the meaning of what tables keep retained. Must not know who listens. The past is the store's.
+Owns the meaning of what tables keep retained: each message has its form (`link.messages`), or is
+refused. Must not know who listens. The past is the store's.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
 from shaker_ctl.link import topics
-from shaker_ctl.link.messages import Result
-from shaker_ctl.link.packing import ProtocolError, from_json
+from shaker_ctl.link.messages import Alarm, Alive, Birth, Result, State
+from shaker_ctl.link.packing import ProtocolError, read
 from shaker_ctl.link.topics import Place
 
 MAX_ALARMS = 200
-"""VolumeProofStatus alarms of one table that are kept; a table has some sixty codes."""
+"""Alarms of one table that are kept; a table has some sixty codes."""
 MAX_CODE = 40
 """Characters of an alarm's code that are kept; a table's longest has some twenty."""
 MAX_TABLES = 10_000
+_FORMS = {topics.BIRTH: Birth, topics.STATE: State, topics.ALIVE: Alive, topics.RESULT: Result}
 
 
 @dataclass(slots=True)
 class ShownTable:
-    """One table. What it has not said is empty."""
+    """One table. What it has not said is None."""
 
     place: Place
-    birth: dict[str, Any] = field(default_factory=dict)
-    state: dict[str, Any] = field(default_factory=dict)
-    alive: dict[str, Any] = field(default_factory=dict)
-    result: dict[str, Any] = field(default_factory=dict)
-    alarms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    birth: Birth | None = None
+    state: State = field(default_factory=lambda: State(service=False))
+    alive: Alive | None = None
+    result: Result | None = None
+    alarms: dict[str, Alarm] = field(default_factory=dict)
     heard_s: float = 0.0
     """When it last said anything, by the monotonic clock."""
     refused: int = 0
@@ -44,76 +45,27 @@ class ShownTable:
         self.why_refused = str(error)
 
     @property
-    def session(self) -> str:
-        """Name of its link's present connection; empty before the link's first message."""
-        session = self.birth.get("session", "")
-        return session if isinstance(session, str) else ""
-
-    @property
     def is_online(self) -> bool:
         """Whether its link is connected. The will of an earlier connection says nothing."""
-        says = self.alive.get("is")
-        return says == "online" or (says == "offline" and self.alive.get("session") != self.session)
+        if self.alive is None or self.alive["is"] == "online":
+            return self.alive is not None
+        session = "" if self.birth is None else self.birth["session"]
+        return self.alive["is"] == "offline" and self.alive["session"] != session
 
     @property
-    def is_open(self) -> bool:
-        """Whether it was open for play when it last said so."""
-        return self.state.get("life") == "open"
+    def life(self) -> str:
+        """Where it stood when it last said so."""
+        return self.state.get("life", "")
 
-    def runs(self) -> dict[str, Any]:
-        """What runs there: version, profile and digests, as words within bounds."""
-        digests = self.birth.get("digests")
-        known = digests if isinstance(digests, dict) else {}
-        return {
-            "title": _word(self.birth.get("table")),
-            "version": _word(self.birth.get("version")),
-            "profile": _word(self.birth.get("profile")),
-            "marks": _marks(self.birth.get("marks")),
-            "digests": {_word(key): _word(value) for key, value in list(known.items())[:20]},
-        }
-
-    def last_result(self) -> Result | None:
-        """Its newest result; None where there is none, or it is none of three dice."""
-        values = self.result.get("values")
-        if not isinstance(values, list) or len(values) != 3:
-            return None
-        if any(type(value) is not int or not 1 <= value <= 6 for value in values):
-            return None
-        return {
-            "values": values,
-            "total": sum(values),
-            "side": _word(self.result.get("side")),
-            "round": _number(self.result.get("round")),
-            "sequence": _number(self.result.get("sequence")),
-            "wall": _word(self.result.get("wall")),
-            "withdrawn": _word(self.result.get("withdrawn")),
-            "marks": list(_marks(self.result.get("marks"))),
-        }
-
-    def faults(self) -> list[dict[str, str]]:
-        """Its standing alarms, by code."""
-        return [
-            {"code": code, **{key: _word(alarm.get(key)) for key in ("cause", "remedy")}}
-            for code, alarm in sorted(self.alarms.items())
-        ]
+    @property
+    def marks(self) -> list[str]:
+        """`DEMONSTRATION`, ..."""
+        return [] if self.birth is None else self.birth["marks"]
 
     @property
     def behind(self) -> int | None:
         """Records that the floor has not committed, as the table counts them."""
-        behind = self.alive.get("behind")
-        return behind if isinstance(behind, int) else None
-
-
-def _number(value: Any) -> int:
-    return value if type(value) is int else 0
-
-
-def _marks(value: Any) -> tuple[str, ...]:
-    return tuple(filter(None, map(_word, value[:10]))) if isinstance(value, list) else ()
-
-
-def _word(value: Any) -> str:
-    return value[:200] if isinstance(value, str) else ""
+        return None if self.alive is None else self.alive.get("behind")
 
 
 class Tables:
@@ -127,7 +79,7 @@ class Tables:
         """The connection is a new one: the broker tells again what still holds, and what ended
         meanwhile it does not tell."""
         for table in self.by_name.values():
-            table.alarms, table.alive = {}, {}
+            table.alarms, table.alive = {}, None
 
     def take(self, topic: str, payload: bytes) -> ShownTable | None:
         """Fold one message in; None where it is no table's of this house."""
@@ -149,11 +101,12 @@ class Tables:
 
     @staticmethod
     def _fold(table: ShownTable, kind: str, payload: bytes) -> None:
-        if kind in (topics.BIRTH, topics.STATE, topics.ALIVE, topics.RESULT):
-            setattr(table, kind, from_json(payload) if payload else {})
+        if kind in _FORMS:
+            unsaid = getattr(ShownTable(table.place), kind)
+            setattr(table, kind, read(_FORMS[kind], payload) if payload else unsaid)
         elif kind.startswith(f"{topics.ALARM}/"):
             code = kind.partition("/")[2][:MAX_CODE]
             if not payload:
                 table.alarms.pop(code, None)
             elif len(table.alarms) < MAX_ALARMS or code in table.alarms:
-                table.alarms[code] = from_json(payload)
+                table.alarms[code] = read(Alarm, payload)

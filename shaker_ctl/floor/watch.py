@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from typing import NamedTuple
 
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor.tables import Tables
@@ -18,11 +19,18 @@ from shaker_ctl.link import topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.packing import ProtocolError, answer_of
 from shaker_ctl.link.parameters import BrokerParameters
-from shaker_ctl.link.requests import Want, want_message
+from shaker_ctl.link.requests import want_message
 from shaker_ctl.link.topics import Place
 
 CHANGED_S = 0.5
 """Shortest time between two messages that something has changed: a thousand tables change often."""
+
+
+class _Asked(NamedTuple):
+    topic: str
+    message: bytes
+    sha256: str
+    future: Future[bytes]
 
 
 class FloorWatch:
@@ -34,8 +42,8 @@ class FloorWatch:
         self._changed = changed
         self._is_changed = False
         self._told_s = 0.0
-        self._waiting: queue.SimpleQueue[tuple[Place, Want, Future[bytes]]] = queue.SimpleQueue()
-        self._futures: list[tuple[str, Future[bytes]]] = []
+        self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
+        self._asked: list[_Asked] = []
         self._over = threading.Event()
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -63,20 +71,20 @@ class FloorWatch:
         self._over.set()
         self._thread.join(5)
 
-    def ask(self, place: Place, want: Want) -> Future[bytes]:
+    def ask(self, place: Place, sequence: int, sha256: str) -> Future[bytes]:
         """Ask a table for a picture; who asks gives up by itself. From any thread."""
         future: Future[bytes] = Future()
-        self._waiting.put((place, want, future))
+        topic, message = place.topic(topics.WANT), want_message(sequence, sha256)
+        self._waiting.put(_Asked(topic, message, sha256, future))
         return future
 
     def _run(self) -> None:
         while not self._over.is_set():
             self._connection.turn(0.1)
             while not self._waiting.empty():
-                place, want, future = self._waiting.get()
-                self._futures = [(sha256, f) for sha256, f in self._futures if not f.done()]
-                self._futures.append((want.sha256, future))
-                self._connection.publish(place.topic(topics.WANT), want_message(want), qos=1)
+                asked = self._waiting.get()
+                self._asked = [*(one for one in self._asked if not one.future.done()), asked]
+                self._connection.publish(asked.topic, asked.message, qos=1)
             now_s = time.monotonic()
             if self._is_changed and now_s - self._told_s >= CHANGED_S:
                 self._is_changed, self._told_s = False, now_s
@@ -97,10 +105,10 @@ class FloorWatch:
         self._is_changed = True
 
     def _answered(self, sha256: str, data: bytes, error: str) -> None:
-        for wanted, future in self._futures:
-            if wanted == sha256:
+        for one in self._asked:
+            if one.sha256 == sha256:
                 with suppress(InvalidStateError):  # who asked may have given up
                     if error:
-                        future.set_exception(RefusedError(error))
+                        one.future.set_exception(RefusedError(error))
                     else:
-                        future.set_result(data)
+                        one.future.set_result(data)

@@ -75,7 +75,7 @@ class Link:
                 (self._topic(f"{topics.ALARM}/+"), 1),
             ],
         )
-        self._named_version: dict[str, Any] = {}
+        self._named_version: packing.Named | None = None
         self._sent: dict[str, bytes] = {}
         """What stands retained at the broker by this connection, by its kind."""
         self._due_s: dict[str, float] = {}
@@ -122,9 +122,9 @@ class Link:
             if kind == topics.ACK:
                 self._floor_has(packing.have_of(payload))
             elif kind == topics.WANT:
-                self._want(requests.parsed(payload))
+                self._want(packing.read(Want, payload))
             elif kind == topics.VERSION:
-                self._named_version = packing.named_version(payload) if payload else {}
+                self._named_version = packing.read(packing.Named, payload) if payload else None
             elif kind.startswith(f"{topics.ALARM}/"):
                 self._sent.setdefault(kind, payload)  # of an earlier connection: `_look` ends it
         except ProtocolError as error:
@@ -145,7 +145,7 @@ class Link:
     def _want(self, want: Want) -> None:
         if len(self._wanted) >= requests.MAX_WAITING:
             raise ProtocolError(f"a picture is asked for while {len(self._wanted)} requests wait")
-        log.info("the floor asks for the picture %s", want.sha256[:16])
+        log.info("the floor asks for the picture %s", want["sha256"][:16])
         self._wanted.append(want)
 
     # ── What goes ───────────────────────────────────────────────────────────

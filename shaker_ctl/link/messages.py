@@ -6,8 +6,9 @@ journal and the answers to the floor have forms of their own: `packing`, `reques
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator
 from typing_extensions import TypedDict
 
 from shaker_ctl.described import Read, asyncapi
@@ -15,11 +16,23 @@ from shaker_ctl.link import topics
 from shaker_ctl.link.topics import Place
 
 
+def _three_dice(values: list[int]) -> list[int]:
+    if len(values) != 3 or not all(1 <= value <= 6 for value in values):
+        raise ValueError("no values of three dice")
+    return values
+
+
+def _words(digests: dict[str, Any]) -> dict[str, Any]:
+    if not all(isinstance(digest, str) for digest in digests.values()):
+        raise ValueError("a digest that is no text")
+    return digests
+
+
 class Result(TypedDict):
     """The newest result. It comes when its lamps are read back lit."""
 
     round: int
-    values: list[int]
+    values: Annotated[list[int], AfterValidator(_three_dice)]
     """Of the three dice."""
     total: int
     side: str
@@ -125,7 +138,7 @@ class Birth(TypedDict):
     schema: int
     version: str
     python: str
-    digests: dict[str, Any]
+    digests: Annotated[dict[str, Any], AfterValidator(_words)]
     """SHA-256 of what decides."""
     profile: str
     marks: list[str]

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from itertools import accumulate, islice
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
+
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.frozen import frozen
@@ -29,12 +32,58 @@ BATCH_BYTES = 512 * 1024
 """Unpacked lines in one batch. A single record that is longer goes alone."""
 MAX_BYTES = 16 * 1024 * 1024
 """Unpacked lines in one batch at most; a batch that would be larger is refused unread."""
-MAX_JSON = 256 * 1024
+MAX_JSON = 32 * 1024
 _HEADER = 1024
 _MAX_INTEGER = (1 << 63) - 1
-VERSION_OF_DEBIAN = r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}"
-_NAME = 80
-_IDENTITY = re.compile(r"[\x20-\x7e]{1,120}")
+
+
+def _printable(word: str) -> str:
+    if not word.isprintable():
+        raise ValueError("it cannot be printed")
+    return word
+
+
+Version = Literal[3]
+Whole = Annotated[int, Field(ge=0, lt=_MAX_INTEGER)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Identity = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,120}$")]
+"""Of a journal."""
+Word = Annotated[str, Field(max_length=80), AfterValidator(_printable)]
+
+
+class Named(TypedDict):
+    """The version that a floor names for a table: a person pastes it into a command."""
+
+    version: Annotated[str, Field(pattern="^[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}$")]
+    """As deb-version(7) has it."""
+    digest: Sha256
+    by: Word
+    wall: Word
+
+
+class _Have(TypedDict):
+    v: Version
+    identity: Identity
+    sequence: Whole
+    hash: Sha256
+    run: Annotated[str, Field(max_length=16)]
+
+
+class _Header(TypedDict):
+    """Of a batch."""
+
+    v: Version
+    identity: Identity
+    at: Whole
+    before: Sha256
+    count: Annotated[int, Field(ge=0, le=BATCH_RECORDS)]
+    end: Sha256
+    head: Whole
+
+
+class _Answer(TypedDict):
+    sha256: Sha256
+    error: NotRequired[str]
 
 
 class ProtocolError(ShakerError):
@@ -110,17 +159,14 @@ def packed(records: Iterable[Record]) -> bytes:
 
 def unpack(payload: bytes) -> Batch:
     """Return the batch of a message. Raises ProtocolError for every other bytes."""
-    header, rest = split(payload)
-    _require_version(header)
-    before = Head(whole(header, "at"), digest(header, "before"))
-    count, head = whole(header, "count"), whole(header, "head")
-    if count > BATCH_RECORDS:
-        raise ProtocolError(f"{count} records in one batch, at most {BATCH_RECORDS}")
-    if before.sequence + count > head:
+    line, rest = split(payload)
+    header = read(_Header, line)
+    before = Head(header["at"], bytes.fromhex(header["before"]))
+    if before.sequence + header["count"] > header["head"]:
         raise ProtocolError("a batch beyond the head that it names")
-    records = records_of(rest, before, count)
-    batch = Batch(named(header.get("identity")), before, records, head, rest)
-    if batch.end.hash != digest(header, "end"):
+    records = records_of(rest, before, header["count"])
+    batch = Batch(header["identity"], before, records, header["head"], rest)
+    if batch.end.hash.hex() != header["end"]:
         raise ProtocolError("the records do not lead where the batch says that they do")
     return batch
 
@@ -154,15 +200,22 @@ def have_message(have: Have) -> bytes:
 
 def have_of(payload: bytes) -> Have:
     """Return what the other end says that it has. Raises ProtocolError."""
-    plain = from_json(payload)
-    _require_version(plain)
-    head = Head(whole(plain, "sequence"), digest(plain, "hash"))
-    return Have(named(plain.get("identity")), head, str(plain.get("run", ""))[:16])
+    plain = read(_Have, payload)
+    head = Head(plain["sequence"], bytes.fromhex(plain["hash"]))
+    return Have(plain["identity"], head, plain["run"])
 
 
-def _require_version(plain: dict[str, Any]) -> None:
-    if plain.get("v") != VERSION:
-        raise ProtocolError(f"version {plain.get('v')!r:.40}, known is {VERSION}")
+def answer_of(payload: bytes) -> tuple[str, bytes, str]:
+    """Return SHA-256 and bytes of the picture in an answer, or why there is none.
+
+    Raises ProtocolError, also where the picture is not the one that it says.
+    """
+    line, data = split(payload)
+    header = read(_Answer, line)
+    sha256, error = header["sha256"], header.get("error", "")[:300]
+    if not error and hashlib.sha256(data).hexdigest() != sha256:
+        raise ProtocolError("an answer that is not the picture that it names")
+    return sha256, data, error
 
 
 # ── JSON within bounds ──────────────────────────────────────────────────────
@@ -188,68 +241,32 @@ def from_json(payload: bytes) -> dict[str, Any]:
     return plain
 
 
-def with_data(header: dict[str, Any], data: bytes) -> bytes:
+Form = TypeVar("Form")
+_reader: Any = cache(TypeAdapter)
+
+
+def read(form: type[Form], payload: bytes) -> Form:
+    """Return the JSON object of a message, which has this form. Raises ProtocolError."""
+    try:
+        made: Form = _reader(form).validate_python(from_json(payload), strict=True)
+    except ValidationError as error:
+        (wrong, *_) = error.errors(include_url=False, include_input=False)
+        where = ".".join(map(str, wrong["loc"]))
+        raise ProtocolError(f"`{where}`: {wrong['msg']}") from error
+    return made
+
+
+def with_data(header: Mapping[str, Any], data: bytes) -> bytes:
     """Return a message of one JSON line and bytes behind it."""
     return to_json(header) + b"\n" + data
 
 
-def split(payload: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return header and bytes of such a message. Raises ProtocolError."""
+def split(payload: bytes) -> tuple[bytes, bytes]:
+    """Return the line of such a message, and its bytes. Raises ProtocolError."""
     end = payload.find(b"\n", 0, _HEADER)
     if end < 0:
         raise ProtocolError("a message without a header")
-    return from_json(payload[:end]), payload[end + 1 :]
-
-
-def answer_of(payload: bytes) -> tuple[str, bytes, str]:
-    """Return SHA-256 and bytes of the picture in an answer, or why there is none.
-
-    Raises ProtocolError, also where the picture is not the one that it says.
-    """
-    header, data = split(payload)
-    sha256, error = digest(header, "sha256").hex(), str(header.get("error", ""))[:300]
-    if not error and hashlib.sha256(data).hexdigest() != sha256:
-        raise ProtocolError("an answer that is not the picture that it names")
-    return sha256, data, error
-
-
-def whole(plain: dict[str, Any], key: str) -> int:
-    """Return a number from 0 of a message. Raises ProtocolError."""
-    value = plain.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_INTEGER:
-        raise ProtocolError(f"`{key}` is no number from 0")
-    return value
-
-
-def digest(plain: dict[str, Any], key: str) -> bytes:
-    """Return a SHA-256 of a message. Raises ProtocolError."""
-    value = plain.get(key)
-    if not isinstance(value, str) or re.fullmatch(r"[0-9a-f]{64}", value) is None:
-        raise ProtocolError(f"`{key}` is no SHA-256")
-    return bytes.fromhex(value)
-
-
-def named_version(payload: bytes) -> dict[str, str]:
-    """Return the version that a floor names for a table: a person pastes it into a command.
-
-    Raises ProtocolError for all that is no version of Debian (deb-version(7)), digest and name.
-    """
-    plain = from_json(payload)
-    found = {key: str(plain.get(key, "")) for key in ("version", "digest", "by", "wall")}
-    if re.fullmatch(VERSION_OF_DEBIAN, found["version"]) is None:
-        raise ProtocolError("the version named is none")
-    if found["digest"]:
-        digest(plain, "digest")
-    if any(len(word) > _NAME or not word.isprintable() for word in found.values()):
-        raise ProtocolError("who names the version is no name")
-    return found
-
-
-def named(identity: Any) -> str:
-    """Return a journal's identity of a message. Raises ProtocolError."""
-    if not isinstance(identity, str) or _IDENTITY.fullmatch(identity) is None:
-        raise ProtocolError("no identity of a journal")
-    return identity
+    return payload[:end], payload[end + 1 :]
 
 
 def _number(digits: str) -> int:

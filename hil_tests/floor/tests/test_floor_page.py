@@ -28,6 +28,7 @@ from shaker_ctl.floor.cards import card_of
 from shaker_ctl.floor.door import described
 from shaker_ctl.floor.page import ASK_S
 from shaker_ctl.floor.tables import Tables
+from shaker_ctl.floor.tests.a_table import alarm, alive, birth
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import home_assistant, messages, packing
@@ -194,9 +195,8 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         closing(house.store()) as store,
         connected(house.link_parameters("pit-odd", NOWHERE), "pit-odd", [], []) as liar,
     ):
-        birth = {"v": 1, "session": liar.session, "identity": identity, "head": head.sequence}
-        liar.publish(f"{own}/birth", packing.to_json(birth), qos=1)
-        liar.publish(f"{own}/alarm/{'c' * 5000}", b'{"cause":"long"}', qos=1, retain=True)
+        liar.publish(f"{own}/birth", birth(identity), qos=1)
+        liar.publish(f"{own}/alarm/{'c' * 5000}", alarm("c"), qos=1, retain=True)
         everything = Batch(identity, genesis(identity), (*odd, *strange), head.sequence)
 
         def is_stored() -> bool:
@@ -296,7 +296,7 @@ def test_a_browser_finds_no_fault_with_any_view(
 
 def test_a_recorded_table_of_the_demonstration_is_alive(tmp_path: Path) -> None:
     place, tables = Place(SITE, "pit-1"), Tables(SITE)
-    tables.take(place.topic("alive"), b'{"is":"online"}')
+    tables.take(place.topic("alive"), alive())
     told = state_of(recorded_view(InventedTable(tmp_path, "pit-1")))
     tables.take(place.topic("state"), json.dumps(told).encode())
 

@@ -158,6 +158,7 @@ class Surfaces:
         """Return what every surface gives of this round, by its name."""
         files = TableFiles(self.journal, self.folder / "pictures")
         view = self.desk.view()
+        want: Want = {"what": "picture", "sequence": READING_RECORD, "sha256": SHA256}
         surfaces: dict[str, Callable[[], Any]] = {
             "status socket": lambda: json.dumps(json_voice.plain(view)),
             "camera": lambda: render.camera(view),
@@ -169,7 +170,7 @@ class Surfaces:
             "page, round": lambda: read_round(self.journal, self.folder / "pictures", 1),
             "page, tables": lambda: (self.page.book.round(1), self.page.book.file_of(SHA256)),
             "floor, records": self._sent,
-            "floor, picture": lambda: packing.split(answer(Want(READING_RECORD, SHA256), files))[1],
+            "floor, picture": lambda: packing.split(answer(want, files))[1],
         }
         for words in ("last", "show 1", "show 1 --raw", "show 1 --json", "events --all", "day"):
             surfaces[f"journal {words}"] = partial(self._command, words)

@@ -9,6 +9,7 @@ import pytest
 from shaker_ctl.floor.cards import card_of, in_order
 from shaker_ctl.floor.page import HERE
 from shaker_ctl.floor.tables import Tables
+from shaker_ctl.floor.tests.a_table import alarm, alive, birth, result
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
 from shaker_ctl.page.people import Logins
@@ -26,10 +27,10 @@ def drawn(*, is_staff: bool) -> str:
         "pending": {"text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4"},
     }
     tables = Tables("house")
-    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
-    tables.take(PLACE.topic("birth"), b'{"table":"Table 1","marks":["DEMONSTRATION"]}')
+    tables.take(PLACE.topic("alive"), alive())
+    tables.take(PLACE.topic("birth"), birth(marks=["DEMONSTRATION"]))
     tables.take(PLACE.topic("state"), json.dumps(state_of(view)).encode())
-    tables.take(PLACE.topic("alarm/motor-stall"), b'{"code":"motor-stall"}')
+    tables.take(PLACE.topic("alarm/motor-stall"), alarm("motor-stall"))
     site = Site(
         people=Logins.__new__(Logins),
         words=Words(),
@@ -50,7 +51,7 @@ def drawn(*, is_staff: bool) -> str:
 )
 def test_an_open_table_that_waits_for_somebody_is_not_green(of_room: str, on_floor: str) -> None:
     tables = Tables("house")
-    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
+    tables.take(PLACE.topic("alive"), alive())
     state = state_of({"life": "open", "room": {"says": "", "shape": of_room}})
     tables.take(PLACE.topic("state"), json.dumps(state).encode())
 
@@ -75,8 +76,8 @@ def test_a_card_shows_the_result_of_the_round_in_hand_alone(
     round_id: int, shape: str, is_shown: bool
 ) -> None:
     tables = Tables("house")
-    tables.take(PLACE.topic("alive"), b'{"is":"online"}')
-    tables.take(PLACE.topic("result"), b'{"round":7,"values":[3,5,1],"side":"small"}')
+    tables.take(PLACE.topic("alive"), alive())
+    tables.take(PLACE.topic("result"), result())
     state = state_of({"life": "open", "round_id": round_id, "room": {"shape": shape}})
     tables.take(PLACE.topic("state"), json.dumps(state).encode())
 
@@ -96,7 +97,7 @@ def test_who_has_waited_longest_comes_first_with_role_and_time() -> None:
     for name, (shape, since_s) in {**waits, "pit-10": ("triangle", 1_790_000_000.0)}.items():
         pending = {"text": "decide", "roles": ["floorperson"]}
         view = {"life": "open", "room": {"shape": shape}, "pending": pending, "since_s": since_s}
-        tables.take(Place("house", name).topic("alive"), b'{"is":"online"}')
+        tables.take(Place("house", name).topic("alive"), alive())
         told = json.dumps(state_of(view)).encode()
         tables.take(Place("house", name).topic("state"), told)
 

@@ -11,6 +11,7 @@ from shaker_ctl.floor import authority, collector
 from shaker_ctl.floor.collector import Collector
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import StoreError, batch
+from shaker_ctl.floor.tests.a_table import birth
 from shaker_ctl.floor.tests.test_store import IDENTITY, played
 from shaker_ctl.journal.record import Head, Record, genesis
 from shaker_ctl.link import packing
@@ -18,7 +19,7 @@ from shaker_ctl.link.packing import Batch, Have
 from shaker_ctl.link.topics import Place
 
 HERE = Place("house", "pit-1")
-BIRTH = packing.to_json({"identity": IDENTITY, "session": "0" * 16})
+BIRTH = birth(IDENTITY)
 
 
 @pytest.fixture

@@ -52,8 +52,8 @@ def test_a_table_that_does_not_know_its_supply_gives_no_sample(
 ) -> None:
     place = SimpleNamespace(table="T1")
     table: Any = SimpleNamespace(
-        place=place, state={"health": health}, birth={}, is_online=True, is_open=False,
-        heard_s=0.0, behind=0, refused=0,
+        place=place, state={"service": True, "health": health}, birth=None, is_online=True,
+        life="", heard_s=0.0, behind=0, refused=0,
     )  # fmt: skip
     collector: Any = SimpleNamespace(named={})
     assert metrics.Figures(collector)._of(table)["shaker_table_throttled"] == sample

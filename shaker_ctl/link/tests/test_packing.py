@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
-from shaker_ctl.link import packing, topics
+from shaker_ctl.link import packing, requests, topics
 from shaker_ctl.link.packing import Batch, Have, ProtocolError
+from shaker_ctl.link.requests import Want
 
 SESSION = "0123456789abcdef"
 IDENTITY = "9d2c founded 2026-11-23T06:00:00+00:00"
@@ -121,6 +122,16 @@ def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:
     assert packing.within_bounds(()) == 0
 
 
+@pytest.mark.parametrize(
+    "what", ["open", "close", "play", "settings", "records", "bundle", "", None, 7, ["x"]]
+)
+def test_only_a_picture_can_be_asked_of_a_table(what: object) -> None:
+    asked = requests.want_message(3, "ab" * 32)
+    assert packing.read(Want, asked) == {"what": "picture", "sequence": 3, "sha256": "ab" * 32}
+    with pytest.raises(ProtocolError):
+        packing.read(Want, packing.to_json({**json.loads(asked), "what": what}))
+
+
 def test_what_one_end_has_arrives_as_it_was_said() -> None:
     have = Have(IDENTITY, Head(41, bytes(range(32))), SESSION)
     assert packing.have_of(packing.have_message(have)) == have
@@ -137,9 +148,11 @@ def test_a_topic_leads_back_to_its_table() -> None:
             topics.require_name(taken, "table")
 
 
+NAMED = {"version": "1.2.0~rc1-1", "digest": "ab" * 32, "by": "Ann", "wall": "2026-11-23"}
+
+
 def test_a_version_of_a_package_is_named() -> None:
-    named = {"version": "1.2.0~rc1-1", "digest": "ab" * 32, "by": "Ann", "wall": "2026-11-23"}
-    assert packing.named_version(packing.to_json(named)) == named
+    assert packing.read(packing.Named, packing.to_json(NAMED)) == NAMED
 
 
 @pytest.mark.parametrize(
@@ -154,7 +167,7 @@ def test_a_version_of_a_package_is_named() -> None:
 )
 def test_what_no_person_may_paste_is_refused(strange: dict[str, str]) -> None:
     with pytest.raises(ProtocolError):
-        packing.named_version(packing.to_json(strange))
+        packing.read(packing.Named, packing.to_json({**NAMED, **strange}))
 
 
 def test_an_answer_is_the_picture_that_it_names_or_says_why_there_is_none() -> None:

@@ -21,7 +21,7 @@ import tomlkit
 
 from hil_tests.processes import Program, program
 from shaker_ctl.floor import authority, broker
-from shaker_ctl.floor.store import Store, count_records
+from shaker_ctl.floor.store import Store
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link.parameters import LinkParameters
 
@@ -209,14 +209,14 @@ class House:
         ends_s = time.monotonic() + limit_s
         with closing(self.store()) as store:
             while True:
-                lines = {line["table_name"]: line for line in store.lines(SITE)}
+                lines = {line["table_name"]: line for line in store.lines()}
                 hashes = {name: bytes(line["hash"]) for name, line in lines.items()}
                 differ = [name for name, head in heads.items() if hashes.get(name) != head.hash]
                 if not differ or time.monotonic() > ends_s:
                     break
                 go_on(0.5)
             wrong = [f"{n}: {what}" for n, line in lines.items() if (what := store.broken(line))]
-            alarms = [f"alarm: {one.table} {one.text}" for one in store.alarms(SITE)]
+            alarms = [f"alarm: {one.table} {one.text}" for one in store.alarms()]
             stored, made = count_records(store), sum(head.sequence for head in heads.values())
         yield from (*wrong, *alarms)
         is_good = not (differ or wrong or alarms) and stored == made
@@ -296,6 +296,13 @@ class House:
         create = [str(programs / "createdb"), "-h", "127.0.0.1", "-p", str(self.database_port)]
         subprocess.run([*create, "-U", "floor", "floor"], check=True)
         self.database.stop()
+
+
+def count_records(store: Store) -> int:
+    """How many records are stored, in all lines."""
+    with store.committing() as db:
+        counted = db.exec_driver_sql("SELECT sum(last - first + 1) FROM batch").scalar()
+        return int(counted or 0)
 
 
 def _postgres_user() -> str | None:

@@ -19,9 +19,8 @@ from typing import Annotated
 import typer
 
 from hil_tests.floor.crowd import Crowd, more_descriptors
-from hil_tests.floor.house import House
+from hil_tests.floor.house import House, count_records
 from hil_tests.processes import Program
-from shaker_ctl.floor.store import count_records
 
 PACES = (1.0, 6.0, 20.0)
 """Of a floor's load, rounds a minute."""

@@ -22,7 +22,7 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from hil_tests.floor.house import SITE, House, free_port
+from hil_tests.floor.house import House, free_port
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.people import People
@@ -169,7 +169,7 @@ def show(
         heads |= {one.name: one.head() for one in playing}
         with closing(house.store()) as store:
             for table in playing:
-                rounds = len(store.rounds(SITE, table.name, count=1_000_000))
+                rounds = len(store.rounds(table.name, count=1_000_000))
                 records = heads[table.name].sequence
                 yield f"{table.name}: {rounds} rounds played, {records} records"
         yield from house.compared(heads)

@@ -95,7 +95,7 @@ class Collector:
         self.counts = CollectorCounts()
         self.named: dict[str, Any] = {}
         """Newest named version of each table."""
-        self._store = Store(parameters.store)
+        self._store = Store(parameters.store, parameters.site)
         self._leases = Leases(parameters.store, parameters.site)
         self._ours: set[str] = set()
         """Tables that we listen to."""
@@ -302,13 +302,13 @@ class Collector:
                 if kept.alarm:
                     continue
                 if kept.line is None or kept.id is None:
-                    found = self._store.found(db, place.site, place.table, batch.identity)
+                    found = self._store.found(db, place.table, batch.identity)
                     kept.id, kept.line = found
                 follows = judge(kept.line, batch, partial(self._store.hash_at, db, kept.id))
                 if isinstance(follows, Contradiction):
                     log.error("%s: %s", place.table, follows.text)
                     kept.alarm = follows.trouble.value
-                    self._store.raise_alarm(db, place.site, place.table, batch.identity, follows)
+                    self._store.raise_alarm(db, place.table, batch.identity, follows)
                     continue
                 if follows.records:
                     parts.append((kept.id, kept.line.head, follows))
@@ -330,7 +330,7 @@ class Collector:
         """Where the store stands with a table; asked again while an alarm stands. A copy."""
         kept = self._kept.get(place)
         if kept is None or kept.alarm:
-            kept = self._kept[place] = self._store.kept(place.site, place.table)
+            kept = self._kept[place] = self._store.kept(place.table)
         return StoredTable(kept.id, kept.line, kept.alarm)
 
     def _acknowledge(self, place: Place, line: Have) -> None:
@@ -363,7 +363,7 @@ class Collector:
                 if not self._stands(place).alarm:
                     log.info("%s: accepted; its journal begins a new line", place.table)
                     self._welcome(place)
-            named = self._store.named_versions(self._p.site)
+            named = self._store.named_versions()
             for table, version in named.items():
                 if table in self._ours and self.named.get(table) != version:
                     told = {key: version[key] for key in ("version", "digest", "by", "wall")}
@@ -381,7 +381,7 @@ class Collector:
             self._remove_s = now_s + REMOVE_S
             before = datetime.now(UTC) - timedelta(days=31 * self._p.keep_months)
             told = before.isoformat(timespec="milliseconds")
-            count = self._store.remove(self._p.site, before=told, by=self._p.removed_by)
+            count = self._store.remove(before=told, by=self._p.removed_by)
             if count:
                 log.info("%d records that came before %s are removed", count, told)
 
@@ -392,7 +392,7 @@ class Collector:
             if table.alive is None or not table.is_online:
                 continue
             for number in table.alive.get("disputed", [])[:100]:
-                records = self._store.round_records(table.place.site, table.place.table, number)
+                records = self._store.round_records(table.place.table, number)
                 for sequence, sha256 in pictures_named(records):
                     if asked >= ASK_AT_ONCE:
                         return
@@ -419,7 +419,7 @@ class Collector:
         if error:
             log.warning("%s gives no picture: %s", place.table, error)
             return
-        self._store.keep_picture(place.site, place.table, self._asked[sha256][1], sha256, data)
+        self._store.keep_picture(place.table, self._asked[sha256][1], sha256, data)
 
     def _give(self, place: Place, have: Have) -> None:
         """A table asks for records of its own that it no longer has; too soon, it asks again."""
@@ -431,7 +431,7 @@ class Collector:
         if kept.id is None or kept.line is None:
             return
         at = have.head.sequence
-        records = self._store.records(kept.id, at, at + packing.BATCH_RECORDS)
+        records = list(self._store.records(kept.id, at, at + packing.BATCH_RECORDS))
         before = genesis(kept.line.identity) if at == 0 else have.head
         if records and records[0].sequence == at:
             before = Head(at, records.pop(0).hash)

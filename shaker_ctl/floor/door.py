@@ -6,7 +6,7 @@ Owns the form of each answer. The floor's page and store own what is in them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
@@ -50,7 +50,7 @@ class FloorRounds:
     rounds: tuple[StoredRound, ...]
 
 
-@frozen(kw_only=True)
+@frozen
 class TableDay:
     """One table's day: how many rounds ended how."""
 
@@ -63,6 +63,10 @@ class TableDay:
     not_started: int
     by_eye: int
     """Of the settled ones, those whose values a person entered or decided."""
+
+
+COUNTED = tuple(each.name for each in fields(TableDay))[1:]
+"""What a day counts of each table."""
 
 
 @frozen

@@ -112,8 +112,7 @@ def page(config: Config = CONFIG) -> None:
 @program.command()
 def tables(config: Config = CONFIG) -> None:
     """List the journals that the floor holds: table, line, records, head, who accepted it."""
-    found = settings.parse_file(config, FloorParameters)
-    for line in _store(found).lines(found.site):
+    for line in _store(config).lines():
         head = bytes(line["hash"]).hex()[:16]
         accepted = f"  accepted by {line['accepted_by']}" if line["accepted_by"] else ""
         removed = f"  older ones removed by {line['removed_by']}" if line["start"] else ""
@@ -132,8 +131,7 @@ def _which(line: Mapping[str, Any]) -> str:
 @program.command()
 def alarms(config: Config = CONFIG) -> None:
     """List tables whose history contradicts the floor's. Nothing more is taken of them."""
-    found = settings.parse_file(config, FloorParameters)
-    standing = _store(found).alarms(found.site)
+    standing = _store(config).alarms()
     for alarm in standing:
         told = f"{alarm.raised}  {alarm.table}  {alarm.trouble}: {alarm.text}"
         typer.echo(visible(told))
@@ -154,8 +152,7 @@ def accept(
     """
     require_words("--by", by)
     require_words("--reason", reason)
-    found = settings.parse_file(config, FloorParameters)
-    for line in _store(found).accept(found.site, table, by=by, reason=reason):
+    for line in _store(config).accept(table, by=by, reason=reason):
         typer.echo(f"accepted: {line}")
 
 
@@ -177,8 +174,7 @@ def version(
             f"no table would take this: {error}",
             remedy="A version such as 1.2.0-1, and the 64 digits that sha256sum prints",
         ) from error
-    found = settings.parse_file(config, FloorParameters)
-    _store(found).name_version(found.site, table, wanted, digest, by)
+    _store(config).name_version(table, wanted, digest, by)
 
 
 @program.command()
@@ -187,10 +183,9 @@ def verify(
     config: Config = CONFIG,
 ) -> None:
     """Walk every stored chain from its first record to its head. Status 65 where one is broken."""
-    found = settings.parse_file(config, FloorParameters)
-    store = _store(found)
+    store = _store(config)
     wrong = 0
-    for line in store.lines(found.site):
+    for line in store.lines():
         if table in (None, line["table_name"]):
             what = store.broken(line)
             wrong += bool(what)
@@ -209,19 +204,16 @@ def export_(
     config: Config = CONFIG,
 ) -> None:
     """Print stored records of a table, one JSON object a line, with the hash of each."""
-    found = settings.parse_file(config, FloorParameters)
-    store = _store(found)
-    kept = store.kept(found.site, table)
-    if kept.id is None or kept.line is None:
+    store = _store(config)
+    kept = store.kept(table)
+    if kept.id is None:
         raise RefusedError(f"nothing is stored of {table}", remedy="shaker-floor tables")
-    if round_number is not None:
-        batches = [store.round_records(found.site, table, round_number)]
+    if round_number is None:
+        records = store.records(kept.id)
     else:
-        steps = range(1, kept.line.head.sequence + 1, 1000)
-        batches = (store.records(kept.id, first, first + 999) for first in steps)  # type: ignore[assignment]
-    for records in batches:
-        for record in records:
-            typer.echo(record.exported, nl=False)
+        records = iter(store.round_records(table, round_number))
+    for record in records:
+        typer.echo(record.exported, nl=False)
 
 
 @program.command()
@@ -237,7 +229,7 @@ def migrate(
 
     if to is not None and to not in VERSIONS:
         raise RefusedError(f"{to!r} is no schema", remedy=f"Schemas: {', '.join(VERSIONS)}")
-    _store(settings.parse_file(config, FloorParameters), to or NEWEST)
+    _store(config, to or NEWEST)
     typer.echo(f"the database has the schema {to or NEWEST}")
 
 
@@ -308,7 +300,8 @@ def monitoring(out: Annotated[Path, typer.Option(help="Folder for the files.")])
             typer.echo(f"written: {out / source.name}")
 
 
-def _store(found: FloorParameters, wanted: str | None = None) -> Store:
+def _store(config: Path, wanted: str | None = None) -> Store:
+    found = settings.parse_file(config, FloorParameters)
     try:
         from shaker_ctl.floor.store import Store
     except ModuleNotFoundError as error:
@@ -316,4 +309,4 @@ def _store(found: FloorParameters, wanted: str | None = None) -> Store:
             f"the floor needs the library {error.name}",
             remedy="Install shaker-ctl[link,floor] from shaker_ctl/floor/lock.txt",
         ) from error
-    return Store(found.store, wanted=wanted)
+    return Store(found.store, found.site, wanted=wanted)

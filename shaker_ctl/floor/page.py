@@ -7,12 +7,11 @@ shows what. Nothing here acts on a table; accepting an alarm is a command of a n
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ class FloorPage:
         """Raises SettingsError, StoreError, JournalError."""
         self._p = parameters
         p = parameters.page
-        self._store = Store(parameters.store)
+        self._store = Store(parameters.store, parameters.site)
         self.people = Logins(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
         self._looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
@@ -79,30 +78,20 @@ class FloorPage:
             templates=(HERE / "templates",),
             facts=lambda: {"table": parameters.site, "marks": (), "version": __version__},
         )
-        guarded = self.site.guarded
+        page, read = self.site.guarded, partial(self.site.guarded, is_page=False)
         routes = [
-            Route("/", guarded(Right.SIGN, self._floor)),
+            Route("/", page(Right.SIGN, self._floor)),
             Route("/stream/{page}", self._stream),
-            Route("/state.json", guarded(Right.SIGN, self._state, is_page=False)),
-            Route("/openapi.json", guarded(Right.SIGN, self._description, is_page=False)),
-            Route("/tables/{name}", guarded(Right.ROUNDS, self._table)),
-            Route(
-                "/tables/{name}/rounds.json",
-                guarded(Right.ROUNDS, self._rounds_json, is_page=False),
-            ),
-            Route("/tables/{name}/rounds/{number:int}", guarded(Right.ROUNDS, self._round)),
-            Route(
-                "/tables/{name}/rounds/{number:int}.json",
-                guarded(Right.ROUNDS, self._round_json, is_page=False),
-            ),
-            Route("/day", guarded(Right.DAY, self._day)),
-            Route("/day.json", guarded(Right.DAY, self._day_json, is_page=False)),
-            Route("/day.csv", guarded(Right.DAY, self._day_csv, is_page=False)),
-            Route("/software", guarded(Right.ROUNDS, self._software)),
-            Route(
-                "/picture/{name}/{sequence:int}/{sha256}",
-                guarded(Right.ROUNDS, self._picture, is_page=False),
-            ),
+            Route("/state.json", read(Right.SIGN, self._state)),
+            Route("/openapi.json", read(Right.SIGN, self._description)),
+            Route("/tables/{name}", page(Right.ROUNDS, self._table)),
+            Route("/tables/{name}/rounds.json", read(Right.ROUNDS, self._rounds_json)),
+            Route("/tables/{name}/rounds/{number:int}", page(Right.ROUNDS, self._round)),
+            Route("/tables/{name}/rounds/{number:int}.json", read(Right.ROUNDS, self._round_json)),
+            Route("/day", page(Right.DAY, self._day)),
+            Route("/day.json", read(Right.DAY, self._day_json)),
+            Route("/software", page(Right.ROUNDS, self._software)),
+            Route("/picture/{name}/{sequence:int}/{sha256}", read(Right.ROUNDS, self._picture)),
             Mount("/floor", StaticFiles(directory=HERE / "static")),
         ]
         self.app = self.site.application(routes, self._life, p)
@@ -128,7 +117,7 @@ class FloorPage:
         """Alarms of the record are the database's; tables do not know of them."""
         while True:
             try:
-                standing = await asyncio.to_thread(self._store.alarms, self._p.site)
+                standing = await asyncio.to_thread(self._store.alarms)
                 found = {one.table: one.trouble for one in standing}
                 if found != self._histories:
                     self._histories = found
@@ -210,14 +199,12 @@ class FloorPage:
     async def _table(self, request: Request) -> Response:
         name = self._named(request)
         shown = self.watch.tables.by_name.get(name)
-        store, site = self._store, self._p.site
-        rounds = await asyncio.to_thread(store.rounds, site, name, count=ROUNDS_SHOWN)
-        lines = [
-            one for one in await asyncio.to_thread(store.lines, site) if one["table_name"] == name
-        ]
+        rounds = await asyncio.to_thread(self._store.rounds, name, count=ROUNDS_SHOWN)
+        every = await asyncio.to_thread(self._store.lines)
+        lines = [one for one in every if one["table_name"] == name]
         if shown is None and not lines:
             raise HTTPException(404)
-        shown = shown or ShownTable(topics.Place(site, name))
+        shown = shown or ShownTable(topics.Place(self._p.site, name))
         return self.site.page(
             request,
             "floor_table.html",
@@ -232,7 +219,7 @@ class FloorPage:
 
     async def _rounds_json(self, request: Request) -> Response:
         name = self._named(request)
-        rows = await asyncio.to_thread(self._store.rounds, self._p.site, name, count=ROUNDS_SHOWN)
+        rows = await asyncio.to_thread(self._store.rounds, name, count=ROUNDS_SHOWN)
         return answer(door.rounds_of(rows))
 
     async def _round(self, request: Request) -> Response:
@@ -251,11 +238,11 @@ class FloorPage:
         name, number = self._named(request), request.path_params["number"]
         if number >= MAX_NUMBER:
             raise HTTPException(404)
-        store, site = self._store, self._p.site
-        records = await asyncio.to_thread(store.round_records, site, name, number)
+        store = self._store
+        records = await asyncio.to_thread(store.round_records, name, number)
         if not records:
             raise HTTPException(404)
-        kept = await asyncio.to_thread(store.kept, site, name)
+        kept = await asyncio.to_thread(store.kept, name)
         assert kept.id is not None
         assert kept.line is not None
         head = await asyncio.to_thread(store.head_before, kept.id, records[0].sequence)
@@ -291,14 +278,12 @@ class FloorPage:
                 raise HTTPException(504) from None
             except RefusedError:
                 raise HTTPException(410) from None
-            await asyncio.to_thread(
-                self._store.keep_picture, place.site, name, sequence, wanted, data
-            )
+            await asyncio.to_thread(self._store.keep_picture, name, sequence, wanted, data)
         return Response(data, media_type="image/jpeg")
 
     # ── The house ───────────────────────────────────────────────────────────
 
-    async def _day_rows(self, request: Request) -> tuple[str, list[dict[str, Any]]]:
+    async def _counted(self, request: Request) -> door.FloorDay:
         asked = request.query_params.get("day", "")
         begins = self._p.day_begins
         try:
@@ -309,45 +294,29 @@ class FloorPage:
             )
         except (ValueError, OverflowError):
             raise HTTPException(400) from None
-        counts = await asyncio.to_thread(
-            self._store.endings, self._p.site, since=since, until=until
-        )
-        rows: dict[str, dict[str, Any]] = {}
-        for table, ending, source, number in counts:
-            row = rows.setdefault(table, {"table": table, "rounds": 0, **dict.fromkeys(ENDINGS, 0)})
-            row["rounds"] += number
-            if ending in ENDINGS:
-                row[ending] += number
-            if source in ("entered", "decided"):
-                row["by_eye"] += number
-        return day.isoformat(), sorted(
-            rows.values(), key=lambda row: (len(row["table"]), row["table"])
-        )
+        counts = await asyncio.to_thread(self._store.endings, since=since, until=until)
+        tables: dict[str, Counter[str]] = {}
+        for name, ending, source, number in counts:
+            counted = tables.setdefault(name, Counter())
+            counted.update({"rounds": number, ending: number})
+            counted["by_eye"] += number * (source in ("entered", "decided"))
+        in_order = sorted(tables.items(), key=lambda one: (len(one[0]), one[0]))
+        days = (door.TableDay(name, *(n[key] for key in door.COUNTED)) for name, n in in_order)
+        return door.FloorDay(day.isoformat(), tuple(days))
 
     async def _day(self, request: Request) -> Response:
-        day, rows = await self._day_rows(request)
-        total = {key: sum(row[key] for row in rows) for key in ("rounds", *ENDINGS)}
-        begins = began(day, self._p.day_begins)
+        found = await self._counted(request)
+        total = {key: sum(getattr(one, key) for one in found.tables) for key in door.COUNTED}
+        begins = f"{began(found.day, self._p.day_begins):%H:%M %Z}"
         return self.site.page(
-            request, "floor_day.html", day=day, rows=rows, total=total, begins=f"{begins:%H:%M %Z}"
+            request, "floor_day.html", found=found, total=total, begins=begins, keys=door.COUNTED
         )
 
     async def _day_json(self, request: Request) -> Response:
-        day, rows = await self._day_rows(request)
-        return answer(door.FloorDay(day, tuple(door.TableDay(**row) for row in rows)))
-
-    async def _day_csv(self, request: Request) -> Response:
-        day, rows = await self._day_rows(request)
-        self.site.noted(request, "export", f"day sheet of the house {day}")
-        text = io.StringIO()
-        writer = csv.DictWriter(text, ["table", "rounds", *ENDINGS])
-        writer.writeheader()
-        writer.writerows(rows)
-        headers = {"Content-Disposition": f'attachment; filename="floor-{day}.csv"'}
-        return Response(text.getvalue(), media_type="text/csv", headers=headers)
+        return answer(await self._counted(request))
 
     async def _software(self, request: Request) -> Response:
-        named = await asyncio.to_thread(self._store.named_versions, self._p.site)
+        named = await asyncio.to_thread(self._store.named_versions)
         tables = sorted(self.watch.tables.by_name.values(), key=lambda one: one.place.table)
         rows = [(one.place.table, one.birth, named.get(one.place.table)) for one in tables]
         return self.site.page(request, "software.html", rows=rows)
@@ -355,6 +324,3 @@ class FloorPage:
 
 def _state_part(session: PageLogin) -> str:
     return STATE if Right.STAFF in session.rights else ROOM_STATE
-
-
-ENDINGS = ("settled", "settled_by_hand", "no_roll", "void", "not_started", "by_eye")

@@ -183,11 +183,13 @@ class StoredTable:
 class Store:
     """One database. For one thread at a time."""
 
-    def __init__(self, url: str, *, wanted: str | None = None) -> None:
-        """Open, and make the tables where there are none. `wanted`: bring them to this schema.
+    def __init__(self, url: str, site: str = "house", *, wanted: str | None = None) -> None:
+        """Open, and make the tables where there are none. `site`: name of the house. `wanted`:
+        bring the tables to this schema.
 
         Raises StoreError, also where the tables have another schema.
         """
+        self._site = site
         options: dict[str, Any] = {"pool_pre_ping": True}
         if url.startswith("sqlite"):
             options["connect_args"] = {"timeout": 10.0}
@@ -233,14 +235,22 @@ class Store:
         with _said(), self._engine.begin() as db:
             yield db
 
+    def _newest_line(self, table: str) -> Any:
+        found = select(line).where(line.c.site == self._site, line.c.table_name == table)
+        return found.order_by(line.c.number.desc()).limit(1)
+
+    def _standing_of(self, table: str) -> tuple[Any, ...]:
+        is_its = alarm.c.site == self._site, alarm.c.table_name == table
+        return (*is_its, alarm.c.accepted.is_(None))
+
     # ── Lines ───────────────────────────────────────────────────────────────
 
-    def kept(self, site: str, table: str) -> StoredTable:
+    def kept(self, table: str) -> StoredTable:
         """Return where the store stands with a table. Raises StoreError."""
         with self.committing() as db:
-            newest = db.execute(_newest_line(site, table)).first()
+            newest = db.execute(self._newest_line(table)).first()
             standing = db.execute(
-                select(alarm.c.trouble).where(*_standing_of(site, table)).limit(1)
+                select(alarm.c.trouble).where(*self._standing_of(table)).limit(1)
             ).scalar()
         if newest is None:
             return StoredTable(None, None, standing or "")
@@ -248,14 +258,14 @@ class Store:
         return StoredTable(newest.id, Have(newest.identity, at), standing or "")
 
     def found(
-        self, db: Connection, site: str, table: str, identity: str, *, by: str = "", why: str = ""
+        self, db: Connection, table: str, identity: str, *, by: str = "", why: str = ""
     ) -> tuple[int, Have]:
         """Begin a line behind all lines of the table; return its id, and the empty line."""
-        before = db.execute(_newest_line(site, table)).first()
+        before = db.execute(self._newest_line(table)).first()
         empty = Have(identity, genesis(identity))
         made = db.execute(
             insert(line).values(
-                site=site,
+                site=self._site,
                 table_name=table,
                 number=1 if before is None else before.number + 1,
                 identity=identity,
@@ -313,10 +323,10 @@ class Store:
 
     # ── Reading ─────────────────────────────────────────────────────────────
 
-    def records(self, id_: int, first: int, last: int) -> list[Record]:
-        """Return stored records of a line, in order. Raises StoreError."""
+    def records(self, id_: int, first: int = 1, last: int = 1 << 40) -> Iterator[Record]:
+        """Yield stored records of a line, in order. Raises StoreError."""
         with self.committing() as db:
-            return list(self._lines(db, id_, first, last))
+            yield from self._lines(db, id_, first, last)
 
     def head_before(self, id_: int, sequence: int) -> Head:
         """Return what a stored record of a line follows. Raises StoreError."""
@@ -334,9 +344,9 @@ class Store:
         for row in rows:
             yield from (record for record in _opened(row) if first <= record.sequence <= last)
 
-    def round_records(self, site: str, table: str, number: int) -> list[Record]:
+    def round_records(self, table: str, number: int) -> list[Record]:
         """Return what is stored of one round in the table's newest line. Raises StoreError."""
-        where = batch.c.line == self.kept(site, table).id, batch.c.last_round >= number
+        where = batch.c.line == self.kept(table).id, batch.c.last_round >= number
         wanted = select(batch).where(*where, batch.c.first_round <= number)
         found: list[Record] = []
         with self.committing() as db:
@@ -360,15 +370,13 @@ class Store:
             return f"the chain ends at record {head.sequence}, acknowledged was {last}"
         return ""
 
-    def rounds(
-        self, site: str, table: str | None = None, *, count: int = 50
-    ) -> list[Mapping[str, Any]]:
+    def rounds(self, table: str | None = None, *, count: int = 50) -> list[Mapping[str, Any]]:
         """Return ended rounds, newest first, of one table or of all.
 
         Rounds of one millisecond stand by their place in the record.
         """
         wanted = select(ended_round, line.c.table_name).join(line, line.c.id == ended_round.c.line)
-        wanted = wanted.where(line.c.site == site, *_is_newest_line())
+        wanted = wanted.where(line.c.site == self._site, *_is_newest_line())
         if table is not None:
             wanted = wanted.where(line.c.table_name == table)
         with self.committing() as db:
@@ -376,29 +384,29 @@ class Store:
             found = db.execute(wanted.order_by(*newest).limit(count))
             return [dict(row) for row in found.mappings()]
 
-    def endings(self, site: str, *, since: str, until: str) -> list[tuple[str, str, str, int]]:
+    def endings(self, *, since: str, until: str) -> list[tuple[str, str, str, int]]:
         """Count ended rounds by table, ending and source; `since`, `until`: ISO 8601."""
         groups = (line.c.table_name, ended_round.c.ending, ended_round.c.source)
         wanted = select(*groups, func.count()).join(line, line.c.id == ended_round.c.line)
-        wanted = wanted.where(line.c.site == site, *_is_newest_line())
+        wanted = wanted.where(line.c.site == self._site, *_is_newest_line())
         wanted = wanted.where(ended_round.c.wall >= since, ended_round.c.wall < until)
         with self.committing() as db:
             rows = db.execute(wanted.group_by(*groups)).all()
         return [(row[0], row[1], row[2] or "", int(row[3])) for row in rows]
 
-    def lines(self, site: str) -> list[Mapping[str, Any]]:
+    def lines(self) -> list[Mapping[str, Any]]:
         """Return every line of a house, oldest first. Raises StoreError."""
         with self.committing() as db:
-            wanted = select(line).where(line.c.site == site)
+            wanted = select(line).where(line.c.site == self._site)
             found = db.execute(wanted.order_by(line.c.table_name, line.c.number))
             return [dict(row) for row in found.mappings()]
 
-    def remove(self, site: str, *, before: str, by: str) -> int:
+    def remove(self, *, before: str, by: str) -> int:
         """Remove batches and pictures that came before a moment, for good; a line says where it
         begins now, and who had it done. Rounds stay. Returns how many records. Raises StoreError.
         """
         removed = 0
-        for stored in self.lines(site):
+        for stored in self.lines():
             old = (batch.c.line == stored["id"], batch.c.came < before)
             with self.committing() as db:
                 newest = db.execute(
@@ -414,24 +422,22 @@ class Store:
                 db.execute(delete(batch).where(old[0], batch.c.last <= newest.last))
                 removed += newest.last - stored["start"]
         with self.committing() as db:
-            db.execute(delete(picture).where(picture.c.site == site, picture.c.came < before))
+            db.execute(delete(picture).where(picture.c.site == self._site, picture.c.came < before))
         return removed
 
     # ── Alarms, which people accept ─────────────────────────────────────────
 
-    def raise_alarm(
-        self, db: Connection, site: str, table: str, identity: str, found: Contradiction
-    ) -> None:
+    def raise_alarm(self, db: Connection, table: str, identity: str, found: Contradiction) -> None:
         """Put up an alarm; the one of the same trouble that stands already stays."""
         standing = db.execute(
             select(alarm.c.id).where(
-                *_standing_of(site, table), alarm.c.trouble == found.trouble.value
+                *self._standing_of(table), alarm.c.trouble == found.trouble.value
             )
         ).first()
         if standing is None:
             db.execute(
                 insert(alarm).values(
-                    site=site,
+                    site=self._site,
                     table_name=table,
                     trouble=found.trouble.value,
                     identity=identity,
@@ -441,14 +447,14 @@ class Store:
                 )
             )
 
-    def alarms(self, site: str) -> list[Any]:
+    def alarms(self) -> list[Any]:
         """Return what stands, oldest first: `table`, `trouble`, `text`, `raised`."""
         told = (alarm.c.table_name.label("table"), alarm.c.trouble, alarm.c.text, alarm.c.raised)
-        wanted = select(*told).where(alarm.c.site == site, alarm.c.accepted.is_(None))
+        wanted = select(*told).where(alarm.c.site == self._site, alarm.c.accepted.is_(None))
         with self.committing() as db:
             return list(db.execute(wanted.order_by(alarm.c.id)))
 
-    def accept(self, site: str, table: str, *, by: str, reason: str) -> list[str]:
+    def accept(self, table: str, *, by: str, reason: str) -> list[str]:
         """Accept a table's standing alarms: its journal begins a new line, from its first record.
 
         What is stored stays. Returns what was accepted, in words. Raises RefusedError where
@@ -456,13 +462,13 @@ class Store:
         """
         with self.committing() as db:
             rows = db.execute(
-                select(alarm).where(*_standing_of(site, table)).order_by(alarm.c.id)
+                select(alarm).where(*self._standing_of(table)).order_by(alarm.c.id)
             ).all()
             if not rows:
                 raise RefusedError(
-                    f"no alarm of {site}/{table} stands", remedy="shaker-floor alarms lists them"
+                    f"no alarm of {table} stands", remedy="shaker-floor alarms lists them"
                 )
-            began, _ = self.found(db, site, table, rows[-1].identity, by=by, why=reason)
+            began, _ = self.found(db, table, rows[-1].identity, by=by, why=reason)
             db.execute(
                 update(alarm)
                 .where(alarm.c.id.in_([row.id for row in rows]))
@@ -478,11 +484,11 @@ class Store:
             found = db.execute(select(picture.c.data).where(picture.c.sha256 == sha256)).scalar()
         return None if found is None else bytes(found)
 
-    def keep_picture(self, site: str, table: str, sequence: int, sha256: str, data: bytes) -> None:
+    def keep_picture(self, table: str, sequence: int, sha256: str, data: bytes) -> None:
         """Keep a picture; one that is here already stays. Raises StoreError."""
         kept = {
             "sha256": sha256,
-            "site": site,
+            "site": self._site,
             "table_name": table,
             "sequence": sequence,
             "came": _now(),
@@ -492,31 +498,19 @@ class Store:
         with self.committing() as db:
             db.execute(adding(picture).values(**kept).on_conflict_do_nothing())
 
-    def name_version(self, site: str, table: str, version: str, digest: str, by: str) -> None:
+    def name_version(self, table: str, version: str, digest: str, by: str) -> None:
         """Remember which version a table shall run, and who said so. Raises StoreError."""
+        named = {"version": version, "digest": digest, "by": by, "wall": _now()}
         with self.committing() as db:
-            db.execute(
-                insert(named_version).values(
-                    site=site, table_name=table, version=version, digest=digest, by=by, wall=_now()
-                )
-            )
+            db.execute(insert(named_version).values(site=self._site, table_name=table, **named))
 
-    def named_versions(self, site: str) -> dict[str, Mapping[str, Any]]:
+    def named_versions(self) -> dict[str, Mapping[str, Any]]:
         """Return the newest named version of each table. Raises StoreError."""
         with self.committing() as db:
             rows = db.execute(
-                select(named_version).where(named_version.c.site == site).order_by("id")
+                select(named_version).where(named_version.c.site == self._site).order_by("id")
             )
             return {row["table_name"]: dict(row) for row in rows.mappings()}
-
-
-def _newest_line(site: str, table: str) -> Any:
-    return (
-        select(line)
-        .where(line.c.site == site, line.c.table_name == table)
-        .order_by(line.c.number.desc())
-        .limit(1)
-    )
 
 
 def _is_newest_line() -> tuple[Any, ...]:
@@ -530,10 +524,6 @@ def _is_newest_line() -> tuple[Any, ...]:
         )
         .exists(),
     )
-
-
-def _standing_of(site: str, table: str) -> tuple[Any, ...]:
-    return (alarm.c.site == site, alarm.c.table_name == table, alarm.c.accepted.is_(None))
 
 
 def start_of(stored: Mapping[str, Any]) -> Head:
@@ -632,10 +622,3 @@ def _refusal(error: BaseException, *, is_away: bool) -> StoreError:
         remedy="Check its disk and whether it runs; tables keep their records meanwhile",
         is_away=is_away,
     )
-
-
-def count_records(store: Store) -> int:
-    """Return how many records there are, in all lines. Raises StoreError."""
-    with store.committing() as db:
-        counted = func.sum(batch.c.last - batch.c.first + 1)
-        return int(db.execute(select(counted)).scalar() or 0)

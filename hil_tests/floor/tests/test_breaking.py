@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.floor.house import SITE, House, is_there
+from hil_tests.floor.house import House, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.waiting import until
@@ -36,7 +36,7 @@ def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Pa
                 table.play(3)
                 until(lambda: "refuses" in house.collector.log.read_text(), every_s=0.05)
                 db.execute("ROLLBACK")
-            assert store.kept(SITE, "pit-1").line is not None
+            assert store.kept("pit-1").line is not None
             assert before.sequence < table.head().sequence, "the table played on"
             if house.collector.process is None or house.collector.process.poll() is not None:
                 house.collector.start()  # as its unit does
@@ -101,4 +101,4 @@ def test_of_two_brokers_either_may_die(tmp_path: Path) -> None:
                 until(lambda: stored_as(store, table), limit_s=60.0)
                 victim.start()
         assert equal(store, table)
-        assert store.alarms(SITE) == []
+        assert store.alarms() == []

@@ -77,7 +77,7 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
     table = InventedTable(tmp_path, name)
     table.play(2)
     with closing(house.store()) as store:
-        store.name_version(SITE, name, "9.9.9", "ab" * 32, "Ann Floor")
+        store.name_version(name, "9.9.9", "ab" * 32, "Ann Floor")
         with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
             until(lambda: name in got(f"{floor_page}/")[1], every_s=0.1)
@@ -93,7 +93,6 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
                 f"/tables/{name}": table.identity,
                 f"/tables/{name}/rounds/2": table.head().hash.hex()[:16],
                 "/day": name,
-                "/day.csv": f"{name},2,2,0,0,0,0,0",
                 "/software": "9.9.9",
             }.items():
                 status, text = got(floor_page + path)
@@ -202,7 +201,7 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         def is_stored() -> bool:
             liar.publish(f"{own}/journal", packing.pack(everything))
             liar.turn(0.2)
-            line = store.kept(SITE, "pit-odd").line
+            line = store.kept("pit-odd").line
             return line is not None and line.head == head
 
         until(is_stored)
@@ -212,7 +211,7 @@ def test_records_with_odd_times_are_shown_and_strange_ones_are_named(
         assert (status, "9999-12-31" in text) == (200, True)
         status, text = got(f"{floor_page}/tables/pit-odd/rounds/2")
         assert (status, "shaker-floor export pit-odd --round 2" in text) == (503, True)
-        assert [got(floor_page + path)[0] for path in ("/day", "/day.csv", "/")] == [200] * 3
+        assert [got(floor_page + path)[0] for path in ("/day", "/")] == [200] * 2
         assert 'ending="other"' in metrics(house)
         liar.publish(f"{own}/alarm/{'c' * 5000}", b"", qos=1, retain=True)
         liar.turn(0.1)
@@ -234,9 +233,9 @@ def test_a_day_of_the_house_begins_when_its_gaming_day_does(
         with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
         for day, rounds in (("2026-03-01", 1), ("2026-03-02", 2), ("2026-03-03", None)):
-            _, text = got(f"{floor_page}/day.csv?day={day}")
-            counted = [line.split(",")[1] for line in text.splitlines() if name in line]
-            assert counted == ([] if rounds is None else [str(rounds)]), day
+            found = json.loads(got(f"{floor_page}/day.json?day={day}")[1])["tables"]
+            counted = [one["rounds"] for one in found if one["table"] == name]
+            assert counted == ([] if rounds is None else [rounds]), day
     for day in ("9999-12-31", "0001-01-01", "2026-02-30", "x"):
         assert got(f"{floor_page}/day?day={day}")[0] in (200, 400), day
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.floor.house import SITE, House
+from hil_tests.floor.house import House, count_records
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import PlayingTable
 from hil_tests.waiting import until
@@ -22,7 +22,7 @@ from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor.collector import LOOK_S
-from shaker_ctl.floor.store import Store, count_records
+from shaker_ctl.floor.store import Store
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link.fetched_records import pull
@@ -30,16 +30,16 @@ from shaker_ctl.link.fetched_records import pull
 
 def stored_as(store: Store, table: InventedTable | PlayingTable) -> bool:
     """Whether the floor stands where the table does."""
-    line = store.kept(SITE, table.name).line
+    line = store.kept(table.name).line
     return line is not None and line.head == table.head()
 
 
 def equal(store: Store, table: InventedTable | PlayingTable) -> bool:
     """Whether every record of the table is in the store once, with its very bytes."""
-    kept = store.kept(SITE, table.name)
+    kept = store.kept(table.name)
     assert kept.id is not None
     with closing(DiskJournal(table.path, read_only=True)) as book:
-        return store.records(kept.id, 1, 1 << 40) == list(book.read())
+        return list(store.records(kept.id)) == list(book.read())
 
 
 def metrics(house: House) -> str:
@@ -66,8 +66,8 @@ def test_what_a_table_records_is_committed_and_acknowledged(
             head = table.head().sequence
             until(lambda: json.loads(said.read_text())["acknowledged"] == head)
         assert equal(store, table)
-        assert [r["number"] for r in store.rounds(SITE, name)] == [6, 5, 4, 3, 2, 1]
-        (line,) = [one for one in store.lines(SITE) if one["table_name"] == name]
+        assert [r["number"] for r in store.rounds(name)] == [6, 5, 4, 3, 2, 1]
+        (line,) = [one for one in store.lines() if one["table_name"] == name]
         assert store.broken(line) == ""
         # The link in order gone is said so at once.
         until(lambda: f'shaker_table_online{{table="{name}"}} 0.0' in metrics(house))
@@ -105,7 +105,7 @@ def test_collectors_share_the_tables_and_take_over_those_of_a_killed_one(
             until(partial(stored_as, store, table), limit_s=60.0)
             assert equal(store, table)
         assert count_records(store) == 4 * 39
-        assert store.alarms(SITE) == []
+        assert store.alarms() == []
 
 
 @pytest.mark.parametrize("how", ["rewritten", "rolled back", "replaced"])
@@ -135,17 +135,17 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
             "replaced": "journal-identity",
         }[how]
         with RunningLink(parameters):
-            (alarm,) = until(lambda: [a for a in store.alarms(SITE) if a.table == name])
+            (alarm,) = until(lambda: [a for a in store.alarms() if a.table == name])
             assert alarm.trouble == trouble
             alarmed = f'shaker_table_history_alarm{{table="{name}",trouble="{trouble}"}} 1.0'
             until(lambda: alarmed in metrics(house))
-            kept = store.kept(SITE, name)
+            kept = store.kept(name)
             assert kept.line is not None
             assert kept.line.head == before, "nothing is taken meanwhile"
-            store.accept(SITE, name, by="Ann Floor", reason="the card was exchanged")
+            store.accept(name, by="Ann Floor", reason="the card was exchanged")
             until(lambda: stored_as(store, table))
             assert equal(store, table)
-        lines = [one for one in store.lines(SITE) if one["table_name"] == name]
+        lines = [one for one in store.lines() if one["table_name"] == name]
         assert [(one["number"], one["accepted_by"]) for one in lines] == [
             (1, ""),
             (2, "Ann Floor"),
@@ -153,7 +153,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
         assert all(store.broken(one) == "" for one in lines)
         assert lines[0]["sequence"] == before.sequence, "what was there before stays"
         with pytest.raises(RefusedError):
-            store.accept(SITE, name, by="Ann Floor", reason="again")
+            store.accept(name, by="Ann Floor", reason="again")
 
 
 def test_the_table_pulls_back_a_volume_or_all_of_its_journal(

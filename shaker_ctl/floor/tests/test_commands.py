@@ -44,7 +44,7 @@ def test_a_schema_is_changed_by_a_command_and_every_other_one_names_it(config: P
 
 def test_a_line_says_who_had_its_beginning_removed(config: Path, tmp_path: Path) -> None:
     with closing(Store(f"sqlite:///{tmp_path}/floor.sqlite")) as store:
-        store.remove("house", before="9999", by="Ann Floor")
+        store.remove(before="9999", by="Ann Floor")
     assert "no records" in told("tables", config=config)
     assert "removed by Ann Floor" in told("tables", config=config)
 

@@ -17,7 +17,7 @@ from shaker_ctl.floor import migrate
 from shaker_ctl.floor import store as stores
 from shaker_ctl.floor.leases import Leases
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.floor.store import Store, StoreError, batch, count_records, metadata
+from shaker_ctl.floor.store import Store, StoreError, batch, metadata
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
 from shaker_ctl.link import packing
 from shaker_ctl.link.packing import Batch
@@ -44,7 +44,7 @@ def fill(store: Store, records: list[Record], *, each: int) -> int:
     """Hand records over, so many together; return the line's id."""
     head = genesis(IDENTITY)
     with store.committing() as db:
-        id_, _ = store.found(db, "house", "pit-1", IDENTITY)
+        id_, _ = store.found(db, "pit-1", IDENTITY)
     for at in range(0, len(records), each):
         part = tuple(records[at : at + each])
         sent = packing.unpack(packing.pack(Batch(IDENTITY, head, part, len(records))))
@@ -75,13 +75,12 @@ def test_a_batch_lies_as_it_came_until_sixty_four_records_are_packed_together(st
     assert rows(store)[0][2] == packing.packed(records[:3])
     fill_on(store, id_, records[:60], records[60:], each=5)
     assert rows(store)[0][:2] == (1, 65)
-    assert store.records(id_, 1, 1 << 40) == records
-    assert store.records(id_, 64, 67) == records[63:67]
-    assert count_records(store) == len(records)
-    (stored,) = store.lines("house")
+    assert list(store.records(id_)) == records
+    assert list(store.records(id_, 64, 67)) == records[63:67]
+    (stored,) = store.lines()
     assert store.broken(stored) == ""
-    assert [row["number"] for row in store.rounds("house", count=99)] != []
-    assert store.round_records("house", "pit-1", 17) == records[64:68]
+    assert [row["number"] for row in store.rounds(count=99)] != []
+    assert store.round_records("pit-1", 17) == records[64:68]
 
 
 def fill_on(
@@ -106,7 +105,7 @@ def test_thirteen_records_of_a_round_take_less_than_three_kilobytes(store: Store
 
 def test_a_changed_byte_of_the_database_is_found(store: Store) -> None:
     fill(store, played(20), each=7)
-    (stored,) = store.lines("house")
+    (stored,) = store.lines()
     first, last, lines = rows(store)[1]
     with store.committing() as db:
         changed = packing.packed([Record(first, bytes(32), b"{}")] * (last - first + 1))
@@ -121,7 +120,7 @@ def test_what_another_collector_has_moved_is_not_stored_twice(store: Store) -> N
     late = Batch(IDENTITY, genesis(IDENTITY), tuple(records[:4]), 8, packing.packed(records[:4]))
     with pytest.raises(StoreError, match="another collector"), store.committing() as db:
         store.add(db, [(id_, genesis(IDENTITY), late)])
-    assert count_records(store) == 4
+    assert len(list(store.records(id_))) == 4
 
 
 def test_old_records_are_removed_and_the_line_says_by_whom(
@@ -132,15 +131,15 @@ def test_old_records_are_removed_and_the_line_says_by_whom(
     id_ = fill(store, records[:96], each=96)
     monkeypatch.undo()
     fill_on(store, id_, records[:96], records[96:], each=64)
-    assert store.remove("house", before="2025-01-01", by="Ann Floor") == 96
-    assert store.remove("house", before="2025-01-01", by="Ann Floor") == 0
-    (stored,) = store.lines("house")
+    assert store.remove(before="2025-01-01", by="Ann Floor") == 96
+    assert store.remove(before="2025-01-01", by="Ann Floor") == 0
+    (stored,) = store.lines()
     assert (stored["start"], stored["removed_by"]) == (96, "Ann Floor")
     assert store.broken(stored) == "", "what is left is one chain behind what is removed"
-    assert store.records(id_, 1, 1 << 40) == records[96:]
+    assert list(store.records(id_)) == records[96:]
     for at in (97, 98):
         assert store.head_before(id_, at) == Head(at - 1, records[at - 2].hash)
-    assert len(store.rounds("house", count=99)) == 40, "rounds stay"
+    assert len(store.rounds(count=99)) == 40, "rounds stay"
 
 
 def test_what_the_first_record_follows_is_the_beginning(store: Store) -> None:
@@ -161,17 +160,17 @@ def test_a_schema_goes_up_and_down_with_all_that_it_holds(tmp_path: Path) -> Non
     records = played(ROUNDS)
     with closing(Store(url)) as store:
         id_ = fill(store, records, each=50)
-        before = store.rounds("house", count=ROUNDS)
+        before = store.rounds(count=ROUNDS)
         with store.committing() as db:
             assert compare_metadata(MigrationContext.configure(db), metadata) == []
     Store(url, wanted="records").close()
     with pytest.raises(StoreError, match="schema records"):
         Store(url)
     with closing(Store(url, wanted="batches")) as store:
-        assert store.records(id_, 1, 1 << 40) == records
-        assert store.rounds("house", count=ROUNDS) == before
+        assert list(store.records(id_)) == records
+        assert store.rounds(count=ROUNDS) == before
         assert len(rows(store)) == -(-len(records) // 64)
-        assert store.broken(store.lines("house")[0]) == ""
+        assert store.broken(store.lines()[0]) == ""
         with store.committing() as db:
             assert compare_metadata(MigrationContext.configure(db), metadata) == []
 
@@ -185,7 +184,7 @@ def test_a_way_to_another_schema_that_fails_changes_nothing(tmp_path: Path) -> N
     with pytest.raises(JournalCorruptError, match="from 9 on"):
         Store(url, wanted="records")
     with closing(Store(url)) as store:
-        assert len(store.records(id_, 1, 8)) == 8
+        assert len(list(store.records(id_, 1, 8))) == 8
 
 
 def test_a_schema_that_cannot_be_reached_is_refused_by_name(tmp_path: Path) -> None:
@@ -193,7 +192,7 @@ def test_a_schema_that_cannot_be_reached_is_refused_by_name(tmp_path: Path) -> N
     Store(url, wanted="batches").close()  # from nothing
     with closing(Store(url)) as store:
         fill(store, played(3), each=4)
-        store.remove("house", before="9999", by="Ann Floor")
+        store.remove(before="9999", by="Ann Floor")
     with pytest.raises(RefusedError, match="old records are removed"):
         Store(url, wanted="records")
     with closing(Store(url)) as store, store.committing() as db:
@@ -216,6 +215,6 @@ def test_of_two_collectors_with_sqlite_one_waits_until_the_other_ends(tmp_path: 
 
 def test_a_round_of_a_framed_record_is_the_tables_own(store: Store) -> None:
     fill(store, played(2), each=3)
-    (row, _) = store.rounds("house")
+    (row, _) = store.rounds()
     assert (row["number"], row["ending"], row["first"], row["third"]) == (2, "settled", 1, 3)
-    assert json.loads(store.round_records("house", "pit-1", 2)[-1].body)["round"] == 2
+    assert json.loads(store.round_records("pit-1", 2)[-1].body)["round"] == 2

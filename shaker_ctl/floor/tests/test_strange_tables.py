@@ -38,8 +38,8 @@ def test_true_is_no_number() -> None:
 
 def test_the_same_picture_is_kept_once_whoever_comes_first(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path}/floor.sqlite")
-    store.keep_picture("house", "pit-1", 3, DIGEST, b"first")
-    store.keep_picture("house", "pit-2", 4, DIGEST, b"second")
+    store.keep_picture("pit-1", 3, DIGEST, b"first")
+    store.keep_picture("pit-2", 4, DIGEST, b"second")
     assert store.picture(DIGEST) == b"first"
     store.close()
 

@@ -86,21 +86,11 @@ def downgrade() -> None:
             "old records are removed, which the schema `records` cannot tell",
             remedy="Stay with this one",
         )
-    op.create_table(
-        "record",
-        Column("line", Integer, primary_key=True, autoincrement=False),
-        Column("sequence", BigInteger, primary_key=True, autoincrement=False),
-        Column("month", Integer, primary_key=True, autoincrement=False),
-        Column("hash", LargeBinary(32), nullable=False),
-        Column("round", BigInteger),
-        *(Column(name, String(40), nullable=False) for name in ("kind", "wall")),
-        Column("body", LargeBinary, nullable=False),
-        postgresql_partition_by="RANGE (month)",
-    )
+    _create_record("record", postgresql_partition_by="RANGE (month)")
     op.create_index("record_round", "record", ["line", "round"])
     is_partitioned = op.get_context().dialect.name == "postgresql"
     if is_partitioned:
-        op.execute("CREATE TABLE record_of_no_month PARTITION OF record DEFAULT")
+        _attach("record_of_no_month", "DEFAULT")
     adding = text(
         "INSERT INTO record (line, sequence, month, hash, round, kind, wall, body) "
         "VALUES (:line, :sequence, :month, :hash, :round, :kind, :wall, :body)"
@@ -119,6 +109,20 @@ def downgrade() -> None:
     op.drop_table("batch")
     for name in ("start", "start_hash", "removed_by"):
         op.drop_column("line", name)
+
+
+def _create_record(name: str, **options: str) -> None:
+    op.create_table(
+        name,
+        Column("line", Integer, primary_key=True, autoincrement=False),
+        Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+        Column("month", Integer, primary_key=True, autoincrement=False),
+        Column("hash", LargeBinary(32), nullable=False),
+        Column("round", BigInteger),
+        *(Column(name, String(40), nullable=False) for name in ("kind", "wall")),
+        Column("body", LargeBinary, nullable=False),
+        **options,  # type: ignore[arg-type]
+    )
 
 
 def _rows(line: int, batch: Any) -> Iterator[dict[str, Any]]:
@@ -155,5 +159,9 @@ def _month(wall: str) -> int:
 def _have_partition(month: int) -> None:
     year, index = divmod(month, 100)
     after = (year + 1) * 100 + 1 if index == 12 else month + 1
-    span = f"FROM ({month}) TO ({after})"
-    op.execute(f"CREATE TABLE record_{month} PARTITION OF record FOR VALUES {span}")
+    _attach(f"record_{month}", f"FOR VALUES FROM ({month}) TO ({after})")
+
+
+def _attach(name: str, which: str) -> None:
+    _create_record(name)
+    op.execute(f"ALTER TABLE record ATTACH PARTITION {name} {which}")

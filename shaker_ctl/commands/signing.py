@@ -30,11 +30,11 @@ def require_mender(users: Path, name: str, role: Role, reason: str, act: str) ->
         )
     require_words("--reason", reason)
     passphrase = typer.prompt("Passphrase", hide_input=True)
-    people = Accounts(users)
-    if not people.verify(name, role, passphrase):
+    account = Accounts(users).verify(name, role, passphrase)
+    if account is None:
         raise RefusedError(
             f"{name} as {role.value} and this passphrase do not belong together",
             remedy=f"Type the passphrase again, with your own name and role: {ROLES}; people and "
             f"roles stand in {users}",
         )
-    return Person(name, role, people.number_of(name))
+    return Person(name, role, account.number)

@@ -244,8 +244,8 @@ def _person(users: Path, name: str) -> Person:
     passphrase = typer.prompt("Passphrase", hide_input=True)
     people = Accounts(users)
     for role in roles:
-        if people.verify(name, role, passphrase):
-            return Person(name, role, people.number_of(name))
+        if account := people.verify(name, role, passphrase):
+            return Person(name, role, account.number)
     raise RefusedError(
         f"{name} and this passphrase do not belong together",
         remedy=f"Type them again; people stand in {users}",

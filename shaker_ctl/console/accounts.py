@@ -100,17 +100,18 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def verify(self, name: str, role: AnyRole, passphrase: str) -> bool:
-        """True when the three belong together. Takes tens of milliseconds either way.
+    def verify(self, name: str, role: AnyRole, passphrase: str) -> Account | None:
+        """Return to whom the three belong; None: to nobody. Takes tens of milliseconds either way.
 
         Raises `SettingsError` when the users file cannot be used.
         """
-        stored = self.stored().get((name, role))
+        asked = (one for one in admitted(self._path) if (one.name, one.role) == (name, role))
+        found = next(asked, None)
         try:
-            is_right = _HASHER.verify(stored or _NOBODY, passphrase)
+            is_right = _HASHER.verify(found.hash if found else _NOBODY, passphrase)
         except (Argon2Error, InvalidHashError):
-            return False
-        return is_right and stored is not None
+            return None
+        return found if is_right else None
 
     def version(self) -> tuple[int, ...] | None:
         """What differs once the file was changed or exchanged; None where it is not there."""
@@ -127,10 +128,6 @@ class Accounts:
     def knows(self, name: str) -> bool:
         """True when anybody has this name. Raises `SettingsError` like `verify`."""
         return any(account.name == name for account in admitted(self._path))
-
-    def number_of(self, name: str) -> str:
-        """Return the number of a person's credential. Raises `SettingsError` like `verify`."""
-        return _number_of(admitted(self._path), name)
 
 
 def load(path: Path) -> tuple[Account, ...]:
@@ -161,10 +158,6 @@ def admitted(path: Path) -> tuple[Account, ...]:
             remedy=f"For each of them: shaker-ctl console set-number NAME NUMBER --users {path}",
         )
     return found
-
-
-def _number_of(accounts: Sequence[Account], name: str) -> str:
-    return next((one.number for one in accounts if one.name == name and one.number), "")
 
 
 def accept(path: Path) -> tuple[Account, ...]:
@@ -291,7 +284,7 @@ def number_for(path: Path, name: str, role: AnyRole, number: str) -> str:
     Raises `SettingsError` where there is none, they have another, or somebody else has it.
     """
     there = load_if_any(path)
-    held = _number_of(there, name)
+    held = next((one.number for one in there if one.name == name and one.number), "")
     if held and number and held != number:
         raise SettingsError(
             f"{name} has the credential number {held}",

@@ -69,22 +69,17 @@ class SignIn:
         attempt, self.attempt = self.attempt, None
         assert attempt is not None
         try:
-            is_right = (
-                line.is_whole
-                and line.is_clean
-                and len(line.text) <= MAX_PASSPHRASE
-                and self._accounts.verify(attempt.name, attempt.role, line.text)
-            )
+            is_typed = line.is_whole and line.is_clean and len(line.text) <= MAX_PASSPHRASE
+            word = line.text if is_typed else ""
+            account = self._accounts.verify(attempt.name, attempt.role, word)
             is_known = self._accounts.knows(attempt.name)
-            stored = self._accounts.stored()
-            number = self._accounts.number_of(attempt.name)
         except ShakerError as error:
             return ConsoleRefusal(codes.NO_USERS, error.line())
-        if not is_right:
+        if account is None:
             return self._refused(attempt.name, is_known=is_known, now=now)
         self._lockout.right(attempt.name)
-        self._opened_by = stored.get((attempt.name, attempt.role), "")
-        return Actor(attempt.name, attempt.role, self._port, number)
+        self._opened_by = account.hash
+        return Actor(attempt.name, attempt.role, self._port, account.number)
 
     def still_lets_in(self, actor: Actor) -> bool:
         """Whether who is logged in still stands in the users file, with the same passphrase.

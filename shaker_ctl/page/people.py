@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Accounts, token_hash
+from shaker_ctl.console.accounts import MAX_PASSPHRASE, ROLES, Account, Accounts, token_hash
 from shaker_ctl.console.lockout import LOCKED_AFTER, MAX_DELAY_S, Lockout
 from shaker_ctl.errors import SettingsError
 
@@ -221,13 +221,11 @@ class Logins:
             with self._lock:
                 if wait := self._wait_s(name, client):
                     return UncheckedPassword(f"too many wrong passphrases; wait {wait:.0f} s")
-            is_right = (
-                role in RIGHTS
-                and 0 < len(passphrase) <= MAX_PASSPHRASE
-                and self._accounts.verify(name, ROLES[role], passphrase)
-            )
+            account = None
+            if role in RIGHTS and 0 < len(passphrase) <= MAX_PASSPHRASE:
+                account = self._accounts.verify(name, ROLES[role], passphrase)
             with self._lock:
-                return self._judged(name, role, self._lockout(client), is_right=is_right)
+                return self._judged(name, account, self._lockout(client))
 
     def _wait_s(self, name: str, client: str) -> float:
         return self._lockout(client).remaining_s(name, self._clock())
@@ -240,10 +238,10 @@ class Logins:
         return found
 
     def _judged(
-        self, name: str, role: str, lockout: Lockout, *, is_right: bool
+        self, name: str, account: Account | None, lockout: Lockout
     ) -> tuple[str, PageLogin] | str:
         now = self._clock()
-        if not is_right:
+        if account is None:
             self._everywhere.wrong(name or "?", now)
             delay = lockout.wrong(name, now)
             wait = f"; wait {delay:.0f} s" if delay else ""
@@ -251,8 +249,8 @@ class Logins:
         lockout.right(name)
         self._everywhere.right(name)
         secret = secrets.token_urlsafe(32)
-        session = PageLogin(name, role, _key(secret), now, now, self._stored_of(name, role))
-        session.rights = RIGHTS[role]
+        role, key = account.role.value, _key(secret)
+        session = PageLogin(name, role, key, now, now, account.hash, RIGHTS[role])
         self._make_room(name)
         self._sessions[session.key] = session
         return secret, session
@@ -264,11 +262,6 @@ class Logins:
             self._end(own[0])
         elif len(self._sessions) >= MAX_SESSIONS:
             self._end(next(iter(self._sessions.values())))
-
-    def _stored_of(self, name: str, role: str) -> str:
-        """The hash that has just let this person in."""
-        self._stored = dict(self._accounts.stored())
-        return self._stored.get((name, ROLES[role]), "")
 
     def knows(self, name: str) -> bool:
         """Whether anybody has this name; False where the users file cannot be used."""

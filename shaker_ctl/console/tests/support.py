@@ -14,7 +14,7 @@ from pathlib import Path
 
 from shaker_ctl.adapters.lines.serial_console import SerialConsole
 from shaker_ctl.console import accounts
-from shaker_ctl.console.accounts import Accounts, AnyRole
+from shaker_ctl.console.accounts import Account, Accounts, AnyRole
 from shaker_ctl.console.desk import Desk
 from shaker_ctl.console.lockout import Lockout
 from shaker_ctl.console.parameters import ConsoleParameters, PortParameters
@@ -51,14 +51,11 @@ class QuickAccounts(Accounts):
     def __init__(self) -> None:
         super().__init__(Path("nowhere"))
 
-    def verify(self, name: str, role: AnyRole, passphrase: str) -> bool:
-        return passphrase == PASSPHRASE
+    def verify(self, name: str, role: AnyRole, passphrase: str) -> Account | None:
+        return Account(name, role, "", f"{name}-1") if passphrase == PASSPHRASE else None
 
     def knows(self, name: str) -> bool:
         return True
-
-    def number_of(self, name: str) -> str:
-        return f"{name}-1"
 
     def stored(self) -> dict[tuple[str, AnyRole], str]:
         return {}

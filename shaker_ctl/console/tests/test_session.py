@@ -392,23 +392,6 @@ def test_a_lamp_test_that_fails_names_the_lamp_whatever_faults_stood_before(
 
 # ── a number pad ────────────────────────────────────────────────────────────
 
-USUAL_ROUND = ("+", "*", "/", "345", "-", ".")
-
-
-def test_a_usual_round_is_played_on_a_number_pad_in_sixteen_keystrokes(
-    desk: FakeDesk, person: Terminal
-) -> None:
-    person.login(Role.DEALER)
-    desk.steps_of_work = 0
-    for line in USUAL_ROUND:
-        said = person.type(line)
-        assert "ok " in said, (line, said)
-        person.wait(1)  # the toss ends, where it was one
-        desk.view()
-    assert sum(len(line) + 1 for line in USUAL_ROUND) <= 16
-    verbs = [verb(command) for command, _ in desk.acts]
-    assert verbs == ["bets", "nmb", "activate", "confirm", "settled", "lamps-off"]
-
 
 @pytest.fixture
 def asked(desk: FakeDesk, person: Terminal) -> Terminal:

@@ -78,6 +78,21 @@ def _logged_in(page: Page, name: str, role: str) -> Browser:
     return browser
 
 
+@pytest.fixture
+def vic(page):
+    return _logged_in(page, "vic", "viewer")
+
+
+@pytest.fixture
+def sam(page):
+    return _logged_in(page, "sam", "surveillance")
+
+
+@pytest.fixture
+def tom(page):
+    return _logged_in(page, "tom", "technician")
+
+
 def view(**more: Any) -> dict[str, Any]:
     """A view of the table, as the status socket sends it; without what the sign does not use."""
     return {
@@ -234,17 +249,15 @@ class TestLogin:
 
 
 class TestWall:
-    def test_without_a_table_it_shows_what_the_journal_tells(self, page):
-        words = _logged_in(page, "vic", "viewer").get("/sign").words
+    def test_without_a_table_it_shows_what_the_journal_tells(self, vic):
+        words = vic.get("/sign").words
 
         assert "The table has not answered yet." in words
         assert "Round 3 T" in words
 
     @pytest.mark.parametrize("path", ["/sign", "/staff"])
-    def test_the_dice_of_another_round_are_nowhere_but_in_the_road(self, page, path):
+    def test_the_dice_of_another_round_are_nowhere_but_in_the_road(self, page, path, sam):
         page.watch.view = view(round_id=4)
-        sam = _logged_in(page, "sam", "surveillance")
-
         result = _part(sam.get(path).text, "result")
 
         assert "#die2" not in result
@@ -254,7 +267,7 @@ class TestWall:
         assert _part(sam.get(path).text, "result").count("#die2") == 3
 
     @pytest.mark.parametrize("call", ["void", "no roll", "dispute", "no result", "by hand"])
-    def test_what_is_no_result_is_called_in_its_place(self, page, call):
+    def test_what_is_no_result_is_called_in_its_place(self, page, call, vic, sam):
         room = {
             "says": "This round has no result.",
             "are_bets_open": False,
@@ -271,7 +284,7 @@ class TestWall:
             lamps={"measured": ["big"], "commanded": ["big"], "broken": []},
         )
 
-        text = _logged_in(page, "vic", "viewer").get("/sign").text
+        text = vic.get("/sign").text
 
         result = _part(text, "result")
         assert re.search(f"<strong[^>]*>{call}</strong>", result)
@@ -279,10 +292,10 @@ class TestWall:
         assert "#die" not in result
         assert 'class="life cross"' in text
         assert 'class="life circle"' not in text
-        on_staff = _logged_in(page, "sam", "surveillance").get("/staff").text
+        on_staff = sam.get("/staff").text
         assert 'class="life circle"' not in on_staff
 
-    def test_the_room_reads_none_of_what_staff_reads(self, page):
+    def test_the_room_reads_none_of_what_staff_reads(self, page, vic, sam):
         page.watch.view = view(
             says="lamp-silent: the lamp box is silent.",
             next_step="repair what `faults` names; then the technician: fault clear lamp-silent",
@@ -293,60 +306,55 @@ class TestWall:
             faults=[{"code": "lamp-silent", "cause": "silent", "remedy": "systemctl restart it"}],
         )
         of_staff = ("5 6 4", "4 6 4", "dan", "decide", "`", "lamp-silent", "systemctl")
-        vic = _logged_in(page, "vic", "viewer")
-
         seen = vic.get("/sign").words
 
         assert [word for word in of_staff if word in seen] == []
         assert (vic.get("/staff").status, vic.get("/stream/staff").status) == (403, 403)
-        on_staff = _logged_in(page, "sam", "surveillance").get("/staff").words
+        on_staff = sam.get("/staff").words
         assert [word for word in of_staff[:4] if word not in on_staff] == []
         assert "lamp-silent : silent. systemctl restart it" in on_staff
         assert "floorperson or supervisor since " in on_staff
 
-    def test_it_speaks_the_language_that_the_browser_asks_for(self, page):
-        answer = _logged_in(page, "vic", "viewer").get("/sign", accept_language="fr, zh-TW;q=0.5")
-
-        assert '<html lang="zh-Hant">' in answer.text
+    def test_it_speaks_the_language_that_the_browser_asks_for(self, vic):
+        assert '<html lang="zh-Hant">' in vic.get("/sign", accept_language="fr, zh-TW;q=0.5").text
 
     @pytest.mark.parametrize(
         ("measured", "said"),
         [(None, "What is lit is not known."), ([], "Lit: nothing."), (["big"], "Lit: big.")],
     )
-    def test_a_screen_reader_says_what_is_lit_or_that_nobody_knows(self, page, measured, said):
+    def test_a_screen_reader_says_what_is_lit_or_that_nobody_knows(self, page, measured, said, vic):
         page.watch.view = view(lamps={"measured": measured, "commanded": [], "broken": []})
 
-        words = _logged_in(page, "vic", "viewer").get("/sign").words
+        words = vic.get("/sign").words
 
         sayings = ("What is lit is not known.", "Lit: nothing.", "Lit: big.")
         assert [one for one in sayings if one in words] == [said]
 
-    def test_what_a_person_typed_cannot_become_a_script(self, page):
+    def test_what_a_person_typed_cannot_become_a_script(self, page, vic):
         page.watch.view = view(table="<script>alert(1)</script>")
 
-        assert "<script>alert" not in _logged_in(page, "vic", "viewer").get("/sign").text
+        assert "<script>alert" not in vic.get("/sign").text
 
 
 class TestPictures:
-    def test_a_viewer_gets_the_picture_on_the_wall_and_no_other(self, page):
-        browser = _logged_in(page, "vic", "viewer")
+    def test_a_viewer_gets_the_picture_on_the_wall_and_no_other(self, page, vic):
         page.watch.view = view(round_id=3)
 
-        assert browser.get(f"/picture/{digest(3)}", accept="*/*").body == b"\xff\xd8picture 3"
-        assert browser.get(f"/picture/{digest(1)}", accept="*/*").status == 403
+        assert vic.get(f"/picture/{digest(3)}", accept="*/*").body == b"\xff\xd8picture 3"
+        assert vic.get(f"/picture/{digest(1)}", accept="*/*").status == 403
 
-    def test_a_look_at_an_older_one_is_on_record(self, page):
-        assert _logged_in(page, "sam", "surveillance").get(f"/picture/{digest(1)}").status == 200
+    def test_a_look_at_an_older_one_is_on_record(self, page, sam):
+        assert sam.get(f"/picture/{digest(1)}").status == 200
 
         newest = next(page.looked.last(1))
         assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", digest(1))
 
-    def test_one_that_is_not_as_its_record_has_it_is_no_evidence(self, page):
+    def test_one_that_is_not_as_its_record_has_it_is_no_evidence(self, page, sam):
         folder = page._places.journal.pictures
         named = page.book.file_of(digest(1))
         (folder / named).write_bytes(b"\xff\xd8 exchanged")
 
-        answer = _logged_in(page, "sam", "surveillance").get(f"/picture/{digest(1)}", accept="*/*")
+        answer = sam.get(f"/picture/{digest(1)}", accept="*/*")
 
         assert answer.status == 410
         assert "not as its record has it" in answer.text
@@ -354,8 +362,8 @@ class TestPictures:
     @pytest.mark.parametrize(
         "path", ["..%2f..%2fetc%2fpasswd", "../../etc/passwd", "0" * 64, "x", "%00", "a" * 5000]
     )
-    def test_no_path_leads_to_another_file(self, page, path):
-        answer = _logged_in(page, "sam", "surveillance").get(f"/picture/{path}", accept="*/*")
+    def test_no_path_leads_to_another_file(self, path, sam):
+        answer = sam.get(f"/picture/{path}", accept="*/*")
 
         assert (answer.status, answer.body) == (404, b"")
 
@@ -435,11 +443,9 @@ def _first_event(page: Page, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 class TestRounds:
-    def test_they_are_found_by_number_ending_cause_and_person(self, page):
-        browser = _logged_in(page, "sam", "surveillance")
-
+    def test_they_are_found_by_number_ending_cause_and_person(self, sam):
         def numbers(query: str) -> list[str]:
-            return re.findall(r'href="/rounds/(\d+)"', browser.get(f"/rounds?{query}").text)
+            return re.findall(r'href="/rounds/(\d+)"', sam.get(f"/rounds?{query}").text)
 
         assert numbers("") == ["3", "2", "1"]
         assert numbers("number=2") == ["2"]
@@ -449,30 +455,28 @@ class TestRounds:
         assert numbers("from=2026-11-24T00:00") == []
 
     @pytest.mark.parametrize("query", ["number=x", "number=99999999999999999999", "from=soon"])
-    def test_what_is_not_understood_is_said(self, page, query):
-        answer = _logged_in(page, "sam", "surveillance").get(f"/rounds?{query}")
+    def test_what_is_not_understood_is_said(self, query, sam):
+        answer = sam.get(f"/rounds?{query}")
 
         assert answer.status == 200
         assert "not understood" in answer.words
 
-    def test_one_shows_its_events_people_and_that_the_chain_holds(self, page):
-        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
+    def test_one_shows_its_events_people_and_that_the_chain_holds(self, sam):
+        words = sam.get("/rounds/1").words
 
         assert "bets requested by dan, dealer" in words
         assert "625a.5(d)" in words
         assert "✓ holds" in words
 
-    def test_one_with_a_forged_record_says_so(self, page, tmp_path):
+    def test_one_with_a_forged_record_says_so(self, tmp_path, sam):
         path = tmp_path / "journal.jsonl"
         path.write_bytes(path.read_bytes().replace(b"dan", b"eve", 1))
 
-        words = _logged_in(page, "sam", "surveillance").get("/rounds/1").words
-
-        assert "✗ does not hold" in words
+        assert "✗ does not hold" in sam.get("/rounds/1").words
 
 
 class TestInspection:
-    def test_what_is_lit_in_one_is_no_result_of_the_round_before_it(self, page, scribe):
+    def test_what_is_lit_in_one_is_no_result_of_the_round_before_it(self, page, scribe, sam):
         of_test = {"type": "Occasion", "purpose": "inspection", "number": 1}
         push = {"type": "PushLamps", "occasion": of_test, "values": [3, 4, 6], "areas": ["big"]}
         scribe.write({"type": "LampValuesEntered", "values": [3, 4, 6]}, [push], of=2)
@@ -483,13 +487,13 @@ class TestInspection:
         found = page.book.round(2)
 
         assert (found.values, found.reading, found.areas) == (None, "NoRoll", ())
-        round_page = _logged_in(page, "sam", "surveillance").get("/rounds/2").words
+        round_page = sam.get("/rounds/2").words
         assert UNDER in round_page
         assert "verified: 3 4 6" not in round_page
 
 
 class TestCorrection:
-    def test_the_first_result_is_withdrawn_and_both_persons_are_named(self, page, scribe):
+    def test_the_first_result_is_withdrawn_and_both_persons_are_named(self, page, scribe, sam):
         def person(name: str) -> dict[str, str]:
             return {"type": "Person", "name": name, "role": "dealer"}
 
@@ -510,10 +514,8 @@ class TestCorrection:
         scribe.write({"type": "LampsDark"}, [ended], of=4)
         until(lambda: page.book.round(4))
         page._regions._wake()
-        browser = _logged_in(page, "sam", "surveillance")
-
-        assert "<del>1 4 5</del>" in browser.get("/sign").text
-        assert "Corrected; withdrawn: 1 4 5 (dan, fay)" in browser.get("/rounds/4").words
+        assert "<del>1 4 5</del>" in sam.get("/sign").text
+        assert "Corrected; withdrawn: 1 4 5 (dan, fay)" in sam.get("/rounds/4").words
 
 
 class TestStrangeRecords:
@@ -540,7 +542,7 @@ class TestStrangeRecords:
         ],
     )
     def test_one_is_left_out_and_told_and_the_next_rounds_are_shown(
-        self, page, scribe, event, decision
+        self, page, scribe, event, decision, sam, tom
     ):
         number = max(scribe.write(event, decision, of=4) for _ in range(2))
         scribe.round(5, (1, 2, 3))
@@ -548,10 +550,9 @@ class TestStrangeRecords:
         until(lambda: page.book.round(5) and page.book.round(5).ended and page.book.trouble)
 
         assert f"2 records, from {number - 1} on, are not shown here" in page.book.trouble
-        browser = _logged_in(page, "sam", "surveillance")
         for path in ("/sign", "/rounds", "/rounds/5", "/day", "/day.csv", "/statistics"):
-            assert browser.get(path).status == 200
-        assert _logged_in(page, "tom", "technician").get("/technician").status == 200
+            assert sam.get(path).status == 200
+        assert tom.get("/technician").status == 200
 
 
 class TestForms:
@@ -579,9 +580,8 @@ class TestForms:
 
 class TestCase:
     @pytest.fixture
-    def case(self, page, tmp_path):
-        browser = _logged_in(page, "sam", "surveillance")
-        answer = browser.post("/rounds/1/case", {"reason": "a guest disagrees"})
+    def case(self, tmp_path, sam):
+        answer = sam.post("/rounds/1/case", {"reason": "a guest disagrees"})
         assert answer.status == 200
         with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
             packed.extractall(tmp_path / "case")
@@ -610,10 +610,9 @@ class TestCase:
 
         assert self._verify(case).returncode == 1
 
-    def test_a_picture_that_was_exchanged_before_is_told_and_left_out(self, page, tmp_path):
+    def test_a_picture_that_was_exchanged_before_is_told_and_left_out(self, page, tmp_path, sam):
         (page._places.journal.pictures / page.book.file_of(digest(1))).write_bytes(b"other")
-        browser = _logged_in(page, "sam", "surveillance")
-        answer = browser.post("/rounds/1/case", {"reason": "a guest disagrees"})
+        answer = sam.post("/rounds/1/case", {"reason": "a guest disagrees"})
         with zipfile.ZipFile(io.BytesIO(answer.body)) as packed:
             packed.extractall(tmp_path / "case")
 
@@ -622,8 +621,10 @@ class TestCase:
         assert done.returncode == 1
         assert "not as its record has it" in done.stdout
 
-    def test_who_took_it_and_why_is_on_record_and_without_a_reason_there_is_none(self, page, case):
-        answer = _logged_in(page, "sam", "surveillance").post("/rounds/1/case", {"reason": " "})
+    def test_who_took_it_and_why_is_on_record_and_without_a_reason_there_is_none(
+        self, page, case, sam
+    ):
+        answer = sam.post("/rounds/1/case", {"reason": " "})
 
         assert answer.status == 400
         taken = [one for one in page.looked.last(9) if one["kind"] == "export"]
@@ -642,10 +643,8 @@ class TestMarks:
         yield made
         made.close()
 
-    def test_every_page_of_its_records_has_the_mark(self, page):
+    def test_every_page_of_its_records_has_the_mark(self, page, sam, tom):
         page.book.stop()
-        sam, tom = _logged_in(page, "sam", "surveillance"), _logged_in(page, "tom", "technician")
-
         for path in (
             *("/sign", "/staff", "/rounds", "/rounds/1"),
             "/day",
@@ -655,8 +654,8 @@ class TestMarks:
             assert "DEMONSTRATION" in sam.get(path).words, path
         assert "DEMONSTRATION" in tom.get("/technician").words
 
-    def test_a_case_has_it(self, page):
-        answer = _logged_in(page, "sam", "surveillance").post("/rounds/1/case", {"reason": "why"})
+    def test_a_case_has_it(self, sam):
+        answer = sam.post("/rounds/1/case", {"reason": "why"})
         packed = zipfile.ZipFile(io.BytesIO(answer.body))
 
         assert json.loads(packed.read("round-1/case.json"))["marks"] == ["DEMONSTRATION"]
@@ -664,27 +663,23 @@ class TestMarks:
 
 
 class TestDay:
-    def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page):
-        browser = _logged_in(page, "sam", "surveillance")
-
-        words = browser.get("/day").words
+    def test_the_sheet_counts_and_the_table_of_rounds_is_for_a_spreadsheet(self, page, sam):
+        words = sam.get("/day").words
         assert "3 rounds" in words
         assert re.search(r"Made at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+ \(UTC[+-]\d{4}\)", words)
-        rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
+        rows = sam.get(f"/day.csv?day={next(iter(page.book.days()))}").text
         assert [line.split(",")[0] for line in rows.splitlines()] == ["round", "1", "2", "3"]
 
-    def test_no_cell_is_a_formula_or_moves_a_terminal(self, page, scribe):
+    def test_no_cell_is_a_formula_or_moves_a_terminal(self, page, scribe, sam):
         told = {"type": "RecordRound", "round": 4, "ending": "=1+1", "cause": "\x1b[2J"}
         scribe.write({"type": "LampsDark"}, [told], of=4)
         until(lambda: page.book.round(4) and page.book.round(4).ended)
-        browser = _logged_in(page, "sam", "surveillance")
-
-        rows = browser.get(f"/day.csv?day={next(iter(page.book.days()))}").text
+        rows = sam.get(f"/day.csv?day={next(iter(page.book.days()))}").text
 
         assert "'=1+1" in rows
         assert "\x1b" not in rows
 
-    def test_the_dice_of_a_day_are_reconciled(self, page, scribe):
+    def test_the_dice_of_a_day_are_reconciled(self, page, scribe, sam):
         fay = {"type": "Person", "name": "fay", "role": "floorperson", "number": "F7"}
         logged = {"type": "DiceLogged", "person": fay, "what": "received", "serials": ["A1"]}
         scribe.write(logged, [], of=3)
@@ -693,28 +688,25 @@ class TestDay:
         tables.keep_up()
         tables.close()
 
-        words = _logged_in(page, "sam", "surveillance").get("/day").words
+        words = sam.get("/day").words
 
         assert "received: A1 fay (floorperson, F7)" in words
         assert "moved: received 1" in words
 
-    def test_a_day_that_goes_on_is_read_anew(self, page, scribe):
-        browser = _logged_in(page, "sam", "surveillance")
-        assert "3 rounds" in browser.get("/day").words
+    def test_a_day_that_goes_on_is_read_anew(self, page, scribe, sam):
+        assert "3 rounds" in sam.get("/day").words
 
         scribe.round(4, (1, 2, 3))
         until(lambda: page.book.round(4))
 
-        assert "4 rounds" in browser.get("/day").words
+        assert "4 rounds" in sam.get("/day").words
 
 
 class TestOthers:
-    def test_statistics_say_that_they_are_still_counted(self, page):
-        words = _logged_in(page, "sam", "surveillance").get("/statistics").words
+    def test_statistics_say_that_they_are_still_counted(self, sam):
+        assert "still being counted" in sam.get("/statistics").words
 
-        assert "still being counted" in words
-
-    def test_statistics_never_say_that_dice_are_fair(self, page, scribe):
+    def test_statistics_never_say_that_dice_are_fair(self, scribe, sam):
         tables = RecordTables(scribe.book.path)
         faces = range(1, 7)
         for number, values in enumerate(product(faces, faces, faces)):
@@ -723,15 +715,14 @@ class TestOthers:
         tables.keep_up()
         tables.close()
 
-        words = _logged_in(page, "sam", "surveillance").get("/statistics").words.lower()
+        words = sam.get("/statistics").words.lower()
 
         assert "219 rounds" in words
         assert "tests of the outcomes" in words
         assert "shows no deviation larger" in words
         assert "fair" not in words
 
-    def test_technician_surveillance_and_viewer_have_pages_of_their_own(self, page):
-        sam, tom = _logged_in(page, "sam", "surveillance"), _logged_in(page, "tom", "technician")
+    def test_technician_surveillance_and_viewer_have_pages_of_their_own(self, vic, sam, tom):
         sam.get("/rounds/2")
 
         for path in ("/technician", "/technician/wiring"):
@@ -739,45 +730,42 @@ class TestOthers:
         assert tom.get("/technician/picture").status == 409, "no table gives one"
         assert "sam, surveillance round 2" in sam.get("/looked").words
         assert tom.get("/looked").status == 403
-        assert _logged_in(page, "vic", "viewer").get("/rounds").status == 403
+        assert vic.get("/rounds").status == 403
 
     @pytest.mark.parametrize(
         "path", ["/rounds/99", "/rounds/" + "9" * 20, "/day?day=2020-01-01", "/nope"]
     )
-    def test_a_wrong_address_says_so_and_leads_back(self, page, path):
-        answer = _logged_in(page, "sam", "surveillance").get(path)
+    def test_a_wrong_address_says_so_and_leads_back(self, page, path, sam):
+        answer = sam.get(path)
 
         assert answer.status == 404
         assert "There is no such page Back to the first page" in answer.words
 
     @pytest.mark.parametrize("accept", ["text/html", "*/*"])
-    def test_a_broken_page_bears_the_headers_of_every_other(self, page, monkeypatch, accept):
+    def test_a_broken_page_bears_the_headers_of_every_other(self, page, monkeypatch, accept, sam):
         def broken(_count):
             raise RuntimeError("a mistake of ours")
 
-        browser = _logged_in(page, "sam", "surveillance")
         monkeypatch.setattr(page.book, "last", broken)
 
         with pytest.raises(RuntimeError, match="a mistake of ours"):  # the server logs it
-            browser.get("/sign", accept=accept)
+            sam.get("/sign", accept=accept)
 
-        assert browser.answer.status == 500
-        told = {name: browser.answer.headers.get(name.lower()) for name in HEADERS}
+        assert sam.answer.status == 500
+        told = {name: sam.answer.headers.get(name.lower()) for name in HEADERS}
         assert told == HEADERS
-        assert browser.answer.headers["cache-control"] == "no-store"
+        assert sam.answer.headers["cache-control"] == "no-store"
 
-    def test_what_cannot_be_recorded_is_not_shown(self, page, monkeypatch):
-        browser = _logged_in(page, "sam", "surveillance")
-
+    def test_what_cannot_be_recorded_is_not_shown(self, page, monkeypatch, sam):
         def full(_records):
             raise JournalWriteError("the disk is full")
 
         monkeypatch.setattr(page.looked._book, "write", full)
 
-        answer = browser.get("/rounds/1")
+        answer = sam.get("/rounds/1")
         assert answer.status == 503
         assert "bets requested" not in answer.words
-        assert browser.get("/sign").status == 200
+        assert sam.get("/sign").status == 200
 
 
 class TestVendored:

@@ -33,25 +33,32 @@ def played(seat: Seat, number: int = 1) -> dict[str, Any]:
 # ── Who paces the table ─────────────────────────────────────────────────────
 
 
-def test_at_a_dealer_s_table_every_step_of_a_round_is_the_dealer_s():
+def test_at_a_dealer_s_table_every_step_of_a_round_is_the_dealer_s_in_fourteen_keystrokes():
     t = Seated().opened()
     dan, tom = t.dan, t.tom
+    keys = []
+
+    def types(key: str) -> None:
+        keys.append(f"{key}\r")
+        dan.does(key)
+
     dan.is_refused("activate")
-    dan.does("bets")
+    types("+")
     dan.is_refused("activate")
-    dan.does("nmb")
+    types("*")
     tom.is_refused("activate")
-    dan.does("activate")
+    types("/")
     assert not t.lit
     dan.is_refused("settled")
-    dan.does("1 4 4")
+    types("144")
     assert t.lit == t.rules.layout.won(READ)
     for line in ("lamps-off", "bets"):
         dan.is_refused(line)
-    dan.does("settled")
+    types("-")
     assert t.lit, "it stays lit until it is cleared"
-    dan.does("lamps-off")
+    types(".")
     assert not t.lit
+    assert len("".join(keys)) == 14
     dan.does("bets")
 
 

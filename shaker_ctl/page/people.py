@@ -249,6 +249,7 @@ class Logins:
         lockout.right(name)
         self._everywhere.right(name)
         secret = secrets.token_urlsafe(32)
+        self._look_again()  # the file may be unreadable by the next request
         role, key = account.role.value, _key(secret)
         session = PageLogin(name, role, key, now, now, account.hash, RIGHTS[role])
         self._make_room(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -127,30 +129,26 @@ def test_figures_stand_in_rows_and_lists_of_figures_on_lines_of_their_own() -> N
     assert all(len(line) <= render.WIDTH for line in lines)
 
 
-def test_a_table_without_an_ammeter_says_so() -> None:
-    assert "not fitted" in "\n".join(render.motor(TableView(table="T", life="")))
-    measured = TableView(table="T", life="", motor=MotorView(current_a=1.25))
-    assert "1.25 A" in "\n".join(render.motor(measured))
-
-
-def test_an_unsealed_table_says_so_in_status_and_digests() -> None:
-    for is_verified in (True, False):
-        view = TableView(table="T", life="", digests=(("software", "ab" * 32, is_verified),))
-        for look in (render.status, render.digests):
-            text = "\n".join(look(view))
-            assert ("unsealed" in text) is not is_verified
+def sealed(is_verified: bool) -> dict[str, object]:
+    return {"digests": (("software", "ab" * 32, is_verified),)}
 
 
 @pytest.mark.parametrize(
-    ("flags", "shown"),
+    ("page", "known", "shown"),
     [
-        (None, "not known"),
-        ((), "no undervoltage reported"),
-        (("undervoltage now",), "undervoltage"),
+        (render.motor, {}, r"current +not fitted"),
+        (render.motor, {"motor": MotorView(current_a=1.25)}, r"current +1\.25 A"),
+        (render.status, sealed(False), "unsealed"),
+        (render.status, sealed(True), r"(?s)\A(?!.*unsealed)"),
+        (render.digests, sealed(False), "unsealed"),
+        (render.digests, sealed(True), "verified"),
+        (render.health, {"health": HealthView(throttled=None)}, r"power +not known"),
+        (render.health, {"health": HealthView(throttled=())}, r"power +no undervoltage"),
+        (render.health, {"health": HealthView(throttled=("a low",))}, r"power +a low"),
     ],
 )
-def test_a_supply_that_nothing_watches_is_not_known(
-    flags: tuple[str, ...] | None, shown: str
+def test_what_is_missing_and_what_is_not_known_is_said(
+    page: Callable[..., render.Lines], known: dict[str, Any], shown: str
 ) -> None:
-    view = TableView(table="t", life="closed", health=HealthView(throttled=flags))
-    assert any("power" in line and shown in line for line in render.health(view))
+    view = TableView(table="T", life="closed", **known)
+    assert re.search(shown, "\n".join(page(view)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -14,29 +15,27 @@ from shaker_ctl.page.parameters import PageParameters
 KEYS = {"certificate": Path("certificate.pem"), "key": Path("key.pem")}
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.0.2.7"])
-def test_off_loopback_there_is_no_plain_http(address: str) -> None:
-    with pytest.raises(ValidationError, match="TLS"):
-        PageParameters(address=address)
-
-    assert PageParameters(address=address, **KEYS).address == address
-
-
-def test_without_a_login_it_is_on_loopback_alone() -> None:
-    with pytest.raises(ValidationError, match="loopback"):
-        PageParameters(address="0.0.0.0", login=False, **KEYS)
-
-    assert not PageParameters(address="::1", login=False).login
-
-
-def test_half_a_pair_of_keys_is_refused() -> None:
-    with pytest.raises(ValidationError, match="go together"):
-        PageParameters(key=Path("key.pem"))
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        *(({"address": address}, "TLS") for address in ("0.0.0.0", "::", "192.0.2.7")),
+        ({"address": "0.0.0.0", "login": False, **KEYS}, "loopback"),
+        ({"key": Path("key.pem")}, "go together"),
+        ({"address": "table7.example"}, "IP address"),
+    ],
+)
+def test_off_loopback_there_is_neither_plain_http_nor_a_page_without_login(
+    settings: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(ValidationError, match=why):
+        PageParameters(**settings)
 
 
-def test_a_name_is_no_address() -> None:
-    with pytest.raises(ValidationError, match="IP address"):
-        PageParameters(address="table7.example")
+@pytest.mark.parametrize(
+    "settings", [{"address": "0.0.0.0", **KEYS}, {"address": "::1", "login": False}]
+)
+def test_tls_leads_off_loopback_and_loopback_needs_no_login(settings: dict[str, Any]) -> None:
+    assert PageParameters(**settings).address == settings["address"]
 
 
 def test_a_certificate_that_cannot_be_used_is_named_before_anything_listens(tmp_path: Path) -> None:

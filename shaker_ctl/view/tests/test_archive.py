@@ -102,18 +102,21 @@ def test_a_long_journal_leaves_over_the_line_by_its_newest_part(
         made().export()
 
 
+UNDER = "ma, paytable A, entry dealer_confirm, 52 areas"
+
+
 @pytest.mark.parametrize(
-    ("digest", "shown"), [("5e", "pa-625a"), ("77", "a profile that is not today's")]
+    ("named", "shown"),
+    [
+        ({"digests": {"profile": "5e"}}, "pa-625a"),
+        ({"digests": {"profile": "77"}}, "a profile that is not today's"),
+        ({"under": UNDER}, UNDER),
+    ],
 )
-def test_a_round_names_its_profile_or_says_that_it_was_another(digest: str, shown: str) -> None:
-    step = record(
-        1,
-        kind="step",
-        round=4,
-        event={"type": "BetsRequested"},
-        decision=[],
-        digests={"profile": digest},
-    )
+def test_a_round_names_its_rules_or_says_that_they_were_others(
+    named: dict[str, Any], shown: str
+) -> None:
+    step = record(1, kind="step", round=4, event={"type": "BetsRequested"}, decision=[], **named)
     found = made(step).round(4)
     assert found is not None
     assert found.facts["profile"] == shown
@@ -184,14 +187,6 @@ def test_figures_are_worked_out_once_for_each_tally(monkeypatch: pytest.MonkeyPa
 )
 def test_what_a_person_said_stands_beside_their_name(event: dict[str, Any], said: str) -> None:
     assert archive.happened_in(event) == said
-
-
-def test_a_round_is_told_with_the_rules_that_its_record_names() -> None:
-    under = "ma, paytable A, entry dealer_confirm, 52 areas"
-    step = record(1, kind="step", round=4, event={"type": "TossStarted"}, decision=[], under=under)
-    found = made(step).round(4)
-    assert found is not None
-    assert found.facts["profile"] == under
 
 
 @pytest.mark.parametrize("taken", [JournalArchive.export, JournalArchive.bundle])

@@ -234,11 +234,11 @@ class JournalStore(Protocol):
 class PictureStore(Protocol):
     """The pictures beside the journal. Used by the journal's threads alone."""
 
-    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
-        """Write them, unsynced; return what the record says: file and SHA-256 of each.
+    def named(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
+        """Return what the record says of them: file and SHA-256 of each. Touches no medium."""
 
-        Raises `JournalWriteError`.
-        """
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> None:
+        """Write them, unsynced. Raises `JournalWriteError`."""
 
     def settle(self) -> None:
         """Sync what was saved since the last call, then make room within the quota."""

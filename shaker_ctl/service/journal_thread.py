@@ -1,8 +1,8 @@
 """The threads that write the journal: record, sync, then report.
 
 Owns the queue between the state thread, which never waits, and the media, which may be slow. One
-thread links what was appended to the chain. Each copy has a thread that writes and syncs; a fourth
-watches the deadlines.
+thread links what was appended to the chain. Each copy has a thread that writes and syncs, and so
+have the pictures; a fifth watches the deadlines.
 
 A record is kept, and what waits for it released, once the first of two media has it; so a card that
 stalls for seconds delays no lamp. The other medium must follow within `second_lag_s`. With
@@ -11,6 +11,9 @@ stalls for seconds delays no lamp. The other medium must follow within `second_l
 No record is lost. If the medium fails, the unwritten records stay queued in order, no later record
 overtakes them, and `close` tries once more. What people do meanwhile at the consoles is queued
 behind them, up to a bound.
+
+A picture is written before its record, so that a killed service loses none. On a card that stalls
+it follows its record: no picture delays a lamp.
 """
 
 from __future__ import annotations
@@ -42,6 +45,10 @@ BATCH = 64
 MAX_WAITING = 1000
 """Records that say what happened while the journal was at fault. Of more, only the number is kept:
 anybody can type wrong passphrases for hours."""
+
+PICTURE_WAIT_S = 0.2
+"""How long a record waits for its pictures to be written, unsynced: some milliseconds, unless their
+medium stalls."""
 
 NOT_KEPT = {"note": "not-kept", "actor": {"name": "?", "role": None, "port": None}}
 
@@ -123,6 +130,8 @@ class JournalThread:
 
         self._changed = threading.Condition()
         self._queue: deque[_Pending] = deque()
+        self._shots: deque[tuple[float, int, int, Pictures]] = deque()
+        """Pictures to write: since when, and of which round and record."""
         self._unsettled = False
         self._check_wanted = False
         self._linking_since_s: float | None = None
@@ -143,6 +152,7 @@ class JournalThread:
             threading.Thread(target=self._link, name="journal-link", daemon=True),
             threading.Thread(target=self._write_main, name="journal", daemon=True),
             threading.Thread(target=self._follow, name="journal-second", daemon=True),
+            threading.Thread(target=self._keep_pictures, name="journal-picture", daemon=True),
             threading.Thread(target=self._watch, name="journal-watch", daemon=True),
         ]
 
@@ -218,8 +228,9 @@ class JournalThread:
             if self._second_fault is None:
                 return
             self._second_fault = None
+            now_s = self._clock.monotonic()
+            self._shots = deque((now_s, *shot) for _, *shot in self._shots)
             if self._second is not None:
-                now_s = self._clock.monotonic()
                 self._second.due = deque((now_s, record) for _, record in self._second.due)
             self._changed.notify_all()
 
@@ -255,7 +266,7 @@ class JournalThread:
             thread.join(timeout=timeout_s)
         with self._changed:
             written = self._second is None or not self._second.due
-            return written and not self._queue and not self._main.due
+            return written and not self._queue and not self._main.due and not self._shots
 
     # ── The chain ───────────────────────────────────────────────────────────
 
@@ -272,6 +283,8 @@ class JournalThread:
                 self._changed.notify_all()
             try:
                 records = self._chained(batch)
+                with self._changed:
+                    self._changed.wait_for(lambda: not self._shots, PICTURE_WAIT_S)
             except JournalError as error:
                 self._linking_since_s = None
                 self._fail_main(error)
@@ -304,8 +317,11 @@ class JournalThread:
             if isinstance(entry, str):
                 entry = self._main.store.next_volume(entry, self.run)
             if pending.pictures is not None and self._pictures is not None:
-                number = entry.round or 0
-                saved = self._pictures.save(number, head.sequence + 1, pending.pictures)
+                shot = entry.round or 0, head.sequence + 1, pending.pictures
+                saved = self._pictures.named(*shot)
+                with self._changed:
+                    self._shots.append((self._clock.monotonic(), *shot))
+                    self._changed.notify_all()
             record = link(
                 head,
                 entry,
@@ -409,27 +425,23 @@ class JournalThread:
         if is_news:
             self._on_fault(error)
 
-    # ── The second copy, and the pictures' syncs ────────────────────────────
+    # ── The second copy ─────────────────────────────────────────────────────
 
     def _follow(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(self._follower_has_work)
-                if self._second_fault is not None or not (self._second_due() or self._unsettled):
+                if self._second is None or self._second_fault or not self._second.due:
                     return
-                settles, self._unsettled = self._unsettled, False
             try:
-                if self._second is not None:
-                    self._write(self._second)
-                if settles and self._pictures is not None:
-                    self._pictures.settle()
+                self._write(self._second)
             except JournalError as error:
                 self._fail_second(error)
 
     def _follower_has_work(self) -> bool:
         if self._second_fault is not None:
             return self._closing
-        return self._second_due() or self._unsettled or self._main_ended
+        return self._second_due() or self._main_ended
 
     def _second_due(self) -> bool:
         return self._second is not None and bool(self._second.due)
@@ -441,6 +453,35 @@ class JournalThread:
             self._changed.notify_all()
         if is_news:
             self._on_fault(error)
+
+    # ── The pictures ────────────────────────────────────────────────────────
+
+    def _keep_pictures(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._has_pictures)
+                has_work = self._shots or self._unsettled
+                if self._pictures is None or self._second_fault is not None or not has_work:
+                    return
+                shot = self._shots[0] if self._shots else None
+            try:
+                if shot is not None:
+                    self._pictures.save(*shot[1:])
+                else:
+                    self._unsettled = False
+                    self._pictures.settle()
+            except JournalError as error:
+                self._fail_second(error)
+                continue
+            with self._changed:
+                if shot is not None:
+                    self._shots.popleft()
+                self._changed.notify_all()
+
+    def _has_pictures(self) -> bool:
+        if self._second_fault is not None:
+            return self._closing
+        return bool(self._shots) or self._unsettled or self._all_linked
 
     # ── The deadlines ───────────────────────────────────────────────────────
 
@@ -455,14 +496,13 @@ class JournalThread:
                 if self._closing:
                     return
                 began = (self._main.busy_since_s, self._linking_since_s)
-                busy = any(each is not None for each in began) or self._second_due()
+                is_due = self._second_due() or bool(self._shots)
+                busy = any(each is not None for each in began) or is_due
                 self._changed.wait(timeout=0.1 if busy else None)
                 if self._closing:  # its last try begins without a fault
                     return
-                oldest_s = self._second.due[0][0] if self._second and self._second.due else None
-                lags = self._overdue(oldest_s, self._p.second_lag_s) and not self._second_fault
                 error = self._hang() if self._is_hung() and self._fault is None else None
-                lag = self._lag() if lags else None
+                lag = self._lag() if self._second_fault is None else None
                 self._fault = self._fault or error
                 self._second_fault = self._second_fault or lag
                 self._changed.notify_all()
@@ -471,7 +511,7 @@ class JournalThread:
 
     def _is_hung(self) -> bool:
         """Whether no copy that keeps records answers within its time, the main one lags, or what
-        both wait for takes too long: pictures, and the end of a volume."""
+        both wait for takes too long: the end of a volume."""
         keepers = self._keepers[:1] if self._second_fault is not None else self._keepers
         stall_s, lag_s = self._p.sync_deadline_s, self._p.second_lag_s
         main_s = self._main.busy_since_s
@@ -490,8 +530,15 @@ class JournalThread:
             remedy="Check its medium (dmesg), then start again",
         )
 
-    def _lag(self) -> JournalWriteError:
-        return JournalWriteError(
-            f"the second journal {self._p.second} lags {self._p.second_lag_s:g} s behind",
-            remedy="Check its medium, then: shaker-ctl journal rebuild --second",
-        )
+    def _lag(self) -> JournalWriteError | None:
+        """What follows the records too late, if anything does."""
+        second = self._second.due if self._second is not None else ()
+        rebuild = "Check its medium, then: shaker-ctl journal rebuild --second"
+        for due, what, remedy in (
+            (second, f"the second journal {self._p.second} lags", rebuild),
+            (self._shots, f"pictures in {self._p.pictures} lag", "Check their medium (dmesg)"),
+        ):
+            if due and self._overdue(due[0][0], self._p.second_lag_s):
+                text = f"{what} {self._p.second_lag_s:g} s behind"
+                return JournalWriteError(text, remedy=remedy)
+        return None

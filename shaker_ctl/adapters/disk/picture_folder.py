@@ -1,8 +1,8 @@
 """The pictures of decisions as files beside the journal, under a quota.
 
-Owns names and files. Which may go is `journal.pictures`'s. A picture is written before its record
-and synced right after its release: a killed service loses none, a power cut at most the last one,
-whose digest then stands in the record alone.
+Owns names and files. Which may go is `journal.pictures`'s. A picture is written before its record,
+unless the medium stalls, and synced right after its release: a killed service loses none, a power
+cut at most the last one, whose digest then stands in the record alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +83,25 @@ class PictureFolder:
                 found.append(PictureFile(entry.name, int(match[1]), entry.stat().st_size))
         return found
 
-    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
-        """Write both pictures; return file name and SHA-256 of each. Raises JournalWriteError."""
-        saved: dict[str, Any] = {}
-        for role, data in (("frame", pictures.frame), ("overlay", pictures.overlay)):
-            name = f"{round_number:08d}-{sequence:010d}-{role}.jpg"
-            path = self._folder / name
+    def named(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
+        """Return file name and SHA-256 of each."""
+        return {
+            role: {
+                "file": f"{round_number:08d}-{sequence:010d}-{role}.jpg",
+                "sha256": hashlib.sha256(data).hexdigest(),
+            }
+            for role, data in asdict(pictures).items()
+        }
+
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> None:
+        """Write both pictures. Raises JournalWriteError."""
+        names = self.named(round_number, sequence, pictures)
+        for role, data in asdict(pictures).items():
+            path = self._folder / names[role]["file"]
             with self._keeping():
                 path.write_bytes(data)
-            self._kept[name] = PictureFile(name, round_number, len(data))
+            self._kept[path.name] = PictureFile(path.name, round_number, len(data))
             self._unsynced.append(path)
-            saved[role] = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
-        return saved
 
     def settle(self) -> None:
         """Sync what was saved, then make room. Raises JournalWriteError, DisputesError."""

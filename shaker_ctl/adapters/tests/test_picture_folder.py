@@ -29,7 +29,8 @@ PICTURES = Pictures(frame=b"f" * 60_000, overlay=b"o" * 60_000)
 
 def test_both_pictures_are_kept_with_their_digests(tmp_path: Path) -> None:
     folder = PictureFolder(tmp_path / "pictures", quota_mb=10)
-    saved = folder.save(12, 345, PICTURES)
+    folder.save(12, 345, PICTURES)
+    saved = folder.named(12, 345, PICTURES)
     folder.settle()
     path = tmp_path / "pictures" / saved["frame"]["file"]
     assert path.name == "00000012-0000000345-frame.jpg"

@@ -131,7 +131,9 @@ def test_verify_says_that_the_chain_is_whole_and_what_it_cannot_see(journal: Pat
 
 def test_verify_compares_pictures_with_their_records_where_it_is_asked(journal: Path) -> None:
     folder = journal.parent / "pictures"
-    saved = PictureFolder(folder, 1.0).save(5, 9, Pictures(b"frame", b"overlay"))
+    store, shot = PictureFolder(folder, 1.0), (5, 9, Pictures(b"frame", b"overlay"))
+    store.save(*shot)
+    saved = store.named(*shot)
     body = {"event": {"type": "CameraReconnected"}, "rows": [], "decision": []}
     append(journal, Entry("step", body, round=5), pictures=saved)
     assert "pictures: 2 as recorded, 0 no longer kept, 0 changed" in run(

@@ -71,9 +71,11 @@ class Album:
         self.saved: list[tuple[int, int, int]] = []
         self.settled = threading.Event()
 
-    def save(self, round_number: int, sequence: int, pictures: Pictures) -> dict[str, Any]:
-        self.saved.append((round_number, sequence, len(self._medium.records)))
+    def named(self, _round: int, sequence: int, _pictures: Pictures) -> dict[str, Any]:
         return {"frame": {"file": f"{sequence}.jpg", "sha256": "ab"}}
+
+    def save(self, round_number: int, sequence: int, pictures: Pictures) -> None:
+        self.saved.append((round_number, sequence, len(self._medium.records)))
 
     def settle(self) -> None:
         self.settled.set()
@@ -293,6 +295,24 @@ def test_pictures_are_written_before_their_record_and_named_in_it(bench: Bench) 
     assert records_then < 2
     assert bench.main.records[1].plain["pictures"]["frame"]["file"] == "2.jpg"
     assert bench.album.settled.wait(2.0)
+
+
+@pytest.mark.parametrize("part", ["save", "settle"])
+def test_pictures_on_a_card_that_stalls_delay_no_record_and_no_copy(
+    either: Bench, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """Also where one medium stalls at the same time."""
+    free = threading.Event()
+    monkeypatch.setattr(either.album, part, lambda *_: free.wait())
+    either.main.free.clear()
+    either.append(0)
+    until(lambda: either.released == [1])
+    either.append(1, pictures=Pictures(b"frame", b"overlay"))
+    assert seconds_until(lambda: either.released == [1, 2]) < 0.6
+    either.append(2)
+    assert seconds_until(lambda: either.released == [1, 2, 3]) < 0.3
+    assert either.faults == []
+    free.set()
 
 
 def test_a_damaged_tail_is_found_by_the_check_between_rounds(bench: Bench) -> None:

@@ -17,7 +17,6 @@ from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
 from shaker_ctl.console.parameters import ConsoleParameters
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.parts import PartsParameters
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.motion.parameters import MotionParameters
 from shaker_ctl.page.parameters import PageParameters, SignParameters
@@ -42,7 +41,6 @@ class Settings(Parameters):
     lamp: LampParameters = Field(default_factory=LampParameters)
     console: ConsoleParameters = Field(default_factory=ConsoleParameters)
     journal: JournalParameters = Field(default_factory=JournalParameters)
-    parts: PartsParameters = Field(default_factory=PartsParameters)
     page: PageParameters = Field(default_factory=PageParameters)
     sign: SignParameters = Field(default_factory=SignParameters)
     seal: SealParameters = Field(default_factory=SealParameters)

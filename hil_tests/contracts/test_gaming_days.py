@@ -18,7 +18,6 @@ from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
-from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.adapters.tests.written import rewritten, saying
 from shaker_ctl.commands.journal import app
 from shaker_ctl.errors import JournalCorruptError, JournalError
@@ -190,21 +189,6 @@ def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
         read_day(path, "2026-11-26", time(6))
     done = CliRunner().invoke(app, ["day", "2026-11-26", "--journal", str(path)])
     assert "does not continue the chain" in str(done.exception)
-
-
-def test_a_part_is_counted_from_the_day_on_which_it_was_fitted(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    recorded(path, CLOCKS["five years ahead for a day"])
-    tables = RecordTables(path)
-    tables.keep_up()
-    tables.close()
-    config = tmp_path / "settings.toml"
-    config.write_text(
-        f'[journal]\npath = "{path}"\n[parts]\ncam_strokes = 1000\ncam_fitted = 2026-11-26\n'
-    )
-    done = CliRunner().invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
-    strokes = int(done.output.partition("cam: ")[2].split()[0])
-    assert 3 * 24 <= strokes <= 3 * 25, "three rounds, and not those of the clock years ahead"
 
 
 # ── After a removal ─────────────────────────────────────────────────────────

@@ -244,7 +244,9 @@ def test_a_record_that_is_not_understood_is_left_out_and_the_others_count(
         Entry("step", {"event": {**settled, "proof": {"turns": 10**400}}, "decision": []}),
         Entry("step", {"event": settled, "decision": []}),
     )
-    assert made(store).worn(4) == PartUsage(1, 7.0, 1.0)
+    found = made(store).dice()
+    assert found is not None
+    assert found.worn == PartUsage(1, 7.0, 1.0)
     assert capfd.readouterr().err.count("is left out") == 3
     store.close()
 
@@ -268,7 +270,7 @@ def test_the_test_of_the_dice_goes_on_where_the_tables_stopped(store: DiskJourna
     store.close()
 
 
-def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: DiskJournal) -> None:
+def test_wear_is_counted_since_the_dice_were_changed(store: DiskJournal) -> None:
     def step(event: dict[str, object]) -> Entry:
         return Entry("step", {"event": event, "decision": []})
 
@@ -276,12 +278,15 @@ def test_wear_is_counted_up_to_the_record_that_is_asked_for(store: DiskJournal) 
         return step({"type": "TossSettled", "proof": {"turns": turns, "in_band_s": 1.0}})
 
     refused = Entry("refused", {"event": {"type": "DiceChanged"}})
-    written(store, settled(5.0), CHANGED, settled(7.0), refused, settled(8.0))
-    reader = made(store)
-    assert reader.worn(1) == PartUsage(1, 5.0, 1.0)
-    assert reader.worn(2) == PartUsage()
-    assert reader.worn(5) == PartUsage(2, 15.0, 2.0)
-    assert reader.worn(6) is None, "the tables do not reach it yet"
+    for entries, worn in (
+        ((settled(5.0),), PartUsage(1, 5.0, 1.0)),
+        ((CHANGED,), PartUsage()),
+        ((settled(7.0), refused, settled(8.0)), PartUsage(2, 15.0, 2.0)),
+    ):
+        written(store, *entries)
+        found = made(store).dice()
+        assert found is not None
+        assert found.worn == worn
     store.close()
 
 
@@ -315,11 +320,9 @@ def test_tables_that_are_lost_or_damaged_are_made_anew(store: DiskJournal, damag
 
 
 CHANGES = (
-    "UPDATE kept SET told = replace(told, '.', '1.') WHERE kind = 'toss'",
+    "UPDATE kept SET told = replace(told, 'locked', 'lacked') WHERE kind = 'dice'",
     "UPDATE kept SET mark = mark + 1 WHERE sequence = (SELECT max(sequence) FROM kept)",
-    "DELETE FROM kept WHERE sequence = (SELECT min(sequence) FROM kept WHERE kind = 'toss')",
-    "UPDATE kept SET sequence = sequence + 1000 WHERE kind = 'toss'",
-    "UPDATE kept SET told = replace(told, '\"dice\": [', '\"dice\": [1') WHERE kind = 'cursor'",
+    "UPDATE kept SET told = replace(told, '\"worn\": [', '\"worn\": [1') WHERE kind = 'cursor'",
     "UPDATE kept SET told = replace(told, 'fay', 'may') WHERE kind = 'cursor'",
     "UPDATE kept SET told = replace(told, '30', '31') WHERE kind = 'cursor'",
     "UPDATE sqlite_master SET sql = replace(sql, 'told', 'gold') WHERE name = 'kept'",
@@ -327,7 +330,7 @@ CHANGES = (
 
 
 def answers(reader: TablesReader) -> tuple[object, ...]:
-    return (*(reader.counted(), reader.meters(), reader.worn(100), reader.shaken(20)),)
+    return (*(reader.counted(), reader.meters(), reader.dice(), reader.ledger(100)),)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -364,7 +367,7 @@ def test_a_changed_row_is_never_shown_and_is_made_anew(
 def test_tables_that_are_not_there_answer_nothing(tmp_path: Path) -> None:
     reader = TablesReader(tmp_path / "journal.tables.sqlite")
     assert reader.counted() is None
-    assert reader.worn(0) is None
+    assert reader.dice() is None
 
 
 def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another_journal(

@@ -187,7 +187,7 @@ def figures_of(journal: Path) -> tuple[object, ...]:
     reader = TablesReader(record_tables.place(journal))
 
     def asked() -> tuple[object, ...]:
-        return reader.counted(), reader.meters(), reader.worn(0), reader.shaken(0)
+        return reader.counted(), reader.meters(), reader.dice(), reader.ledger(0)
 
     before = asked()
     with contextlib.redirect_stderr(io.StringIO()):  # its line about damage

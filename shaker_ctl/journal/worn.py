@@ -26,9 +26,3 @@ class PartUsage:
         return PartUsage(
             self.tosses + more.tosses, self.turns + more.turns, self.shaken_s + more.shaken_s
         )
-
-    def minus(self, less: PartUsage) -> PartUsage:
-        """What came after `less`."""
-        return PartUsage(
-            self.tosses - less.tosses, self.turns - less.turns, self.shaken_s - less.shaken_s
-        )

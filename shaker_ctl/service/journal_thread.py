@@ -130,7 +130,7 @@ class JournalThread:
 
         self._changed = threading.Condition()
         self._queue: deque[_Pending] = deque()
-        self._shots: deque[tuple[float, int, int, Pictures]] = deque()
+        self._shots: deque[tuple[float, tuple[int, int, Pictures]]] = deque()
         """Pictures to write: since when, and of which round and record."""
         self._unsettled = False
         self._check_wanted = False
@@ -229,7 +229,7 @@ class JournalThread:
                 return
             self._second_fault = None
             now_s = self._clock.monotonic()
-            self._shots = deque((now_s, *shot) for _, *shot in self._shots)
+            self._shots = deque((now_s, shot) for _, shot in self._shots)
             if self._second is not None:
                 self._second.due = deque((now_s, record) for _, record in self._second.due)
             self._changed.notify_all()
@@ -320,7 +320,7 @@ class JournalThread:
                 shot = entry.round or 0, head.sequence + 1, pending.pictures
                 saved = self._pictures.named(*shot)
                 with self._changed:
-                    self._shots.append((self._clock.monotonic(), *shot))
+                    self._shots.append((self._clock.monotonic(), shot))
                     self._changed.notify_all()
             record = link(
                 head,
@@ -463,10 +463,10 @@ class JournalThread:
                 has_work = self._shots or self._unsettled
                 if self._pictures is None or self._second_fault is not None or not has_work:
                     return
-                shot = self._shots[0] if self._shots else None
+                shot = self._shots[0][1] if self._shots else None
             try:
                 if shot is not None:
-                    self._pictures.save(*shot[1:])
+                    self._pictures.save(*shot)
                 else:
                     self._unsettled = False
                     self._pictures.settle()

@@ -34,7 +34,6 @@ _KEPT = (
     "CREATE TABLE kept (kind TEXT, sequence INTEGER, told TEXT NOT NULL, mark INTEGER NOT NULL, "
     "PRIMARY KEY (kind, sequence)) WITHOUT ROWID"
 )
-_ROW = "SELECT kind, sequence, told, mark FROM kept WHERE kind = ? AND sequence"
 _CURSOR = "cursor"
 
 CACHE_KB = 256
@@ -56,17 +55,13 @@ def _mark(*row: Any) -> int:
     return zlib.crc32(repr(row).encode(errors="surrogatepass"))
 
 
-def row_in(db: sqlite3.Connection, kind: str, where: str, *values: Any) -> tuple[int, Any] | None:
-    """Return the first row of a kind whose sequence is as `where` says: its record, and what stands
-    there. Raises ValueError where it is not as it was written.
-    """
-    row = db.execute(f"{_ROW} {where} LIMIT 1", (kind, *values)).fetchone()
-    return None if row is None else (row[1], json.loads(_marked(row)))
-
-
 def rows_in(db: sqlite3.Connection, kind: str, until: int) -> list[Any]:
-    """Return what stands in each row of a kind, up to a record. Raises ValueError as `row_in`."""
-    rows = db.execute(f"{_ROW} <= ? ORDER BY sequence", (kind, until))
+    """Return what stands in each row of a kind, up to a record. Raises ValueError where one is not
+    as it was written.
+    """
+    kept = "SELECT kind, sequence, told, mark FROM kept"
+    where = "WHERE kind = ? AND sequence <= ? ORDER BY sequence"
+    rows = db.execute(f"{kept} {where}", (kind, until))
     return [json.loads(_marked(row)) for row in rows]
 
 
@@ -79,8 +74,7 @@ def _marked(row: tuple[Any, ...]) -> Any:
 
 def kept_in(db: sqlite3.Connection) -> Told | None:
     """Return the cursor and what is kept with it; None in new tables. Raises ValueError."""
-    row = row_in(db, _CURSOR, "= 0")
-    return None if row is None else row[1]
+    return next(iter(rows_in(db, _CURSOR, 0)), None)
 
 
 def check(db: sqlite3.Connection) -> None:

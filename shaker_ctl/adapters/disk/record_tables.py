@@ -1,7 +1,7 @@
 """Tables beside the chain: what screens ask for again and again, kept up to date by one reader.
 
-Owns `journal.tables.sqlite`: settled tosses, the ledger and the test of the dice, meters, and the
-tally of all outcomes. The records process writes them; console, page and link read them.
+Owns `journal.tables.sqlite`: wear, ledger and test of the dice, meters, and the tally of all
+outcomes. The records process writes them; console, page and link read them.
 
 No log lies beside the file, so that a group which may only read can read it; a reader waits for the
 short commits of the writer.
@@ -14,7 +14,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -26,7 +26,6 @@ from shaker_ctl.adapters.disk.folded_tables import (
     FoldedTables,
     Told,
     kept_in,
-    row_in,
     rows_in,
 )
 from shaker_ctl.journal import dice_watch, history
@@ -52,10 +51,6 @@ def place(journal: Path) -> Path:
 _DICE = "dice"
 """Kind of the rows that are the ledger of dice."""
 
-_TOSS = "toss"
-"""Kind of the rows that sum up tosses from the first on: a stretch of them is the difference of two
-rows."""
-
 
 class RecordTables(FoldedTables):
     """The writer."""
@@ -64,7 +59,7 @@ class RecordTables(FoldedTables):
         crc32(
             repr(
                 (
-                    *(6, NAMES, _KINDS_READ, dice_watch.WAYS),
+                    *(7, NAMES, _KINDS_READ, dice_watch.WAYS),
                     [each.name for kept in (Tally, DiceWatch) for each in fields(kept)],
                 )
             ).encode()
@@ -78,19 +73,17 @@ class RecordTables(FoldedTables):
         super().__init__(place(journal), journal)
 
     def begin(self) -> None:
-        self._shaken = PartUsage()
+        self._worn = PartUsage()
         self._tally = Tally()
         self._watch = DiceWatch()
         self._meters: Counter[str] = Counter()
         self._cleared = ["", ""]
-        self._dice: list[int] = []
 
     def resume(self, told: Told) -> None:
         self._tally = tallies.from_plain(told["tally"])
         self._watch = dice_watch.from_plain(told["watch"])
         self._meters, self._cleared = Counter(told["meters"]), told["cleared"]
-        self._dice = told["dice"]
-        self._shaken = _shaken_until(self._db, told, told["sequence"])
+        self._worn = PartUsage(*told["worn"])
 
     def told(self) -> Told:
         return {
@@ -98,8 +91,7 @@ class RecordTables(FoldedTables):
             "watch": self._watch.to_plain(),
             "meters": self._meters,
             "cleared": self._cleared,
-            "dice": self._dice,
-            "tosses": self._shaken.tosses,
+            "worn": astuple(self._worn),
         }
 
     def reads(self, body: bytes) -> bool:
@@ -115,24 +107,11 @@ class RecordTables(FoldedTables):
         self._meters.update(moved(plain))
         if (proof := history.proof_in(plain)) is not None:
             toss = PartUsage(1, float(proof["turns"]), float(proof["in_band_s"]))
-            shaken = self._shaken.plus(toss)
-            sums = (shaken.tosses, shaken.turns, shaken.shaken_s)
-            self.keep(_TOSS, plain["sequence"], sums)
-            self._shaken = shaken
+            self._worn = self._worn.plus(toss)
         elif (entry := history.dice_entry(plain)) is not None:
             self.keep(_DICE, plain["sequence"], history.FORM.plain(entry))
         if history.other_dice(plain):
-            self._dice.append(plain["sequence"])
-
-
-def _shaken_until(db: sqlite3.Connection, kept: Told, sequence: int) -> PartUsage:
-    """Return all tosses up to a record. Raises ValueError where this row or the next is damaged."""
-    last = row_in(db, _TOSS, "<= ? ORDER BY sequence DESC", sequence)
-    following = row_in(db, _TOSS, "> ? ORDER BY sequence", sequence)
-    found = PartUsage() if last is None else PartUsage(*last[1])
-    if found.tosses != (kept["tosses"] if following is None else following[1][0] - 1):
-        raise ValueError("tosses are missing")
-    return found
+            self._worn = PartUsage()
 
 
 def _reader(path: Path) -> sqlite3.Connection:
@@ -176,24 +155,12 @@ class TablesReader:
 
         return self._asked(counters)
 
-    def worn(self, until: int) -> PartUsage | None:
-        """The dice's wear up to the record `until`; None while the tables do not reach it."""
-
-        def wear(db: sqlite3.Connection, kept: Told) -> PartUsage | None:
-            if kept["sequence"] < until:
-                return None
-            since = max((at for at in kept["dice"] if at <= until), default=0)
-            return _shaken_until(db, kept, until).minus(_shaken_until(db, kept, since))
-
-        return self._asked(wear)
-
     def dice(self) -> DiceSoFar | None:
         """What the records say of the dice in the compartment."""
 
-        def so_far(db: sqlite3.Connection, kept: Told) -> DiceSoFar:
-            since = _shaken_until(db, kept, max(kept["dice"], default=0))
-            worn = _shaken_until(db, kept, kept["sequence"]).minus(since)
-            return DiceSoFar(kept["sequence"], worn, dice_watch.from_plain(kept["watch"]))
+        def so_far(_: sqlite3.Connection, kept: Told) -> DiceSoFar:
+            watch = dice_watch.from_plain(kept["watch"])
+            return DiceSoFar(kept["sequence"], PartUsage(*kept["worn"]), watch)
 
         return self._asked(so_far)
 
@@ -207,12 +174,3 @@ class TablesReader:
             return ledger(history.FORM.made(row, "dice") for row in rows)
 
         return self._asked(told)
-
-    def shaken(self, first: int) -> PartUsage | None:
-        """All tosses from the record `first` on, whatever dice were in the compartment."""
-
-        def usage(db: sqlite3.Connection, kept: Told) -> PartUsage:
-            until = _shaken_until(db, kept, kept["sequence"])
-            return until.minus(_shaken_until(db, kept, first - 1))
-
-        return self._asked(usage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -89,16 +89,6 @@ class CheckedJournal:
             if is_proved and (trouble := self.trouble()) is not None:
                 raise trouble
             yield record
-
-    def first_of(self, day: date | None) -> int:
-        """Return the first record of the earliest day, from a gaming day on, on which a volume was
-        begun; 1 for no day. A clock that once stood years ahead begins none of the days before."""
-        closed = self.store.closed
-        if day is None or not closed:
-            return 1
-        volumes = [*closed, *self.store.open_volume()]
-        later = [(each.day, each.first) for each in volumes if each.day >= day.isoformat()]
-        return min(later)[1] if later else volumes[-1].first
 
     @cached_property
     def days(self) -> GamingDays:

@@ -23,7 +23,6 @@ from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
 from shaker_ctl.journal.dice_ledger import Ledger
-from shaker_ctl.journal.parts import lives
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.quoting import visible
 
@@ -51,15 +50,13 @@ def day(
     with opened(config, journal) as book:
         of = day_named(wanted) if wanted else _last_day(book)
         found = book.sheet(of)
-        is_here = journal is None and not as_json
-        worn = _lives(config, book) if is_here else []
-        dice = _dice(book, found) if is_here else []
+        dice = _dice(book, found) if journal is None and not as_json else []
         if (trouble := book.trouble()) is not None:
             found.notes.insert(0, f"DO NOT SIGN: {trouble}")
         if as_json:
             typer.echo(json.dumps({"day": of or None, **plain(found)}, indent=2))
         else:
-            typer.echo(sheet(of or "-", _table(config, journal), found, worn, dice), nl=False)
+            typer.echo(sheet(of or "-", _table(config, journal), found, dice), nl=False)
 
 
 def day_named(words: str, remedy: str = "Give it as 2026-11-23, or leave it out") -> str:
@@ -82,18 +79,6 @@ def _table(config: Path, journal: Path | None) -> str:
 
 
 NOT_COUNTED = "not counted: the service has not brought its tables up to date"
-
-
-def _lives(config: Path, book: CheckedJournal) -> list[str]:
-    """Say how worn the parts are."""
-    p = settings_file.load(config).parts
-    tables = TablesReader(place(book.store.path))
-    dice = tables.worn(book.store.head().sequence)
-    motor = tables.shaken(book.first_of(p.motor_fitted))
-    cam = tables.shaken(book.first_of(p.cam_fitted))
-    if dice is None or motor is None or cam is None:
-        return [NOT_COUNTED]
-    return list(lives(p, motor, cam, dice))
 
 
 def ledger_until(book: CheckedJournal, record: int) -> Ledger | None:
@@ -121,11 +106,9 @@ def sheet(
     day: str,
     table: str,
     found: DaySheet,
-    worn: Sequence[str] = (),
     dice: Sequence[str] = (),
 ) -> str:
-    """Return the sheet, its times in the machine's own zone. `worn`: lines on the life of parts;
-    `dice`: those of the ledger."""
+    """Return the sheet, its times in the machine's own zone. `dice`: lines of the ledger."""
     parts = [
         f"DAY SHEET  {table}",
         f"day {day}, printed for signature",
@@ -140,7 +123,6 @@ def sheet(
         *_counted("Counters", {**found.meters}),
         *_counted("Faults raised", {**found.faults}),
         *(["Dice", *(f"  {line}" for line in dice), ""] if dice else []),
-        *(["Life of parts", *(f"  {line}" for line in worn), ""] if worn else []),
         "Closing inspection",
         *(f"  [ ] {each}" for each in CLOSING_INSPECTION),
         "",

@@ -17,11 +17,9 @@ from shaker_ctl.commands.journal.day_sheet import INDENT, LINE, WIDTH, sheet
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.box_memory import BoxMemory
 from shaker_ctl.journal.day_sheet import DaySheet, SheetLine
-from shaker_ctl.journal.parts import PartsParameters, lives
 from shaker_ctl.journal.record import Entry, Head, link
 from shaker_ctl.journal.tests.zones import zone
 from shaker_ctl.journal.volume import removal
-from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
@@ -228,25 +226,9 @@ def test_who_released_the_lid_is_named_at_the_opening_that_follows() -> None:
     assert [line.persons for line in sheet.openings] == [(f"{FLOOR.name} (floorperson)",), ()]
 
 
-def test_a_part_is_to_be_replaced_at_the_end_of_its_life_and_told_of_before() -> None:
-    p = PartsParameters(motor_hours=10, cam_strokes=1000, dice_tosses=100)
-    worn = PartUsage(tosses=100, turns=899.0, shaken_s=9.2 * 3600)
-    assert list(lives(p, worn, worn, worn)) == [
-        "motor: 9 of 10 hours of shaking: replace it soon",
-        "cam: 899 of 1,000 strokes",
-        "dice: 100 of 100 tosses: REPLACE IT",
-    ]
-    assert list(lives(PartsParameters(), worn, worn, worn)) == []
-
-
-def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
-    journal: Path, tmp_path: Path
-) -> None:
+def test_the_sheet_of_a_table_has_its_name_and_its_ledger(journal: Path, tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
-    config.write_text(
-        f'[service]\ntable_name = "Pit 3"\n[journal]\npath = "{journal}"\n'
-        "[parts]\ncam_strokes = 150\ncam_fitted = 2026-03-01\n"
-    )
+    config.write_text(f'[service]\ntable_name = "Pit 3"\n[journal]\npath = "{journal}"\n')
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
     assert "DAY SHEET  Pit 3\n" in shown.output
     assert "not counted" in shown.output, "nobody has made the tables yet"
@@ -254,7 +236,7 @@ def test_the_sheet_of_a_table_has_its_name_and_the_life_of_its_parts(
     tables.keep_up()
     tables.close()
     shown = RUNNER.invoke(app, ["day", "--config", str(config)], catch_exceptions=False)
-    assert "cam: 216 of 150 strokes: REPLACE IT" in shown.output
+    assert "not counted" not in shown.output
 
 
 def test_an_opening_by_key_carries_the_name_of_who_said_which_dice_are_in_it() -> None:

@@ -17,7 +17,7 @@ from hil_tests.table_under_test import installer
 from hil_tests.table_under_test.lamps import values_of
 from shaker_ctl import settings
 from shaker_ctl.adapters.camera.confirmed_tosses import ConfirmedTosses
-from shaker_ctl.commands import teach
+from shaker_ctl.commands import bench, teach
 from shaker_ctl.errors import HardwareError
 from shaker_ctl.reading.taught_table import Bound
 from shaker_ctl.rules.vocabulary import Person, Role
@@ -67,7 +67,7 @@ def have_taught(rig: dict[str, Any], config: Path) -> None:
     bound = Bound.now(found.camera, SERIALS)
     width = found.camera.calibration.image_size[0]
     tosses = ConfirmedTosses(config.with_name(f"{FILE}.tosses"), bound, width)
-    with teach.stopped_table(found) as table:
+    with bench.opened(found) as table:
         lesson = Looking(tosses, [FAY], table)
         lesson.truth = Path(rig["truth"])
         lesson.give(teach.USUAL)

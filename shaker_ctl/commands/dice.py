@@ -1,4 +1,4 @@
-"""`shaker-ctl dice`: the ledger of the table's dice, and what their test finds, and when.
+"""`shaker-ctl dice`: the ledger of the table's dice, and tosses on a bench for their test.
 
 Owns how results look. What is tested is `journal.dice_watch`'s.
 """
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from html import escape
 from pathlib import Path
-from statistics import median
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -24,49 +23,20 @@ from shaker_ctl.commands.journal.book import Config, opened
 from shaker_ctl.commands.journal.day_sheet import NOT_COUNTED, ledger_until
 from shaker_ctl.commands.service_user import become_the_service
 from shaker_ctl.errors import RefusedError, reraise_as
-from shaker_ctl.journal.dice_watch import FACES, PROMISE, DiceWatch
+from shaker_ctl.journal.dice_watch import FACES, DiceWatch
 from shaker_ctl.journal.distributions import share_interval
-from shaker_ctl.journal.simulated_dice import FAULTS, Fault, first_found
 from shaker_ctl.quoting import visible
-from vision.reading import NoRoll, Verdict, Verified
+from vision.reading import NoRoll, Verified
+
+if TYPE_CHECKING:  # with these comes all that reads pictures
+    from vision.findings import Findings
+    from vision.frame import Frame
 
 app = typer.Typer(
     no_args_is_help=True, help="The ledger of the table's dice, and the test that watches them."
 )
 
 screen = Console(highlight=False)
-
-
-@app.callback()
-def dice() -> None:
-    """The ledger of the table's dice, and the test that watches them."""
-
-
-@app.command()
-def simulate(
-    runs: Annotated[int, typer.Option(min=1, help="Sets of dice for each fault.")] = 20,
-    tosses: Annotated[int, typer.Option(min=1, help="Tosses of each set.")] = 1440,
-    behaving: Annotated[int, typer.Option(min=0, help="Sets of dice that behave.")] = 200,
-    long: Annotated[int, typer.Option(min=1, help="Tosses of a set that behaves.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the first set.")] = 0,
-) -> None:
-    """Say after how many simulated tosses the test of a table's dice finds each fault.
-
-    The test is the one that a table makes after every round. A set that behaves and is found to be
-    outside is a false alarm: the status is then 1 if there are more than the promise allows.
-    """
-    table = Table("dice", "sets", "tosses", "found", "median", "first", "last")
-    for name, fault in FAULTS.items():
-        table.add_row(name, str(runs), f"{tosses:,}", *_found(fault, runs, tosses, seed))
-    alarms = 0
-    if behaving:
-        found = _found(None, behaving, long, seed)
-        table.add_row("behaving", str(behaving), f"{long:,}", *found)
-        alarms = int(found[0])
-    screen.print(table)
-    screen.print(f"promise: at most 1 of {PROMISE:,} sets that behave, in their whole life")
-    if alarms > max(1, 5 * behaving // PROMISE):
-        raise typer.Exit(1)
 
 
 @app.command("test")
@@ -83,7 +53,7 @@ def bench(
     For makers and laboratories, on a table whose service is stopped. Nothing is recorded and no
     lamp is lit. Ctrl-C stops the shaker and prints what was counted. Status 1: outside.
     """
-    from shaker_ctl.commands.dice_bench import opened as bench_opened  # and every device's library
+    from shaker_ctl.commands.bench import opened as bench_opened  # and every device's library
 
     daemon_network.enter()
     become_the_service()
@@ -94,7 +64,7 @@ def bench(
     try:
         with bench_opened(settings) as opened_bench:
             for number in range(1, tosses + 1):
-                screen.print(counted.line(number, *opened_bench.toss(number)))
+                screen.print(counted.line(number, *opened_bench.toss()))
     except KeyboardInterrupt:
         screen.print("stopped")
     finally:
@@ -117,8 +87,9 @@ class Counted:
             with reraise_as(RefusedError, f"cannot write in {out}", remedy="Give another --out"):
                 out.mkdir(parents=True, exist_ok=True)
 
-    def line(self, number: int, verdict: Verdict, picture: bytes | None) -> str:
+    def line(self, number: int, frame: Frame, found: Findings) -> str:
         """Count a toss; return it in words."""
+        verdict = found.observation.opinion
         if isinstance(verdict, Verified):
             self.watch.add(verdict.three, is_placed=True)
             self._faces.update(verdict.three)
@@ -127,15 +98,17 @@ class Counted:
             self._unread += 1
             words = "no roll" if isinstance(verdict, NoRoll) else f"not read: {verdict.text}"
         if self._out is not None:
-            self._keep(number, words, picture)
+            self._keep(self._out / f"{number:05}.jpg", f"{number}: {words}", frame, found)
         return f"{number:5}  {words}"
 
-    def _keep(self, number: int, words: str, picture: bytes | None) -> None:
-        assert self._out is not None
-        if picture is not None:
-            (self._out / f"{number:05}.jpg").write_bytes(picture)
-        shown = f'<img loading="lazy" width="320" src="{number:05}.jpg">' if picture else ""
-        self._rows.append(f"<figure>{shown}<figcaption>{number}: {escape(words)}</figcaption>")
+    def _keep(self, file: Path, words: str, frame: Frame, found: Findings) -> None:
+        from vision.overlay import draw_reading
+        from vision.pictures import save
+
+        seen = found.observation
+        save(file, draw_reading(frame.image, seen, seen.opinion))
+        shown = f'<img loading="lazy" width="320" src="{file.name}">'
+        self._rows.append(f"<figure>{shown}<figcaption>{escape(words)}</figcaption>")
 
     def summary(self) -> Iterator[str | Table]:
         """Yield what was counted, and write the page."""
@@ -171,12 +144,3 @@ def the_ledger(config: Config = DEFAULT_CONFIG) -> None:
         screen.print(visible(line), soft_wrap=True, markup=False)
     if not told.lines:
         screen.print("no dice are on record")
-
-
-def _found(fault: Fault | None, runs: int, tosses: int, seed: int) -> tuple[str, ...]:
-    """How many sets are found, and after how many tosses: half of all sets, the first, the last."""
-    after = [first_found(fault, seed + run, tosses) for run in range(runs)]
-    found = sorted(each for each in after if each is not None)
-    half = median(each or tosses + 1 for each in after)
-    within = f"{half:,.0f}" if half <= tosses else "-"
-    return str(len(found)), within, *(f"{at:,}" for at in (*found[:1], *found[-1:]))

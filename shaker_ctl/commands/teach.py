@@ -6,13 +6,12 @@ said what they see: a person who only nods confirms nothing.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -20,8 +19,6 @@ from rich.progress_bar import ProgressBar
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins import daemon_network
-from shaker_ctl.adapters.pins.gpio_backend import GpioPins
-from shaker_ctl.commands.calibrate import lit_and_uncovered
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.commands.service_user import become_the_service
@@ -34,7 +31,7 @@ from shaker_ctl.whole_file import mode, put
 
 if TYPE_CHECKING:  # with these comes all that reads pictures
     from shaker_ctl.adapters.camera.confirmed_tosses import ConfirmedTosses
-    from shaker_ctl.adapters.camera.still_picture import StillPictures
+    from shaker_ctl.commands.bench import Bench
     from vision.calibration import Calibration
     from vision.findings import Findings
     from vision.frame import Frame
@@ -55,14 +52,6 @@ Said = Values | str | None
 """Values; `BACK`; None: no toss to learn from."""
 
 
-class Bench(Protocol):
-    """The stopped table: it tosses, and shows the dice at rest."""
-
-    calibration: Calibration
-
-    def toss(self) -> tuple[Frame, Findings]: ...
-
-
 def teach(
     config: Annotated[Path, typer.Option(help="Settings file of the table.")] = DEFAULT_CONFIG,
     tosses: Annotated[
@@ -81,6 +70,7 @@ def teach(
     entry. Then start the service, which is due an inspection.
     """
     from shaker_ctl.adapters.camera.confirmed_tosses import ConfirmedTosses, set_aside
+    from shaker_ctl.commands.bench import opened
     from shaker_ctl.doctor.examination import refuse_beside_a_service
 
     daemon_network.enter()
@@ -96,7 +86,7 @@ def teach(
         if anew:
             set_aside(folder)
         kept = ConfirmedTosses(folder, bound, found.camera.calibration.image_size[0])
-        with stopped_table(found) as bench:
+        with opened(found) as bench:
             Lesson(kept, people, bench).give(tosses)
         table = learnt(kept, bench.calibration, bound, people)
     except (typer.Abort, KeyboardInterrupt):
@@ -250,35 +240,3 @@ def _person(users: Path, name: str) -> Person:
         f"{name} and this passphrase do not belong together",
         remedy=f"Type them again; people stand in {users}",
     )
-
-
-@contextlib.contextmanager
-def stopped_table(found: settings.Settings) -> Iterator[Bench]:
-    """The table's own motor, light and camera. Raises ShakerError where one is not there."""
-    from shaker_ctl.adapters.camera.still_picture import StillPictures
-
-    with lit_and_uncovered(found) as pins, StillPictures(found.camera) as pictures:
-        yield _Table(found, pins, pictures)
-
-
-class _Table:
-    """The table itself."""
-
-    def __init__(self, found: settings.Settings, pins: GpioPins, pictures: StillPictures) -> None:
-        self._motion, self._pins, self._pictures = found.motion, pins, pictures
-        self._wires = found.gpio.pins.model_dump()
-        self.calibration = pictures.calibration
-
-    def toss(self) -> tuple[Frame, Findings]:
-        """Turn the shaker as the doctor does, at the speed of a toss, and look at the dice."""
-        from shaker_ctl.doctor.shaker import TROUBLES, turn
-
-        shake = self._motion.shake
-        rpm = (shake.min_rpm + shake.max_rpm) / 2
-        turned = turn(self._pins, self._motion, rpm, min(shake.min_s, self._motion.jog_limit_s))
-        if turned.code:
-            remedy = TROUBLES.get(turned.code, "See what shaker-ctl doctor says").format(
-                **self._wires
-            )
-            raise HardwareError(f"{turned.code}: {turned.reason}", remedy=remedy)
-        return self._pictures.take()

@@ -58,6 +58,11 @@ def refuse_beside_a_service(settings: Settings) -> None:
     )
 
 
+def needed_cover(book: rulebook.Rulebook) -> bool | None:
+    """Where the rule text has the cover during a toss: True closed, False open, None anywhere."""
+    return True if book.covered else False if book.cover_must_be_absent else None
+
+
 def _everything(
     settings: Settings, source: Path, machine: Computer, book: rulebook.Rulebook, *, is_jogged: bool
 ) -> Iterator[Finding]:
@@ -73,7 +78,6 @@ def _everything(
     yield camera.teaching(settings.camera)
     yield from lines.lamp_box(settings.lamp, book.layout)
     yield from lines.consoles(settings.console)
-    needs_cover = True if book.covered else False if book.cover_must_be_absent else None
     try:
         pins = make_pins(settings.gpio)
         pins.link.open()
@@ -84,7 +88,7 @@ def _everything(
     try:
         yield ok("GPIO", f"{pins.backend} answers, the dead-man counts")
         yield from camera.examine(settings.camera, pins.outputs)
-        yield from shaker.examine(pins, settings.motion, needs_cover, is_jogged=is_jogged)
+        yield from shaker.examine(pins, settings.motion, needed_cover(book), is_jogged=is_jogged)
     finally:
         pins.motor.stop()
         pins.link.close()

@@ -10,6 +10,7 @@ import queue
 import statistics
 import time
 from collections.abc import Iterator
+from typing import Self
 
 from shaker_ctl.adapters.clock import SystemClock
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins
@@ -17,7 +18,13 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import GpioLinkError, ShakerError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.motion.reports import MotionDenied, MotionReport, MotionStopped, MotionTrouble
+from shaker_ctl.motion.reports import (
+    MotionDenied,
+    MotionReport,
+    MotionStopped,
+    MotionTrouble,
+    TossJudged,
+)
 from shaker_ctl.motion.watch import SUPPLY_DROPS_S
 from shaker_ctl.ports import Interlocks
 from shaker_ctl.rules import events
@@ -37,7 +44,7 @@ REST_S = 0.3
 """How long the tach is listened to while EN is low."""
 
 ANSWER_S = 4.0
-"""Longest time from the end of a jog until the motion thread has answered."""
+"""Longest time from the end of a drive until the motion thread has answered."""
 
 TROUBLES = {
     "tach-silent": "Does the cam turn? Then check the tach: its wire to GPIO {tach}, its supply, "
@@ -158,38 +165,9 @@ def _supply_becomes(pins: GpioPins, is_on: bool) -> bool:
     return True
 
 
-class _Listener:
-    """What the motion thread says, for one jog."""
-
-    def __init__(self) -> None:
-        self.said: queue.SimpleQueue[events.Event | MotionReport] = queue.SimpleQueue()
-
-    def wait(self, seconds: float) -> tuple[str, str]:
-        """Wait for the end of the jog; return the code and reason of its failure, or two empty
-        texts.
-        """
-        until_s = time.monotonic() + seconds + ANSWER_S
-        code = reason = ""
-        while (left_s := until_s - time.monotonic()) > 0:
-            try:
-                said = self.said.get(timeout=left_s)
-            except queue.Empty:
-                break
-            match said:
-                case MotionStopped() | MotionTrouble():
-                    code, reason = said.code, said.reason
-                case MotionDenied():
-                    code, reason = "interlock", said.reason
-                case events.ShakerFault():
-                    return code or said.code, reason or said.code
-                case events.JogFinished():
-                    return code, reason
-        return code or "no-answer", reason or "the motion thread did not answer"
-
-
 @frozen
 class Turned:
-    """How a jog went: code and reason are empty where it went well."""
+    """How the shaker was driven: code and reason are empty where it went well."""
 
     code: str
     reason: str
@@ -197,32 +175,77 @@ class Turned:
     """(seconds, rpm)."""
 
 
-def turn(pins: GpioPins, parameters: MotionParameters, rpm: float, seconds: float) -> Turned:
-    """Turn the shaker at one speed and wait until it stands again. Raises ShakerError."""
-    listener = _Listener()
-    motion = MotionThread(
-        motor=pins.motor,
-        tach=pins.tach,
-        lines=pins.lines,
-        link=pins.link,
-        clock=SystemClock(),
-        parameters=parameters,
-        state_is_alive=lambda: True,  # the plan is bounded; the dead-man watches this process
-        post=listener.said.put,
-        report=listener.said.put,
-    )
-    try:
-        motion.start()
-        motion.jog(Occasion(Purpose.TRIAL, 0), rpm, seconds)
-        return Turned(*listener.wait(seconds), motion.figures().trace)
-    finally:
-        motion.close()
+class LoneShaker:
+    """The shaker of a table whose service is stopped, driven once at a time. Use as a context."""
+
+    def __init__(
+        self, pins: GpioPins, parameters: MotionParameters, needs_cover: bool | None = None
+    ) -> None:
+        """`needs_cover`: as in `contacts`."""
+        self._said: queue.SimpleQueue[events.Event | MotionReport] = queue.SimpleQueue()
+        self._tosses = 0
+        self.motion = MotionThread(
+            motor=pins.motor,
+            tach=pins.tach,
+            lines=pins.lines,
+            link=pins.link,
+            clock=SystemClock(),
+            parameters=parameters,
+            state_is_alive=lambda: True,  # plans are bounded; the dead-man watches this process
+            post=self._said.put,
+            report=self._said.put,
+        )
+        self.motion.require_cover(needs_cover)
+
+    def __enter__(self) -> Self:
+        self.motion.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.motion.close()
+
+    def jog(self, rpm: float, seconds: float) -> Turned:
+        """Turn at one speed and wait until it stands again."""
+        self.motion.jog(Occasion(Purpose.TRIAL, 0), rpm, seconds)
+        return self._wait(seconds)
+
+    def toss(self) -> Turned:
+        """Toss as in play, and wait until the tach has proved it."""
+        self._tosses += 1
+        plan = self.motion.draw_plan()
+        self.motion.start_toss(Occasion(Purpose.TRIAL, self._tosses), plan, time.monotonic())
+        return self._wait(plan.duration_s)
+
+    def _wait(self, seconds: float) -> Turned:
+        until_s = time.monotonic() + seconds + ANSWER_S
+        code = reason = ""
+        while (left_s := until_s - time.monotonic()) > 0:
+            try:
+                said = self._said.get(timeout=left_s)
+            except queue.Empty:
+                break
+            match said:
+                case MotionStopped() | MotionTrouble():
+                    code, reason = said.code, said.reason
+                case MotionDenied():
+                    code, reason = "interlock", said.reason
+                case TossJudged():
+                    reason = said.proof.why_not
+                case events.ShakerFault():
+                    return self._turned(code or said.code, reason or said.code)
+                case events.JogFinished() | events.TossSettled() | events.TossNotStarted():
+                    return self._turned(code, reason)
+        return self._turned(code or "no-answer", reason or "the motion thread did not answer")
+
+    def _turned(self, code: str, reason: str) -> Turned:
+        return Turned(code, reason, self.motion.figures().trace)
 
 
 def jog(pins: GpioPins, parameters: MotionParameters) -> Finding:
     """Turn the shaker for a second and count what the tach says. Blocks for about two seconds."""
     try:
-        turned = turn(pins, parameters, JOG_RPM, JOG_S)
+        with LoneShaker(pins, parameters) as shaker:
+            turned = shaker.jog(JOG_RPM, JOG_S)
     except ShakerError as error:
         return fail("shaker", str(error), error.remedy)
     if turned.code:

@@ -2,138 +2,144 @@
 
 from __future__ import annotations
 
-import queue
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.record_tables import RecordTables
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.commands import dice as command
-from shaker_ctl.commands import dice_bench
 from shaker_ctl.commands import journal as journal_command
-from shaker_ctl.commands.dice_bench import DiceBench, Said
-from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal import dice_watch
+from shaker_ctl.commands.bench import Bench
+from shaker_ctl.doctor import shaker
+from shaker_ctl.errors import HardwareError
 from shaker_ctl.journal.record import Entry, link
-from shaker_ctl.motion.reports import DriveEnded
-from shaker_ctl.ports import Interlocks, Pictures
+from shaker_ctl.motion.parameters import MotionParameters
+from shaker_ctl.motion.proof import TachProof
+from shaker_ctl.motion.reports import MotionDenied, TossJudged
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import FLOOR, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import DiceStep, Occasion, Purpose, TossPlan, TossProof
-from vision.reading import Kind, NoRoll, Verified
+from vision.frame import Frame
+from vision.reading import Kind, NoRoll, Verdict, Verified
 
-QUICK = ["simulate", "--runs", "2", "--tosses", "60", "--behaving", "3", "--long", "50"]
-
-
-def test_each_fault_has_a_row_and_the_promise_stands_below() -> None:
-    shown = CliRunner().invoke(command.app, QUICK, env={"COLUMNS": "120"})
-    assert shown.exit_code == 0
-    rows = {line.split("│")[1].strip(): line.split("│")[4].strip()
-            for line in shown.output.splitlines() if line.startswith("│")}  # fmt: skip
-    assert rows["a carried die"] == "2"
-    assert rows["behaving"] == "0"
-    assert "at most 1 of 1,000 sets that behave" in shown.output
+FIRST = Occasion(Purpose.TRIAL, 1)
+SETTLED = ev.TossSettled(FIRST, TossProof(3.0, 700.0, 800.0, 36.0))
+UNPROVED = TossJudged(0.0, FIRST, TachProof("the cam left the band", 9, 0.1, 1.1, 1, 2, 3))
 
 
-def test_a_test_that_alarms_too_often_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dice_watch, "PROMISE", 0.5)
-    assert CliRunner().invoke(command.app, QUICK).exit_code == 1
-
-
-class Devices:
-    """Motion thread, camera reader and cover of a bench; what each is told, and what they say."""
+class Motion:
+    """A motion thread that answers a toss so, and tells what is done with it."""
 
     def __init__(self, *answers: object) -> None:
         self.told: list[str] = []
-        self.said: queue.SimpleQueue[Said] = queue.SimpleQueue()
         self._answers, self._is_open = answers, True
 
-    def draw_plan(self) -> TossPlan:
-        return TossPlan(720.0, 3.0, "steady")
+    def made(self, *, post: Callable[[Any], None], **_: object) -> Motion:
+        self._post = post
+        return self
 
-    def start_toss(self, occasion: Occasion, _plan: TossPlan, _answered_at_s: float) -> None:
+    def start(self) -> None: ...
+
+    def require_cover(self, _closed: bool | None) -> None: ...
+
+    def close(self) -> None:
+        self.told.append("off")
+
+    def draw_plan(self) -> TossPlan:
+        return TossPlan(720.0, 0.0, "steady")
+
+    def start_toss(self, *_: object) -> None:
         self.told.append("toss")
         for each in self._answers:
-            self.said.put(Said(cast(Any, each), Pictures(b"frame", b"overlay")))
+            self._post(each)
 
-    def contacts(self) -> Interlocks:
-        return Interlocks(
-            compartment_open=False,
-            cover_open=self._is_open,
-            estop_pressed=False,
-            driver_fault=False,
-            button_pressed=False,
-        )
+    def figures(self) -> SimpleNamespace:
+        return SimpleNamespace(trace=())
 
-    def perform(self, command: object) -> None:
-        self.told.append(type(command).__name__)
-
-    def settle(self, _occasion: Occasion) -> None:
-        self.told.append("settle")
+    def contacts(self) -> SimpleNamespace:
+        return SimpleNamespace(cover_open=self._is_open)
 
     def cover(self, is_open: bool) -> None:
         self.told.append("open" if is_open else "close")
         self._is_open = is_open
 
-    def bench(self, *, covered: bool = False) -> DiceBench:
-        one: Any = self
-        return DiceBench(one, one, self.said, self.cover if covered else None)
+    def take(self) -> tuple[Frame, SimpleNamespace]:
+        """As `StillPictures`: three dice that nobody moves."""
+        self.told.append("look")
+        return Frame(np.zeros((9, 9, 3), np.uint8)), seen(Verified((1, 4, 6)))
 
 
-FIRST = Occasion(Purpose.TRIAL, 1)
-SETTLED = ev.TossSettled(FIRST, TossProof(3.0, 700.0, 800.0, 36.0))
-READ = ev.ReadingMade(FIRST, Verified((1, 4, 6)))
+def seen(opinion: Verdict) -> Any:
+    die = SimpleNamespace(model=None, second=None, turn_deg=0.0)
+    dice = [SimpleNamespace(x_mm=30.0 * n, y_mm=0.0, **vars(die)) for n in range(3)]
+    return SimpleNamespace(observation=SimpleNamespace(dice=dice, opinion=opinion))
 
 
-def test_under_a_cover_the_dice_are_seen_before_and_after_and_never_between() -> None:
-    devices = Devices(DriveEnded(0.0, FIRST), SETTLED, READ)
-    assert devices.bench(covered=True).toss(1) == (READ.verdict, b"overlay")
-    assert devices.told == [
-        *("LightOn", "NotePoses", "LightOff", "close", "toss", "settle"),
-        *("open", "LightOn", "StartReading", "StopReading"),
-    ]
+@contextmanager
+def benched(motion: Motion, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(shaker, "MotionThread", motion.made)
+    monkeypatch.setattr(shaker, "ANSWER_S", 0.05)
+    pins: Any = SimpleNamespace(motor=None, tach=None, lines=None, link=None)
+    pictures: Any = SimpleNamespace(take=motion.take, calibration=None)
+    with shaker.LoneShaker(pins, MotionParameters()) as lone:
+        yield Bench(lone, pictures, PinParameters().model_dump(), motion.cover)
 
 
-def test_a_late_answer_to_another_toss_is_no_answer_to_this_one() -> None:
-    late = ev.ReadingMade(Occasion(Purpose.TRIAL, 7), Verified((6, 6, 6)))
-    assert Devices(late, SETTLED, READ).bench().toss(1)[0] == READ.verdict
+def test_the_cover_is_closed_for_the_toss_and_dice_that_nobody_moved_are_no_new_toss(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    motion = Motion(SETTLED)
+    with benched(motion, monkeypatch) as bench:
+        assert bench.toss()[1].observation.opinion == Verified((1, 4, 6))
+        with pytest.raises(HardwareError, match="lie as they lay before"):
+            bench.toss()
+    assert motion.told == [*2 * ["close", "toss", "open", "look"], "off"]
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("said", "why", "remedy"),
     [
-        (ev.TossNotStarted(FIRST, "the compartment is open"), "the compartment is open"),
-        (ev.ShakerFault(FIRST, "motor-stall"), "motor-stall"),
-        (ev.ReaderFault(None, "camera-silent"), "camera-silent"),
-        (ev.TossDisproved(FIRST), "lies as it lay"),
-        (None, "nothing was read in time"),
+        ([MotionDenied(0.0, FIRST, "it is open"), ev.TossNotStarted(FIRST, "it is open")],
+         "interlock: it is open", "release the e-stop"),
+        ([ev.ShakerFault(FIRST, "tach-silent")], "tach-silent", "GPIO 24"),
+        ([UNPROVED, ev.ShakerFault(FIRST, "toss-not-proved")], "the cam left the band", "doctor"),
+        ([], "did not answer", "doctor"),
     ],
-)
-def test_what_fails_ends_the_bench_and_says_why(
-    said: object, why: str, monkeypatch: pytest.MonkeyPatch
+)  # fmt: skip
+def test_what_fails_ends_the_toss_and_says_why(
+    said: list[object], why: str, remedy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dice_bench, "ANSWER_S", 0.05)
-    devices = Devices(*([] if said is None else [said]))
-    with pytest.raises(RefusedError, match=why):
-        devices.bench().toss(1)
-    assert devices.told[-1] == "StopReading"
+    with (
+        benched(Motion(*said), monkeypatch) as bench,
+        pytest.raises(HardwareError, match=why) as failed,
+    ):
+        bench.toss()
+    assert remedy in failed.value.remedy
 
 
-def test_what_is_outside_is_said_and_all_tosses_are_counted(tmp_path: Path) -> None:
-    counted = command.Counted(tmp_path / "out")
+def test_what_is_outside_is_said_and_all_tosses_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame, counted = Frame(np.zeros((90, 90, 3), np.uint8)), command.Counted(tmp_path / "out")
+    monkeypatch.setattr("vision.overlay.draw_reading", lambda image, *_: image)
     for number in range(1, 31):
-        assert counted.line(number, Verified((4, 4, 1)), b"jpeg").endswith("4 4 1")
-    counted.line(31, NoRoll(0, Kind.TILTED), None)
+        assert counted.line(number, frame, seen(Verified((4, 4, 1)))).endswith("4 4 1")
+    counted.line(31, frame, seen(NoRoll(0, Kind.TILTED)))
     told = [line for line in counted.summary() if isinstance(line, str)]
     assert "30 tosses read, 1 not" in told
     assert any(line.startswith("outside after") for line in told)
     page = (tmp_path / "out" / "index.html").read_text()
-    assert page.count("<img") == 30
+    assert page.count("<img") == 31
     assert "31: no roll" in page
 
 

@@ -77,7 +77,7 @@ def table(config: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     def bench(_: settings.Settings) -> Iterator[Table]:
         yield made
 
-    monkeypatch.setattr(teach, "stopped_table", bench)
+    monkeypatch.setattr("shaker_ctl.commands.bench.opened", bench)
     monkeypatch.setattr(examination, "refuse_beside_a_service", lambda _: None)
     taught = SimpleNamespace(to_bytes=lambda: b"learnt")
     monkeypatch.setattr(vision.taught, "teach", lambda *_: taught)

@@ -12,7 +12,7 @@ import pytest
 
 from shaker_ctl.journal.dice_watch import PROMISE, DiceWatch, from_plain
 from shaker_ctl.journal.history import Values
-from shaker_ctl.journal.simulated_dice import FAULTS, first_found, tossed
+from shaker_ctl.journal.tests.simulated_dice import FAULTS, first_found, tossed
 
 ALL: list[Values] = [(a, b, c) for a, b, c in product(range(1, 7), repeat=3)]
 

@@ -32,8 +32,7 @@ import typer
 
 from hil_tests.reliability import former_form, tracer
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
-from shaker_ctl import sealed_start
-from shaker_ctl.adapters.camera.calibration import MARKER, PATH, MeasuredTable, write_tables
+from shaker_ctl import sealed_start, settings_text
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
 from shaker_ctl.adapters.disk.former_journal import convert
@@ -231,11 +230,12 @@ def set_up(folder: Path) -> None:
     signature.make_pair(folder / "key.pem", place.beside(settings_in(folder)).public_key, None)
 
 
-MEASURED = MeasuredTable(PATH, {"height_m": 0.35}, f"{MARKER}: by hand")
+MEASURED = {"camera.calibration.height_m": 0.35}
 
 
 def measure(folder: Path) -> None:
-    write_tables(settings_in(folder), [MEASURED], lambda _text: None)
+    file = settings_in(folder)
+    settings_text.replace(file, settings_text.changed(file.read_text(), MEASURED, {}))
     say("measured")
 
 

@@ -8,16 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import cv2
 import numpy as np
 import typer
 
-from shaker_ctl import settings
+from shaker_ctl import settings, settings_text
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, reraise_as
+from shaker_ctl.installation import told
 from shaker_ctl.reading.parameters import HEIGHT_MM, RADIUS_MM, CameraParameters
 from vision.calibrating.calibrate import Fit, View
 from vision.calibrating.calibrate import calibrate as measure
@@ -27,6 +28,9 @@ from vision.calibrating.target_paper import RULE_MM, pdf, png
 from vision.calibration import MIN_DICE_HIGH, Calibration, CalibrationError
 from vision.frame import Frame
 from vision.pictures import PictureError, load_whole
+
+if TYPE_CHECKING:  # with it comes all that takes pictures
+    from shaker_ctl.adapters.camera.calibration import Measured
 
 app = typer.Typer(
     no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
@@ -101,9 +105,6 @@ def camera(
         list[Path] | None,
         typer.Option(help="Use these pictures, floor first, and not the camera.", exists=True),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Where the picture is kept; else beside the settings.")
-    ] = None,
     yes: Yes = False,
 ) -> None:
     """Measure the camera by the printed target and write the table camera.calibration, and
@@ -127,7 +128,6 @@ def camera(
     if raised is not None:
         least, most = RAISED_MM
         _require_within("--raised", raised, least, min(most, MAX_RAISED * start.height_mm))
-    kept = _picture_file(config, picture)
     heights = [card] if raised is None else [card, card + raised]
     if photo:
         views = _photos(photo, heights)
@@ -145,7 +145,7 @@ def camera(
             fits = [measure(views, target, start)]
         else:
             fits = list(calibrate_both(lenses, target, replace(start, right=None)))
-    _keep(fits, start, lenses, config, kept, yes)
+    _keep(fits, start, lenses, config, yes)
 
 
 @app.command()
@@ -158,9 +158,6 @@ def dice(
     photo: Annotated[
         list[Path] | None,
         typer.Option(help="Use these pictures, such as a table's own of its rounds.", exists=True),
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="Where the first picture is kept; else beside the settings.")
     ] = None,
     yes: Yes = False,
 ) -> None:
@@ -181,7 +178,6 @@ def dice(
             remedy=f"Measure by the card: shaker-ctl calibrate camera --raised {start.die_mm:g}; "
             "nothing was done",
         )
-    kept = _picture_file(config, picture)
     if photo:
         images = [_read(file) for file in photo]
         _require_size(images, start, yes)
@@ -193,7 +189,7 @@ def dice(
         images = _take(found, words, yes)
     with _to_be_mended():
         fit = calibrate_by_dice(images, DieFinder(), start)
-    _keep([fit], start, [[View(images[0])]], config, kept, yes)
+    _keep([fit], start, [[View(images[0])]], config, yes)
 
 
 @contextlib.contextmanager
@@ -226,33 +222,6 @@ def _start(p: CameraParameters, height: float | None) -> Calibration:
             f"most {HEIGHT_MM[1]:g} mm; nothing was done",
         )
     return replace(start, height_mm=height)
-
-
-def _picture_file(config: Path, picture: Path | None) -> Path:
-    """Return where the picture is to be kept. Raises RefusedError where none can be, so that this
-    is known before anybody has laid a card."""
-    file = (
-        picture.absolute()
-        if picture
-        else config.resolve().with_name(f"camera-calibration-{date.today().isoformat()}.jpg")
-    )
-    try:
-        str(file).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise RefusedError(
-            f"the settings cannot hold the name {str(file)!r}, which is not UTF-8",
-            remedy="Name another --picture",
-        ) from error
-    if not cv2.haveImageWriter(str(file)):
-        raise RefusedError(
-            f"--picture {file} has no ending of a picture", remedy="End it in .jpg or .png"
-        )
-    if not file.parent.is_dir():
-        raise RefusedError(
-            f"--picture {file}: there is no folder {file.parent}",
-            remedy="Make it, or name another --picture",
-        )
-    return file
 
 
 def _require_lenses(image: np.ndarray, start: Calibration) -> None:
@@ -377,33 +346,42 @@ def _keep(
     before: Calibration,
     lenses: list[list[View]],
     config: Path,
-    picture: Path,
     yes: bool,
 ) -> None:
     """Show what was measured of each lens beside what stood there `before`, ask, and write both
     files."""
-    from shaker_ctl.adapters.camera import calibration as kept
+    from shaker_ctl.adapters.camera.calibration import draw_fit, measured
 
     for fit in fits:
         typer.echo(fit.line)
     _compare(fits[0], before)
 
-    def check(text: str) -> settings.Settings:
-        return settings.parse_text(text, source=str(config))
-
-    tables = kept.tables_of(fits, date.today(), picture)
-    typer.echo("\n".join(table.put("") for table in tables))
-    kept.with_calibration(config, tables, check)  # before anybody is asked, or a picture kept
+    today = date.today()
+    picture = config.resolve().with_name(f"camera-calibration-{today.isoformat()}.jpg")
+    found = measured(fits, today, picture)
+    typer.echo(settings_text.changed("", found.values, found.notes))
+    text = _with_measured(config, found)  # before anybody is asked, or a picture kept
     if not yes and not typer.confirm(f"Write this into {config}?", default=True):
         raise typer.Exit(1)
     shown = [
-        kept.draw_fit(view, corners)
+        draw_fit(view, corners)
         for views, fit in zip(lenses, fits, strict=True)
         for view, corners in zip(views, fit.found, strict=True)
     ]
     _write_picture(picture, np.concatenate(shown, axis=1))
-    kept.write_tables(config, tables, check)
+    settings_text.replace(config, text)
     typer.echo(f"written: {config}; picture: {picture}. Start the service, and inspect the table")
+
+
+def _with_measured(config: Path, found: Measured) -> str:
+    """The text of the settings file. Raises SettingsError where no table starts with it."""
+    try:
+        return told.with_keys(config, found.values, found.notes)
+    except SettingsError as error:
+        raise SettingsError(
+            f"what was measured cannot be written, and {config} stays as it was: {error}",
+            remedy="Check the options and the pictures, and measure again",
+        ) from error
 
 
 def _write_picture(file: Path, image: np.ndarray) -> None:
@@ -414,5 +392,5 @@ def _write_picture(file: Path, image: np.ndarray) -> None:
     if not is_written:
         raise RefusedError(
             f"cannot write the picture {file}, and the settings stay as they were",
-            remedy="Run it as root, or name another --picture",
+            remedy="Run it as root",
         )

@@ -89,12 +89,13 @@ class SetUp:
         why = settings_page.FIRST.get(name, "")
         usual = _at(self.found().model_dump(mode="json"), name)
         standing = _at(told.answers(self.places), name)
+        note = why if standing is None else ""  # a person may have written another one since
         if standing is None:
             standing = settings_page.SUGGESTED.get(name, usual)
         while True:
             said = _asked(f"{name}: {why}", default=_spelled(standing))
             try:
-                told.tell(self.places, {name: _value(said, usual)}, why)
+                told.tell(self.places, {name: _value(said, usual)}, note)
             except SettingsError as error:
                 typer.echo(error.line())
             else:

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
 from shaker_ctl.installation.files import SetupError, have
 from shaker_ctl.installation.places import USER, Places
+from shaker_ctl.settings_text import changed
 
 REAL_TABLE = """\
 This computer is a real table. No demonstration and no virtual rig runs here.
@@ -38,34 +37,22 @@ def answers(places: Places) -> dict[str, Any]:
     return tomllib.loads(settings.read_text(places.settings))
 
 
-def tell(places: Places, values: Mapping[str, Any], why: str = "") -> None:
-    """Write keys of the settings; None takes one away. `why`: a comment behind a new key.
+def with_keys(file: Path, values: Mapping[str, Any], notes: Mapping[str, str]) -> str:
+    """Return the text of a settings file with these keys; None takes one away. `notes`: comments
+    behind them.
 
-    Raises `SettingsError` for what no table starts with: the file is as before then.
+    Raises `SettingsError` for what no table starts with.
     """
-    text = settings.read_text(places.settings) if places.settings.exists() else ""
-    document = tomlkit.parse(text)
-    for name, value in values.items():
-        _put(document, name, value, why)
-    whole = tomlkit.dumps(document)
-    found = settings.parse_text(whole, source=str(places.settings))
-    settings.check_rules(found, source=str(places.settings))
+    text = settings.read_text(file) if file.exists() else ""
+    whole = changed(text, values, notes, source=str(file))
+    settings.check_rules(settings.parse_text(whole, source=str(file)), source=str(file))
+    return whole
+
+
+def tell(places: Places, values: Mapping[str, Any], why: str = "") -> None:
+    """Write keys of the table's settings, or leave the file as it was; see `with_keys`."""
+    whole = with_keys(places.settings, values, {name: why for name in values if why})
     have(places.settings, whole, 0o640, None if places.is_staged else USER)
-
-
-def _put(table: Any, name: str, value: Any, why: str) -> None:
-    *sections, key = name.split(".")
-    for section in sections:
-        table = table.setdefault(section, tomlkit.table())
-    if value is None:
-        table.pop(key, None)
-    elif key in table:
-        table[key] = value
-    else:
-        item = tomlkit.item(value)
-        if why:
-            item.comment(why)
-        table.add(key, item)
 
 
 def take_key(places: Places, given: Path) -> None:

@@ -1,32 +1,26 @@
 """The technician's calibration of the camera: pictures taken, the camera measured, the result kept.
 
-Owns taking a quiet picture from the camera of the settings, and writing the tables
-`[camera.calibration]` and `[camera.second]` into a settings file, without touching anything else in
-it. The measuring is
-vision's. It must not know people: what to do between two pictures is asked by its caller; nor the
-whole of the settings: whether a changed file can still be read is asked of its caller, too.
+Owns taking a quiet picture from the camera of the settings, and which keys of a settings file a
+calibration changes. The measuring is vision's. It must not know people: what to do between two
+pictures is asked by its caller.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-from tomlkit.exceptions import TOMLKitError
 
 from shaker_ctl.adapters.camera.grabber import Grabber
 from shaker_ctl.adapters.camera.source import make_opener
-from shaker_ctl.errors import CameraError, SettingsError
+from shaker_ctl.errors import CameraError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.reading.parameters import CameraParameters
-from shaker_ctl.settings_text import with_table
-from shaker_ctl.whole_file import put
 from vision.calibrating.calibrate import Fit, View
 from vision.calibration import Calibration
 
@@ -37,14 +31,6 @@ FRAMES = 10
 
 SETTLE_FRAMES = 15
 """Left out first: a camera that has just been opened is still setting itself up."""
-
-PATH, SECOND = ("camera", "calibration"), ("camera", "second")
-
-MARKER = "# Measured by `shaker-ctl calibrate`"
-"""Begins the comment that a calibration leaves, and the next one replaces."""
-
-Check = Callable[[str], object]
-"""Reads the text of a whole settings file, as every command does. Raises SettingsError."""
 
 
 def take_picture(p: CameraParameters) -> np.ndarray:
@@ -99,104 +85,33 @@ def draw_fit(view: View, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
 
 
 @frozen
-class MeasuredTable:
-    """One table of a settings file, as it was measured."""
+class Measured:
+    """What was measured of a camera, by the names of the settings' keys."""
 
-    path: tuple[str, ...]
     values: dict[str, Any]
-    note: str
-    """The comment over the keys: how well they are known."""
-
-    @property
-    def header(self) -> str:
-        return f"[{'.'.join(self.path)}]"
-
-    def put(self, text: str) -> str:
-        """The text of a settings file with this table in it. Raises as `with_table`."""
-        return with_table(text, self.path, self.values, self.note, MARKER)
+    notes: dict[str, str]
+    """Comments behind keys: how well a lens is known."""
 
 
-def tables_of(fits: Sequence[Fit], today: date, picture: Path | None) -> list[MeasuredTable]:
+def measured(fits: Sequence[Fit], today: date, picture: Path | None) -> Measured:
     """What was measured of the camera, and of its second lens if there are two fits; the first has
     both in its calibration."""
-    calibration = fits[0].calibration
-    values = _rounded(calibration.to_table()) | {"measured": today.isoformat()}
+    calibration, right = fits[0].calibration, fits[0].calibration.right
+    tables = {"camera.calibration": calibration.to_table()}
     if picture is not None:
-        values["picture"] = str(picture)
-    tables = [MeasuredTable(PATH, values, f"{MARKER}: {fits[0].line}")]
-    if calibration.right is not None:
-        values = _rounded(calibration.right.to_right_table())
-        values = {"fitted": True, **values, "measured": today.isoformat()}
-        tables.append(MeasuredTable(SECOND, values, f"{MARKER}: {fits[1].line}"))
-    return tables
+        tables["camera.calibration"]["picture"] = str(picture)
+    if right is not None:
+        tables["camera.second"] = {"fitted": True, **right.to_right_table()}
+    values: dict[str, Any] = {}
+    notes: dict[str, str] = {}
+    for (table, found), fit in zip(tables.items(), fits, strict=True):
+        values |= {f"{table}.{key}": _rounded(value) for key, value in found.items()}
+        values[f"{table}.measured"] = today.isoformat()
+        notes[f"{table}.measured"] = fit.line
+    return Measured(values, notes)
 
 
-def _rounded(table: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: [_short(v) for v in value] if isinstance(value, list) else _short(value)
-        for key, value in table.items()
-    }
-
-
-def _short(value: float) -> float | int:
-    return value if isinstance(value, int) else round(value, 5)
-
-
-def with_calibration(file: Path, tables: Sequence[MeasuredTable], check: Check) -> str:
-    """Return the text of the settings file with the tables in it, which `check` has read.
-
-    Raises SettingsError, saying what to do, where the file cannot be read, has its calibration in
-    another form, or would be refused by every later command.
-    """
-    try:
-        with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
-            after = opened.read()
-        for table in tables:
-            after = table.put(after)
-    except (OSError, UnicodeError) as error:
-        raise _not_written(file, error) from error
-    except KeyError as error:
-        raise SettingsError(
-            f"{file} has its calibration not under {table.header}",
-            remedy=f"Take it out, write the header {table.header} there, and try again",
-        ) from error
-    except TOMLKitError as error:
-        raise SettingsError(
-            f"{file} is not valid TOML: {error}", remedy="Mend that line and try again"
-        ) from error
-    try:
-        check(after)
-    except SettingsError as error:
-        raise SettingsError(
-            f"what was measured cannot be true, and {file} stays as it was: {error}",
-            remedy="Check the options and the pictures, and measure again",
-        ) from error
-    return after
-
-
-def write_tables(file: Path, tables: Sequence[MeasuredTable], check: Check) -> None:
-    """Put the tables into the settings file, in place of those there; whole or not at all.
-
-    Where `file` is a link, what it leads to is changed. Raises SettingsError as `with_calibration`
-    does, and where the file cannot be written.
-    """
-    after = with_calibration(file, tables, check)
-    try:
-        real = file.resolve(strict=True)
-        old = real.stat()
-
-        def as_before(number: int) -> None:
-            if os.geteuid() == 0:
-                os.fchown(number, old.st_uid, old.st_gid)
-            os.fchmod(number, old.st_mode & 0o7777)
-
-        put(real, after, as_before)
-    except OSError as error:
-        raise _not_written(file, error) from error
-
-
-def _not_written(file: Path, error: Exception) -> SettingsError:
-    return SettingsError(
-        f"the calibration cannot be written into {file}: {error}",
-        remedy="Run it as the owner of the file (sudo), or paste the table above",
-    )
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return round(value, 5) if isinstance(value, float) else value

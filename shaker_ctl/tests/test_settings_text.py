@@ -1,8 +1,7 @@
-"""The measured table goes into the settings file, and nothing else in the file changes."""
+"""What was measured goes into the settings file, and nothing else in the file changes."""
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -10,15 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shaker_ctl import settings
-from shaker_ctl.adapters.camera.calibration import (
-    PATH,
-    MeasuredTable,
-    tables_of,
-    write_tables,
-)
+from shaker_ctl import settings, settings_text
+from shaker_ctl.adapters.camera.calibration import measured
 from shaker_ctl.errors import SettingsError
-from shaker_ctl.reading.parameters import CameraParameters
+from shaker_ctl.installation import told
 from vision.calibrating.calibrate import Fit
 from vision.calibration import Calibration
 
@@ -30,28 +24,13 @@ FIT = Fit(
     found=((np.zeros((1, 2)), np.zeros((1, 2))),),
 )
 TODAY = date(2026, 11, 21)
-TABLES = tables_of([FIT], TODAY, Path("/var/lib/shaker-ctl/calibration.jpg"))
-NOTE = TABLES[0].note
+PICTURE = Path("/var/lib/shaker-ctl/calibration.jpg")
 
 
-def check(text: str) -> settings.Settings:
-    return settings.parse_text(text, source="the new text")
-
-
-def write(file: Path) -> str:
-    write_tables(file, TABLES, check)
+def write(file: Path, *fits: Fit, picture: Path = PICTURE) -> str:
+    found = measured(fits or [FIT], TODAY, picture)
+    settings_text.replace(file, told.with_keys(file, found.values, found.notes))
     return file.read_text()
-
-
-def test_the_table_is_what_the_settings_read_back() -> None:
-    read = tomllib.loads(TABLES[0].put(""))["camera"]["calibration"]
-    p = CameraParameters.model_validate({"calibration": read})
-    calibration = Calibration.from_table(p.calibration_table())
-    assert calibration.floor_px_per_mm == pytest.approx(4.3987)
-    assert (p.calibration.measured, p.calibration.picture) == (
-        "2026-11-21",
-        "/var/lib/shaker-ctl/calibration.jpg",
-    )
 
 
 @pytest.mark.parametrize(
@@ -62,11 +41,13 @@ def test_the_table_is_what_the_settings_read_back() -> None:
             "[camera]\ndevice = 2\n[camera.calibration]\nk1 = 0.2\n# old\n\n[lamp]\nunit = 3\n",
             ["device = 2", "[lamp]\nunit = 3"],
         ),
-        ("[camera.calibration]  # by ruler\nk1 = 0.2\n", []),
+        ("[camera.calibration]  # by ruler\nk1 = 0.2\n[camera]\ndevice = 2\n", ["# by ruler"]),
         ("", []),
     ],
 )
-def test_only_the_table_changes(tmp_path: Path, before: str, kept: list[str]) -> None:
+def test_only_the_keys_change_and_the_file_keeps_its_mode(
+    tmp_path: Path, before: str, kept: list[str]
+) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(before)
     file.chmod(0o640)
@@ -74,7 +55,10 @@ def test_only_the_table_changes(tmp_path: Path, before: str, kept: list[str]) ->
     assert all(text in after for text in kept)
     assert "k1 = 0.2" not in after
     assert after.count("[camera.calibration]") == 1
-    assert settings.load(file).camera.calibration.height_mm == pytest.approx(301.25)
+    found = settings.load(file).camera
+    assert found.calibration.picture == str(PICTURE)
+    calibration = Calibration.from_table(found.calibration_table())
+    assert (calibration.height_mm, calibration.floor_px_per_mm) == (301.25, 4.3987)
     assert file.stat().st_mode & 0o777 == 0o640
     assert write(file) == after
 
@@ -87,24 +71,19 @@ def test_another_form_of_the_table_is_refused_and_left(tmp_path: Path) -> None:
     assert "k1 = 0.1" in file.read_text()
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be written"):
-        write(tmp_path / "none.toml")
-
-
 BY_HAND = """\
 # the table in the corner
 [camera]
 device = 2  # the new one
 # measured with a ruler, see the folder
 [camera.calibration] # by ruler
-# Measured by `shaker-ctl calibrate`: 40 corners
 # the lens is a Lensagon
 height_mm = 295.0   # to the lens's rim
 centre_px = [  # by a plumb line
   320.0,  # across
   240.0,
 ]  # twice
+measured = "2026-01-01" # 40 corners
 "k1" = -0.1
 
 # the old box
@@ -118,16 +97,13 @@ def test_what_a_person_wrote_stays_where_it_stood(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(BY_HAND)
     after = write(file)
-    assert after.startswith(BY_HAND.partition("# Measured")[0])
+    assert after.startswith(BY_HAND.partition("height_mm")[0])
     assert after.endswith(BY_HAND.partition('"k1" = -0.1\n')[2])
-    assert "# the lens is a Lensagon\nheight_mm = 301.25   # to the lens's rim\n" in after
+    assert "height_mm = 301.25   # to the lens's rim\n" in after
     assert (
         "centre_px = [  # by a plumb line\n  322.1,  # across\n  237.9,\n]  # twice\n"
-        '"k1" = -0.08\nimage_size = [640, 480]\n' in after
+        f'measured = "2026-11-21" # {FIT.line}\n"k1" = -0.08\nimage_size = [640, 480]\n' in after
     )
-    assert "40 corners" not in after
-    assert after.count(NOTE) == 1
-    assert settings.load(file).lamp.unit == 3
     assert write(file) == after
 
 
@@ -137,7 +113,6 @@ def test_brackets_inside_of_a_value_begin_no_table(tmp_path: Path) -> None:
     after = write(file)
     assert "[lamp]" not in after
     assert after.endswith("\n[service]\n")
-    assert settings.load(file).camera.calibration.picture == TABLES[0].values["picture"]
 
 
 def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
@@ -166,18 +141,8 @@ def test_a_link_stays_a_link_and_what_it_leads_to_keeps_its_mode(tmp_path: Path)
 def test_any_name_of_the_picture_can_be_written(tmp_path: Path, name: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("")
-    write_tables(file, tables_of([FIT], TODAY, Path(name)), check)
+    write(file, picture=Path(name))
     assert settings.load(file).camera.calibration.picture == name
-
-
-def test_a_table_that_the_settings_refuse_is_not_written(tmp_path: Path) -> None:
-    file = tmp_path / "settings.toml"
-    file.write_text(BY_HAND)
-    wrong = MeasuredTable(PATH, TABLES[0].values | {"height_mm": 4999.0}, NOTE)
-    with pytest.raises(SettingsError, match=r"stays as it was.*height_mm = 4999"):
-        write_tables(file, [wrong], check)
-    assert file.read_text() == BY_HAND
-    assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]
 
 
 def test_both_lenses_of_a_stereo_camera_have_a_table(tmp_path: Path) -> None:
@@ -185,11 +150,11 @@ def test_both_lenses_of_a_stereo_camera_have_a_table(tmp_path: Path) -> None:
     both = replace(FIT, calibration=replace(FIT.calibration, right=second))
     file = tmp_path / "settings.toml"
     file.write_text("[camera]\ndevice = 2\n[camera.second]\nfitted = true\nk1 = 0.2\n")
-    write_tables(file, tables_of([both, replace(FIT, corners=47)], TODAY, None), check)
+    after = write(file, both, replace(FIT, corners=47))
     p = settings.load(file).camera
     assert p.second.fitted
     assert p.second.measured == "2026-11-21"
-    assert "47 corners" in file.read_text()
+    assert "47 corners" in after
     read = Calibration.from_table(p.calibration_table())
     assert read.right is not None
     assert (read.right.compartment_mm, read.right.turn_deg) == ((-29.0, 0.4), -0.21)

@@ -171,15 +171,6 @@ def test_what_is_not_synced_yet_is_not_there_for_readers(
     reader.close()
 
 
-def test_rounds_are_found_the_incomplete_one_included(parameters: JournalParameters) -> None:
-    store = DiskJournal(parameters.path)
-    write(store, 58)
-    assert store.last_rounds(10) == list(range(3, 13))
-    assert [r.plain["event"]["n"] for r in store.read_round(12)] == [55, 56, 57]
-    assert store.read_round(99) == []
-    store.close()
-
-
 # ── Media that refuse ───────────────────────────────────────────────────────
 
 
@@ -258,31 +249,38 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
 # ── Two copies ──────────────────────────────────────────────────────────────
 
 
-def test_sound_copies_open_without_a_word(parameters: JournalParameters) -> None:
-    filled(parameters, 40, 40)
-    opened = open_copies(parameters)
-    assert opened.notices == ()
-    opened.close()
-
-
-def test_a_second_copy_interrupted_on_its_way_is_caught_up_and_said(
-    parameters: JournalParameters,
+@pytest.mark.parametrize(
+    ("main", "second", "said"),
+    [(40, 40, []), (40, 33, [Trouble.SECOND_LATE]), (33, 40, [Trouble.MAIN_LATE])],
+)
+def test_a_copy_that_is_behind_is_caught_up_and_said(
+    parameters: JournalParameters, main: int, second: int, said: list[Trouble]
 ) -> None:
-    filled(parameters, 40, 33)
+    filled(parameters, main, second)
     opened = open_copies(parameters)
-    assert [n.trouble for n in opened.notices] == [Trouble.SECOND_LATE]
-    assert opened.second is not None
-    assert opened.second.head() == opened.main.head()
-    opened.close()
-
-
-def test_a_main_copy_that_stalled_is_caught_up_and_said(parameters: JournalParameters) -> None:
-    filled(parameters, 33, 40)
-    opened = open_copies(parameters)
-    assert [n.trouble for n in opened.notices] == [Trouble.MAIN_LATE]
+    assert [notice.trouble for notice in opened.notices] == said
     assert opened.second is not None
     assert list(opened.main.read()) == list(opened.second.read())
     assert opened.main.head().sequence == 40
+    opened.close()
+
+
+@pytest.mark.parametrize("is_main", [True, False])
+def test_a_missing_copy_halts_and_is_rebuilt_by_command(
+    parameters: JournalParameters, is_main: bool
+) -> None:
+    filled(parameters, 40, 40)
+    gone = parameters.path if is_main else parameters.second
+    assert gone is not None
+    gone.unlink()
+    with pytest.raises(JournalAbsentError, match="missing") as caught:
+        open_copies(parameters)
+    assert is_main or caught.value.code == "journal-second-missing"
+    head = rebuild(parameters, main=is_main)
+    opened = open_copies(parameters)
+    assert opened.notices == ()
+    assert opened.second is not None
+    assert opened.main.head() == opened.second.head() == head
     opened.close()
 
 
@@ -340,35 +338,6 @@ def test_a_medium_that_never_comes_is_tried_again_and_not_called_damaged(
         assert "lost for good" in caught.value.remedy
         away.rename(gone)
     assert sum(slept) == 2 * parameters.media_wait_s
-
-
-def test_a_missing_second_copy_halts_and_is_rebuilt_by_command(
-    parameters: JournalParameters,
-) -> None:
-    filled(parameters, 40, 40)
-    assert parameters.second is not None
-    parameters.second.unlink()
-    with pytest.raises(JournalAbsentError) as caught:
-        open_copies(parameters)
-    assert caught.value.code == "journal-second-missing"
-    head = rebuild(parameters, main=False)
-    opened = open_copies(parameters)
-    assert opened.notices == ()
-    assert opened.second is not None
-    assert opened.second.head() == head
-    opened.close()
-
-
-def test_a_missing_main_copy_is_not_founded_anew_beside_its_second(
-    parameters: JournalParameters,
-) -> None:
-    filled(parameters, 40, 40)
-    assert parameters.second is not None
-    parameters.path.unlink()
-    with pytest.raises(JournalAbsentError, match="missing"):
-        open_copies(parameters)
-    rebuild(parameters, main=True)
-    open_copies(parameters).close()
 
 
 def test_two_services_never_write_one_journal(parameters: JournalParameters) -> None:

@@ -167,15 +167,6 @@ def test_a_second_copy_is_caught_up_over_a_change_of_volume(parameters: JournalP
     opened.close()
 
 
-def test_a_closed_volume_is_one_plain_file_that_a_reader_may_only_read(tmp_path: Path) -> None:
-    """Nothing stands beside it: it can be read from a folder in which nothing may be made."""
-    store = DiskJournal(tmp_path / "journal.jsonl")
-    grown(store, 2)
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"journal.jsonl", "journal-000002.jsonl"}
-    store.close()
-
-
 def test_the_services_group_may_read_and_nobody_else(tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
@@ -324,7 +315,8 @@ def test_a_start_sees_a_changed_list_of_volumes(parameters: JournalParameters) -
     header = json.loads(kept.split(b"\n")[0])
     one, two = header["closed"]
     wrong: list[object] = [[[*one[:4], "00" * 32, *one[5:]], two], [one, [*two[:6], 99]], [two]]
-    for listed in (*wrong, 5, [[]]):
+    of_another_type = [[[*one[:at], {}, *one[at + 1 :]], two] for at in range(7)]
+    for listed in (*wrong, *of_another_type, 5, [[]]):
         changed_header = canonical({**header, "closed": listed})
         newest.write_bytes(changed_header + kept[kept.index(b"\n") :])
         with pytest.raises(JournalCorruptError):
@@ -902,20 +894,6 @@ def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) 
     assert opened == ["journal-000006.jsonl"]
     assert os.path.exists(tmp_path / "journal-000005.jsonl")
     assert volume.broken_list(store.closed) == ""
-
-
-@pytest.mark.parametrize("at", range(7))
-def test_a_list_of_volumes_with_parts_of_another_type_is_damage(
-    parameters: JournalParameters, at: int
-) -> None:
-    both(parameters, 2)
-    file = volume_path(parameters.path, 2)
-    line, _, rest = file.read_bytes().partition(b"\n")
-    plain = json.loads(line)
-    plain["closed"][0][at] = {}
-    file.write_bytes(canonical(plain) + b"\n" + rest)
-    with pytest.raises(JournalCorruptError, match="first line is damaged"):
-        DiskJournal(parameters.path)
 
 
 def test_a_damaged_identity_is_mended_as_the_refusal_says(parameters: JournalParameters) -> None:

@@ -19,6 +19,7 @@ from hil_tests.contracts.gpio_bench import GpiodBench
 from hil_tests.contracts.pins import RemotePins
 from hil_tests.rig.gpiochip import trap
 from hil_tests.waiting import seconds_until, until
+from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.errors import GpioLinkError, SettingsError
 from shaker_ctl.ports import Interlocks
 
@@ -160,31 +161,27 @@ def test_a_line_that_another_program_holds_is_said(bench: GpiodBench, pins: Remo
     assert not bench.is_enabled()
 
 
-def test_no_chip_is_said_with_what_to_look_for(bench: GpiodBench) -> None:
-    bench.parameters = bench.parameters.model_copy(update={"chip": "/dev/null"})
-    with pytest.raises(GpioLinkError, match="no GPIO chip") as caught:
+@pytest.mark.parametrize(
+    ("wrong", "said", "remedy"),
+    [
+        ({"chip": "/dev/null"}, "no GPIO chip", "gpio.chip"),
+        ({"pwm_chip": "/nowhere"}, "no PWM chip", "dtoverlay=pwm-2chan"),
+        ({"pins": PinParameters(ring_light=26)}, "GPIO 26 has no hardware PWM", "ring_light"),
+    ],
+)
+def test_pins_that_are_not_there_are_said_with_what_to_look_for(
+    bench: GpiodBench, wrong: dict[str, object], said: str, remedy: str
+) -> None:
+    bench.parameters = bench.parameters.model_copy(update=wrong)
+    with pytest.raises(GpioLinkError, match=said) as caught:
         bench.controller().link.open()
-    assert "gpio.chip" in caught.value.line()
+    assert remedy in caught.value.line()
 
 
 def test_auto_finds_the_header_by_its_label(bench: GpiodBench) -> None:
     bench.parameters = bench.parameters.model_copy(update={"chip": "auto"})
     with bench.controller() as pins:
         assert not pins.lines.read().compartment_open
-
-
-def test_no_pwm_is_said_with_the_overlay_that_makes_one(bench: GpiodBench) -> None:
-    bench.parameters = bench.parameters.model_copy(update={"pwm_chip": "/nowhere"})
-    with pytest.raises(GpioLinkError, match="no PWM chip") as caught:
-        bench.controller().link.open()
-    assert "dtoverlay=pwm-2chan" in caught.value.line()
-
-
-def test_a_light_on_a_pin_without_hardware_pwm_is_said(bench: GpiodBench) -> None:
-    pins = bench.parameters.pins.model_copy(update={"ring_light": 26})
-    bench.parameters = bench.parameters.model_copy(update={"pins": pins})
-    with pytest.raises(GpioLinkError, match="GPIO 26 has no hardware PWM"):
-        bench.controller().link.open()
 
 
 def test_restarts_leave_no_process_and_no_line_behind(bench: GpiodBench) -> None:

@@ -30,7 +30,6 @@ from shaker_ctl.lamp.exchange import FreshReplies
 from shaker_ctl.lamp.parameters import LampParameters
 from shaker_ctl.lamp.registers import (
     STAGE,
-    BoxState,
     LampPhase,
     Stage,
     decode_stage,
@@ -111,22 +110,6 @@ def timely(bench: Bench) -> Iterator[ModbusLamp]:
 # ── The good way ──
 
 
-def test_a_result_is_lit_proved_and_cleared(lamp) -> None:
-    assert lamp.show(4711, VALUES) == LIT
-    status = lamp.prove_lit(4711, VALUES)
-    assert (status.state, status.result_round, status.last_committed_round) == (
-        BoxState.RESULT,
-        4711,
-        4711,
-    )
-    lamp.clear(4711)
-    assert lamp.prove_dark().last_committed_round == 4711
-    line = lamp.line()
-    assert line.reply_ms is not None
-    assert line.slowest_ms is not None
-    assert 0.0 < line.reply_ms <= line.slowest_ms
-
-
 def test_a_result_takes_three_requests_and_245_bytes(lamp, bench, record_property) -> None:
     """Counted and not timed: the wire's arithmetic holds on a busy machine too.
 
@@ -141,6 +124,10 @@ def test_a_result_takes_three_requests_and_245_bytes(lamp, bench, record_propert
         time.sleep(0.005)
         counts.append(sum(bench.line.carried) - before)
         lamp.clear(round_id)
+    line = lamp.line()
+    assert line.reply_ms is not None
+    assert line.slowest_ms is not None
+    assert 0.0 < line.reply_ms <= line.slowest_ms
     record_property("show_ms_median", round(statistics.median(times) * 1000, 1))
     assert min(counts) == 245
 

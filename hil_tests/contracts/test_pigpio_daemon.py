@@ -114,33 +114,22 @@ def test_a_command_to_a_hung_daemon_ends_within_its_deadline(
         pins.lines.read()
 
 
-def test_no_daemon_is_said_with_its_remedy(bench: PigpioBench) -> None:
-    bench.daemon.terminate()
-    with pytest.raises(GpioLinkError, match="no GPIO daemon listens") as caught:
-        bench.controller().link.open()
-    assert "systemctl start shaker-pigpiod" in caught.value.line()
-
-
-def test_a_daemon_that_accepts_and_does_not_answer_is_said(bench: PigpioBench) -> None:
-    bench.daemon.hang()
-    with pytest.raises(GpioLinkError, match="does not answer"):
-        bench.controller().link.open()
-
-
-def test_a_daemon_that_does_not_admit_us_is_said(bench: PigpioBench) -> None:
-    bench.daemon.reject()
-    with pytest.raises(GpioLinkError, match="closes the connection") as caught:
-        bench.controller().link.open()
-    assert "allow-list" in caught.value.line()
-
-
-def test_nothing_is_printed_by_the_client(
-    bench: PigpioBench, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("manner", "said", "remedy"),
+    [
+        ("terminate", "no GPIO daemon listens", "systemctl start shaker-pigpiod"),
+        ("hang", "does not answer", "pigpiod"),
+        ("reject", "closes the connection", "allow-list"),
+    ],
+)
+def test_a_daemon_that_does_not_serve_is_said_with_its_remedy(
+    bench: PigpioBench, capfd: pytest.CaptureFixture[str], manner: str, said: str, remedy: str
 ) -> None:
-    bench.daemon.terminate()
-    with pytest.raises(GpioLinkError):
+    getattr(bench.daemon, manner)()
+    with pytest.raises(GpioLinkError, match=said) as caught:
         bench.controller().link.open()
-    assert capfd.readouterr().out == ""
+    assert remedy in caught.value.line()
+    assert capfd.readouterr().out == "", "the client prints nothing of its own"
 
 
 def test_enable_that_something_else_holds_high_denies_arming(

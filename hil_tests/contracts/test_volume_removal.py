@@ -341,18 +341,6 @@ def test_a_list_of_disputes_that_is_not_the_one_on_record_is_named_and_opened_an
     assert volume_numbers(parameters.path) == [1, 2, 3, 4, 5]
 
 
-def test_a_list_that_is_brought_back_from_a_copy_is_good_again(
-    parameters: JournalParameters, aged: Path
-) -> None:
-    assert disputed(aged, 9).exit_code == 0
-    kept = parameters.path.parent / "pictures" / NAME
-    whole = kept.read_bytes()
-    kept.unlink()
-    assert act(aged, "verify").exit_code == 1
-    kept.write_bytes(whole)
-    assert act(aged, "verify").exit_code == 0
-
-
 def test_a_dispute_is_opened_while_the_service_writes_the_journal(
     parameters: JournalParameters, aged: Path
 ) -> None:
@@ -535,23 +523,16 @@ def head_of(path: Path) -> int:
         return journal.head().sequence
 
 
+@pytest.mark.parametrize("is_at_the_end", [True, False])
 def test_a_copy_that_ends_early_first_gets_the_sound_records_of_the_damaged_one(
-    parameters: JournalParameters, aged: Path
+    parameters: JournalParameters, aged: Path, *, is_at_the_end: bool
 ) -> None:
     last, second = head_of(parameters.path), cut_second(parameters, 2)
-    changed(volume_path(parameters.path, 5), last - 2, gone)
+    volume, bad = (5, last - 2) if is_at_the_end else (1, 3)
+    changed(volume_path(parameters.path, volume), bad, gone)
     assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
-    assert [head_of(path) for path in (parameters.path, second)] == [last - 3, last - 3]
-    assert survey(parameters)[1] == []
-
-
-def test_damage_before_the_end_of_a_copy_that_ends_early_costs_nothing(
-    parameters: JournalParameters, aged: Path
-) -> None:
-    last, second = head_of(parameters.path), cut_second(parameters, 2)
-    changed(parameters.path, 3, gone)
-    assert act(aged, "rebuild", "--main", "--yes").exit_code == 0
-    assert [head_of(path) for path in (parameters.path, second)] == [last, last]
+    left = last - 3 if is_at_the_end else last
+    assert [head_of(path) for path in (parameters.path, second)] == [left, left]
     assert survey(parameters)[1] == []
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import shutil
 import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
@@ -110,10 +109,9 @@ def run(
     from hil_tests.rig import view
     from hil_tests.rig.camera.stream import CameraLostError, CameraPortError
     from hil_tests.rig.reservation import ReservedError
-    from hil_tests.rig.rig import LOCK, Rig, RigPlan
+    from hil_tests.rig.rig import Rig, RigPlan
     from hil_tests.rig.wires.bench import WiresError
 
-    is_new = not folder.exists()
     try:
         given = RigFile() if rig_file is None else load(rig_file)
     except RigFileError as error:
@@ -141,9 +139,6 @@ def run(
         _fail(str(error.args[0]))
     except (OSError, RuntimeError) as error:
         _fail(f"the rig cannot run in {folder}: {error}. {remedy} another --dir or --port")
-    finally:
-        if is_new and folder == DEFAULT_FOLDER and not (folder / LOCK).exists():  # nobody else's
-            shutil.rmtree(folder, ignore_errors=True)
     if rig.failure:
         _fail(rig.failure)
 

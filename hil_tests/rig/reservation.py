@@ -30,23 +30,18 @@ class Reservation:
         *,
         what: str = "the bench",
         remedy: str = "Ask them, or wait",
-        is_kept: bool = True,
     ) -> None:
-        """`what` and `remedy` are for the text that the second user reads. `is_kept`: the file
-        stays afterwards, as it may have an owner and rights that somebody gave it."""
+        """`what` and `remedy` are for the text that the second user reads. The file stays
+        afterwards, as it may have an owner and rights that somebody gave it."""
         self.path = path
         self._purpose = purpose
         self._what = what
         self._remedy = remedy
-        self._is_kept = is_kept
         self._fd: int | None = None
 
     def __enter__(self) -> Reservation:
         """Raises also OSError where this user may not write the file."""
         fd = self._lock()
-        while not _is_at(fd, self.path):  # its last holder has taken it away meanwhile
-            os.close(fd)
-            fd = self._lock()
         os.ftruncate(fd, 0)
         os.write(
             fd,
@@ -85,18 +80,8 @@ class Reservation:
     def __exit__(self, *_: object) -> None:
         if self._fd is not None:
             os.ftruncate(self._fd, 0)
-            if not self._is_kept:
-                self.path.unlink(missing_ok=True)  # while it is still locked: nobody else's
             os.close(self._fd)
             self._fd = None
-
-
-def _is_at(fd: int, path: Path) -> bool:
-    """Whether the open file is still the one of that name."""
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def describe(held: str) -> str:

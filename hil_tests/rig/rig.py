@@ -140,7 +140,6 @@ class Rig:
                 f"rig {self.plan.file.name}",
                 what=f"the folder {folder}",
                 remedy=f"End that rig (shaker-rig quit --dir {folder}), or choose another --dir",
-                is_kept=False,
             )
         )
         for old in (ADDRESSES, "truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl"):

@@ -33,8 +33,8 @@ from hil_tests.waiting import until
 
 START_S = 60.0
 PROGRAM = [sys.executable, "-c", "from hil_tests.rig.main import app; app()"]
-LOGS = {"truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl", "lamp-memory.json"}
-"""What a rig leaves: what happened, and what its lamp box retains without power."""
+LOGS = {"truth.jsonl", "lamps.jsonl", "events.jsonl", "signals.jsonl", "lamp-memory.json", "lock"}
+"""What a rig leaves: what happened, what its lamp box retains without power, and a free lock."""
 ENABLE, PWM, TACH = 23, 18, 24
 
 
@@ -366,21 +366,6 @@ def test_a_second_rig_in_a_folder_is_told_of_the_first_and_touches_nothing(tmp_p
     assert f"shaker-rig quit --dir {tmp_path}" in done.output
     assert "choose another --dir" in done.output
     assert {name: (tmp_path / name).read_text() for name in theirs} == theirs
-
-
-def test_a_rig_that_is_refused_does_not_clear_the_usual_folder_of_the_other(tmp_path, monkeypatch):
-    """Both were started in the same moment, so that for both the folder was new."""
-    folder = tmp_path / "usual"
-    monkeypatch.setattr(main, "DEFAULT_FOLDER", folder)
-
-    def other_was_first(rig: Rig) -> None:
-        folder.mkdir()
-        (folder / "lock").write_text("held")
-        raise OSError("taken")
-
-    monkeypatch.setattr(Rig, "__enter__", other_was_first)
-    assert CliRunner().invoke(app, ["run", "--dir", str(folder)]).exit_code == 1
-    assert (folder / "lock").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
+import typer
 from pydantic import TypeAdapter
 
 Case = TypeVar("Case")
@@ -125,3 +127,36 @@ def chosen(
     if not found:
         raise ValueError(f"there is none that is called {', '.join(only or ())}")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of a case, in words."""
+
+    is_good: bool
+    told: str
+
+
+Only = Annotated[list[str] | None, typer.Option(help="Beginnings of cases.")]
+Results = Annotated[
+    Path | None, typer.Option(help="Folder of the results: the next run goes on there.")
+]
+
+
+def judge_all(
+    cases: Sequence[str], one: Callable[[str], Judged], only: list[str] | None, results: Path | None
+) -> None:
+    """Run the chosen cases, a line each; leave with status 1 where one is not as it must be."""
+    try:
+        wanted = chosen(cases, only, str)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    kept = Campaign(results and results / "results.jsonl", Judged)
+
+    def told(case: str) -> Judged:
+        found = one(case)
+        typer.echo(f"{'ok  ' if found.is_good else 'FAIL'} {case}: {found.told}")
+        return found
+
+    if not all(found.is_good for found in kept.run(wanted, told)):
+        raise typer.Exit(1)

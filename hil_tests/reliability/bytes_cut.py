@@ -21,10 +21,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated
 
 import typer
 
+from hil_tests.campaign import Judged, Only, Results, judge_all
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.errors import JournalError
@@ -35,6 +35,10 @@ PAGE = 4096
 
 FILES = {"main": -1, "closed": 0}
 """Which volume of the main copy is damaged."""
+
+DAMAGE = ("cut", "flipped")
+FLIPS, SEED = 2000, 1
+"""Bits that are flipped in each file, and the seed of their places."""
 
 LAST_BYTES = 2 * PAGE
 """Where the newest records lie."""
@@ -195,31 +199,23 @@ def fast_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def main(
-    every: Annotated[int, typer.Option(min=1, help="Cut each so many bytes.")] = 1,
-    flip_bits: Annotated[
-        int, typer.Option("--flips", min=1, help="Bits to flip in each file.")
-    ] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the bits that are flipped.")] = 1,
-) -> None:
+def main(only: Only = None, results: Results = None) -> None:
     """Damage copies of a journal; status 1 where any damage passed in silence."""
-    silent = 0
     with fast_folder() as folder:
         crashed = made(folder)
-        work = folder / "trial"
-        typer.echo(f"{len(crashed.records)} records; seed {seed}")
-        for which in FILES:
-            places = last_bytes(crashed, which, every=every)
-            cuts = Counter(cut(crashed, which, at, work) for at in places)
-            chosen = flips(crashed, which, flip_bits, seed)
-            flipped = Counter(flip(crashed, which, at, bit, work) for at, bit in chosen)
-            for what, seen in (("cut", cuts), ("flipped", flipped)):
-                told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
-                typer.echo(f"{which:<6} {what:<8} {sum(seen.values()):6}: {told}")
-                silent += seen["silent"]
-    typer.echo(f"silently accepted: {silent}")
-    if silent:
-        raise typer.Exit(1)
+
+        def one(case: str) -> Judged:
+            which, what = case.split()
+            if what == "cut":
+                places = last_bytes(crashed, which)
+                seen = Counter(cut(crashed, which, at, folder / "trial") for at in places)
+            else:
+                bits = flips(crashed, which, FLIPS, SEED)
+                seen = Counter(flip(crashed, which, *bit, folder / "trial") for bit in bits)
+            told = ", ".join(f"{name} {n}" for name, n in sorted(seen.items()))
+            return Judged(not seen["silent"], f"{seen.total()}: {told}")
+
+        judge_all([f"{which} {what}" for which in FILES for what in DAMAGE], one, only, results)
 
 
 if __name__ == "__main__":

@@ -17,15 +17,14 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from typer.testing import CliRunner
 
-from hil_tests.campaign import Campaign
+from hil_tests.campaign import Judged, Only, Results, judge_all
 from hil_tests.reliability.bytes_cut import fast_folder, forged, records_after, volume_after
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.rig.lamp_box.box import SERIAL_NUMBER, LampBox
@@ -59,6 +58,7 @@ BAD_MEMORY = "fault: the lamp box's memory is bad"
 """The table comes up with this fault of its lamp box; it is not opened."""
 
 STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
+WRONG = (CHANGED, TRACEBACK)
 
 BOX, PICTURE = "lamp-memory.json", "calibration.png"
 
@@ -67,11 +67,8 @@ LAYOUT = rulebook(TableParameters()).layout
 AREAS = LAYOUT.won(VALUES)
 """The last round of the journal, which the box lit."""
 
-SMALL_B = 8192
-"""Files up to this size are damaged at each byte."""
-
-KEPT_EVERY = 200
-"""Trials that are one case of the campaign."""
+MOST, SEED = 20_000, 1
+"""Places in a large file, and the seed of them."""
 
 
 class BadMemoryError(Exception):
@@ -300,10 +297,10 @@ def _replaced(by: bytes, _content: bytes) -> bytes:
     return by
 
 
-def flips(size: int, most: int | None, seed: int) -> Iterator[tuple[str, Damage]]:
+def flips(size: int, most: int, seed: int) -> Iterator[tuple[str, Damage]]:
     """One bit of each byte, or of so many; and cuts, nothing, and something else."""
     chance = random.Random(seed)
-    at_all = range(size) if most is None or size <= most else chance.sample(range(size), most)
+    at_all = range(size) if size <= most else chance.sample(range(size), most)
     for at in at_all:
         yield f"flip {at}", partial(_flipped, at, 1 << chance.randrange(8))
         if at % 8 == 0:
@@ -325,10 +322,9 @@ REPLACED = {
 }
 
 
-def ways(table: TableFiles, file: Path, most: int | None, seed: int) -> list[tuple[str, Damage]]:
-    """Every way in which this file is damaged."""
-    size = (table.folder / file).stat().st_size
-    return list(flips(size, None if size <= SMALL_B and most is None else most, seed))
+def ways(table: TableFiles, file: Path, most: int, seed: int) -> list[tuple[str, Damage]]:
+    """Every way in which this file is damaged; `most`: places."""
+    return list(flips((table.folder / file).stat().st_size, most, seed))
 
 
 def trials(
@@ -358,65 +354,21 @@ def put_back(table: TableFiles, sound: Mapping[Path, bytes]) -> None:
         shutil.rmtree(left)
 
 
-@dataclass
-class Counts:
-    """What became of some damage to one file."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-    """Each change that passed and each traceback, with what was done."""
-
-    def add(self, done: str, outcome: str) -> None:
-        """Count one trial."""
-        self.outcomes[outcome] += 1
-        if outcome.startswith((TRACEBACK, CHANGED)):
-            self.wrong.append(f"{done}: {outcome}")
-
-
-def counted(table: TableFiles, file: Path, most: int, seed: int, kept: Campaign[Counts]) -> Counts:
-    """Damage one file in every way that is not on record yet; count all."""
-    every = ways(table, file, most, seed)
-
-    def part(case: str) -> Counts:
-        counts, first = Counts(), int(case.rpartition(" ")[2])
-        for done, outcome in trials(table, file, every[first : first + KEPT_EVERY]):
-            counts.add(done, outcome)
-        return counts
-
-    cases = [f"{file} {most} {seed} {first}" for first in range(0, len(every), KEPT_EVERY)]
-    whole = Counts()
-    for one in kept.run(cases, part):
-        whole.outcomes += one.outcomes
-        whole.wrong += one.wrong
-    return whole
-
-
-def main(
-    most: Annotated[int, typer.Option(min=1, help="Places in a large file.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Of the places.")] = 1,
-    results: Annotated[
-        Path | None, typer.Option(help="Folder of the counts: the next run goes on there.")
-    ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="A file of the table.")] = None,
-) -> None:
+def main(only: Only = None, results: Results = None) -> None:
     """Damage a table's files; status 1 where a change passed or a start ended in a traceback."""
-    wrong = 0
     with fast_folder() as folder:
         (folder / "table").mkdir()
         table = made(folder / "table")
-        kept = Campaign(results and results / "counts.jsonl", Counts)
-        for file in table.files():
-            if only and str(file) not in only:
-                continue
-            counts = counted(table, file, most, seed, kept)
-            for one in counts.wrong:
-                typer.echo(f"  {file}, {one}")
-            told = ", ".join(f"{name} {n}" for name, n in counts.outcomes.most_common())
-            typer.echo(f"{file}: {counts.outcomes.total()}: {told}")
-            wrong += len(counts.wrong)
-    typer.echo(f"tracebacks and accepted changes: {wrong}")
-    if wrong:
-        raise typer.Exit(1)
+
+        def one(case: str) -> Judged:
+            file = Path(case)
+            found = list(trials(table, file, ways(table, file, MOST, SEED)))
+            wrong = [f"{done}: {what}" for done, what in found if what.startswith(WRONG)]
+            seen = Counter(what for _, what in found)
+            told = ", ".join(f"{name} {n}" for name, n in seen.most_common())
+            return Judged(not wrong, "\n  ".join([f"{seen.total()}: {told}", *wrong]))
+
+        judge_all(list(map(str, table.files())), one, only, results)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ toss, and measures at the pins when the motor was no longer driven: EN low, behi
 monostable, or no duty. The monostable bridges the microseconds for which EN is pulsed low; a level
 low for `SETTLED_S` is the end. With gpiod the victim runs on the real libgpiod behind the rig's
 gpiochip, and its dead-man is a process that can be killed and stopped as well.
-
-The victim writes a journal, as a table does.
 """
 
 from __future__ import annotations
@@ -41,16 +39,12 @@ from hil_tests.rig.rig import Rig, RigPlan
 from hil_tests.rig.rigfile import Gpio, GpioTable, MachineTable, RigFile
 from hil_tests.rig.wires.wiring import PinMap
 from shaker_ctl.adapters.clock import SystemClock
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.pins.gpio_backend import make_pins
 from shaker_ctl.adapters.pins.gpio_parameters import GpioParameters
-from shaker_ctl.journal.parameters import JournalParameters
-from shaker_ctl.journal.record import Record
 from shaker_ctl.motion.parameters import MotionParameters, ShakeParameters
-from shaker_ctl.rules.events import Event, ShakerFault
+from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.vocabulary import play
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.journal_thread import JournalThread
 from shaker_ctl.service.motion_thread import MotionThread
 from virtual_pigpiod.pins.board import Board
 
@@ -66,64 +60,25 @@ HEARTBEAT_S = 0.05
 ATTEMPTS = 4
 """Tosses begun for one trial, before it counts as not measured."""
 
-HUNG_SYNC_S = 2.0
-"""A journal sync that must neither stop a motor nor delay a stop."""
-
-GOES_ON_S = 0.3
-"""Long enough for many turns of a state thread that nothing holds, and far less than the sync."""
-
-WENT_ON, STOOD_STILL = "the state thread went on", "the state thread stood still"
-
-JOURNAL = "journal.jsonl"
-
 LONG_SHAKE = ShakeParameters(min_s=6.0, max_s=6.0)
 
 
 # ── The victim ──────────────────────────────────────────────────────────────
 
 
-class HangingJournal(DiskJournal):
-    """A journal that takes two seconds for its next sync once it was told to."""
-
-    hangs = False
-
-    def write(self, records: Sequence[Record]) -> None:
-        if self.hangs:
-            time.sleep(HUNG_SYNC_S)
-        super().write(records)
-
-
-def victim(parameters: str, folder: Path) -> None:
-    """Toss for ever; obey one word on standard input that breaks something.
-
-    It writes the journal in `folder`.
-    """
+def victim(parameters: str) -> None:
+    """Toss for ever; obey one word on standard input that breaks something."""
     pins = make_pins(GpioParameters.model_validate_json(parameters), model="")
     heartbeat = Heartbeat(time.monotonic, HEARTBEAT_S)
     hung = {"state": False, "motion": False}
-    medium = HangingJournal(folder / JOURNAL)
-    journal = JournalThread(
-        main=medium,
-        second=None,
-        pictures=None,
-        clock=SystemClock(),
-        parameters=JournalParameters(),
-        digests={},
-        on_fault=lambda error: None,
-    )
 
     def alive() -> None:
         while hung["motion"]:
             time.sleep(1.0)
 
-    turns = 0
-
     def beat() -> None:
-        """The state thread's turns: each hands a record over and goes on."""
-        nonlocal turns
+        """The state thread's turns."""
         while not hung["state"]:
-            journal.append("turn", {})
-            turns += 1
             heartbeat.beat()
             time.sleep(0.02)
 
@@ -134,13 +89,6 @@ def victim(parameters: str, folder: Path) -> None:
     def post(event: Event) -> None:
         said = getattr(event, "reason", "") or getattr(event, "code", "")
         say(f"{type(event).__name__} {said}")
-        if medium.hangs and isinstance(event, ShakerFault):
-            threading.Thread(target=tell_whether_it_goes_on, args=(turns,), daemon=True).start()
-
-    def tell_whether_it_goes_on(before: int) -> None:
-        """A state thread that waits for the sync stands still; one that was only late does not."""
-        time.sleep(GOES_ON_S)
-        say(WENT_ON if turns > before + 1 else STOOD_STILL)
 
     motion = MotionThread(
         motor=pins.motor,
@@ -154,7 +102,6 @@ def victim(parameters: str, folder: Path) -> None:
         alive=alive,
     )
     pins.link.open()
-    journal.start()
     threading.Thread(target=beat, daemon=True).start()
     motion.start()
     motion.start_toss(play(1), motion.draw_plan(), time.monotonic())
@@ -163,8 +110,6 @@ def victim(parameters: str, folder: Path) -> None:
         motion.stop("asked to")
     elif word == "hang-interpreter":
         ctypes.PyDLL(None).sleep(10)  # Holds the interpreter's lock: every thread stands still.
-    elif word == "hang-journal":
-        medium.hangs = True
     elif word:
         hung[word.removeprefix("hang-")] = True
     time.sleep(10.0)
@@ -207,8 +152,7 @@ class EnableWatch:
 
 
 Act = Callable[[Rig, "subprocess.Popen[str]"], None]
-"""Takes control away; the time until EN is low counts from its end, or from its begin where it
-returns at once."""
+"""Takes control away; the time until EN is low counts from its begin."""
 
 
 def _tell(word: str) -> Act:
@@ -223,23 +167,6 @@ def _tell(word: str) -> Act:
 def _estop(rig: Rig, _: subprocess.Popen[str]) -> None:
     rig.plant.hands.estop_pressed = True
     rig.machine.wake()
-
-
-class ComputerLateError(Exception):
-    """The victim's toss ended because this computer was late: nothing is known."""
-
-
-def _estop_in_a_hung_sync(rig: Rig, process: subprocess.Popen[str]) -> None:
-    """The motor must go on through the sync, and the e-stop must not wait for its end."""
-    _tell("hang-journal")(rig, process)
-    time.sleep(HUNG_SYNC_S / 2)
-    if not rig.machine.inputs.motor_enabled:
-        assert process.stdout is not None
-        why = process.stdout.readline().strip()
-        if why == "ShakerFault controller-late" and process.stdout.readline().strip() == WENT_ON:
-            raise ComputerLateError(why)
-        raise RuntimeError(f"the motor stopped while the journal hung: {why or 'nobody said why'}")
-    _estop(rig, process)
 
 
 _STOPPED: list[int] = []
@@ -268,7 +195,6 @@ COMMON: dict[str, Act] = {
     "motion thread hung": _tell("hang-motion"),
     "interpreter hung": _tell("hang-interpreter"),
     "e-stop pressed": _estop,
-    "e-stop, journal hung": _estop_in_a_hung_sync,
     "stop commanded": _tell("stop"),
 }
 WAYS: dict[str, dict[str, Act]] = {
@@ -338,8 +264,7 @@ def trial(rig: Rig, line: EnableWatch, act: Act, chance: random.Random) -> float
     None where the toss had ended by itself before the act: a machine so busy that a thread of the
     victim was late stops rightly, and measures nothing.
     """
-    victims = ["--victim", _pins_of(rig).model_dump_json(), "--folder", str(rig.plan.folder)]
-    command = [sys.executable, "-m", __spec__.name, *victims]
+    command = [sys.executable, "-m", __spec__.name, "--victim", _pins_of(rig).model_dump_json()]
     if isinstance(rig.gpio, KernelGpio):
         entry = [sys.executable, "-m", "hil_tests.rig.gpiochip.enter", rig.gpio.address["door"]]
         command = [*entry, *command]
@@ -355,12 +280,8 @@ def trial(rig: Rig, line: EnableWatch, act: Act, chance: random.Random) -> float
         if not line.is_granted:
             return None
         began_s = time.monotonic()
-        try:
-            act(rig, process)
-        except ComputerLateError:
-            return None
-        ended_s = time.monotonic()
-        return line.off_since(2.0) - (ended_s if ended_s - began_s > SETTLED_S else began_s)
+        act(rig, process)
+        return line.off_since(2.0) - began_s
     finally:
         process.kill()
         process.communicate()
@@ -436,11 +357,10 @@ def main(
         Path | None, typer.Option(help="Folder of the trials: the next run goes on there.")
     ] = None,
     parameters: Annotated[str, typer.Option("--victim", hidden=True)] = "",
-    folder: Annotated[Path, typer.Option(hidden=True)] = Path(),
 ) -> None:
     """Measure; status 1 where a way was too slow, or was never measured."""
     if parameters:
-        victim(parameters, folder)
+        victim(parameters)
         return
     ways = way or list(WAYS[backend])
     if unknown := set(ways) - set(WAYS[backend]):

@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from hil_tests.campaign import Judged, Only, Results, judge_all
 from hil_tests.reliability import former_form, tracer
 from hil_tests.reliability.bytes_cut import fast_folder, records_after, volume_after
 from shaker_ctl import sealed_start, settings_text
@@ -589,23 +589,17 @@ def tried(act: Act) -> Counter[str]:
         return Counter(verdict(act, state, folder / "there") for state in every)
 
 
-def main(
-    only: Annotated[list[str] | None, typer.Option(help="An act, or the beginning of it.")] = None,
-) -> None:
+def main(only: Only = None, results: Results = None) -> None:
     """Crash each act everywhere; status 1 where something is lost or does not go on."""
-    wrong = 0
-    for act in ACTS:
-        if only and not act.name.startswith(tuple(only)):
-            continue
-        seen = tried(act)
-        typer.echo(f"{act.name}: {seen.total()} states, {seen[GOES_ON]} go on")
-        for what, count in seen.items():
-            if what != GOES_ON:
-                typer.echo(f"  {count} x {what}")
-        wrong += seen.total() - seen[GOES_ON]
-    typer.echo(f"wrong: {wrong}")
-    if wrong:
-        raise typer.Exit(1)
+    acts = {act.name: act for act in ACTS}
+
+    def one(case: str) -> Judged:
+        seen = tried(acts[case])
+        wrong = [f"{count} x {what}" for what, count in seen.items() if what != GOES_ON]
+        told = f"{seen.total()} states, {seen[GOES_ON]} go on"
+        return Judged(not wrong, "\n  ".join([told, *wrong]))
+
+    judge_all(list(acts), one, only, results)
 
 
 if __name__ == "__main__":

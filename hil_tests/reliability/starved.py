@@ -18,14 +18,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from hil_tests.campaign import Campaign, chosen
+from hil_tests.campaign import Judged, Only, Results, judge_all
 from hil_tests.processes import BenchError, mounted
 from hil_tests.reliability.harm import FIVE_TURNS_S, Tail
 from hil_tests.reliability.witness import drives
@@ -197,15 +196,7 @@ def _driven_s(table: Table, since_s: float) -> float:
     return max(((fell_s or now_s) - rose_s for rose_s, fell_s in driven), default=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Starved:
-    """What became of one starved round, and of one after it."""
-
-    is_good: bool
-    told: str
-
-
-def judged(table: Table, moment: str, starving: Starving, for_s: float) -> Starved:
+def judged(table: Table, moment: str, starving: Starving, for_s: float) -> Judged:
     """Play one starved round and one after it."""
     try:
         table.be_open()
@@ -217,11 +208,11 @@ def judged(table: Table, moment: str, starving: Starving, for_s: float) -> Starv
     except AssertionError as error:
         said = table.status()
         where = f"{said['life']}, {said['phase']}, faults {said['faults']}: {said['says']}"
-        return Starved(False, f"{error} ({where})")
+        return Judged(False, f"{error} ({where})")
     is_off = driven_s <= PLANNED_S + MOTOR_LATE_S
     is_named = bool(codes) or ending in ("settled", "no_roll", "settled_by_hand")
     told = ", ".join(sorted(codes)) or "none"
-    return Starved(
+    return Judged(
         is_off and is_named,
         f"{ending}, faults: {told}; motor driven {driven_s:.2f} s; over {took_s:.1f} s later; "
         "played on",
@@ -263,33 +254,18 @@ def starving_table(folder: Path) -> Iterator[tuple[Table, Mapping[str, Starving]
         yield table, dict(zip(WAYS_S, ways, strict=True))
 
 
-def main(
-    only: Annotated[
-        list[str] | None, typer.Option(help="Beginnings of cases: `disk stalls, push`.")
-    ] = None,
-    results: Annotated[
-        Path | None, typer.Option(help="Folder of the results: the next run goes on there.")
-    ] = None,
-) -> None:
+def main(only: Only = None, results: Results = None) -> None:
     """Starve a table; status 1 where a round did not end as it must."""
-    try:
-        cases = chosen(CASES, only, str)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    kept = Campaign(results and results / "starved.jsonl", Starved)
     with (
         tempfile.TemporaryDirectory(prefix="starved-") as folder,
         starving_table(Path(folder)) as (table, ways),
     ):
 
-        def one(case: str) -> Starved:
+        def one(case: str) -> Judged:
             way, moment = case.split(", ")
-            found = judged(table, moment, ways[way], WAYS_S[way])
-            typer.echo(f"{'ok  ' if found.is_good else 'FAIL'} {case}: {found.told}")
-            return found
+            return judged(table, moment, ways[way], WAYS_S[way])
 
-        if not all(found.is_good for found in kept.run(cases, one)):
-            raise typer.Exit(1)
+        judge_all(CASES, one, only, results)
 
 
 if __name__ == "__main__":

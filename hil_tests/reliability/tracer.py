@@ -19,7 +19,8 @@ import struct
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 SEIZE, INTERRUPT, DETACH, SYSCALL = 0x4206, 0x4207, 17, 24
@@ -86,6 +87,17 @@ class _Tracing(threading.Thread, ABC):
     def _act(self) -> None:
         """What is done with the thread, which has just stopped."""
 
+    def _calls(self) -> Iterator[tuple[int, int]]:
+        """Yield where it stands at each stop, entry or exit and the number of the call, until it is
+        released; then it goes on untraced."""
+        self._ask(SYSCALL)
+        while self._wait_for_stop():
+            yield self._call()
+            self._ask(SYSCALL)
+        self._ask(INTERRUPT)
+        os.waitpid(self._tid, ALL_THREADS)
+        self._ask(DETACH)
+
     def _wait_for_stop(self) -> bool:
         """Wait until the thread has stopped at a call; False when it is to be released."""
         spin_until = time.monotonic() + SPIN_S
@@ -145,18 +157,12 @@ class Answered(_Tracing):
 
     def _act(self) -> None:
         fails = False
-        self._ask(SYSCALL)
-        while self._wait_for_stop():
-            operation, number = self._call()
+        for operation, number in self._calls():
             if operation == ENTRY and number in self._numbers:
                 fails = self._meet()
             elif operation == EXIT and fails:
                 self._ask(POKEUSER, RAX, -self._error)
                 fails = False
-            self._ask(SYSCALL)
-        self._ask(INTERRUPT)
-        os.waitpid(self._tid, ALL_THREADS)
-        self._ask(DETACH)
 
     def _meet(self) -> bool:
         """A call that is to suffer has begun; returns whether its answer is to be replaced."""
@@ -185,18 +191,13 @@ class Watched(_Tracing):
     def _act(self) -> None:
         self.began.set()
         synced = ""
-        self._ask(SYSCALL)
-        while self._wait_for_stop():
-            operation, number = self._call()
-            if operation == ENTRY:
-                synced = self._path_of_call() if number in NUMBERS["fsync"] else ""
-            elif operation == EXIT:
-                self._look(synced)
-                synced = ""
-            try:
-                self._ask(SYSCALL)
-            except ProcessLookupError:
-                return
+        with suppress(ProcessLookupError):  # it has ended
+            for operation, number in self._calls():
+                if operation == ENTRY:
+                    synced = self._path_of_call() if number in NUMBERS["fsync"] else ""
+                elif operation == EXIT:
+                    self._look(synced)
+                    synced = ""
 
     def _path_of_call(self) -> str:
         """Of the open file that the call which begins here is given."""
@@ -237,12 +238,9 @@ class KilledAt(_Tracing):
     def _act(self) -> None:
         self.began.set()
         is_in_call = False
-        self._ask(SYSCALL)
-        while self._wait_for_stop():
-            operation, number = self._call()
+        for operation, number in self._calls():
             if self._since_left:
                 self._since_left -= operation == ENTRY and number in self._since
-                self._ask(SYSCALL)
                 continue
             is_entry = operation == ENTRY and number in self._numbers
             if is_entry if self._before else operation == EXIT and is_in_call:
@@ -252,7 +250,3 @@ class KilledAt(_Tracing):
                 os.kill(self._pid, signal.SIGKILL)
                 self.killed_s = time.monotonic()
                 return
-            self._ask(SYSCALL)
-        self._ask(INTERRUPT)
-        os.waitpid(self._tid, ALL_THREADS)
-        self._ask(DETACH)

@@ -44,10 +44,3 @@ def test_a_table_opens_plays_and_reports_without_a_difference(tmp_path: Path) ->
             assert played["t_toss"] < played["t_rest"] < played["t_verified"] < played["t_lit"]
             assert (tmp_path / played["picture"]).stat().st_size > 1000
     assert any(played["verdict"] == "verified" for played in rounds)
-
-
-def test_an_earlier_report_is_not_written_over(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").touch()
-    done = play(tmp_path, "--rounds", "1")
-    assert done.returncode == 1
-    assert "holds an earlier report" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -76,10 +75,8 @@ class Reader(io.StringIO):
     def __init__(self, most: int = 10**6) -> None:
         super().__init__()
         self._most = most
-        self.writers: set[threading.Thread] = set()
 
     def write(self, text: str) -> int:
-        self.writers.add(threading.current_thread())
         if len(self.getvalue().splitlines()) >= self._most:
             raise BrokenPipeError
         return super().write(text)
@@ -94,16 +91,16 @@ class Screen(Console):
 
 
 class Talkers:
-    """People who say three things as soon as they start, in a thread of their own."""
+    """People who say three things as soon as they start."""
 
     failure = None
 
     def __init__(self, _session: object, said: Callable[[str], None]) -> None:
-        self._thread = threading.Thread(target=lambda: list(map(said, "abc")))
+        self._said = said
 
     def start(self) -> None:
-        self._thread.start()
-        self._thread.join()
+        for one in "abc":
+            self._said(one)
 
     def stop(self) -> None:
         pass
@@ -135,13 +132,6 @@ def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(playing, "LOOK_S", 0.0)
     monkeypatch.setattr(playing, "read_status", lambda _folder: view())
     return SimpleNamespace(plan=Plan(), folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
-
-
-def test_people_speak_and_one_thread_prints(session: Any) -> None:
-    reader = Reader()
-    _watch(session, 1, Screen(file=reader), plain=True)
-    assert reader.getvalue().splitlines()[:3] == ["a", "b", "c"]
-    assert reader.writers == {threading.current_thread()}
 
 
 def test_a_reader_who_goes_ends_the_watching(session: Any) -> None:

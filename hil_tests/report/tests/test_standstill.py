@@ -58,11 +58,8 @@ def run(folder: Path, late_s: float, *options: str) -> str:
     return ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2", "--dist", "loadfile")])
-def test_what_failed_on_a_machine_that_stood_still_is_run_again(
-    tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    said = run(tmp_path, 0.02, *options)
+def test_what_failed_on_a_machine_that_stood_still_is_run_again(tmp_path: Path) -> None:
+    said = run(tmp_path, 0.02, "-n", "2", "--dist", "loadfile")
     assert "2 failed, 1 passed" in said
     assert said.count("test_good_at_the_third_try: late by 20 ms") == 2
     assert f"tried {TRIES}\n" in said

@@ -20,16 +20,16 @@ from typing import Any
 
 from shaker_ctl import __version__, settings
 from shaker_ctl.adapters.disk.dispute_list import DisputeList
-from shaker_ctl.adapters.disk.follower import Follower
+from shaker_ctl.adapters.disk.shown_journal import opened
 from shaker_ctl.errors import JournalError, ShakerError
-from shaker_ctl.journal.history import Round
-from shaker_ctl.journal.record import SCHEMA, Head, Record
-from shaker_ctl.link import home_assistant, messages, packing, requests, results, shown, topics
+from shaker_ctl.journal.record import SCHEMA, Head
+from shaker_ctl.link import home_assistant, messages, packing, requests, shown, topics
 from shaker_ctl.link.connection import Connection, Will
-from shaker_ctl.link.outbox import Outbox, opened
+from shaker_ctl.link.outbox import Outbox
 from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
 from shaker_ctl.link.requests import TableFiles, Want
+from shaker_ctl.link.results import NewestResult
 from shaker_ctl.service.table_watch import TableWatch, View
 from shaker_ctl.whole_file import mode, put
 
@@ -45,8 +45,6 @@ ANSWER_S = 0.25
 """Seconds between two answers: an answer never holds back the records."""
 MAX_AGAIN_S = 60.0
 LINK_REMEDY = "`shaker-ctl journal verify` at the table says what is wrong with its journal"
-BACK_FOR_RESULT = 2000
-"""Records that a start looks back for the newest result."""
 
 
 class Link:
@@ -62,7 +60,7 @@ class Link:
         self._disputes = DisputeList(table.journal.pictures)
         self._view = TableWatch(table.service.runtime_dir, 1.0 / STATE_S)
         self._outbox = Outbox(table.journal.path)
-        self._results = ResultFollower(table.journal.path)
+        self._results = NewestResult(table.journal.path)
         self._wanted: deque[Want] = deque()
         self._connection = Connection(
             parameters,
@@ -101,7 +99,6 @@ class Link:
             self._connection.close(Will(self._topic(topics.ALIVE), _alive(session, "offline")))
             self._view.stop()
             self._outbox.close()
-            self._results.close()
 
     # ── What comes ──────────────────────────────────────────────────────────
 
@@ -158,9 +155,8 @@ class Link:
                     self._publish(topics.BIRTH, self._birth(view), retain=True)
                     self._be_discovered()
                 self._send_records()
-                if (newest := self._results.newest()) is not None:
-                    told = packing.to_json(results.plain(newest))
-                    self._publish(topics.RESULT, told, retain=True)
+                if (newest := self._results.now()) is not None:
+                    self._publish(topics.RESULT, packing.to_json(newest), retain=True)
             if self._is_due("state", STATE_S):
                 state = shown.state_of(view)
                 self._publish(topics.STATE, packing.to_json(state), retain=True)
@@ -304,48 +300,3 @@ def _alarm(code: str, cause: str) -> messages.Alarm:
 def _alive(session: str, says: str, **more: Any) -> bytes:
     alive: messages.Alive = {"v": packing.VERSION, "session": session, "is": says, **more}  # type: ignore[typeddict-item]
     return packing.to_json(alive)
-
-
-class ResultFollower:
-    """The newest result, from the record."""
-
-    def __init__(self, path: Any) -> None:
-        self._path = path
-        self._follower: Follower | None = None
-        self._newest: Round | None = None
-        self.trouble = ""
-        """Which record says what this program does not know, and is left out."""
-
-    def newest(self) -> Round | None:
-        """Return it as of now. Raises JournalError for the journal, and nothing for a record."""
-        if self._follower is None:
-            self._begin()
-        assert self._follower is not None
-        try:
-            for record in self._follower.take():
-                self._follow(record)
-        except JournalError:
-            self.close()
-            raise
-        return self._newest
-
-    def _follow(self, record: Record) -> None:
-        try:
-            self._newest = results.follow(self._newest, record)
-        except Exception as error:  # noqa: BLE001 - whatever a record holds, the next ones are told
-            self.trouble = f"record {record.sequence} tells displays nothing: {error!r:.100}"
-            log.warning("%s", self.trouble)
-
-    def _begin(self) -> None:
-        with closing(opened(self._path)) as book:
-            head = book.head().sequence
-            first = max(1, head - BACK_FOR_RESULT + 1)
-            before = book.head_before(first)
-        self._newest = None
-        self._follower = Follower(self._path, before if before.sequence else None)
-
-    def close(self) -> None:
-        """Let go of the file; the next look begins anew."""
-        if self._follower is not None:
-            self._follower.close()
-        self._follower = None

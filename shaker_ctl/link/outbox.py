@@ -9,10 +9,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.follower import Follower
-from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.adapters.disk.shown_journal import opened
+from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import Head
 from shaker_ctl.link.packing import BATCH_RECORDS, Batch, Have, batch_of
 
@@ -82,10 +81,3 @@ class Outbox:
             at = min(head.sequence, floor.head.sequence)
             before = book.head_before(at + 1) if book.identity == floor.identity else head
             return Batch(book.identity, before, (), head.sequence)
-
-
-def opened(path: Path) -> DiskJournal:
-    """Open the journal for looking. Raises JournalError."""
-    if not volume_numbers(path):
-        raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
-    return ShownJournal(path, read_only=True)

@@ -13,9 +13,9 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
+from shaker_ctl.adapters.disk.shown_journal import opened
 from shaker_ctl.errors import JournalError, RefusedError
 from shaker_ctl.frozen import frozen
-from shaker_ctl.link.outbox import opened
 from shaker_ctl.link.packing import Sha256, Whole, to_json, with_data
 
 MAX_WAITING = 8

@@ -6,19 +6,18 @@ closes it again; the service may run or not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
 from shaker_ctl.adapters.disk.gaming_days import GamingDays
-from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.errors import DisputesError, JournalError
+from shaker_ctl.adapters.disk.shown_journal import opened
+from shaker_ctl.errors import DisputesError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal import history
 from shaker_ctl.journal.day_sheet import DaySheet
@@ -29,15 +28,6 @@ from shaker_ctl.view.archive import words_of
 
 MAX_RECORDS = 20_000
 """Records of one round that are read; more are none that a table wrote."""
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[DiskJournal]:
-    """Open a journal for looking. Raises JournalError where that is not possible."""
-    if not volume_numbers(path):
-        raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
-    with closing(ShownJournal(path, read_only=True)) as book:
-        yield book
 
 
 @frozen
@@ -101,7 +91,7 @@ def _short(value: object) -> str:
 
 def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:
     """Return what the journal holds of a round; None where it knows none. Raises JournalError."""
-    with opened(path) as book:
+    with closing(opened(path)) as book:
         found = book.read_round(number)[:MAX_RECORDS]
         if not found:
             return None
@@ -155,5 +145,5 @@ def _disputes(pictures: Path) -> tuple[Dispute, ...]:
 
 def read_day(path: Path, day: str, begins: time) -> DaySheet:
     """Count the records of a gaming day, which begins at a local time. Raises JournalError."""
-    with opened(path) as book:
+    with closing(opened(path)) as book:
         return GamingDays(book, begins).sheet(day, Chain(str(path)))

@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -20,10 +21,10 @@ from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import newest_pictures
+from shaker_ctl.adapters.disk.shown_journal import opened
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.page.history import download
-from shaker_ctl.page.journal import opened
 from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
@@ -138,7 +139,7 @@ class Technician:
 
     def _packed(self) -> Parcel:
         pictures = partial(newest_pictures, self._places.journal.pictures)
-        with opened(self._places.journal.path) as book:
+        with closing(opened(self._places.journal.path)) as book:
             settings = self._places.settings.read_text("utf-8")
             return log_bundle(book, settings, f"shaker-ctl {__version__}\n", pictures)
 

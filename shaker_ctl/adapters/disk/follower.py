@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from shaker_ctl.adapters.disk.disk_journal import volume_numbers, volume_path
-from shaker_ctl.adapters.disk.shown_journal import ShownJournal
-from shaker_ctl.errors import JournalCorruptError, JournalError
+from shaker_ctl.adapters.disk.disk_journal import volume_path
+from shaker_ctl.adapters.disk.shown_journal import opened
+from shaker_ctl.errors import JournalCorruptError
 from shaker_ctl.journal.record import Damage, Head, Record, walk
 
 AT_ONCE = 1000
@@ -30,7 +30,7 @@ class Follower:
         JournalError where there is none, or it may not be read.
         """
         self._path = path
-        self._book = self._opened()
+        self._book = opened(self._path)
         try:
             if identity not in ("", self._book.identity):
                 raise JournalCorruptError(
@@ -60,7 +60,7 @@ class Follower:
         """
         if volume_path(self._path, self._book.volume + 1).exists():
             self._book.close()
-            self._book = self._opened()
+            self._book = opened(self._path)
         taken: list[Record] = []
         found = islice(self._book.read(self.cursor.sequence + 1), most)
         for step in walk(self.cursor, found, str(self._path)):
@@ -70,13 +70,6 @@ class Follower:
         if taken:
             self.cursor = Head(taken[-1].sequence, taken[-1].hash)
         return taken
-
-    def _opened(self) -> ShownJournal:
-        if not volume_numbers(self._path):
-            raise JournalError(
-                f"there is no journal at {self._path}", remedy="The first start founds it"
-            )
-        return ShownJournal(self._path, read_only=True)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -7,8 +7,10 @@ Owns where it ends. What proves, repairs or resumes a journal reads `DiskJournal
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
+from shaker_ctl.errors import JournalError
 from shaker_ctl.journal.record import STEP_MARK, Head, Record
 from shaker_ctl.rules import blind
 
@@ -44,6 +46,13 @@ class ShownJournal(DiskJournal):
         """Yield as `DiskJournal.read`, to the shown end."""
         end = self.head().sequence
         yield from super().read(first, end if last is None else min(last, end))
+
+
+def opened(path: Path) -> ShownJournal:
+    """Open a journal for looking. Raises JournalError where that is not possible."""
+    if not volume_numbers(path):
+        raise JournalError(f"there is no journal at {path}", remedy="The first start founds it")
+    return ShownJournal(path, read_only=True)
 
 
 class ShownRecords:

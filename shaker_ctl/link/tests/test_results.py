@@ -9,9 +9,8 @@ import pytest
 
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.journal.record import Entry, link
-from shaker_ctl.link.link import ResultFollower
 from shaker_ctl.link.messages import Result
-from shaker_ctl.link.results import plain
+from shaker_ctl.link.results import NewestResult
 
 PLAY = {"number": 7, "purpose": "play"}
 CORRECTED = {"type": "PushLamps", "occasion": PLAY, "values": [4, 4, 4], "corrects": True}
@@ -30,19 +29,18 @@ def step(event: dict[str, Any], *decision: dict[str, Any], of: int = 7) -> Entry
 @pytest.fixture
 def followed(tmp_path: Path):
     store = DiskJournal(tmp_path / "journal.jsonl")
-    follower = ResultFollower(store.path)
+    newest = NewestResult(store.path)
 
     def told(*entries: Entry) -> Result | None:
         """What displays are told once these are on record."""
         for entry in entries:
             wall = "2026-11-23T06:00:00+00:00"
             store.write([link(store.head(), entry, monotonic_s=1, wall=wall, digests={})])
-        newest = follower.newest()
-        told.trouble = follower.trouble  # type: ignore[attr-defined]
-        return None if newest is None else plain(newest)
+        found = newest.now()
+        told.trouble = newest.trouble  # type: ignore[attr-defined]
+        return found
 
     yield told
-    follower.close()
     store.close()
 
 
@@ -82,4 +80,4 @@ def test_a_record_that_says_something_else_is_left_out_and_the_next_result_is_to
     """Its chain is right: another version, a defect or a forger wrote it."""
     newest = followed(step(strange), step(lit([2, 2, 5]), of=8))
     assert (newest["round"], newest["values"]) == (8, [2, 2, 5])
-    assert "record 1 tells displays nothing" in followed.trouble
+    assert "round 7 tells displays nothing" in followed.trouble

@@ -84,7 +84,7 @@ from shaker_ctl.service.volume_turns import BETWEEN_ROUNDS, VolumeTurns
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.settings import Settings
 from shaker_ctl.view.announcer import Announcer
-from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.health import read_health
 from shaker_ctl.view.table_view import TableFacts
@@ -253,8 +253,9 @@ class Table:
                 journal=self._keeper,
                 archive=JournalArchive(
                     ShownRecords(journal),
-                    self._journal_state,
+                    self._keeper.health,
                     tables.counted,
+                    volumes=self._records.words,
                     settings=self._source.read_text("utf-8"),
                     versions=self._versions(),
                     pictures=partial(newest_pictures, p.journal.pictures),
@@ -267,8 +268,7 @@ class Table:
                 motion_parameters=p.motion,
                 check_lid=self._lid.check,
                 post=self._post,
-                last_run=lambda: self._announcer.last_run,
-                last_round=lambda: self._announcer.last_round,
+                announcer=self._announcer,
                 dice=self._dice.figures,
                 meters=tables.meters,
                 why_due=why_due,
@@ -572,12 +572,6 @@ class Table:
         """In the journal's thread: the record of a closed round is synced."""
         self._announcer.round_ended(record)
         self._between_rounds.recorded(record)
-
-    def _journal_state(self) -> JournalState:
-        health = self._keeper.health()
-        behind = health.second_behind if self._settings.journal.second else None
-        words = self._records.words()
-        return JournalState(health.head, behind, health.fault, words, health.is_failed)
 
     # ── Screens ─────────────────────────────────────────────────────────────
 

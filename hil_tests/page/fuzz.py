@@ -155,7 +155,7 @@ def fuzz(folder: Path, requests: int, seed: int) -> float:
     # No passphrase is right, none costs time, and nobody logs out: what is tried is all the rest.
     page.people._accounts.verify = lambda *_: None  # type: ignore[method-assign]
     page.people._lockout = lambda _: NoDelay()  # type: ignore[assignment,method-assign]
-    page.people.log_out = lambda _: None  # type: ignore[method-assign]
+    page.people.log_out = lambda _: None  # type: ignore[assignment,method-assign]
     cookies = {"nobody": "", "viewer": viewer, "logged out": secrets.token_urlsafe(32)}
     token = accounts.add_token(users, "d1", accounts.Looker.DISPLAY)
     fuzzer = Fuzzer(page, cookies, token, random.Random(seed))

@@ -64,7 +64,8 @@ def _a_view(rnd: random.Random) -> tuple[dict[str, Any], bool]:
         named=rnd.choice((Named(read, by), None, None)),
     )
     record = RecordRound(8, ending, WagersDo.RETURNED, state.cause, None, None, ())
-    paper = facts(RULES, SimpleNamespace(state=state, post=None), last_round=lambda: record)
+    paper = facts(RULES, SimpleNamespace(state=state, post=None))
+    paper.announcer.last_round = record
     told: dict[str, Any] = plain(table_view.compose(paper, frozenset()))
     is_lit = state.values is not None and rnd.random() < 0.5
     won = sorted(RULES.layout.won(state.values)) if state.values else []

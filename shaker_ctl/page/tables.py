@@ -5,12 +5,11 @@ Owns one SQLite file in the page's folder. One thread follows the journal and wr
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from datetime import time
 from pathlib import Path
@@ -39,8 +38,6 @@ TOSS, FAULT = "toss", "fault"
 FAULTS_OF_ONE = 16
 """A fault's `sequence` is its record's number times this, plus its place among the faults of the
 record: one record can raise several."""
-
-COMPLAINTS = (sqlite3.Error, OSError)
 
 _ASKED = ("began", "ended", "ending", "cause", "reading", "reason")
 """What is looked for and counted of a round."""
@@ -125,19 +122,14 @@ class Book:
 
     # ── Asking ──────────────────────────────────────────────────────────────
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)) as db:
-            db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
-            db.row_factory = sqlite3.Row
-            yield db
-
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Empty where the tables are not there yet, or damaged."""
         try:
-            with self._reading() as db:
+            with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, timeout=1.0)) as db:
+                db.execute(f"PRAGMA cache_size=-{CACHE_KB}")
+                db.row_factory = sqlite3.Row
                 return db.execute(sql, values).fetchall()
-        except COMPLAINTS:
+        except (sqlite3.Error, OSError):
             return []
 
     def _told(self, where: str, values: Sequence[Any]) -> list[Round]:

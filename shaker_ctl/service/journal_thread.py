@@ -92,7 +92,8 @@ class JournalHealth:
 
     head: Head
     waiting: int
-    second_behind: int
+    second_behind: int | None
+    """None where there is no second copy."""
     fault: str
     is_failed: bool = False
     """Whether the main copy is at fault, so that nothing is recorded."""
@@ -241,7 +242,7 @@ class JournalThread:
             return JournalHealth(
                 self._kept,
                 len(self._queue) + len(self._main.due),
-                0 if self._second is None else len(self._second.due),
+                None if self._second is None else len(self._second.due),
                 "" if fault is None else fault.line(),
                 self._fault is not None,
             )

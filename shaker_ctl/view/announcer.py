@@ -33,7 +33,9 @@ class Announcer:
     def __init__(self) -> None:
         self._tell: Callable[[Announcement], None] | None = None
         self.last_run: reports.MotionReport | None = None
+        """How it ended, or why it did not begin; None before the first."""
         self.last_round: commands.RecordRound | None = None
+        """That is over; None before the first of this run."""
         self.rounds: deque[dict[str, Any]] = deque(maxlen=SHOWN_ROUNDS)
 
     def speak_at(self, tell: Callable[[Announcement], None]) -> None:

@@ -17,7 +17,6 @@ from typing import Any, Protocol
 
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.day_sheet import by_command, named, read_late
 from shaker_ctl.journal.history import Round, ends_round, result, round_of, understood, until_ended
 from shaker_ctl.journal.pictures import is_recorded
@@ -25,6 +24,7 @@ from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.rules.vocabulary import words
+from shaker_ctl.service.journal_thread import JournalHealth
 
 BUNDLE_RECORDS = 2000
 BUNDLE_DECISIONS = 2
@@ -52,39 +52,28 @@ class Records(Protocol):
     def read_round(self, number: int) -> list[Record]: ...
 
 
-@frozen
-class JournalState:
-    """How the journal's writer does."""
-
-    head: Head
-    second_behind: int | None
-    fault: str
-    volumes: str = ""
-    """How far the closed volumes are verified, in words."""
-    is_failed: bool = False
-    """Whether nothing can be recorded now."""
-
-
 class JournalArchive:
     """Implements `console.desk.Archive` over one copy of the journal."""
 
     def __init__(
         self,
         records: Records,
-        state: Callable[[], JournalState],
+        health: Callable[[], JournalHealth],
         counted: Callable[[], tuple[Tally, int] | None],
         *,
+        volumes: Callable[[], str],
         settings: str,
         versions: str,
         pictures: PictureFiles,
         profile: tuple[str, str],
     ) -> None:
-        """`counted`: the tally of all outcomes, and the record that it reaches. `settings`: the
-        settings file's text, for the bundle. `versions`: as text, likewise. `profile`: name and
-        digest of the one in force; records name theirs by digest.
+        """`counted`: the tally of all outcomes, and the record that it reaches. `volumes`: how far
+        the closed ones are verified, in words. `settings`, `versions`: texts for the bundle.
+        `profile`: name and digest of the one in force; records name theirs by digest.
         """
         self._records = records
-        self._state = state
+        self._health = health
+        self._volumes = volumes
         self._counted = counted
         self._settings = settings
         self._versions = versions
@@ -95,14 +84,14 @@ class JournalArchive:
 
     def view(self) -> JournalView:
         """Head and health, without reading the disk."""
-        state = self._state()
-        behind = state.second_behind
+        health = self._health()
+        behind = health.second_behind
         return JournalView(
-            sequence=state.head.sequence,
-            head=state.head.hash.hex()[:16],
+            sequence=health.head.sequence,
+            head=health.head.hash.hex()[:16],
             second_copy="none" if behind is None else f"{behind} behind" if behind else "equal",
-            state=state.fault or "good",
-            volumes=state.volumes,
+            state=health.fault or "good",
+            volumes=self._volumes(),
         )
 
     def round(self, round_id: int) -> RoundView | None:
@@ -157,9 +146,9 @@ class JournalArchive:
 
     def _require_recorded(self) -> None:
         """Who takes records away is on record, or takes none."""
-        if (state := self._state()).is_failed:
+        if (health := self._health()).is_failed:
             raise RefusedError(
-                f"nothing is handed out while that cannot be recorded: {state.fault}",
+                f"nothing is handed out while that cannot be recorded: {health.fault}",
                 remedy="Mend the journal first",
             )
 

@@ -17,7 +17,6 @@ from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.dice_watch import DiceSoFar
 from shaker_ctl.journal.meters import Meters
 from shaker_ctl.motion.parameters import MotionParameters
-from shaker_ctl.motion.reports import MotionReport
 from shaker_ctl.ports import DiceReader, GpioLink
 from shaker_ctl.rules import blind, events
 from shaker_ctl.rules.commands import RecordRound
@@ -31,6 +30,7 @@ from shaker_ctl.service.motion_thread import MotionThread
 from shaker_ctl.service.state_thread import RecordKeeper, StateThread
 from shaker_ctl.service.wall_time import WallTime
 from shaker_ctl.view import room, standing, wording
+from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.phase_words import PHASE_WORDS
 from shaker_ctl.view.why_due import WhyDue
@@ -60,10 +60,8 @@ class TableFacts:
     set_light: Callable[[float], None]
     link: GpioLink
     motion_parameters: MotionParameters
-    last_run: Callable[[], MotionReport | None]
-    """How the newest powered run ended; None before the first."""
-    last_round: Callable[[], RecordRound | None]
-    """The newest round that is over; None before the first of this run."""
+    announcer: Announcer
+    """Knows how the newest powered run ended, and the newest round that is over."""
     dice: Callable[[], DiceSoFar | None]
     """What the records say of the dice; None while they are being counted."""
     meters: Callable[[], Meters | None]
@@ -98,12 +96,12 @@ def compose(c: TableFacts, allowed: frozenset[str]) -> console.TableView:
         life=life,
         phase=state.phase.value.replace("_", " ") if life == "open" else "",
         says=says(c, state, bars),
-        room=room.room(state, rules, c.last_round(), bars),
+        room=room.room(state, rules, c.announcer.last_round, bars),
         marks=rules.marks,
         round_id=state.round or None,
         # Those of an inspection's lamp entries have no source: nobody read them.
         last_result=None if state.source is None else state.values,
-        last_ended=_last_ended(c.last_round(), state),
+        last_ended=_last_ended(c.announcer.last_round, state),
         pending=standing.pending(state, rules.entry, rules.presence),
         next_step=standing.next_step(
             state,
@@ -239,7 +237,7 @@ def _lamps(c: TableFacts) -> console.LampView:
 
 def _motor(c: TableFacts) -> console.MotorView:
     figures = c.motion.figures()
-    trace, last = figures.trace, c.last_run()
+    trace, last = figures.trace, c.announcer.last_run
     trouble = c.link.trouble()
     return console.MotorView(
         rpm=figures.speed_rpm,

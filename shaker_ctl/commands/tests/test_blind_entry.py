@@ -43,8 +43,9 @@ from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, Playing
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.service.heartbeat import Heartbeat
+from shaker_ctl.service.journal_thread import JournalHealth
 from shaker_ctl.service.state_thread import StateThread
-from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.tests.paper import facts
 from vision.reading import Kind, NoRoll, Verdict, Verified
@@ -120,8 +121,9 @@ class Surfaces:
         self.camera = CameraView(fps=30.0, state="ready")
         self.archive = JournalArchive(
             ShownRecords(self.written.store),
-            lambda: JournalState(self.written.store.head(), None, ""),
+            lambda: JournalHealth(self.written.store.head(), 0, None, ""),
             lambda: None,
+            volumes=str,
             settings="",
             versions="",
             pictures=partial(newest_pictures, folder / "pictures"),

@@ -15,6 +15,7 @@ from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.service.fault_queue import FaultQueue
 from shaker_ctl.service.lamp_thread import LampPicture
 from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.table_view import TableFacts
 from shaker_ctl.view.why_due import WhyDue
 
@@ -47,8 +48,7 @@ def facts(rules: Rulebook, state: Any, **given: Any) -> TableFacts:
         "set_light": lambda _: None,
         "link": SimpleNamespace(trouble=lambda: None),
         "motion_parameters": MotionParameters(),
-        "last_run": lambda: None,
-        "last_round": lambda: None,
+        "announcer": Announcer(),
         "dice": lambda: None,
         "meters": lambda: Meters({"rounds": 12, "void rounds": 1}, 400),
         "check_lid": lambda: None,

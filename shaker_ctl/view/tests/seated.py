@@ -86,7 +86,7 @@ class Seated:
                 view=lambda: JournalView(state="good"),
                 round=lambda number: made(*self._journal).round(number),
             ),
-            last_round=lambda: announcer.last_round,
+            announcer=announcer,
         )
         self.desk = TableDesk(self.facts)
         self.desk.subscribe(lambda said: self.heard.append(said.text))

@@ -17,8 +17,9 @@ from shaker_ctl.journal.history import Named, Round
 from shaker_ctl.journal.record import Head, Record, canonical
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.tests.test_statistics import tally_of
+from shaker_ctl.service.journal_thread import JournalHealth
 from shaker_ctl.view import archive
-from shaker_ctl.view.archive import JournalArchive, JournalState
+from shaker_ctl.view.archive import JournalArchive
 
 SETTINGS = '[camera]\ndevice = "http://eye:hunter2@10.0.0.7/video"\n'
 TODAY = ("pa-625a", "5e")
@@ -52,8 +53,9 @@ def made(
     kept = Kept(*records)
     return JournalArchive(
         kept,
-        lambda: JournalState(kept.head(), None, fault, is_failed=bool(fault)),
+        lambda: JournalHealth(kept.head(), 0, None, fault, is_failed=bool(fault)),
         counted,
+        volumes=str,
         settings=SETTINGS,
         versions="shaker-ctl 1\n",
         pictures=lambda count: iter([(f"pictures/{count}.jpg", b"\xff\xd8")]),

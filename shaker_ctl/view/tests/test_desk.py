@@ -15,7 +15,7 @@ from shaker_ctl.console.desk import Actor, Announcement
 from shaker_ctl.console.grammar import ACTS, BY_NAME, Form, TypedCommand, parse
 from shaker_ctl.journal.meters import CLEARED
 from shaker_ctl.lamp.registers import BoxState, Flag, LampStatus
-from shaker_ctl.motion.reports import JogEnded, MotionReport
+from shaker_ctl.motion.reports import JogEnded
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
@@ -43,6 +43,7 @@ from shaker_ctl.service.lamp_thread import LampPicture
 from shaker_ctl.service.lid import Lid
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.service.wall_time import WallTime
+from shaker_ctl.view.announcer import Announcer
 from shaker_ctl.view.desk import TableDesk
 from shaker_ctl.view.tests.paper import facts
 
@@ -77,8 +78,7 @@ class Room:
         rules = rulebook(TableParameters())
         self.journal, self.faults = PromptJournal(), FaultQueue()
         self.light: list[float] = []
-        self.last_run: MotionReport | None = None
-        self.last_round: commands.RecordRound | None = None
+        self.announcer = Announcer()
         self.still_s = 60.0
         self.state = StateThread(
             state=TableState(phase),
@@ -94,8 +94,7 @@ class Room:
                 faults=self.faults,
                 journal=self.journal,
                 set_light=self.light.append,
-                last_run=lambda: self.last_run,
-                last_round=lambda: self.last_round,
+                announcer=self.announcer,
                 check_lid=self.check_lid,
             )
         )
@@ -311,7 +310,7 @@ def test_a_round_that_is_over_is_told_as_what_it_was(
 ) -> None:
     room.state.state = TableState(Phase.READY, round=3)
     record = commands.RecordRound(3, ending, WagersDo.RETURNED, cause, values, None, ())
-    room.last_round = record
+    room.announcer.last_round = record
     assert room.desk.view().last_ended == words
     room.state.state = TableState(Phase.BETTING, round=4)
     assert room.desk.view().last_ended == ""
@@ -326,7 +325,7 @@ def test_a_round_without_result_is_told_as_such_before_it_is_settled(room: Room)
 
 
 def test_the_view_shows_the_last_run_in_sixty_points_and_how_it_ended(room: Room) -> None:
-    room.last_run = JogEnded(1.0, Occasion(Purpose.TRIAL, 1))
+    room.announcer.last_run = JogEnded(1.0, Occasion(Purpose.TRIAL, 1))
     motor = room.desk.view().motor
     assert motor.last_toss_verdict == "jogged as asked"
     assert 60 <= len(motor.last_toss_rpm) <= 70

@@ -231,6 +231,19 @@ class JournalStore(Protocol):
         """Read the newest records back; raises `JournalCorruptError` where they are not whole."""
 
 
+@frozen
+class JournalHealth:
+    """How the journal does, for screens."""
+
+    head: Head
+    waiting: int
+    second_behind: int | None
+    """None where there is no second copy."""
+    fault: str
+    is_failed: bool = False
+    """Whether the main copy is at fault, so that nothing is recorded."""
+
+
 class PictureStore(Protocol):
     """The pictures beside the journal. Used by the journal's threads alone."""
 

@@ -33,7 +33,7 @@ from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, Head, Record, checked, link
 from shaker_ctl.journal.recovery import IN_FLIGHT
-from shaker_ctl.ports import Clock, JournalStore, Pictures, PictureStore
+from shaker_ctl.ports import Clock, JournalHealth, JournalStore, Pictures, PictureStore
 
 log = logging.getLogger(__name__)
 
@@ -84,19 +84,6 @@ class _Copy:
         while self.due and self.due[0][1].sequence <= last:
             dropped.append(self.due.popleft()[1])
         return dropped
-
-
-@frozen
-class JournalHealth:
-    """How the journal does, for screens."""
-
-    head: Head
-    waiting: int
-    second_behind: int | None
-    """None where there is no second copy."""
-    fault: str
-    is_failed: bool = False
-    """Whether the main copy is at fault, so that nothing is recorded."""
 
 
 class JournalThread:

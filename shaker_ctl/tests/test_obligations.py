@@ -11,6 +11,7 @@ import pytest
 
 from shaker_ctl.commands.program import LISTED, loaded
 from shaker_ctl.journal.record import Anchor, Head
+from shaker_ctl.ports import JournalHealth
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, Playing
@@ -20,7 +21,6 @@ from shaker_ctl.service import last_end
 from shaker_ctl.service.between_rounds import BetweenRounds
 from shaker_ctl.service.dispatch import Dispatch
 from shaker_ctl.service.fault_queue import WORDS
-from shaker_ctl.service.journal_thread import JournalHealth
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "shaker_ctl" / "OBLIGATIONS.md").read_text("utf-8")

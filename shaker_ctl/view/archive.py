@@ -23,8 +23,8 @@ from shaker_ctl.journal.pictures import is_recorded
 from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
+from shaker_ctl.ports import JournalHealth
 from shaker_ctl.rules.vocabulary import words
-from shaker_ctl.service.journal_thread import JournalHealth
 
 BUNDLE_RECORDS = 2000
 BUNDLE_DECISIONS = 2

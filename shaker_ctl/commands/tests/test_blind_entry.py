@@ -36,14 +36,13 @@ from shaker_ctl.page.app import Page
 from shaker_ctl.page.journal import read_round
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.places import TablePlaces
-from shaker_ctl.ports import Pictures
+from shaker_ctl.ports import JournalHealth, Pictures
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import to_record
 from shaker_ctl.rules.tests.playing import DEALER, Playing
 from shaker_ctl.rules.vocabulary import Timer
 from shaker_ctl.service.heartbeat import Heartbeat
-from shaker_ctl.service.journal_thread import JournalHealth
 from shaker_ctl.service.state_thread import StateThread
 from shaker_ctl.view.archive import JournalArchive
 from shaker_ctl.view.desk import TableDesk

@@ -17,7 +17,7 @@ from shaker_ctl.journal.history import Named, Round
 from shaker_ctl.journal.record import Head, Record, canonical
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.journal.tests.test_statistics import tally_of
-from shaker_ctl.service.journal_thread import JournalHealth
+from shaker_ctl.ports import JournalHealth
 from shaker_ctl.view import archive
 from shaker_ctl.view.archive import JournalArchive
 

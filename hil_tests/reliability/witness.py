@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,42 +102,34 @@ class Witness:
 
     def second_lags(self) -> str:
         """Why the second copy does not follow the first within two seconds; empty where it does."""
-        until_s = time.monotonic() + 2.0
-        while True:
-            try:
-                first, second = self._last_of(self.journal), self._last_of(self.second)
-            except JournalError as error:
-                return f"a copy of the journal cannot be read: {error}"
-            if second >= first:
-                return ""
-            if time.monotonic() > until_s:
-                return f"the second copy ends at record {second}, the first at {first}"
-            time.sleep(0.05)
 
-    @staticmethod
-    def _last_of(path: Path) -> int:
-        with closing(DiskJournal(path, read_only=True)) as book:
-            return book.head().sequence
+        def why() -> str:
+            first, second = self._head_of(self.journal), self._head_of(self.second)
+            if second.sequence >= first.sequence:
+                return ""
+            return (
+                f"the second copy ends at record {second.sequence}, the first at {first.sequence}"
+            )
+
+        return _still(why, 2.0)
 
     def second_differs(self, patience_s: float = 1.0) -> str:
         """Why the second copy is not the first one's story; empty where it is (or is behind)."""
-        until_s = time.monotonic() + patience_s
-        while True:
-            try:
-                with closing(DiskJournal(self.second, read_only=True)) as book:
-                    here = book.head()
-                    there = next(iter(self._first(here.sequence)), None)
-            except JournalError as error:
-                return f"the second copy cannot be read: {error}"
-            if there is None or there == here.hash:
-                return ""
-            if time.monotonic() > until_s:
-                return f"the copies of the journal differ at record {here.sequence}"
-            time.sleep(0.05)
 
-    def _first(self, sequence: int) -> list[bytes]:
-        with closing(DiskJournal(self.journal, read_only=True)) as book:
-            return [record.hash for record in book.read(sequence, sequence)]
+        def why() -> str:
+            here = self._head_of(self.second)
+            with closing(DiskJournal(self.journal, read_only=True)) as book:
+                there = [record.hash for record in book.read(here.sequence, here.sequence)]
+            if there in ([], [here.hash]):
+                return ""
+            return f"the copies of the journal differ at record {here.sequence}"
+
+        return _still(why, patience_s)
+
+    @staticmethod
+    def _head_of(path: Path) -> Head:
+        with closing(DiskJournal(path, read_only=True)) as book:
+            return book.head()
 
     # ── Judging ─────────────────────────────────────────────────────────────
 
@@ -152,6 +144,19 @@ class Witness:
                 if number > 1 and number - 1 not in self.rounds:
                     wrong.append(f"round {number - 1} never ended, round {number} did")
         return wrong
+
+
+def _still(why: Callable[[], str], patience_s: float) -> str:
+    """What is still wrong after so long; empty as soon as nothing is."""
+    until_s = time.monotonic() + patience_s
+    while True:
+        try:
+            said = why()
+        except JournalError as error:
+            return f"a copy of the journal cannot be read: {error}"
+        if not said or time.monotonic() > until_s:
+            return said
+        time.sleep(0.05)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import signal
 import threading
 import time
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -106,8 +105,6 @@ class ReportPlugin:
         self._began = datetime.now().astimezone()
         self._began_s = time.monotonic()
         self._records: dict[str, TestRecord] = {}
-        self._unwritten = ""
-        """Why the files are not of the last test; empty while they are."""
 
     def record_of(self, item: pytest.Item) -> TestRecord:
         if item.nodeid not in self._records:
@@ -184,23 +181,14 @@ class ReportPlugin:
         if nodeid not in self._records:
             return
         xml = self._config.stash.get(xml_key, None)
-        with self._keeping_on():
-            self._write(is_ended=False)
-            if xml is not None:
-                xml.pytest_sessionfinish()
+        self._write(is_ended=False)
+        if xml is not None:
+            xml.pytest_sessionfinish()
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write once more, with the test that was cut short."""
-        self._unwritten, result = "", None
-        with self._keeping_on():
-            was_cut = session.shouldfail or session.shouldstop  # by `-x`, for example
-            self._write(is_ended=session.exitstatus in WHOLE and not was_cut)
-        with self._keeping_on():
-            result = yield
-        if self._unwritten and not session.exitstatus:
-            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        return result
+        was_cut = session.shouldfail or session.shouldstop  # by `-x`, for example
+        self._write(is_ended=session.exitstatus in WHOLE and not was_cut)
 
     def _write(self, *, is_ended: bool) -> None:
         """Write what there is; `junit.xml` is pytest's own. Raises OSError."""
@@ -216,22 +204,8 @@ class ReportPlugin:
             is_ended=is_ended,
         )
 
-    @contextmanager
-    def _keeping_on(self) -> Generator[None]:
-        """A full disk ends no run: the tests that are to come are run, and written if that goes."""
-        try:
-            yield
-        except OSError as error:
-            self._unwritten = (
-                f"{self.folder} holds no report of all tests ({error.strerror}). Make room, or "
-                "name another --rig-report, and run them again"
-            )
-            self._tell(self._unwritten)
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self._unwritten:
-            terminalreporter.write_sep("-", self._unwritten, red=True)
-        elif self.folder is not None and self._records:
+        if self.folder is not None and self._records:
             terminalreporter.write_sep("-", f"report: {self.folder / 'report.html'}")
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from hil_tests.processes import TrialError
-from hil_tests.reliability.bench import trial_session
-from hil_tests.table_under_test.session import Plan, Session
 from hil_tests.table_under_test.world import MEMINFO, World, _may_show_memory
 
 SAY = """
@@ -20,11 +18,6 @@ print(available_memory_b(), flush=True)
 sys.stdin.readline()
 print(available_memory_b(), flush=True)
 """
-
-
-@pytest.fixture
-def session(tmp_path: Path) -> Session:
-    return trial_session(Plan(), tmp_path)
 
 
 @pytest.mark.skipif(not _may_show_memory(), reason="unshare(1) is not permitted here")

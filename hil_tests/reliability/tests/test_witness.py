@@ -78,17 +78,17 @@ def test_a_value_that_is_not_the_dices_is_a_violation() -> None:
     assert seen.lamps == RequiredLamps.WRONG_THEN_DARK
 
 
-def test_a_value_of_dice_that_do_not_lie_flat_is_a_violation() -> None:
-    assert judge(evidence(tosses=[toss(*VALUES, flat=False)])).violations
-
-
-def test_a_value_without_any_toss_is_a_violation() -> None:
-    assert judge(evidence(tosses=[])).violations
-
-
-def test_a_correction_to_a_value_that_is_not_the_dices_is_a_violation() -> None:
-    corrected = {**commit(12.9, 1, 2, 5), "what": "correct"}
-    (said,) = judge(evidence(events=[*ROUND, corrected])).violations
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tosses": [toss(*VALUES, flat=False)]},
+        {"tosses": []},
+        {"events": [*ROUND, {**commit(12.9, 1, 2, 5), "what": "correct"}]},
+    ],
+    ids=["dice that do not lie flat", "without any toss", "a correction"],
+)
+def test_a_value_that_no_dice_show_is_a_violation(changes: dict[str, Any]) -> None:
+    (said,) = judge(evidence(**changes)).violations
     assert "WRONG VALUE committed" in said
 
 

@@ -1,4 +1,4 @@
-"""Neither a full disk nor one test's odd text ends a run, and a test that is run again is new."""
+"""No odd text ends a run, and a test that is run again is new."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from hil_tests.report import files
 from hil_tests.report.tests.test_report import trial
@@ -23,21 +21,6 @@ def test_the_second_try_keeps_it(measure, story):
     tries.append(0)
     story.did("rig", f"try {len(tries)}")
     measure("length", 5.0 - 2.0 * len(tries), "mm", upper=2.0)
-"""
-GONE = """
-import pathlib, shutil
-
-out = pathlib.Path(__file__).with_name("out")
-
-def test_the_first_is_written(record):
-    pass
-
-def test_the_folder_goes(record):
-    shutil.rmtree(out)
-    out.write_text("")
-
-def test_the_last_is_run(record):
-    print("run to its end")
 """
 
 
@@ -67,15 +50,6 @@ def test_a_test_that_is_run_again_is_judged_by_its_last_try(tmp_path: Path) -> N
     assert (tmp_path / "out" / "junit.xml").read_text().count("<property ") == 1
     assert "has not come to its end" not in (tmp_path / "out" / "report.html").read_text()
     assert json.loads((tmp_path / "out" / "openhtf.json").read_text())["outcome"] == "PASS"
-
-
-def test_a_report_that_cannot_be_written_is_said_and_ends_no_run(tmp_path: Path) -> None:
-    status, said = run(tmp_path, GONE)
-    assert status == pytest.ExitCode.INTERNAL_ERROR
-    assert "run to its end" in said
-    assert "3 passed" in said
-    assert "holds no report of all tests (File exists). Make room" in said
-    assert "Traceback" not in said
 
 
 def test_text_that_is_no_utf_8_is_written_in_the_letters_of_python(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ import tomlkit
 from hil_tests.processes import BenchError, Program, end_at_once, program
 from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
-from hil_tests.table_under_test import teacher
 from hil_tests.table_under_test.installer import InstallationError, install, known_before
 from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.lines.serial_port import SerialPort
@@ -62,8 +61,6 @@ class Plan:
     pins: str = "pigpio"
     """How the service reaches its pins: `pigpio` (the virtual daemon), or `gpiod` (a virtual
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
-    taught: bool = False
-    """Whether the table was taught its dice; the first of its kind takes minutes."""
     installed: bool = False
     """Plays on the settings that are installed: nothing of `settings_page.FOR_RIG` is relaxed."""
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -213,14 +210,11 @@ class Session:
             self.passphrases[name] = word
             accounts.add(self.folder / "users.toml", name, role, word, f"{name}-1")
         file = self.folder / "settings.toml"
-        is_taught = not self.plan.taught or teacher.recall(self.rig, self.folder)
         file.write_text(tomlkit.dumps(self.settings()), "utf-8")
         try:
             install(file, self.rig, self._inside(*program("shaker_ctl.main")), self._hands)
         except InstallationError as error:
             raise BenchError(f"the camera is not calibrated: {error}") from error
-        if not is_taught:
-            teacher.have_taught(self.rig, file)
 
     def settings(self) -> dict[str, Any]:
         """The content of the settings file, by section."""
@@ -244,7 +238,7 @@ class Session:
             "gpio": _pins(rig),
             "camera": {
                 "device": rig["camera"]["url"],
-                "teaching": str(self.folder / teacher.FILE),
+                "teaching": str(self.folder / "teaching"),
                 **known_before(rig),
             },
             "lamp": dict(rig["lamp"]),

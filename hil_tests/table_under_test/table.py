@@ -17,7 +17,6 @@ from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.table_under_test.lamps import values_of
 from hil_tests.table_under_test.session import COVERED, Session
-from hil_tests.table_under_test.teacher import SERIALS
 from shaker_ctl.console.client import Console, ConsoleRefusedError, Reply
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.rules.outcome import Values
@@ -36,6 +35,9 @@ LOOK_S = 0.1
 
 SHIFT_S = 180.0
 """Longest inspection of a new shift."""
+
+SERIALS = ("RIG-A", "RIG-B", "RIG-C")
+"""Of the dice that are in the rig's shaker at first."""
 
 TRUSTED_CLOCKS = ("rtc", "synchronised", "confirmed")
 

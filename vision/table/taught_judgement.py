@@ -4,8 +4,8 @@ Owns: the rules of its verdict and their order. Must not know pictures, nor how 
 
 Values are stated if both readers see the same dice with the same values, each like those that were
 taught, with nothing beside them, and if the pips of each lie as high as the table's flat dice and
-the networks do not say the contrary. A die surely higher, or surely askew, is no roll if one reader
-bears that out. Every doubt refuses.
+the networks do not say the contrary; where the height is nearly sure, they may add to it. A die
+surely higher, or surely askew, is no roll if one reader bears that out. Every doubt refuses.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from vision.reading import (
 from vision.table.witnesses import HEIGHT, NETWORKS, side_of
 from vision.taught.own_rate import FOREIGN, SURE
 
+LENT = 2.0
+"""Log-odds of flat that the networks may add to those of the height. A single pip of a clear die
+shows its height to 0.02 of a die, half of what a lean of 6° raises it."""
 PIP_ALIKE = 0.5
 """How alike both lenses must show each pip, -1..1."""
 
@@ -71,7 +74,8 @@ def _doubts(die: DieEvidence, limits: Limits, *, is_lie_granted: bool) -> Iterat
         yield Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         return
     networks, by_height = side_of(die, NETWORKS), side_of(die, (HEIGHT,))
-    if not is_lie_granted and (networks < limits.no_roll or by_height < limits.height_sure):
+    sure = by_height + min(max(networks, 0.0), LENT)
+    if not is_lie_granted and (networks < limits.no_roll or sure < limits.height_sure):
         says = ", ".join(map(str, die.witnesses))
         yield Unreadable(
             Reason.NOT_FLAT_DOUBTFUL,

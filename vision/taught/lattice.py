@@ -37,6 +37,13 @@ def layout_of(value: int, odds: np.ndarray) -> int:
     return int(np.where(value == VALUES, _SIGNS @ odds, -np.inf).argmax())
 
 
+def rivals(on: np.ndarray, unknown: np.ndarray) -> list[int]:
+    """Other values that a face with pips `on` (9,) places may have if some are `unknown`."""
+    fits = (on == ON)[:, ~unknown].all(axis=1)
+    own = VALUES[(on == ON).all(axis=1)]
+    return sorted({int(value) for value in VALUES[fits] if value not in own})
+
+
 def explained(odds: np.ndarray) -> np.ndarray:
     """(...) how well the best layout explains (..., 9) log-odds against a plain floor, on which
     there are no pips either: only a pip where none should be speaks against a layout."""

@@ -23,7 +23,7 @@ ENOUGH = 0.97
 """Least share of tosses read, each by what the others teach."""
 SURE = 0.95
 """Probability of a value against the next likely one, below which it is not stated."""
-FOREIGN = 0.1
+FOREIGN = 0.15
 """Dice; a piece beside the dice that is larger is something else."""
 _PARTS = 10
 """In so many parts the tosses are held back in turn."""

@@ -8,7 +8,8 @@ may be: only there pips are looked for, at every turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import cv2
 import numpy as np
@@ -68,18 +69,33 @@ def search(
     inside = view.inside[::HALF, ::HALF]
     tops = np.full(inside.shape, -MOST, np.float32)
     tops[inside] = top.odds(rings(half, TOP_RINGS)[inside])
-    found = []
-    for x, y in _candidates(tops):
+
+    @cache
+    def best_near(x: int, y: int) -> tuple[np.ndarray, float]:
         corner = np.clip((x - _PATCH, y - _PATCH), 0, len(lab) - 2 * _PATCH)
         area = tuple(slice(start, start + 2 * _PATCH) for start in corner[::-1].tolist())
         pips = np.where(view.inside[area], pip.odds(rings(lab[area], PIP_RINGS)), -MOST)
         seen = _Near(tops, pips.astype(np.float32), corner, spacing)
-        found.append(seen.best(np.array((x, y, 0.0))))
-    kept: list[tuple[np.ndarray, float]] = []
-    for pose, score in sorted(found, key=lambda each: -each[1]):
-        if all(np.hypot(*(pose - other)[:2]) > _APART * EDGE_PX for other, _ in kept):
-            kept.append((pose, score))
-    return kept
+        return seen.best(np.array((x, y, 0.0)))
+
+    found: list[tuple[np.ndarray, float]] = []
+    left = tops.copy()
+    while len(found) < _CANDIDATES:
+        near = [best_near(*place) for place in _candidates(left)]
+        apart = [each for each in near if _is_apart(each[0], found)]
+        if not apart:
+            break
+        # The surest die goes out of the picture before the next is looked for: of two dice that
+        # touch, what is left of the other is its own top alone.
+        surest = max(apart, key=lambda each: each[1])
+        found.append(surest)
+        square = (view.top_of(surest[0]) - (HALF - 1) / 2) / HALF
+        cv2.fillConvexPoly(left, np.rint(square).astype(np.int32), -MOST)
+    return found
+
+
+def _is_apart(pose: np.ndarray, others: Sequence[tuple[np.ndarray, float]]) -> bool:
+    return all(np.hypot(*(pose - other)[:2]) > _APART * EDGE_PX for other, _ in others)
 
 
 def pip_odds(view: TopView, lab: np.ndarray, pip: Logistic) -> np.ndarray:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,14 @@ import numpy as np
 from vision.calibration import Calibration
 from vision.errors import VisionError
 from vision.taught import faces
-from vision.taught.faces import Alike
+from vision.taught.faces import Alike, Kind
 from vision.taught.floor import TaughtFloor
 from vision.taught.heights import UsualHeight
 from vision.taught.poses import PIP_RINGS, TOP_RINGS
 from vision.taught.regression import Logistic, Usual
 from vision.taught.view import HALF, TopView
 
-FORM = "taught dice 1"
+FORM = "taught dice 2"
 """Names the form; it changes with what is kept."""
 MAX_BYTES = 8_000_000
 """Size beyond which a file is no teaching. That of a large compartment has a megabyte."""
@@ -75,9 +76,13 @@ class Teaching:
                 name: [model.mean.tolist(), model.spread.tolist(), model.weights.tolist()]
                 for name, model in zip(_SIZES, models, strict=True)
             },
-            "alike": {
-                kind: [usual.mean.tolist(), usual.inverse.tolist(), self.alike.limit[kind]]
-                for kind, usual in self.alike.usual.items()
+            "pip direction": self.alike.direction.tolist(),
+            "kinds": {
+                name: [
+                    kind.usual.mean.tolist(), kind.usual.inverse.tolist(),
+                    kind.limit, kind.share, kind.reach,
+                ]
+                for name, kind in self.alike.kinds.items()
             },
             "floor": [
                 self.floor.usual.mean.tolist(), self.floor.usual.inverse.tolist(),
@@ -85,7 +90,7 @@ class Teaching:
             ],
             "picture": self.floor.picture.round(1).astype(float).tolist(),
             "die": [self.spacing, self.ace_diameter, self.pip_diameter, self.least],
-            "height": None if self.height is None else [self.height.middle, self.height.reach],
+            "height": None if self.height is None else list(astuple(self.height)),
         }  # fmt: skip
         return json.dumps(plain, allow_nan=False).encode()
 
@@ -122,31 +127,36 @@ def _made(read: Any, side: tuple[int, ...]) -> Teaching:
     if not all((model.spread > 0).all() for model in models.values()):
         raise ValueError("a spread of nothing")
     size = faces.SIZE
-    alike = {
-        kind: _arrays(parts, (size,), (size, size), ()) for kind, parts in read["alike"].items()
+    kinds = {
+        name: _kind(_arrays(parts, (size,), (size, size), (), (), ()))
+        for name, parts in read["kinds"].items()
     }
-    if not all(limit > 0 for _, _, limit in alike.values()):
-        raise ValueError("a limit of nothing")
+    (direction,) = _arrays([read["pip direction"]], (size,))
     spacing, ace, pip, least = map(float, _arrays(read["die"], *[()] * 4))
     mean, inverse, limit = _arrays(read["floor"], (3,), (3, 3), ())
     (picture,) = _arrays([read["picture"]], (*side, 3))
     return Teaching(
         str(read["calibration"]), models["pip"], models["top"], models["face"],
-        Alike(
-            {kind: Usual(*parts[:2]) for kind, parts in alike.items()},
-            {kind: float(parts[2]) for kind, parts in alike.items()},
-        ),
+        Alike(direction, kinds),
         TaughtFloor(picture.astype(np.float32), Usual(mean, inverse), float(limit)),
         spacing, ace, pip, least,
         _height(read["height"]),
     )  # fmt: skip
 
 
+def _kind(parts: Sequence[np.ndarray]) -> Kind:
+    mean, inverse, *numbers = parts
+    limit, share, reach = map(float, numbers)
+    if limit <= 0 or reach <= 0:
+        raise ValueError("a limit of nothing")
+    return Kind(Usual(mean, inverse), limit, share, reach)
+
+
 def _height(read: Any) -> UsualHeight | None:
     if read is None:
         return None
-    height = UsualHeight(*map(float, _arrays(read, (), ())))
-    if height.reach <= 0:
+    height = UsualHeight(*map(float, _arrays(read, (), (), ())))
+    if height.reach <= 0 or height.rise <= 0:
         raise ValueError("a spread of nothing")
     return height
 

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from vision.calibration import Calibration
-from vision.taught import Missed, Rate, TaughtReader, Teaching, TeachingError, Toss, rate, teach
+from vision.taught import (
+    Missed,
+    Rate,
+    TaughtReader,
+    Teaching,
+    TeachingError,
+    Toss,
+    lattice,
+    rate,
+    teach,
+)
 from vision.taught.own_rate import why_missed
 from vision.taught.teaching import MAX_BYTES
 from vision.tests.drawing import ASIAN, RED, TABLE, WHITE, Die, draw
@@ -86,6 +96,46 @@ def test_a_speck_in_the_middle_of_a_two_is_no_three(white, grey):
     die = white.read(picture).dice[0]
     assert die.value == 2 or "row 2, column 2" in die.oddity
     assert not any(die.oddity for die in white.read(shown(dice)).dice)
+
+
+@pytest.fixture(scope="module")
+def glinting():
+    """Taught by tosses of which one has a glint on a corner of a die: that is far from the usual,
+    but says nothing of the middles."""
+    tosses = [confirmed(seed) for seed in range(2 * TAUGHT)]
+    at = 0.8 * tosses[0].corners[0, 0] + 0.2 * tosses[0].corners[0, 2]
+    cv2.circle(tosses[0].image, np.rint(at).astype(int).tolist(), 4, (255, 160, 90), -1)
+    return TaughtReader(TABLE, teach(TABLE, tosses))
+
+
+@pytest.mark.parametrize("left", [0.5, 0.3, 0.1])
+def test_a_middle_pip_that_lost_its_paint_leaves_its_trace(glinting, left):
+    dice = [Die(-20.0, 0.0, 20.0, 5), Die(18.0, -15.0, 60.0, 6), Die(15.0, 20.0, 5.0, 4)]
+    picture, plain = shown(dice), shown([replace(dice[0], value=4), *dice[1:]])
+    middle = np.zeros(picture.shape[:2], np.uint8)
+    cv2.circle(middle, np.rint(corners_of(dice[0]).mean(axis=0)).astype(int).tolist(), 8, 1, -1)
+    worn = np.where(middle[..., None], left * picture + (1 - left) * plain, picture)
+    die = glinting.read(worn.astype(np.uint8)).dice[0]
+    assert die.value == 5 or "row 2, column 2" in die.oddity
+
+
+def test_an_odd_place_that_leaves_no_other_value_open_is_no_doubt():
+    side, middle = (np.arange(9) == place for place in (3, 4))
+    ace, two, six = (lattice.ON[value == lattice.VALUES][0] for value in (1, 2, 6))
+    assert lattice.rivals(ace, side) == lattice.rivals(six, side) == []
+    assert lattice.rivals(two, middle) == [3]
+    assert lattice.rivals(six, side | (np.arange(9) == 5)) == [4]
+
+
+@pytest.mark.parametrize("turn_deg", [0.0, 30.0, 45.0])
+def test_dice_that_touch_are_found(white, turn_deg):
+    x, y = 16.2 * np.cos(np.radians(turn_deg)), 16.2 * np.sin(np.radians(turn_deg))
+    dice = [
+        Die(float(step * x), float(step * y), turn_deg, value)
+        for step, value in ((-1, 6), (0, 5), (1, 6))
+    ]
+    seen = white.read(shown(dice))
+    assert sorted(die.value for die in seen.dice) == [5, 6, 6]
 
 
 def test_what_is_no_die_and_no_floor_is_left_over(white):
@@ -196,11 +246,11 @@ def test_a_teaching_reads_the_same_from_its_file(white, kept):
 def test_a_damaged_file_is_no_teaching(kept):
     damages = [
         b"", b"{}", b"[]", kept[:-1], b"[" * 100_000, b" " * (MAX_BYTES + 1),
-        kept.replace(b"taught dice 1", b"taught dice 2"),
+        kept.replace(b"taught dice 2", b"taught dice 3"),
         kept.replace(b'"die": [', b'"die": [1e300, '), kept.replace(b'"die": [', b'"die": [NaN, '),
         kept.replace(b'"die": [', b'"die": ["a", '), kept.replace(b'"die"', b'"dye"'),
         kept.replace(b'"pip": [[', b'"pip": [[1.0, '),
-        kept.replace(b'"height": null', b'"height": [0, -1]'),
+        kept.replace(b'"height": null', b'"height": [0, -1, 1]'),
         kept.replace(b'"picture": [[[', b'"picture": [[[1.0, '),
     ]  # fmt: skip
     for damaged in damages:

@@ -50,7 +50,7 @@ def confirmed(seed):
 
 @pytest.fixture(scope="module")
 def teaching():
-    return teach(STEREO, [confirmed(seed) for seed in range(12)])
+    return teach(STEREO, [confirmed(seed) for seed in range(30)])
 
 
 def table(teaching, dice, **lies):
@@ -129,7 +129,7 @@ def test_with_one_lens_the_table_reads_as_before(teaching):
 
 # ── The rules, one at a time ────────────────────────────────────────────────
 
-USUAL = UsualHeight(0.004, 0.01)
+USUAL = UsualHeight(0.004, 0.01, 0.05)
 SCENE = Scene(3, 16.0, 60.0, 3.0, 0.0, 0.0, 50.0, is_taught=True)
 
 
@@ -160,7 +160,9 @@ VOTE, MODEL = GeometryReading(4, 0.999), NetworkReading(4, 0.99, 0.95, 0.9, 0.95
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"height": Height(0.02, 0.97, 0.95)}, Reason.NOT_FLAT_DOUBTFUL),
+        ({"height": Height(0.03, 0.97, 0.95)}, Reason.NOT_FLAT_DOUBTFUL),
+        ({"height": Height(0.02, 0.97, 0.95), "model": replace(MODEL, flat_p=0.5, near_p=0.5)},
+         Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(0.004, 0.7, 0.6)}, Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(-0.1, 0.97, 0.95)}, Reason.NOT_FLAT_DOUBTFUL),
         ({"height": Height(0.004, 0.97, 0.95, slope=0.1)}, Reason.NOT_FLAT_DOUBTFUL),
@@ -229,7 +231,7 @@ def test_the_usual_height_is_the_middle_and_its_reach_follows_the_spread():
     usual = UsualHeight.taught([*heights, Height(0.3, 0.2, 0.1)])
     assert usual is not None
     assert usual.middle == pytest.approx(0.01)
-    assert usual.reach == pytest.approx(4 * 1.48 * 0.002, rel=0.01)
+    assert usual.reach == pytest.approx(5 * 1.48 * 0.002, rel=0.01)
     odds = [
         usual.odds(replace(heights[0], above=0.01 + away), 6.0) for away in (0, 0.012, 0.03, 0.1)
     ]

@@ -11,7 +11,7 @@ A journal that was founded as one file is its own first volume; nothing in it ch
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
@@ -28,10 +28,7 @@ _MARK = b'"kind":"volume"'
 
 REMOVED = "volumes_removed"
 """Kind of the record with which a person has closed volumes removed that an archive holds."""
-FETCHED = "volumes_fetched"
-"""Kind of the record that removed volumes are at the table again, and are missed from now on."""
-REMOVED_MARK = b'"kind":"volumes_'
-"""What both of them hold."""
+REMOVED_MARK = b'"kind":"volumes_removed"'
 
 LOST = "records_lost"
 """Kind of the record with which a person accepts that records are bad in every copy."""
@@ -119,12 +116,6 @@ def removal(numbers: Sequence[int], archive: str, by: Mapping[str, Plain], reaso
     return Entry(REMOVED, body)
 
 
-def fetched(numbers: Sequence[int]) -> Entry:
-    """Return the record that removed volumes are at the table again."""
-    note = f"{len(numbers)} volumes that were removed are fetched back"
-    return Entry(FETCHED, {"fetched": list(numbers), "note": note})
-
-
 def acceptance(numbers: Sequence[int], by: Mapping[str, Plain], reason: str) -> Entry:
     """Return the record that a person accepts the loss of records: which ones, who, and why."""
     named = ", ".join(map(str, numbers))
@@ -137,8 +128,7 @@ def acceptance(numbers: Sequence[int], by: Mapping[str, Plain], reason: str) -> 
 def lost(records: Iterable[Record]) -> frozenset[int]:
     """Return the records whose loss the records `volume` and `records_lost` among `records` say
     that a person has accepted. Nothing has verified them yet."""
-    known = (plain for plain in _readable(records) if plain.get("kind") in (KIND, LOST))
-    return frozenset(number for plain in known for number in _numbers(plain.get("lost")))
+    return _named(records, LOST, "lost")
 
 
 def lost_body(sequence: int, wall: str) -> bytes:
@@ -159,28 +149,22 @@ def as_accepted(record: Record, accepted: frozenset[int]) -> Record:
 
 
 def removed(records: Iterable[Record]) -> frozenset[int]:
-    """Return the numbers that the records `volume` and `volumes_removed` among `records` name, and
-    no `volumes_fetched` after them. `records`: in order.
+    """Return the numbers that the records `volume` and `volumes_removed` among `records` name.
 
     Nothing has verified them yet: what is no such record names none.
     """
-    gone: set[int] = set()
-    for plain in _readable(records):
-        if plain.get("kind") in (KIND, REMOVED):
-            gone.update(_numbers(plain.get("removed")))
-        elif plain.get("kind") == FETCHED:
-            gone.difference_update(_numbers(plain.get("fetched")))
-    return frozenset(gone)
+    return _named(records, REMOVED, "removed")
 
 
-def _readable(records: Iterable[Record]) -> Iterator[dict[str, Plain]]:
+def _named(records: Iterable[Record], kind: str, key: str) -> frozenset[int]:
+    found = set[int]()
     for record in records:
         with suppress(JournalCorruptError):
-            yield record.plain
-
-
-def _numbers(plain: object) -> list[int]:
-    return [each for each in plain if type(each) is int] if isinstance(plain, list) else []
+            plain = record.plain
+            numbers = plain.get(key) if plain.get("kind") in (KIND, kind) else None
+            if isinstance(numbers, list):
+                found.update(each for each in numbers if type(each) is int)
+    return frozenset(found)
 
 
 def begins_one(record: Record) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ import typer
 
 from shaker_ctl import settings as settings_file
 from shaker_ctl.adapters.disk.copy_rebuild import rebuild as rebuild_copy
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.adapters.disk.dispute_list import DisputeList, known
 from shaker_ctl.adapters.disk.former_journal import convert as convert_copy
 from shaker_ctl.adapters.disk.journal_copies import open_copies
@@ -160,8 +160,7 @@ def fetch(
 
     They come from an archive or the other copy. Where none of them has a volume whole, it is put
     together, record by record, from what is sound in any of them. All is verified against the
-    chain. The table must be stopped. A broken file is moved aside, never deleted. Removed volumes
-    that both copies hold again are recorded: from then on one that is gone is missed.
+    chain. The table must be stopped. A broken file is moved aside, never deleted.
 
     A record that is bad in every file is lost. With --accept-loss a named person accepts that, with
     the passphrase; a record says which ones, and a mark stands in their place.
@@ -177,7 +176,7 @@ def fetch(
     for one in fetch_volumes(parameters, *folders):
         count += 1
         screen.print(f"volume {one.number}: fetched, verified: {visible(one.file)}", soft_wrap=True)
-    _record_what_is_back(parameters)
+    _say_what_stays_away(parameters.path)
     if not count:
         screen.print(
             "every closed volume is whole; nothing was fetched. shaker-ctl journal verify looks at "
@@ -207,23 +206,9 @@ def _accept_loss(
     screen.print(f"accepted as lost: records {', '.join(map(str, lost))}", soft_wrap=True)
 
 
-def _record_what_is_back(parameters: JournalParameters) -> None:
-    """Have both copies say which removed volumes they hold again, and tell how many stay away.
-
-    Not while a start would halt: the fetch after that says it.
-    """
-    from shaker_ctl import sealed_start
-
-    copies = [path for path in (parameters.path, parameters.second) if path is not None]
-    with suppress(JournalError), closing(open_copies(parameters)) as opened:
-        back = [
-            number
-            for number in sorted(opened.main.removed)
-            if all(volume_path(path, number).exists() for path in copies)
-        ]
-        if back:
-            sealed_start.write(opened, volume.fetched(back))
-        if away := len(opened.main.removed) - len(back):
+def _say_what_stays_away(path: Path) -> None:
+    with suppress(JournalError), closing(DiskJournal(path, read_only=True)) as journal:
+        if away := len(journal.closed) - len(journal.present):
             told = "shaker-ctl journal fetch FOLDER, with the folder of their archive"
             screen.print(f"{away} removed volumes stay away: {told}", soft_wrap=True)
 
@@ -258,12 +243,12 @@ def remove(
         screen.print(told, soft_wrap=True)
     signer = require_mender(chosen.console.users_file, name, role, reason, "remove volumes")
     become_owner_of(parameters.path.parent)
-    with closing(open_copies(parameters)) as opened:
+    with closing(open_copies(parameters)) as opened, ExitStack() as alone:
         disputes = DisputeList(parameters.pictures, known(opened.main.milestones()))
         disputes.require_whole()
-        disputed = disputes.open_rounds()
+        alone.enter_context(disputes.held())
         acknowledged = _acknowledged(opened.main)
-        going, staying = removable(opened, before, disputed, acknowledged)
+        going, staying = removable(opened, before, disputes.open_rounds(), acknowledged)
         for kept in staying:
             screen.print(f"volume {kept.number} stays: {kept.why}")
         _say_whose_medium(folder, parameters)
@@ -273,17 +258,10 @@ def remove(
             screen.print(f"no volume is removed{why}")
             return
         numbers = [one.number for one in going]
-        with disputes.held():
-            for number in sorted(disputes.open_rounds() - disputed):
-                if any(one.holds_round(number) for one in going):
-                    raise RefusedError(
-                        f"a dispute was opened on round {number} meanwhile; nothing is removed",
-                        remedy="Run the command again: what holds that round stays",
-                    )
-            sealed_start.write(
-                opened, volume.removal(numbers, visible(folder), signer.signature(), reason)
-            )
-            delete(opened, going)
+        sealed_start.write(
+            opened, volume.removal(numbers, visible(folder), signer.signature(), reason)
+        )
+        delete(opened, going)
     screen.print(
         f"{len(going)} volumes are removed, up to record {going[-1].last}; "
         f"{visible(folder)} holds them, verified",

@@ -118,7 +118,9 @@ class PlainForm:
         if hint is Any:
             return plain
         if origin is dict:
-            hint = dict
+            named = self._value(plain, dict, where)
+            of = get_args(hint)[1]
+            return {key: self._value(one, of, f"{where}[{key}]") for key, one in named.items()}
         if dataclasses.is_dataclass(hint) or (hint not in _READ and not _is_enum(hint)):
             value = self.made(plain, where)
             return _expect(isinstance(value, hint), value, hint, where)

@@ -616,9 +616,9 @@ def test_a_records_process_that_cannot_be_started_is_tried_again(
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"", b"{", b"[" * 5000, b"\xff", b'{"volumes": 7}', b'{"volumes": {"a": ["x"]}}'),
-        b'{"volumes": {"a": [1, 1%s]}}' % (b"0" * 400),
-        b'{"broken": ["a", "b", 1%s]}' % (b"0" * 400),
+        *(b"", b"{", b"[" * 5000, b"\xff", b'{"type":"Proofs","of":7}', b'{"type":"Proof"}'),
+        b'{"type":"Proofs","of":{"a":{"type":"Proof","mark":["x"],"wall_s":1}}}',
+        b'{"type":"Proofs","of":{"a":{"type":"Proof","mark":[1],"wall_s":1%s}}}' % (b"0" * 400),
     ],
 )
 def test_proofs_that_cannot_be_understood_prove_nothing(tmp_path: Path, content: bytes) -> None:

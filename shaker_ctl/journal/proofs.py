@@ -7,11 +7,10 @@ Must not know of files: it is told how one stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any
 
 from shaker_ctl.frozen import frozen
+from shaker_ctl.plain_form import PlainForm
 
 GOOD_FOR_S = 7 * 86400.0
 """Age at which a proof is no longer good for opening the table."""
@@ -47,7 +46,7 @@ class Break:
 class Proofs:
     """What is known of all closed volumes of both copies, by the path of their files."""
 
-    of: Mapping[str, Proof] = field(default_factory=dict)
+    of: dict[str, Proof] = field(default_factory=dict)
     broken: Break | None = None
 
     def proved(self, file: str, proof: Proof) -> Proofs:
@@ -63,33 +62,6 @@ class Proofs:
             self, of={file: p for file, p in self.of.items() if file != found.file}, broken=found
         )
 
-    def to_plain(self) -> dict[str, Any]:
-        """As it is kept."""
-        plain: dict[str, Any] = {
-            "volumes": {file: [*p.mark, p.wall_s] for file, p in self.of.items()}
-        }
-        if self.broken is not None:
-            plain["broken"] = [self.broken.file, self.broken.line, self.broken.wall_s]
-        return plain
 
-
-def from_plain(plain: Any) -> Proofs:
-    """Return what was kept. What cannot be understood proves nothing and is left out.
-
-    Raises OverflowError for a time beyond every clock.
-    """
-    if not isinstance(plain, dict):
-        return Proofs()
-    kept = plain.get("volumes")
-    of: dict[str, Proof] = {}
-    for file, row in kept.items() if isinstance(kept, dict) else ():
-        if (
-            isinstance(row, list)
-            and len(row) > 1
-            and all(isinstance(one, int | float) and not isinstance(one, bool) for one in row)
-        ):
-            of[file] = Proof(tuple(row[:-1]), float(row[-1]))
-    match plain.get("broken"):
-        case [str(file), str(line), int() | float() as wall_s]:
-            return Proofs(of, Break(file, line, float(wall_s)))
-    return Proofs(of)
+FORM = PlainForm({"Proof": Proof, "Break": Break, "Proofs": Proofs}.get)
+"""As it is kept. What cannot be understood proves nothing."""

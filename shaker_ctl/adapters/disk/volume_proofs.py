@@ -17,13 +17,13 @@ from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import JournalError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.proofs import (
+    FORM,
     GOOD_FOR_S,
     RENEWED_AFTER_S,
     Break,
     Mark,
     Proof,
     Proofs,
-    from_plain,
 )
 from shaker_ctl.journal.volume import Volume
 from shaker_ctl.whole_file import mode, put, read_bounded
@@ -40,9 +40,10 @@ def place(journal: Path) -> Path:
 def load(path: Path) -> Proofs:
     """Return what was kept; nothing where it cannot be read."""
     try:
-        return from_plain(json.loads(read_bounded(path, _MAX_B)))
-    except (OSError, ValueError, OverflowError, RecursionError):
+        found: Proofs = FORM.made(json.loads(read_bounded(path, _MAX_B)), path.name)
+    except (OSError, ValueError, RecursionError):
         return Proofs()
+    return found
 
 
 def save(path: Path, proofs: Proofs) -> None:
@@ -52,7 +53,7 @@ def save(path: Path, proofs: Proofs) -> None:
     """
     if path.is_dir() and not path.is_symlink():
         move_aside(path)
-    put(path, json.dumps(proofs.to_plain()), mode(0o640))
+    put(path, json.dumps(FORM.plain(proofs)), mode(0o640))
 
 
 def mark_of(path: Path) -> Mark:

@@ -33,9 +33,9 @@ from shaker_ctl.whole_file import unused_stamp
 def rebuild(parameters: JournalParameters, *, main: bool, sound_part: bool = False) -> Head:
     """Write one copy anew from the other, the main one or the second; return its head.
 
-    What stood there is moved aside, never deleted. Sound records that it alone has are brought to
-    the other copy first. `sound_part`: where the last file of the source is damaged itself, take
-    what is sound in either copy, each record proved by the one before it.
+    What stood there is moved aside, never deleted. Sound records that it alone has go on behind
+    those of the other copy, each proved by the one before it, and are brought there, too.
+    `sound_part`: also where a record at the end is sound in neither.
 
     Raises RefusedError where the source is damaged, no second copy is set, a service writes, or the
     copy is another journal, whole and longer, or has sound records that cannot be brought;
@@ -46,10 +46,12 @@ def rebuild(parameters: JournalParameters, *, main: bool, sound_part: bool = Fal
     copies = (parameters.path, parameters.second)
     source_path, target_path = copies[::-1] if main else copies
     with contextlib.closing(JournalLock(parameters.path)):
-        if not sound_part:
-            _keep_what_goes_on(source_path, target_path)
-            return _rebuilt(source_path, target_path, None, [])
-        return _rebuilt(source_path, target_path, *_sound_in_either(source_path, target_path))
+        last, then = _sound_in_either(source_path, target_path, sound_part=sound_part)
+        if last is None:
+            with contextlib.closing(DiskJournal(source_path)) as source:
+                copy_forward(iter(then), source)
+                then = []
+        return _rebuilt(source_path, target_path, last, then)
 
 
 def _rebuilt(
@@ -71,22 +73,46 @@ def _rebuilt(
         return target.head()
 
 
-def _sound_in_either(source_path: Path, target_path: Path) -> tuple[int, list[Record]]:
-    """Return the last sound record of the source, and what goes on after it in either copy."""
+def _sound_in_either(
+    source_path: Path, target_path: Path, *, sound_part: bool
+) -> tuple[int | None, list[Record]]:
+    """Return the last sound record of the source, None where all are sound, and what goes on after
+    it in either copy. Raises RefusedError."""
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(contextlib.closing(opened_only(source_path)))
-        head, damage = source.verify()
+        start, damage = source.verify()
         if damage is not None and damage.where != str(source.open_file):
-            raise RefusedError(f"{source_path}: {damage.line()}", remedy=FETCH)
-        copies, found, last = [source], list[Record](), head.sequence
+            raise RefusedError(f"{source_path} is damaged: {damage.line()}", remedy=FETCH)
+        copies, wanted = [source], start.sequence
         if (target := _readable(target_path)) is not None:
             stack.enter_context(contextlib.closing(target))
             _require_same(target, source)
             copies.append(target)
+            if not _forks(target, start):
+                wanted = max(wanted, target.verify_open()[0].sequence)
+            if wanted > start.sequence and damage is None and target.verify()[1] is None:
+                raise RefusedError(
+                    f"{target_path} is whole and goes on to record {wanted}; {source_path} ends "
+                    f"at record {start.sequence}",
+                    remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
+                )
+        head, found = start, list[Record]()
         while step := next(filter(None, (list(_sound_after(head, copy)) for copy in copies)), None):
             found += step
             head = Head(step[-1].sequence, step[-1].hash)
-        return last, found
+        if not sound_part and head.sequence < wanted:
+            raise RefusedError(
+                f"{target_path} has sound records up to {wanted}; {source_path} ends at record "
+                f"{head.sequence}, and what lies between is missing",
+                remedy=FETCH,
+            )
+        if not sound_part and damage is not None and head.sequence < damage.sequence:
+            raise RefusedError(
+                f"{source_path} is damaged itself: {damage.line()}",
+                remedy="No copy has that record sound. To go on without it and what stands behind "
+                "it, add --sound-part",
+            )
+        return None if damage is None else start.sequence, found
 
 
 def _readable(path: Path) -> DiskJournal | None:
@@ -95,20 +121,6 @@ def _readable(path: Path) -> DiskJournal | None:
         return opened_only(path)
     except (JournalError, RefusedError):
         return None
-
-
-def _require_sound(source: DiskJournal) -> Head:
-    head, damage = source.verify()
-    if damage is None:
-        return head
-    is_open = damage.where == str(source.open_file)
-    raise RefusedError(
-        f"{source.path} is damaged itself: {damage.line()}",
-        remedy="Rebuild the other copy if it is whole; where neither is, add --sound-part: "
-        "it takes what is sound in either"
-        if is_open
-        else FETCH,
-    )
 
 
 def _require_same(target: DiskJournal, source: DiskJournal) -> None:
@@ -136,38 +148,6 @@ def _require_room(source: DiskJournal, folder: Path) -> None:
         raise RefusedError(
             f"{folder} has {free:,} bytes free, and the copy needs {needed:,}",
             remedy="Make room there, or take a larger medium: what stands there now is kept, too",
-        )
-
-
-def _keep_what_goes_on(source_path: Path, target_path: Path) -> None:
-    """Bring to the source what the target alone has: sound records that go on where it ends.
-
-    Raises RefusedError where the source is damaged; where the target is another journal, or is
-    whole and longer; where it holds sound records that cannot be brought.
-    """
-    with contextlib.closing(opened_only(source_path)) as source:
-        head = _require_sound(source)
-    if (target := _readable(target_path)) is None:
-        return
-    with contextlib.closing(target):
-        _require_same(target, source)
-        end, _ = target.verify_open()
-        if end.sequence <= head.sequence or _forks(target, head):
-            return
-        if target.verify()[1] is None:
-            raise RefusedError(
-                f"{target_path} is whole and goes on to record {end.sequence}; {source_path} ends "
-                f"at record {head.sequence}",
-                remedy="Rebuild the one that ends earlier: rebuild --main, or rebuild --second",
-            )
-        with contextlib.closing(DiskJournal(source_path)) as source:
-            copy_forward(_sound_after(head, target), source)
-            kept = source.head().sequence
-    if kept < end.sequence:
-        raise RefusedError(
-            f"{target_path} has sound records up to {end.sequence}; {source_path} ends at record "
-            f"{kept}, and what lies between is missing",
-            remedy=FETCH,
         )
 
 

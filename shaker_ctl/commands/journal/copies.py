@@ -51,13 +51,13 @@ def rebuild(
     ] = False,
     sound_part: Annotated[
         bool,
-        typer.Option("--sound-part", help="Neither copy is whole: take what is sound in either."),
+        typer.Option("--sound-part", help="Without the end that is sound in neither copy."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     config: Config = DEFAULT_CONFIG,
 ) -> None:
-    """Write one copy of the journal anew from the other, which must be whole; or the list of
-    disputes anew from the journal.
+    """Write one copy of the journal anew from the other; or the list of disputes anew from the
+    journal.
 
     The table must be stopped. What stood there is moved aside, never deleted.
     """

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,7 +37,6 @@ BENCHES: dict[str, tuple[str, ...]] = {
 """Each command of `hil_tests.reader` with the size of its run, beside the seed."""
 _RESULTS = ("verification", "leaning", "specks", "confirming")
 """Benches that keep the result of each case in a folder."""
-_CURVES = "robustness"
 _ENDED = (0, 1)
 """Statuses of a bench that reached its goal or missed it: another one, or no word, is of one that
 was stopped, or went wrong."""
@@ -48,7 +46,7 @@ def _run(name: str, options: tuple[str, ...], out: Path) -> dict[str, Any] | Non
     """Run one bench; return its words, status and seconds, or None if it came to no end."""
     own = out / name
     arguments = [name, *options]
-    if name in _RESULTS or (name == _CURVES and find_spec("matplotlib") is not None):
+    if name in _RESULTS:
         arguments += ["--out", str(own)]
     began = time.monotonic()
     done = subprocess.run(
@@ -67,7 +65,7 @@ def _run(name: str, options: tuple[str, ...], out: Path) -> dict[str, Any] | Non
     }
 
 
-def page(reader: str, card: ModelCard, told: Mapping[str, dict[str, Any] | None], out: Path) -> str:
+def page(reader: str, card: ModelCard, told: Mapping[str, dict[str, Any] | None]) -> str:
     """What all benches said, as Markdown. `reader`: the digest of networks and sources."""
     near = "none" if card.near is None else card.near.sha256[:12]
     lines = [
@@ -85,8 +83,6 @@ def page(reader: str, card: ModelCard, told: Mapping[str, dict[str, Any] | None]
     for name, row in ((name, said) for name, said in told.items() if said):
         lines += ["", f"## {name}", "", f"`{row['command']}`", "", "```"]
         lines += [row["words"].rstrip(), "```"]
-        if (picture := out / name / f"{name}.png").exists():
-            lines += ["", f"![{name}]({picture.relative_to(out)})"]
     return "\n".join(lines) + "\n"
 
 
@@ -116,7 +112,7 @@ def main(
             kept.keep(case, ended)
             told[name] = ended
     written = out / "README.md"
-    written.write_text(page(digest_of(finder), finder.card, told, out), encoding="utf-8")
+    written.write_text(page(digest_of(finder), finder.card, told), encoding="utf-8")
     sys.stdout.write(f"{written}\n")
     is_good = all(said is not None and said["status"] == 0 for said in told.values())
     raise typer.Exit(0 if is_good else 1)

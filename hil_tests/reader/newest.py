@@ -18,8 +18,10 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +29,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.cases import Case, rig_cases
-from hil_tests.reader.outcomes import examine
+from hil_tests.reader.outcomes import said
 from shaker_ctl.libraries import DECIDING, locked
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -47,19 +49,13 @@ CONTRACTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A stored picture: the same bytes for every release."""
-
-    image: np.ndarray
-
-    def __call__(self) -> np.ndarray:
-        return self.image
-
-
 def store(file: Path, count: int, seed: int) -> None:
     """Render `count` cases of the rig with the locked libraries and keep them."""
-    cases = [replace(case, shoot=Picture(case.shoot())) for case in rig_cases(count, seed, set())]
+    # The same bytes for every release.
+    cases = [
+        replace(case, shoot=partial(np.copy, case.shoot()))
+        for case in rig_cases(count, seed, set())
+    ]
     file.write_bytes(pickle.dumps(cases))
 
 
@@ -69,29 +65,19 @@ def read(file: Path) -> list[dict[str, Any]]:
     finder = DieFinder()
     rows = []
     for case in cases:
-        reader = TableReader(finder, case.calibration)
-        observation = reader.read(Frame(case.shoot(), 0.0, 0))
-        figures = repr((observation.quality, observation.dice, observation.opinion))
-        rows.append(
-            {
-                **asdict(examine(reader, case)),
-                "figures": hashlib.sha256(figures.encode()).hexdigest(),
-            }
-        )
+        seen = TableReader(finder, case.calibration).read(Frame(case.shoot(), 0.0, 0))
+        figures = hashlib.sha256(repr((seen.quality, seen.dice, seen.opinion)).encode())
+        rows.append({"said": said(seen.opinion, case.values), "figures": figures.hexdigest()})
     return rows
 
 
-def differences(
-    before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]
-) -> dict[str, int]:
-    """Count the pictures in which something differs: verdict, a reader alone, any figure."""
-    pairs = list(zip(before, after, strict=True))
-    return {
-        "pictures": len(pairs),
-        "verdicts": sum(a["said"] != b["said"] for a, b in pairs),
-        "readers": sum((a["model"], a["second"]) != (b["model"], b["second"]) for a, b in pairs),
-        "figures": sum(a["figures"] != b["figures"] for a, b in pairs),
-    }
+def differences(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> Counter[str]:
+    """Count the pictures, and those in which a verdict or any figure differs."""
+    counts = Counter(pictures=len(before))
+    for a, b in zip(before, after, strict=True):
+        counts["verdicts"] += a["said"] != b["said"]
+        counts["figures"] += a["figures"] != b["figures"]
+    return counts
 
 
 def fetch(wanted: str, folder: Path) -> str:
@@ -114,7 +100,7 @@ def _contracts_hold(name: str, first_on_path: Path) -> bool:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *CONTRACTS[name]]
     ran = subprocess.run(words, cwd=HERE, env=_environment(first_on_path), capture_output=True)
     if ran.returncode != 0:
-        print(ran.stdout.decode()[-2000:])  # noqa: T201 - the reason
+        typer.echo(ran.stdout.decode()[-2000:])  # the reason
     return ran.returncode == 0
 
 
@@ -126,8 +112,8 @@ def _environment(first_on_path: Path | None) -> dict[str, str]:
 def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
     """Try each; print a row each; return whether nothing that decides changed."""
     is_same = True
-    print("| library | locked | newest | pictures | verdicts | readers | figures | contracts |")  # noqa: T201
-    print("|---|---|---|---|---|---|---|---|")  # noqa: T201
+    typer.echo("| library | locked | newest | pictures | verdicts | figures | contracts |")
+    typer.echo("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="newest-") as kept:
         file = Path(kept) / "cases"
         before: list[dict[str, Any]] = []
@@ -136,19 +122,21 @@ def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
             folder = Path(kept) / name
             version = fetch(wanted, folder)
             if version == locked()[name]:
-                print(f"| {name} | {version} | the same | | | | | |", flush=True)  # noqa: T201
+                typer.echo(f"| {name} | {version} | the same | | | | |")
                 continue
-            counts: dict[str, int] = {}
+            counts: Counter[str] = Counter()
             if name in READS:
                 if not before:
                     store(file, pictures, seed)
                     before = _readings(file, None)
                 counts = differences(before, _readings(file, folder))
-            is_kept = _contracts_hold(name, folder)
-            is_same &= is_kept and not counts.get("verdicts")
-            shown = [str(counts.get(k, "")) for k in ("pictures", "verdicts", "readers", "figures")]
-            row = [name, locked()[name], version, *shown, "hold" if is_kept else "FAIL"]
-            print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201
+            holds = _contracts_hold(name, folder)
+            is_same &= holds and not counts["verdicts"]
+            shown = [
+                str(counts[key]) if counts else "" for key in ("pictures", "verdicts", "figures")
+            ]
+            row = [name, locked()[name], version, *shown, "hold" if holds else "FAIL"]
+            typer.echo(f"| {' | '.join(row)} |")
     return is_same
 
 

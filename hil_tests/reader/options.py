@@ -15,4 +15,3 @@ Sets = Annotated[
     list[Path] | None, typer.Argument(help="Rendered sets of pictures.", show_default=False)
 ]
 Every = Annotated[int, typer.Option(min=1, help="Look at each so many-th picture only.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for figures.", show_default=False)]

@@ -9,14 +9,13 @@ grain, out of at most six; what the first of them says alone is counted beside.
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,59 +32,43 @@ from vision.table.consensus import FRAMES
 _PRINT_EVERY = 50
 
 
-def summary(name: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The counts of a set, ready for JSON."""
+def shares(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
+    """The counts of a set: of each share its part, and of how many."""
     flat = [o for o in outcomes if o.truth == "flat"]
     visible = [o for o in flat if o.is_visible]
     other = [o for o in outcomes if o.truth == "not flat"]
     between = [o for o in outcomes if o.truth == "between"]
+
+    def share(of: Sequence[Outcome], is_counted: Callable[[Outcome], bool]) -> tuple[int, int]:
+        return sum(map(is_counted, of)), len(of)
+
     return {
-        "set": name,
-        "pictures": len(outcomes),
-        "flat_visible": len(visible),
-        "covered": sum(o.said == "right" for o in visible),
-        "covered_first": sum(o.first == "right" for o in visible),
-        "flat": len(flat),
-        "false_no_roll": sum(o.said == "no roll" for o in flat),
-        "wrong_values": sum(o.said == "WRONG" for o in outcomes),
-        "not_flat": len(other),
-        "not_flat_accepted": sum(o.wrongly_accepted for o in other),
-        "not_flat_no_roll": sum(o.said == "no roll" for o in other),
-        "not_flat_no_roll_first": sum(o.first == "no roll" for o in other),
-        "between": len(between),
-        "between_accepted": sum(o.said in ("right", "WRONG") for o in between),
-        "refused": dict(
-            Counter(o.said for o in flat if o.said not in ("right", "WRONG", "no roll"))
-        ),
-        "model_wrong": sum(o.model == "wrong" for o in flat),
-        "second_wrong": sum(o.second == "wrong" for o in flat),
-        "same_error": sum(o.same_error for o in flat),
+        "flat and fully visible, read": share(visible, lambda o: o.said == "right"),
+        "the same, in the first frame alone": share(visible, lambda o: o.first == "right"),
+        "values that are not the true ones": share(outcomes, lambda o: o.said == "WRONG"),
+        "not flat, accepted as values": share(other, lambda o: o.wrongly_accepted),
+        "not flat, called no roll": share(other, lambda o: o.said == "no roll"),
+        "not flat, no roll in the first frame alone": share(other, lambda o: o.first == "no roll"),
+        "flat, called no roll": share(flat, lambda o: o.said == "no roll"),
+        "between 1.5° and 6°, accepted": share(between, lambda o: o.said in ("right", "WRONG")),
+        "flat: the model alone wrong": share(flat, lambda o: o.model == "wrong"),
+        "flat: the second reader alone wrong": share(flat, lambda o: o.second == "wrong"),
+        "flat: both, with the same values": share(flat, lambda o: o.same_error),
     }
 
 
-def write(figures: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
-    """Print the figures for people."""
-
-    def share(what: str, part: int, of: int) -> None:
+def write(name: str, outcomes: Sequence[Outcome]) -> None:
+    """Print the figures of a set."""
+    sys.stdout.write(f"{name}: {len(outcomes)} pictures\n")
+    for what, (part, of) in shares(outcomes).items():
         low, high = bounds(part, of)
         rate = f"{part / of:8.2%}" if of else "       –"
         sys.stdout.write(f"  {what:<42} {part:>5} of {of:<5} {rate}   95 %: {low:.2%}-{high:.2%}\n")
-
-    f = figures
-    sys.stdout.write(f"{f['set']}: {f['pictures']} pictures\n")
-    share("flat and fully visible, read", f["covered"], f["flat_visible"])
-    share("the same, in the first frame alone", f["covered_first"], f["flat_visible"])
-    share("values that are not the true ones", f["wrong_values"], f["pictures"])
-    share("not flat, accepted as values", f["not_flat_accepted"], f["not_flat"])
-    share("not flat, called no roll", f["not_flat_no_roll"], f["not_flat"])
-    share("the same, in the first frame alone", f["not_flat_no_roll_first"], f["not_flat"])
-    share("flat, called no roll", f["false_no_roll"], f["flat"])
-    share("between 1.5° and 6°, accepted", f["between_accepted"], f["between"])
-    share("flat: the model alone wrong", f["model_wrong"], f["flat"])
-    share("flat: the second reader alone wrong", f["second_wrong"], f["flat"])
-    share("flat: both, with the same values", f["same_error"], f["flat"])
-    reasons = ", ".join(f"{n} {reason}" for reason, n in Counter(f["refused"]).most_common())
-    sys.stdout.write(f"  flat, refused: {reasons or 'none'}\n")
+    refused = Counter(o.said for o in outcomes if o.truth == "flat")
+    reasons = (
+        f"{n} {w}" for w, n in refused.most_common() if w not in ("right", "WRONG", "no roll")
+    )
+    sys.stdout.write(f"  flat, refused: {', '.join(reasons) or 'none'}\n")
     looks: dict[str, list[Outcome]] = {}
     for o in outcomes:
         if o.truth == "flat" and o.is_visible:
@@ -167,13 +150,8 @@ def main(
     if not sets:
         raise typer.BadParameter("name sets of shots, or give --rig, --stereo or --blind a number")
     wrong = 0
-    table = []
     for name, cases, of, content in sets:
         outcomes = run(name, cases, finder, frames, out, of, content)
-        figures = summary(name, outcomes) | {"frames": frames}
-        table.append(figures)
-        write(figures, outcomes)
+        write(name, outcomes)
         wrong += sum(o.wrongly_accepted for o in outcomes)
-    report = out / f"summary-{frames}.json"
-    report.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     raise typer.Exit(1 if wrong else 0)

@@ -14,6 +14,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from hil_tests.floor.house import House
@@ -178,9 +179,7 @@ class Crowd:
             for n in range(count)
         ]
         self._epoll = select.epoll()
-        self._by_descriptor = {t.connection.fileno(): t for t in self.tables}
-        for descriptor in self._by_descriptor:
-            self._epoll.register(descriptor, select.EPOLLIN)
+        self._by_descriptor: dict[int, SimulatedTable] = {}
         self._due: list[tuple[float, int, str, SimulatedTable]] = []
         self._count = 0
         now_s = time.monotonic()
@@ -225,7 +224,6 @@ class Crowd:
     def close(self) -> None:
         """Leave in order."""
         for table in self.tables:
-            self._epoll.unregister(table.connection.fileno())
             table.connection.close()
         self._epoll.close()
 
@@ -238,7 +236,15 @@ class Crowd:
             table.look()
         else:
             table.tend()
+            self._hear(table)
             self._at(time.monotonic() + TEND_S, "tend", table)
+
+    def _hear(self, table: SimulatedTable) -> None:
+        """Be woken by its socket, which is another one after each connect."""
+        if (descriptor := table.connection.fileno()) >= 0:
+            self._by_descriptor[descriptor] = table
+            with suppress(FileExistsError):
+                self._epoll.register(descriptor, select.EPOLLIN)
 
     def _at(self, at_s: float, what: str, table: SimulatedTable) -> None:
         self._count += 1

@@ -375,8 +375,7 @@ class Store:
 
         Rounds of one millisecond stand by their place in the record.
         """
-        wanted = select(ended_round, line.c.table_name).join(line, line.c.id == ended_round.c.line)
-        wanted = wanted.where(line.c.site == self._site, *_is_newest_line())
+        wanted = self._ended(ended_round, line.c.table_name)
         if table is not None:
             wanted = wanted.where(line.c.table_name == table)
         with self.committing() as db:
@@ -387,12 +386,18 @@ class Store:
     def endings(self, *, since: str, until: str) -> list[tuple[str, str, str, int]]:
         """Count ended rounds by table, ending and source; `since`, `until`: ISO 8601."""
         groups = (line.c.table_name, ended_round.c.ending, ended_round.c.source)
-        wanted = select(*groups, func.count()).join(line, line.c.id == ended_round.c.line)
-        wanted = wanted.where(line.c.site == self._site, *_is_newest_line())
+        wanted = self._ended(*groups, func.count())
         wanted = wanted.where(ended_round.c.wall >= since, ended_round.c.wall < until)
         with self.committing() as db:
             rows = db.execute(wanted.group_by(*groups)).all()
         return [(row[0], row[1], row[2] or "", int(row[3])) for row in rows]
+
+    def _ended(self, *columns: Any) -> Any:
+        """Rounds of each table's newest line: ids grow with the lines' numbers."""
+        its_tables = select(func.max(line.c.id)).where(line.c.site == self._site)
+        newest = its_tables.group_by(line.c.table_name)
+        rows = select(*columns).join(line, line.c.id == ended_round.c.line)
+        return rows.where(line.c.id.in_(newest))
 
     def lines(self) -> list[Mapping[str, Any]]:
         """Return every line of a house, oldest first. Raises StoreError."""
@@ -511,19 +516,6 @@ class Store:
                 select(named_version).where(named_version.c.site == self._site).order_by("id")
             )
             return {row["table_name"]: dict(row) for row in rows.mappings()}
-
-
-def _is_newest_line() -> tuple[Any, ...]:
-    later = line.alias()
-    return (
-        ~select(later.c.id)
-        .where(
-            later.c.site == line.c.site,
-            later.c.table_name == line.c.table_name,
-            later.c.number > line.c.number,
-        )
-        .exists(),
-    )
 
 
 def start_of(stored: Mapping[str, Any]) -> Head:

@@ -1,8 +1,8 @@
 """One connection to an MQTT 5 broker at a time, by paho, with mutual TLS 1.3.
 
 Owns connecting, waiting and reconnecting, for both ends of the protocol. A client is made anew for
-each connection, so that nothing of an earlier one is sent late. The socket is watched by epoll:
-paho's own loop uses `select`, and above descriptor 1,023 it fails without a word.
+each connection, so that nothing of an earlier one is sent late. The socket is polled here: paho's
+own loop uses `select`, and above descriptor 1,023 it fails without a word.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import logging
 import random
 import secrets
-import selectors
+import select
 import socket
 import ssl
 import time
@@ -75,8 +75,6 @@ class Connection:
         self._tls = tls_context(parameters)
         self._secret = hashlib.sha256(b"client id" + parameters.key.read_bytes()).hexdigest()[:16]
         self._client: Client | None = None
-        self._selector = selectors.DefaultSelector()
-        self._watched: Any = None
         self._pause_s = 1.0
         self._next_try_s = 0.0
         self._tries = 0
@@ -95,8 +93,9 @@ class Connection:
         return f"{host}:{port or self._p.port}"
 
     def fileno(self) -> int:
-        """A descriptor that is ready to read when `turn` has something to do."""
-        return self._selector.fileno()
+        """The socket's descriptor; -1 without one. Each connection has another."""
+        at = None if self._client is None else self._client.socket()
+        return -1 if at is None else int(at.fileno())
 
     def turn(self, timeout_s: float, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Do all there is to do, or wait so long for something to do.
@@ -110,19 +109,16 @@ class Connection:
                 return
             self._open()
             return
-        self._watch()
         client = self._client
         for _ in range(MAX_AT_ONCE):
-            if is_enough() or not (ready := self._selector.select(timeout_s)):
+            if is_enough() or not (ready := self._ready(client, timeout_s)):
                 break
-            for _, events in ready:
-                if events & selectors.EVENT_READ:
-                    self._read(client)
-                if events & selectors.EVENT_WRITE and self._client is client:
-                    client.loop_write()
+            if ready & ~select.POLLOUT:
+                self._read(client)
+            if ready & select.POLLOUT and self._client is client:
+                client.loop_write()
             if self._client is not client:
                 return
-            self._watch()
             timeout_s = 0.0
         if self._client is client:
             client.loop_misc()
@@ -151,7 +147,6 @@ class Connection:
             with contextlib.suppress(OSError):
                 self._client.disconnect()
         self._drop("closed")
-        self._selector.close()
 
     def abort(self) -> None:
         """Be gone without a word, as a killed process is; `turn` connects again."""
@@ -209,33 +204,20 @@ class Connection:
         finally:
             client.on_publish = None
 
-    def _watch(self) -> None:
-        assert self._client is not None
-        at = self._client.socket()
+    def _ready(self, client: Client, timeout_s: float) -> int:
+        """What poll(2) says of the socket, at the latest after so long; 0: nothing."""
+        at = client.socket()
         if at is None:
             self._drop(self.trouble or "the connection is gone")
-            return
-        wanted = selectors.EVENT_READ
-        if self._client.want_write():
-            wanted |= selectors.EVENT_WRITE
-        if self._watched is not at:
-            self._forget()
-            self._selector.register(at, wanted)
-            self._watched = at
-        elif self._selector.get_key(at).events != wanted:
-            self._selector.modify(at, wanted)
-
-    def _forget(self) -> None:
-        if self._watched is not None:
-            with contextlib.suppress(KeyError, ValueError):
-                self._selector.unregister(self._watched)
-            self._watched = None
+            return 0
+        asked = select.poll()
+        asked.register(at, select.POLLIN | (select.POLLOUT if client.want_write() else 0))
+        return next((event for _, event in asked.poll(1000 * timeout_s)), 0)
 
     def _drop(self, why: str) -> None:
         if why != self.trouble and not self._is_leaving:
             log.warning("%s: %s", self._client_id, why)
         self.trouble, self.is_connected = why, False
-        self._forget()
         client, self._client = self._client, None
         at = client.socket() if client is not None else None
         if at is not None:

@@ -63,14 +63,11 @@ class House:
 
     def __enter__(self) -> House:
         self.folder.mkdir(parents=True, exist_ok=True)
-        authority.begin(self.folder / "authority", "test")
-        authority.issue(
-            self.folder / "authority", "broker", self.folder / "broker", ("localhost", "127.0.0.1")
-        )
+        own, certificates = self.folder / "authority", self.folder / "broker-certificate"
+        authority.begin(own, "test")
+        authority.issue(own, "broker", certificates, ("localhost", "127.0.0.1"))
         for name in ("collector", "page", "display"):
-            authority.issue(self.folder / "authority", name, self.folder / name)
-        self._configure_broker("mosquitto", self.port)
-        self._configure_broker("second", self.second_port, f"127.0.0.1:{self.port}")
+            authority.issue(own, name, self.folder / name)
         try:
             if self.postgres:
                 self.found_database()
@@ -94,24 +91,32 @@ class House:
     # ── Parts ───────────────────────────────────────────────────────────────
 
     @cached_property
-    def broker(self) -> Program:
-        """mosquitto."""
-        return self._mosquitto("broker", "mosquitto")
+    def brokers_of_it(self) -> list[Program]:
+        """mosquitto, and where there are two, another one that joins itself to the first."""
+        first = self._mosquitto("broker", self.port)
+        if self.brokers == 1:
+            return [first]
+        return [first, self._mosquitto("second broker", self.second_port, f"127.0.0.1:{self.port}")]
 
     @property
-    def brokers_of_it(self) -> list[Program]:
-        """Those that it has."""
-        return [self.broker, self.second_broker][: self.brokers]
+    def broker(self) -> Program:
+        """The first broker."""
+        return self.brokers_of_it[0]
 
-    @cached_property
-    def second_broker(self) -> Program:
-        """Another one, which joins itself to the first."""
-        return self._mosquitto("second broker", "second")
-
-    def _mosquitto(self, name: str, folder: str) -> Program:
-        mosquitto = shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"
-        command = [mosquitto, "-c", str(self.folder / folder / "mosquitto.conf")]
-        return Program(name, command, self.folder / f"{folder}.log")
+    def _mosquitto(self, name: str, port: int, peer: str = "") -> Program:
+        folder = self.folder / name
+        folder.mkdir()
+        acl, certificates = folder / "acl", self.folder / "broker-certificate"
+        acl.write_text(broker.acl(SITE), "utf-8")
+        text = broker.configuration(certificates, port=port, address="127.0.0.1", acl=acl)
+        if peer:
+            text += broker.bridge(certificates, SITE, peer)
+        if os.getuid() == 0:  # mosquitto would become a user who may not read this folder
+            text += "user root\n"
+        file = folder / "mosquitto.conf"
+        file.write_text(text, "utf-8")
+        command = [shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"]
+        return Program(name, [*command, "-c", str(file)], self.folder / f"{name}.log")
 
     @cached_property
     def collecting(self) -> list[Program]:
@@ -266,18 +271,6 @@ class House:
             "commit_s": self.commit_s,
         }
         self.config.write_text(tomlkit.dumps(plain), "utf-8")
-
-    def _configure_broker(self, name: str, port: int, peer: str = "") -> None:
-        folder = self.folder / name
-        folder.mkdir(exist_ok=True)
-        acl = folder / "acl"
-        acl.write_text(broker.acl(SITE), "utf-8")
-        text = broker.configuration(self.folder / "broker", port=port, address="127.0.0.1", acl=acl)
-        if peer:
-            text += broker.bridge(self.folder / "broker", SITE, peer)
-        if os.getuid() == 0:  # mosquitto would become a user who may not read this folder
-            text += "user root\n"
-        (folder / "mosquitto.conf").write_text(text, "utf-8")
 
     def found_database(self) -> None:
         programs = postgres_programs()

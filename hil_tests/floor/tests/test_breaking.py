@@ -93,7 +93,7 @@ def test_of_two_brokers_either_may_die(tmp_path: Path) -> None:
         hosts = [f"127.0.0.1:{port}" for port in (house.second_port, house.port)]
         parameters = house.link_parameters("pit-1", table.settings, again_s=0.5, hosts=hosts)
         with RunningLink(parameters):
-            for victim in (house.broker, house.second_broker, house.broker):
+            for victim in (*house.brokers_of_it, house.broker):
                 table.play(1)
                 until(lambda: stored_as(store, table), limit_s=60.0)
                 victim.kill()

@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,11 +24,9 @@ from shaker_ctl.floor.tests.a_table import alarm, alive, birth, result
 from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.link import packing, requests
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.messages import Alarm, Birth, Result, State
 from shaker_ctl.link.outbox import Outbox
-from shaker_ctl.link.packing import Batch, Have, ProtocolError
+from shaker_ctl.link.packing import Batch, Have
 from shaker_ctl.link.parameters import BrokerParameters
-from shaker_ctl.link.requests import Want
 
 NOWHERE = Path("/nonexistent.toml")
 
@@ -281,30 +278,3 @@ def test_what_waits_for_the_database_has_bounds(
             reading.turn()
     assert max(taken) == 2
     reading.close()
-
-
-READERS: tuple[Callable[[bytes], object], ...] = (
-    packing.unpack,
-    packing.have_of,
-    packing.answer_of,
-    *(partial(packing.read, form) for form in (Want, packing.Named, Birth, State, Result, Alarm)),
-)
-
-
-def test_what_no_table_sends_is_refused_by_name_at_both_ends(tmp_path: Path) -> None:
-    """No other error is raised, and no batch has records that the table does not have."""
-    chance = random.Random(3)
-    table = InventedTable(tmp_path, "pit-1")
-    table.play(1)
-    batch, true = true_messages(table)
-    refused = 0
-    for _ in range(20_000):
-        payload, reader = changed(chance, true), chance.choice(READERS)
-        try:
-            got = reader(payload)
-        except ProtocolError:
-            refused += 1
-            continue
-        if isinstance(got, Batch) and (got.identity, got.before) == (batch.identity, batch.before):
-            assert got.records == batch.records[: len(got.records)]
-    assert refused > 15_000

@@ -16,17 +16,10 @@ from vision.errors import ModelError, VisionError
     ("words", "named"),
     [
         (("speed", "--times", "0"), "--times"),
-        (("speed", "--seed", "-1"), "--seed"),
-        (("verification", "--rig", "-1"), "--rig"),
         (("verification",), "--rig"),
         (("verification", "--rig", "9", "--frames", "4"), "--frames"),
         (("refusals", "--kind", "five dice"), "five dice"),
         (("robustness", "--sweep", "hail"), "hail"),
-        (("wrong-model", "--pictures", "0"), "--pictures"),
-        (("specks", "--count", "0"), "--count"),
-        (("confirming", "--count", "0"), "--count"),
-        (("replay", "--count", "0"), "--count"),
-        (("verification", "--blind", "-1"), "--blind"),
     ],
 )
 def test_what_means_nothing_is_refused(words: tuple[str, ...], named: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.link import packing, requests, topics
+from shaker_ctl.link.messages import Alarm, Alive, Birth, Result, State
 from shaker_ctl.link.packing import Batch, Have, ProtocolError
 from shaker_ctl.link.requests import Want
 
@@ -34,6 +37,11 @@ def batch(bodies: list[bytes], at: int = 0) -> Batch:
     return Batch(IDENTITY, before, chain(bodies, before), at + len(bodies) + 3)
 
 
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
 BODIES = st.binary(max_size=200).map(lambda body: body.replace(b"\n", b"\\n"))
 
 
@@ -45,11 +53,18 @@ def test_a_batch_arrives_as_it_was_sent(bodies: list[bytes], at: int) -> None:
     assert got.packed == packing.packed(sent.records), "the lines are kept as they came"
 
 
-@given(st.binary(max_size=300))
-def test_other_bytes_are_refused(payload: bytes) -> None:
-    for parse in (packing.unpack, packing.have_of, packing.from_json, packing.split):
+FORMS = (Want, packing.Named, Birth, State, Alive, Result, Alarm)
+READERS: tuple[Callable[[bytes], object], ...] = (
+    *(packing.unpack, packing.have_of, packing.answer_of),
+    *(partial(packing.read, form) for form in FORMS),
+)
+
+
+@given(st.binary(max_size=300) | st.builds(packing.to_json, st.dictionaries(st.text(), ANY_JSON)))
+def test_other_bytes_are_refused_by_name(payload: bytes) -> None:
+    for reader in READERS:
         try:
-            parse(payload)
+            reader(payload)
         except ProtocolError:
             continue
 

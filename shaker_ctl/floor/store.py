@@ -300,7 +300,9 @@ class Store:
                 "another collector has gone on with a table of this one",
                 remedy="It is read anew; nothing is lost",
             )
-        db.execute(insert(batch), [_row(id_, each.records, each.packed) for id_, _, each in parts])
+        db.execute(
+            insert(batch), [row_of(id_, each.records, each.packed) for id_, _, each in parts]
+        )
         rounds = [one for id_, _, each in parts for one in ended_in(id_, each.records)]
         if rounds:
             db.execute(insert(ended_round), rounds)
@@ -316,10 +318,10 @@ class Store:
         for row in db.execute(wanted.order_by(batch.c.last)):
             small = [*small, row] if row.last - row.first + 1 < TOGETHER else []
         if len(small) > 1:
-            records = [record for row in small for record in _opened(row)]
+            records = [record for row in small for record in records_in(row)]
             ends = [row.last for row in small]
             db.execute(delete(batch).where(batch.c.line == id_, batch.c.last.in_(ends)))
-            db.execute(insert(batch), [_row(id_, records, packed(records))])
+            db.execute(insert(batch), [row_of(id_, records, packed(records))])
 
     # ── Reading ─────────────────────────────────────────────────────────────
 
@@ -342,7 +344,7 @@ class Store:
         wanted = select(batch).where(batch.c.line == id_, ends, batch.c.first <= last)
         rows = db.execute(wanted.order_by(batch.c.last), execution_options={"yield_per": 100})
         for row in rows:
-            yield from (record for record in _opened(row) if first <= record.sequence <= last)
+            yield from (record for record in records_in(row) if first <= record.sequence <= last)
 
     def round_records(self, table: str, number: int) -> list[Record]:
         """Return what is stored of one round in the table's newest line. Raises StoreError."""
@@ -351,7 +353,7 @@ class Store:
         found: list[Record] = []
         with self.committing() as db:
             for row in db.execute(wanted.order_by(batch.c.last)):
-                found += (one for one in _opened(row) if number_in(one.body, "round") == number)
+                found += (one for one in records_in(row) if number_in(one.body, "round") == number)
                 if len(found) >= MAX_OF_A_ROUND:
                     break
         return found[:MAX_OF_A_ROUND]
@@ -525,7 +527,8 @@ def start_of(stored: Mapping[str, Any]) -> Head:
     return Head(stored["start"], bytes(stored["start_hash"]))
 
 
-def _row(id_: int, records: Sequence[Record], lines: bytes) -> dict[str, Any]:
+def row_of(id_: int, records: Sequence[Record], lines: bytes) -> dict[str, Any]:
+    """Return the row of a batch; `lines`: its records, packed."""
     rounds = [n for each in records if (n := number_in(each.body, "round")) is not None]
     return {
         "line": id_,
@@ -539,7 +542,7 @@ def _row(id_: int, records: Sequence[Record], lines: bytes) -> dict[str, Any]:
     }
 
 
-def _opened(row: Any) -> Iterator[Record]:
+def records_in(row: Any) -> Iterator[Record]:
     """Yield the records of a stored batch; `walk` proves them."""
     try:
         *lines, _ = zlib.decompress(row.lines).split(b"\n")

@@ -65,7 +65,8 @@ def test_a_result_exists_only_when_its_lamps_were_read_back_lit(followed) -> Non
     [(CORRECTED, "corrected at the table"), (VOID, "the round ended otherwise: void")],
 )
 def test_a_result_is_withdrawn_at_once_and_by_name(followed, decided, why) -> None:
-    gone = followed(step(lit([1, 2, 3])), step({"type": "LampFault"}, decided))
+    assert followed(step(lit([1, 2, 3])))["withdrawn"] == ""
+    gone = followed(step({"type": "LampFault"}, decided))
     assert (gone["round"], gone["withdrawn"], gone["sequence"]) == (7, why, 2)
     again = followed(step(lit([4, 4, 4]), of=8))
     assert (again["round"], again["withdrawn"], again["side"]) == (8, "", "triple")

@@ -1,27 +1,26 @@
 """Records lie as they came: a row is lines of a volume, packed. Old months need no partition."""
 
-import json
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from alembic import op
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, String, text
 
-from shaker_ctl.errors import JournalCorruptError, RefusedError
-from shaker_ctl.journal.record import BODY_AT, Record, number_in
+from shaker_ctl.errors import RefusedError
+from shaker_ctl.floor.store import TOGETHER, records_in, row_of
+from shaker_ctl.journal.record import Record, number_in
 from shaker_ctl.link.packing import packed
 
 revision = "batches"
 down_revision = "records"
 
-TOGETHER = 64
 _READ = text(
     "SELECT sequence, hash, body, wall FROM record "
     "WHERE line = :line AND sequence > :after ORDER BY sequence LIMIT :count"
 )
 _BATCHES = text(
-    "SELECT first, lines FROM batch WHERE line = :line AND last > :after ORDER BY last LIMIT 50"
+    "SELECT first, last, lines FROM batch "
+    "WHERE line = :line AND last > :after ORDER BY last LIMIT 50"
 )
 
 
@@ -65,17 +64,7 @@ def _records(line: int) -> Iterator[Any]:
 
 def _packed(line: int, rows: Any) -> dict[str, Any]:
     found = [Record(row.sequence, bytes(row.hash), bytes(row.body)) for row in rows]
-    rounds = [n for each in found if (n := number_in(each.body, "round")) is not None]
-    return {
-        "line": line,
-        "first": found[0].sequence,
-        "last": found[-1].sequence,
-        "hash": found[-1].hash,
-        "first_round": min(rounds, default=None),
-        "last_round": max(rounds, default=None),
-        "came": rows[-1].wall,
-        "lines": packed(found),
-    }
+    return {**row_of(line, found, packed(found)), "came": rows[-1].wall}
 
 
 def downgrade() -> None:
@@ -126,26 +115,18 @@ def _create_record(name: str, **options: str) -> None:
 
 
 def _rows(line: int, batch: Any) -> Iterator[dict[str, Any]]:
-    try:
-        *lines, _ = zlib.decompress(batch.lines).split(b"\n")
-    except zlib.error as error:
-        raise JournalCorruptError(
-            f"the records from {batch.first} on cannot be unpacked: {error}",
-            remedy="shaker-floor verify names the table",
-        ) from error
-    for sequence, each in enumerate(lines, start=batch.first):
-        body = each[BODY_AT:-1]
-        plain = json.loads(body)
+    for record in records_in(batch):
+        plain = record.plain
         wall = str(plain.get("wall", ""))[:40]
         yield {
             "line": line,
-            "sequence": sequence,
+            "sequence": record.sequence,
             "month": _month(wall),
-            "hash": bytes.fromhex(each[9:73].decode()),
-            "round": number_in(body, "round"),
+            "hash": record.hash,
+            "round": number_in(record.body, "round"),
             "kind": str(plain.get("kind", ""))[:40],
             "wall": wall,
-            "body": body,
+            "body": record.body,
         }
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import os
-import random
 import select
 import socket
 import statistics
@@ -63,6 +62,7 @@ SCRIPTS = 32
 """Slots for scripts in a daemon."""
 
 ANSWER_S = 2.0
+LOST = "the rig's daemon was lost: is its pigpiod running, or has another rig taken it?"
 
 
 class WiresError(Exception):
@@ -368,29 +368,16 @@ class BenchWires:
                     raise OSError("the reports ended")
         except (OSError, struct.error, pigpio.error, AttributeError) as error:
             if not self._ended.is_set():
-                self.trouble = f"the rig's daemon was lost: {error!r}. Is its pigpiod running?"
+                self.trouble = f"{LOST}: {error!r}"
 
     def _arm_guard(self) -> int:
         """Take the daemon for this rig alone: start the script that opens all contacts when this
         process falls silent. Its other parameters say who this is, for a rig on another computer.
 
-        Each rig starts its script before it looks for another's, so of two that start together at
-        least one sees the other. Whoever sees another lets go and tries again after a while.
-        Raises `WiresError` where another one has the daemon.
+        Of two that start in one moment each deletes the other's script, which ends it. Raises
+        `WiresError` where another one has the daemon.
         """
-        while True:
-            require_free(self._pi)
-            guard = self._start_guard()
-            if guard is not None and _holder(self._pi, beside=guard) is None:
-                break
-            self._delete_scripts([] if guard is None else [guard])
-            time.sleep(random.uniform(0.0, GUARD_S))
-        # What rigs before us left, and what one that has seen us has not run yet.
-        self._delete_scripts([slot for slot in range(SCRIPTS) if slot != guard])
-        return guard
-
-    def _start_guard(self) -> int | None:
-        """Return its slot once it runs; None where a rig that has the daemon took it away."""
+        require_free(self._pi)
         # `r` is an input; a digit would be one of the alternative functions.
         opened = " ".join(f"m {gpio} r" for gpio in self._contacts)
         text = f"tag 1 mils {GUARD_TURN_MS} dcr p0 jp 1 {opened} wvhlt"
@@ -399,21 +386,17 @@ class BenchWires:
         try:
             guard = int(self._pi.store_script(text.encode()))
             while (state := self._pi.script_status(guard)[0]) != pigpio.PI_SCRIPT_RUNNING:
-                if state < 0:  # no such script any more
-                    return None
                 if time.monotonic() > deadline:
                     raise WiresError("the rig's daemon does not start scripts")
                 if state == pigpio.PI_SCRIPT_HALTED:
                     self._pi.run_script(guard, [GUARD_TURNS, *who])
                 time.sleep(0.01)
-        except pigpio.error:
-            return None
-        return guard
-
-    def _delete_scripts(self, slots: list[int]) -> None:
-        for slot in slots:
+        except pigpio.error as error:
+            raise WiresError(f"{LOST}: {error}") from error
+        for slot in set(range(SCRIPTS)) - {guard}:  # what rigs before us left
             with contextlib.suppress(pigpio.error):
                 self._pi.delete_script(slot)
+        return guard
 
 
 def _client(host: str, port: int) -> pigpio.pi:
@@ -435,11 +418,9 @@ def require_free(pi: pigpio.pi) -> None:
         time.sleep(GUARD_S / 10.0)
 
 
-def _holder(pi: pigpio.pi, beside: int | None = None) -> str | None:
-    """Whose script runs in the daemon, `beside` one: a living rig's guard always does."""
+def _holder(pi: pigpio.pi) -> str | None:
+    """Whose script runs in the daemon: a living rig's guard always does."""
     for slot in range(SCRIPTS):
-        if slot == beside:
-            continue
         with contextlib.suppress(pigpio.error):
             state, parameters = pi.script_status(slot)
             if state != pigpio.PI_SCRIPT_RUNNING:

@@ -16,7 +16,6 @@ import pytest
 
 from hil_tests.rig.crossed import RIGS, cross
 from hil_tests.rig.plant.joint import PlantOutputs
-from hil_tests.rig.wires import bench as bench_module
 from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchWires, PwmLine, WiresError, duty_of
 from hil_tests.rig.wires.tach_player import FORESIGHT_S
 from hil_tests.rig.wires.wiring import PinMap
@@ -266,40 +265,6 @@ def test_a_second_rig_is_told_whose_the_daemon_is_and_moves_no_pin(
     assert bench.pi.read(PINS.estop) == 0
     wires.close()
     bench.wires().close()
-
-
-def test_of_two_rigs_that_see_the_daemon_free_at_once_one_gets_it(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    both_have_looked = threading.Barrier(2)
-    looked: set[int] = set()
-    look = bench_module.require_free
-
-    def look_together(pi: pigpio.pi) -> None:
-        look(pi)
-        if threading.get_ident() not in looked:
-            looked.add(threading.get_ident())
-            both_have_looked.wait()
-
-    monkeypatch.setattr(bench_module, "require_free", look_together)
-    got: list[BenchWires] = []
-    refused: list[WiresError] = []
-
-    def start() -> None:
-        try:
-            got.append(bench.wires())
-        except WiresError as error:
-            refused.append(error)
-
-    rigs = [threading.Thread(target=start) for _ in range(2)]
-    for rig in rigs:
-        rig.start()
-    for rig in rigs:
-        rig.join()
-    for wires in got:
-        wires.close()
-    assert [len(got), len(refused)] == [1, 1]
-    assert f"in use by process {os.getpid()}" in str(refused[0])
 
 
 def test_a_rig_after_a_killed_one_takes_the_daemon_over(bench: Bench) -> None:

@@ -17,7 +17,6 @@ from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 
 OPEN = SceneryView(cover_open=1.0, hand=0.0, coin=False, lid_open=False, style="white")
-CHIPPED: Active = {"die_chipped": {"die": 1.0, "corner": 8.0, "depth_mm": 4.0}}
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +144,26 @@ def test_every_style_is_painted_at_rest_and_in_motion(scene: Scene, style: str) 
     assert np.abs(still.astype(int) - moving.astype(int)).max() > 60
 
 
-def test_a_broken_corner_shows_on_the_faces_that_have_it_and_on_no_other(scene: Scene) -> None:
-    for values, is_seen in (((2, 1, 3), True), ((5, 1, 3), False)):  # corner 8 is of 1, 2 and 3
-        samples = at_rest(values)
+FLAWS: list[tuple[Active, int, int | None]] = [
+    ({"die_chipped": {"corner": 8.0, "depth_mm": 4.0}}, 2, 5),  # corner 8 is of 1, 2 and 3
+    ({"die_misspotted": {"face": 6.0, "shows": 1.0}}, 6, 1),
+    ({"pip_lost": {"face": 5.0, "left": 0.0}}, 5, 2),
+    ({"die_of_another_set": {"style": "red"}}, 4, None),
+]
+"""A flaw, a value of a die that shows it, and one that hides it, where one does."""
+
+
+@pytest.mark.parametrize(("flaw", "shows", "hides"), FLAWS, ids=[min(flaw) for flaw, *_ in FLAWS])
+def test_a_flaw_shows_on_its_die_and_face_alone(
+    scene: Scene, flaw: Active, shows: int, hides: int | None
+) -> None:
+    cases = [(1.0, shows, True), (2.0, shows, False), (1.0, hides, False)]
+    for own, value, is_seen in (case for case in cases if case[1] is not None):
+        samples = at_rest((value, 3, 3))
         whole = scene.render(0.05, samples, OPEN).astype(int)
-        broken = scene.render(0.05, samples, replace(OPEN, flaws=CHIPPED)).astype(int)
-        differs = np.abs(broken - whole).max(axis=2) > 25  # beyond the grain
+        flaws = {name: {"die": own, **values} for name, values in flaw.items()}
+        flawed = scene.render(0.05, samples, replace(OPEN, flaws=flaws)).astype(int)
+        u, v = map(int, scene.lens.project(samples["position_mm"][-1, 0]))
+        first_die = (slice(v - 40, v + 40), slice(u - 40, u + 40))
+        differs = np.abs(flawed - whole)[first_die].max(axis=2) > 25  # beyond the grain
         assert bool(differs.sum() > 30) is is_seen

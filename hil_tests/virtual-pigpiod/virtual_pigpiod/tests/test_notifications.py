@@ -147,7 +147,9 @@ def test_a_handle_without_reports_hears_that_the_daemon_lives(
     assert alerts.KEEPALIVE_US == 60_000_000
     monkeypatch.setattr(alerts, "KEEPALIVE_US", 20_000)
     reports = Subscriber(connect, mask=1 << 24)
-    assert [reports.next()[0] for _ in range(3)] == [0x40] * 3
+    first, *_, last = told = [reports.next() for _ in range(3)]
+    assert [flags for flags, _, _ in told] == [0x40] * 3
+    assert 40_000 <= pigpio.tickDiff(first[1], last[1]) < 1_000_000
 
 
 def test_watchdogs_report_once_a_period_while_nothing_moves(board: Board, pi: pigpio.pi) -> None:

@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -30,11 +29,6 @@ Counts = dict[str, float]
 
 READY = "service to READY"
 FIRST_FRAME = "camera process to first frame"
-
-
-class CoreName(StrEnum):
-    A72 = "a72"
-    A76 = "a76"
 
 
 START = "start, both processes"
@@ -106,14 +100,13 @@ def table_of(
 
 
 def main(
-    core: Annotated[list[CoreName] | None, typer.Option(help="Only this core.")] = None,
     only: Annotated[
         Literal["reading", "programs"] | None, typer.Option(help="Only one half.")
     ] = None,
 ) -> None:
     """Count arm64 instructions; status 1 where a figure is above its budget."""
     console = Console(width=None if sys.stdout.isatty() else 120)
-    cores: Sequence[str] = core or list(CORES)
+    cores = list(CORES)
     measured: dict[tuple[str, str], float] = {}
     steps: dict[tuple[str, str], float] = {}
     try:
@@ -140,9 +133,7 @@ def main(
     table, over = table_of(measured, limits, cores)
     console.print(table)
     if only is None:
-        both = {**measured, **steps}
-        boards = [board for board in BOARDS if board.counted_on in cores]
-        console.print(estimates.table_of(both, boards))
+        console.print(estimates.table_of({**measured, **steps}, BOARDS))
     for line in over:
         console.print(f"over its budget: {line}", markup=False, style="red")
     if over:

@@ -19,7 +19,7 @@ import pytest
 
 from hil_tests.contracts.gpio_bench import GpioBench
 from hil_tests.contracts.pins import Pins
-from hil_tests.rig.crossed import RIGS, cross
+from hil_tests.rig.crossed import RIGS_SAMPLE_US, cross
 from hil_tests.rig.gpio_sides import CANNOT
 from hil_tests.rig.reservation import Reservation
 from hil_tests.rig.rigfile import Gpio, GpioTable, RigFile, host_and_port
@@ -147,7 +147,7 @@ class FarBench(GpioBench):
             self.daemon = VirtualPigpiod(boards[0])
             self.daemon.start()
             self._opened.callback(self.daemon.terminate)
-            there = self._opened.enter_context(VirtualPigpiod(boards[1], chip=RIGS))
+            there = self._opened.enter_context(VirtualPigpiod(boards[1], sample_us=RIGS_SAMPLE_US))
             address, here = ("127.0.0.1", there.port), ("127.0.0.1", self.daemon.port)
         else:
             self._opened.enter_context(Reservation(Path(rig.bench.lock), "contract suites"))

@@ -28,13 +28,13 @@ from hil_tests.rig.rigfile import GpioTable, RigFileError, load
 from hil_tests.rig.wires.wiring import PinMap
 from virtual_pigpiod.command import start_listening
 from virtual_pigpiod.pins.board import Board
-from virtual_pigpiod.pins.chip import Chip
 from virtual_pigpiod.process import VirtualPigpiod
 from virtual_pigpiod.scheduling import answer_in_time, go_first
 from virtual_pigpiod.server import LAST_PORT
 
-RIGS = Chip(sample_us=1)
-"""The rig's daemon looks at its pins every microsecond."""
+RIGS_SAMPLE_US = 1
+"""How often the rig's daemon looks at its pins, as `pigpiod -s 1`: the controller pulses EN for
+less than the usual 5."""
 
 MANNERS = ("hang", "reject", "vanish", "freeze", "terminate", "kill", "resume", "start")
 
@@ -75,8 +75,7 @@ def crossed(
     boards = Board(), Board()
     cross(*boards, table.pins, table.wiring)
     controllers = VirtualPigpiod(boards[0], port=controller_port)
-    # As `pigpiod -s 1`: the controller pulses EN for less than the usual sample of 5 us.
-    rigs = VirtualPigpiod(boards[1], port=rig_port, chip=RIGS)
+    rigs = VirtualPigpiod(boards[1], port=rig_port, sample_us=RIGS_SAMPLE_US)
     with contextlib.ExitStack() as started:
         life = started.enter_context(lifetime.Lifetime())
         folder = started.enter_context(tempfile.TemporaryDirectory(prefix="shaker-rig-"))

@@ -16,19 +16,14 @@ import typer
 
 from virtual_pigpiod.buses.attached import attach
 from virtual_pigpiod.pins.board import Board
-from virtual_pigpiod.pins.chip import LAST_USER_GPIO, PI_4B, Chip
+from virtual_pigpiod.pins.chip import LAST_USER_GPIO
 from virtual_pigpiod.process import VirtualPigpiod
 from virtual_pigpiod.scheduling import answer_in_time
 from virtual_pigpiod.server import LAST_PORT
 from virtual_pigpiod.traces.recorder import Trace
 from virtual_pigpiod.traces.vcd import write_vcd
 
-LONGEST_S = 31_536_000.0
-"""A year: `Event.wait` takes no time without end."""
-
 app = typer.Typer(add_completion=False)
-
-MODELS = {"3b": Chip(), "4b": PI_4B}
 
 
 @app.command()
@@ -37,7 +32,6 @@ def serve(
         int, typer.Option(min=0, max=LAST_PORT, help="TCP port; 0 takes a free one.")
     ] = 8888,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    model: Annotated[str, typer.Option(help="Raspberry Pi to be: 3b or 4b.")] = "3b",
     wire: Annotated[
         list[str] | None,
         typer.Option(help="Wire an output to an input, as OUT:IN, e.g. 18:24. Repeatable."),
@@ -53,9 +47,6 @@ def serve(
     pins: Annotated[str, typer.Option(help="Pins to record, e.g. 18,23,24.")] = "",
     vcd: Annotated[
         Path | None, typer.Option(help="Write the recorded pins here at the end (GTKWave).")
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="End by itself after this time.", min=0.01, max=LONGEST_S)
     ] = None,
     fifo_folder: Annotated[
         Path | None,
@@ -75,8 +66,6 @@ def serve(
 
     python -c "import pigpio; print(pigpio.pi('localhost', 8888).read(4))"
     """
-    if model not in MODELS:
-        raise typer.BadParameter(f"{model} is not known here; use one of {', '.join(MODELS)}")
     if pins and vcd is None:
         raise typer.BadParameter("say where to write the recorded pins: --vcd FILE")
     if vcd is not None:
@@ -95,7 +84,7 @@ def serve(
         devices = attach(attached or ())
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    daemon = VirtualPigpiod(board, host, port, MODELS[model], fifo_folder, devices)
+    daemon = VirtualPigpiod(board, host, port, fifo_folder, devices)
     ended = _end_by_signal()
     with Trace(board, recorded) as trace:
         start_listening(daemon)
@@ -103,7 +92,7 @@ def serve(
         typer.echo(
             f"pigpiod: {host} port {daemon.port}; pipes in {daemon.fifo_folder}; Ctrl-C ends it"
         )
-        ended.wait(seconds)
+        ended.wait()
     daemon.terminate()
     if vcd is not None and not _write(trace, vcd):
         raise typer.Exit(1)

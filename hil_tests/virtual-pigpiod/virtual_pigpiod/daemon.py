@@ -15,7 +15,7 @@ from virtual_pigpiod.buses.spi import Spi
 from virtual_pigpiod.delays import DELAYS
 from virtual_pigpiod.loop import Loop
 from virtual_pigpiod.pins.board import Board, now_us
-from virtual_pigpiod.pins.chip import Chip
+from virtual_pigpiod.pins.chip import REVISION
 from virtual_pigpiod.pins.hardware_pwm import HardwarePwm
 from virtual_pigpiod.pins.levels import Levels
 from virtual_pigpiod.pins.pwm_queries import PwmQueries
@@ -43,10 +43,10 @@ class Daemon:
     """Executes requests. Everything here runs in the loop's thread."""
 
     def __init__(
-        self, board: Board, chip: Chip, loop: Loop, fifo_folder: Path, attached: Attached
+        self, board: Board, loop: Loop, fifo_folder: Path, attached: Attached, sample_us: int
     ) -> None:
         self._board = board
-        uses = Uses(board, chip)
+        uses = Uses(board)
         levels = Levels(uses)
         soft = SoftPwm(uses, origin_us=now_us())
         hardware = HardwarePwm(uses)
@@ -56,14 +56,14 @@ class Daemon:
         hardware.on_start = transmitter.halt
         serial = SerialRead(board, loop)
         self.handles = Handles(fifo_folder)
-        self.alerts = Alerts(board, loop, self.handles, chip.sample_us)
+        self.alerts = Alerts(board, loop, self.handles, sample_us)
         self.scripts = Scripts(loop, self.execute, board.locked)
         self.scripts.on_masks = self.alerts.refresh
         self.alerts.extra_mask = lambda: self.scripts.pin_mask
         self.alerts.on_changes = self.scripts.notice
         self._handlers: Handlers = {
             Command.TICK: lambda _: board.tick(),
-            Command.HWVER: lambda _: chip.revision,
+            Command.HWVER: lambda _: REVISION,
             Command.PIGPV: lambda _: VERSION,
             **dict.fromkeys((Command.HELP, Command.CGI, Command.CSI), lambda _: 0),
             **DELAYS,

@@ -16,7 +16,7 @@ from virtual_pigpiod.buses.attached import Attached
 from virtual_pigpiod.daemon import Daemon
 from virtual_pigpiod.loop import Loop
 from virtual_pigpiod.pins.board import Board
-from virtual_pigpiod.pins.chip import Chip
+from virtual_pigpiod.pins.sources import SAMPLE_US
 from virtual_pigpiod.server import Manners, Server, listen
 
 
@@ -32,15 +32,17 @@ class VirtualPigpiod:
         board: Board,
         host: str = "127.0.0.1",
         port: int = 0,
-        chip: Chip | None = None,
         fifo_folder: Path | None = None,
         attached: Attached | None = None,
+        sample_us: int = SAMPLE_US,
     ) -> None:
+        """`sample_us`: how often pins are looked at for reports (the daemon's -s): 1, 2, 4, 5, 8 or
+        10. Soft PWM is that of 5 whatever is chosen here."""
         self.board = board
         self.host = host
         self.port = port
         """Port it listens at; 0 before the first start means any free one."""
-        self._chip = chip or Chip()
+        self._sample_us = sample_us
         self._attached = attached or Attached()
         self.fifo_folder = fifo_folder
         """Where the pipes of NO appear, None: a new folder while it runs. (The real one: /dev.)"""
@@ -77,7 +79,7 @@ class VirtualPigpiod:
             self.fifo_folder = Path(self._own_folder.name)
         self.board.stop_writers()
         self._loop = Loop()
-        daemon = Daemon(self.board, self._chip, self._loop, self.fifo_folder, self._attached)
+        daemon = Daemon(self.board, self._loop, self.fifo_folder, self._attached, self._sample_us)
         self._server = Server(self._loop, daemon, listener)
         self._thread = threading.Thread(target=self._loop.run, name="virtual-pigpiod", daemon=True)
         self._thread.start()

@@ -14,7 +14,7 @@ from itertools import pairwise
 import pigpio
 import pytest
 
-from hil_tests.rig.crossed import RIGS, cross
+from hil_tests.rig.crossed import RIGS_SAMPLE_US, cross
 from hil_tests.rig.plant.joint import PlantOutputs
 from hil_tests.rig.wires.bench import DRIVER_FILTER_S, BenchWires, PwmLine, WiresError, duty_of
 from hil_tests.rig.wires.tach_player import FORESIGHT_S
@@ -50,7 +50,7 @@ class Bench:
         cross(*boards, PINS, WIRING)
         self.controllers, self.rigs = (
             VirtualPigpiod(boards[0]),
-            VirtualPigpiod(boards[1], chip=RIGS),
+            VirtualPigpiod(boards[1], sample_us=RIGS_SAMPLE_US),
         )
         self.controllers.start()
         self.rigs.start()

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from virtual_pigpiod.pins.chip import CLOCK, PWM_CHANNEL, Chip
+from virtual_pigpiod.pins.chip import (
+    CLOCK,
+    CLOCK_MAX_HZ,
+    CLOCK_MIN_HZ,
+    HARDWARE_PWM_MAX_HZ,
+    OSCILLATOR_HZ,
+    PLLD_HZ,
+    PWM_CHANNEL,
+)
 from virtual_pigpiod.pins.sources import PulseTrain
 from virtual_pigpiod.pins.timeline import LevelSource
 from virtual_pigpiod.pins.uses import PwmSetting, Use, Uses
@@ -28,7 +36,6 @@ class HardwarePwm:
     def __init__(self, uses: Uses) -> None:
         self._uses = uses
         self._board = uses.board
-        self._chip = uses.chip
         self._channels = [PwmSetting(0, DUTY_RANGE, 0, 0)] * 2
         self._clock_hz = [0, 0, 0]
         self.on_start: Callable[[], None] = lambda: None
@@ -54,8 +61,7 @@ class HardwarePwm:
         self._uses.check(gpio)
         refuse_if(gpio not in PWM_CHANNEL, Reason.NOT_HPWM_GPIO)
         refuse_if(duty > DUTY_RANGE, Reason.BAD_HPWM_DUTY)
-        refuse_if(frequency > self._chip.hardware_pwm_max_hz, Reason.BAD_HPWM_FREQ)
-        refuse_if(not self._chip.hardware_pwm_free, Reason.HPWM_ILLEGAL)
+        refuse_if(frequency > HARDWARE_PWM_MAX_HZ, Reason.BAD_HPWM_FREQ)
         if frequency:
             self._enable(gpio, frequency, duty)
         elif self._uses.use[gpio] == Use.HARDWARE_PWM:
@@ -64,7 +70,7 @@ class HardwarePwm:
     def _enable(self, gpio: int, frequency: int, duty: int) -> None:
         number, mode = PWM_CHANNEL[gpio]
         self.on_start()
-        half_hz = self._chip.plld_hz / 2
+        half_hz = PLLD_HZ / 2
         real = int(half_hz / frequency + 0.5)
         self._channels[number] = PwmSetting(duty, DUTY_RANGE, real, int(half_hz / real + 0.5))
         step_us = 1e6 / half_hz
@@ -88,13 +94,13 @@ class HardwarePwm:
         self._uses.permit(gpio)
         self._uses.check(gpio)
         refuse_if(gpio not in CLOCK, Reason.NOT_HCLK_GPIO)
-        if frequency and not self._chip.clock_min_hz <= frequency <= self._chip.clock_max_hz:
+        if frequency and not CLOCK_MIN_HZ <= frequency <= CLOCK_MAX_HZ:
             raise CommandRefusedError(Reason.BAD_HCLK_FREQ)
         number, mode = CLOCK[gpio]
         refuse_if(number == 1 and request.p1 >> 24 != CLOCK_PASSWORD, Reason.BAD_HCLK_PASS)
         train = None
         if frequency:
-            reached_hz = _nearest_clock(frequency, self._chip)
+            reached_hz = _nearest_clock(frequency)
             self._clock_hz[number] = int(reached_hz + 0.5)
             train = PulseTrain(1e6 / reached_hz, 5e5 / reached_hz)
             self._board.set_mode(gpio, mode)
@@ -106,10 +112,10 @@ class HardwarePwm:
                 self._board.set_hardware(other, function, train)
 
 
-def _nearest_clock(wanted_hz: int, chip: Chip) -> float:
+def _nearest_clock(wanted_hz: int) -> float:
     """Frequency reached by dividing the oscillator or PLLD; the later one where both are equal."""
     reached = []
-    for source_hz in (chip.oscillator_hz, chip.plld_hz):
+    for source_hz in (OSCILLATOR_HZ, PLLD_HZ):
         parts = 4096 if wanted_hz < MASH_MAX_HZ else 1
         divider = int(source_hz / wanted_hz * parts + 0.5) / parts
         if 2 <= divider < 4096:

@@ -5,6 +5,7 @@ Owns: their checks and effects. Must not know: PWM shapes, waves, who asks.
 
 from __future__ import annotations
 
+from virtual_pigpiod.pins.chip import PERMITTED
 from virtual_pigpiod.pins.pin import Mode, Pull
 from virtual_pigpiod.pins.uses import Use, Uses
 from virtual_pigpiod.refusals import Reason, refuse_if
@@ -70,7 +71,7 @@ class Levels:
 
     def _write_bank(self, bank: int, level: int, mask: int) -> None:
         asked = mask << 32 * bank
-        allowed = asked & self._uses.chip.permitted
+        allowed = asked & PERMITTED
         self._board.write(allowed * level, allowed * (1 - level))
         refuse_if(asked != allowed, Reason.SOME_PERMITTED)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from virtual_pigpiod.pins.board import GPIOS, Board
-from virtual_pigpiod.pins.chip import LAST_GPIO, LAST_USER_GPIO, Chip
+from virtual_pigpiod.pins.chip import LAST_GPIO, LAST_USER_GPIO, PERMITTED
 from virtual_pigpiod.pins.pin import Mode
 from virtual_pigpiod.refusals import Reason, refuse_if
 
@@ -40,9 +40,8 @@ class PwmSetting:
 class Uses:
     """Use and pulse setting of every pin, empty when the daemon starts."""
 
-    def __init__(self, board: Board, chip: Chip) -> None:
+    def __init__(self, board: Board) -> None:
         self.board = board
-        self.chip = chip
         self.use = [Use.UNDEFINED] * GPIOS
         self.width = [0] * GPIOS
         """Soft PWM duty, or servo pulse in microseconds, as it was set."""
@@ -57,7 +56,7 @@ class Uses:
 
     def permit(self, gpio: int) -> None:
         """Refuse to change a GPIO that the daemon must leave alone. Comes before range checks."""
-        refuse_if(gpio <= LAST_GPIO and not self.chip.permitted >> gpio & 1, Reason.NOT_PERMITTED)
+        refuse_if(gpio <= LAST_GPIO and not PERMITTED >> gpio & 1, Reason.NOT_PERMITTED)
 
     def stop(self, gpio: int) -> None:
         """End soft PWM or servo pulses; the latch goes low. Hardware peripherals run on."""

@@ -9,9 +9,7 @@ import pigpio
 import pytest
 
 from virtual_pigpiod.pins.board import Board
-from virtual_pigpiod.pins.chip import PI_4B, Chip
 from virtual_pigpiod.pins.pin import Mode
-from virtual_pigpiod.process import VirtualPigpiod
 from virtual_pigpiod.tests.conftest import RawClient
 from virtual_pigpiod.traces.recorder import Trace
 
@@ -176,19 +174,3 @@ def test_the_reserved_clock_needs_its_password(raw: RawClient) -> None:
     assert raw.ask(85, 0x5A000000 | 5, 10_000) == 0
     assert raw.ask(85, 4, 4000) == -98
     assert raw.ask(85, 7, 10_000) == -94
-
-
-def test_other_models_differ_where_the_chips_do(board: Board) -> None:
-    with VirtualPigpiod(board, chip=PI_4B) as daemon:
-        client = RawClient(daemon.port)
-        assert client.ask(17) == PI_4B.revision
-        assert client.ask(86, 18, 20_000) == 0
-        assert client.ask(24, 18) == 18_750
-        client.socket.close()
-
-
-def test_hardware_pwm_is_refused_where_the_daemon_times_itself_with_it(board: Board) -> None:
-    with VirtualPigpiod(board, chip=Chip(hardware_pwm_free=False)) as daemon:
-        client = RawClient(daemon.port)
-        assert client.ask(86, 18, 20_000) == -100
-        client.socket.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 
+from virtual_pigpiod.pins.chip import PERMITTED
 from virtual_pigpiod.pins.uses import Uses
 from virtual_pigpiod.refusals import CommandRefusedError, Reason, refuse_if
 from virtual_pigpiod.results import Handlers
@@ -104,9 +105,8 @@ class Waves:
         self._new(request)
 
     def _add_pulses(self, request: Request) -> int:
-        allowed = self._uses.chip.permitted
         asked = pulses_from(request.extension)
-        pulses = [Pulse(p.on & allowed, p.off & allowed, p.delay_us) for p in asked]
+        pulses = [Pulse(p.on & PERMITTED, p.off & PERMITTED, p.delay_us) for p in asked]
         count = self._add(pulses)
         refuse_if(pulses != asked, Reason.SOME_PERMITTED)
         return count

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from shaker_ctl.adapters.camera.still_picture import StillPictures
+from shaker_ctl.adapters.camera.stopped_camera import StillPictures
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
 from shaker_ctl.commands.calibrate import lit_and_uncovered
 from shaker_ctl.doctor.examination import needed_cover, refuse_beside_a_service

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import cv2
 import numpy as np
 import typer
 
 from shaker_ctl import settings, settings_text
+from shaker_ctl.adapters.camera.calibration import Measured, draw_fit, measured
 from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.adapters.pins.gpio_backend import GpioPins, make_pins
 from shaker_ctl.errors import CameraError, GpioLinkError, RefusedError, SettingsError, reraise_as
@@ -28,9 +29,6 @@ from vision.calibrating.target_paper import RULE_MM, pdf, png
 from vision.calibration import MIN_DICE_HIGH, Calibration, CalibrationError
 from vision.frame import Frame
 from vision.pictures import PictureError, load_whole
-
-if TYPE_CHECKING:  # with it comes all that takes pictures
-    from shaker_ctl.adapters.camera.calibration import Measured
 
 app = typer.Typer(
     no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
@@ -281,7 +279,7 @@ def _require_size(images: Sequence[np.ndarray], start: Calibration, yes: bool) -
 
 def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.ndarray]:
     """One picture for each of `words`, which say what to lay where, in the table's own light."""
-    from shaker_ctl.adapters.camera.calibration import take_picture
+    from shaker_ctl.adapters.camera.stopped_camera import StoppedCamera
     from shaker_ctl.doctor.examination import refuse_beside_a_service
 
     refuse_beside_a_service(found)
@@ -291,7 +289,8 @@ def _take(found: settings.Settings, words: Sequence[str], yes: bool) -> list[np.
             if not yes:
                 typer.prompt(f"{asked}. Enter", default="", show_default=False)
             typer.echo(f"taking a picture from {found.camera.device} ...")
-            images.append(take_picture(found.camera))
+            with StoppedCamera(found.camera) as camera:
+                images.append(camera.quiet_picture())
     return images
 
 
@@ -350,8 +349,6 @@ def _keep(
 ) -> None:
     """Show what was measured of each lens beside what stood there `before`, ask, and write both
     files."""
-    from shaker_ctl.adapters.camera.calibration import draw_fit, measured
-
     for fit in fits:
         typer.echo(fit.line)
     _compare(fits[0], before)

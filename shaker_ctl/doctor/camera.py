@@ -7,7 +7,6 @@ process; this module only asks for the judgement.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from shaker_ctl.doctor.finding import Finding, fail, ok, warn
 from shaker_ctl.errors import CameraError, GpioLinkError
 from shaker_ctl.ports import ShakerOutputs
 from shaker_ctl.reading import taught_table
-from shaker_ctl.reading.messages import CameraFault, CameraReady, CameraRecovered, Message
+from shaker_ctl.reading.messages import CameraFault, CameraReady, Message
 from shaker_ctl.reading.parameters import CameraParameters
 
 LOOK_S = 3.0
@@ -55,29 +54,6 @@ STREAM = frozenset({"camera-open", "camera-silent", "camera-slow", "camera-proce
 """Faults of the camera itself; all others are of its picture."""
 
 
-class _Faults:
-    """The faults that stand, as the camera's process tells them."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._standing: dict[str, CameraFault] = {}
-        self.ready: CameraReady | None = None
-
-    def hear(self, message: Message) -> None:
-        with self._lock:
-            match message:
-                case CameraReady():
-                    self.ready = message
-                case CameraFault(code):
-                    self._standing[code] = message
-                case CameraRecovered(code):
-                    self._standing.pop(code, None)
-
-    def standing(self) -> list[CameraFault]:
-        with self._lock:
-            return list(self._standing.values())
-
-
 def calibration(parameters: CameraParameters, source: Path) -> Finding:
     """Whether each lens of this camera was measured, or is only supposed to hang as most do."""
     second = parameters.second
@@ -110,15 +86,20 @@ def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iter
 
     `outputs`: the way to the ring light; None where the pins cannot be reached.
     """
-    faults = _Faults()
-    camera = DiceCamera(parameters, faults.hear)
+    ready: list[CameraReady] = []
+
+    def hear(message: Message) -> None:
+        if isinstance(message, CameraReady):
+            ready.append(message)
+
+    camera = DiceCamera(parameters, hear)
     lit = _set_light(outputs, 1.0)
     try:
         camera.start()
         camera.wait_ready()
         time.sleep(LOOK_S)
-        standing = faults.standing()
-        yield _stream(camera, faults, standing)
+        standing = list(camera.faults.values())
+        yield _stream(camera, ready, standing)
         yield _picture(camera, standing)
         seen = _dim(camera, outputs) if outputs is not None and not lit else None
         yield _ring_light(outputs, lit, seen)
@@ -183,13 +164,13 @@ def _levels(camera: DiceCamera, seconds: float) -> list[float]:
 _FIND = "Look for it: ls /dev/v4l/by-id; set [camera] device; its user is in the group video"
 
 
-def _stream(camera: DiceCamera, faults: _Faults, standing: list[CameraFault]) -> Finding:
+def _stream(camera: DiceCamera, ready: list[CameraReady], standing: list[CameraFault]) -> Finding:
     for fault in standing:
         if fault.code in STREAM:
             return fail("camera", fault.text, fault.remedy or _FIND)
-    health, ready = camera.health, faults.ready
+    health = camera.health
     rate = f", {health.fps:.0f} frames a second" if health is not None else ""
-    size = f"{ready.width}×{ready.height}" if ready is not None else "open"
+    size = f"{ready[-1].width}×{ready[-1].height}" if ready else "open"
     return ok("camera", f"{size}{rate}")
 
 

@@ -10,18 +10,18 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from shaker_ctl.adapters.camera.dice_camera import DiceCamera
 from shaker_ctl.adapters.camera.look_on import LookOn
 from shaker_ctl.console.desk import CameraView
 from shaker_ctl.errors import HardwareError, RefusedError
-from shaker_ctl.frozen import frozen
 from shaker_ctl.ports import Pictures, ReaderCommand, ShakerOutputs
 from shaker_ctl.reading import messages, taught_table
 from shaker_ctl.reading.parameters import CameraParameters
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.vocabulary import Condition, Occasion
-from vision.reading import NoRoll, Unreadable, Verdict, Verified
+from vision.reading import NoRoll, Unreadable, Verified
 
 log = logging.getLogger(__name__)
 
@@ -51,31 +51,17 @@ read: a cover on its way is no reason to lose the reader. A camera that was bump
 process says so only of pictures in which nothing moves."""
 
 
-@frozen
-class LastReading:
-    """The newest reading, for screens."""
-
-    occasion: Occasion
-    verdict: Verdict
-    t_rest: float | None
-    t_dip_seen: float | None
-    t_capture: float | None
-    t_verdict: float
-    frames: int
-    reads: tuple[tuple[float, float], ...] = ()
-    """Of the last frames that were read: when each was taken, and what reading it took, ms."""
-
-    def line(self) -> str:
-        """In words, for screens."""
-        what = f"{self.occasion.purpose.value} {self.occasion.number}"
-        match self.verdict:
-            case Verified(values, confidence):
-                said = f"{' '.join(map(str, values))} verified ({confidence:.3f})"
-            case NoRoll(_, kind, angle_deg):
-                said = f"no roll: {kind.value}, {angle_deg:.0f}°"
-            case Unreadable(text=text):
-                said = f"unreadable: {text}"
-        return f"{what}: {said}"
+def in_words(reading: messages.ReadingDone) -> str:
+    """A reading, for screens."""
+    what = f"{reading.occasion.purpose.value} {reading.occasion.number}"
+    match reading.verdict:
+        case Verified(values, confidence):
+            said = f"{' '.join(map(str, values))} verified ({confidence:.3f})"
+        case NoRoll(_, kind, angle_deg):
+            said = f"no roll: {kind.value}, {angle_deg:.0f}°"
+        case Unreadable(text=text):
+            said = f"unreadable: {text}"
+    return f"{what}: {said}"
 
 
 class CameraReader:
@@ -101,7 +87,8 @@ class CameraReader:
         self._light_obeys = True
         self._lost: threading.Timer | None = None
         self._well_since_s: float | None = None
-        self.last: LastReading | None = None
+        self.last: messages.ReadingDone | None = None
+        """The newest reading, without its pictures, for screens."""
 
     def stop(self) -> None:
         """End the camera process."""
@@ -132,7 +119,7 @@ class CameraReader:
             sharpness=None if health is None else round(health.sharpness, 2),
             brightness=None if health is None else round(health.median, 1),
             late_frames=None if health is None else health.late,
-            last_reading=self.last.line() if self.last else "",
+            last_reading=in_words(self.last) if self.last else "",
             state=state,
         )
 
@@ -238,16 +225,7 @@ class CameraReader:
             return  # as it was said before: only what is read is news
         self._looks.end()
         pictures = Pictures(message.jpeg, message.overlay_jpeg) if message.jpeg else None
-        self.last = LastReading(
-            occasion,
-            verdict,
-            message.t_rest,
-            message.t_dip_seen,
-            message.t_capture,
-            message.t_verdict,
-            message.frames_looked_at,
-            message.frames,
-        )
+        self.last = replace(message, jpeg=b"", overlay_jpeg=b"")
         if message.unchanged:
             # O-21: an unchanged picture is no new result, whatever its values.
             self._post(events.TossDisproved(occasion), pictures)

@@ -13,7 +13,7 @@ from hil_tests.contracts.gpio_bench import PigpioBench, client_threads
 from hil_tests.contracts.pins import Pins
 from hil_tests.waiting import seconds_until, until
 from shaker_ctl.adapters.pins.pigpio_motor import PigpioMotor
-from shaker_ctl.adapters.pins.pigpio_tach import TickUnwrapper
+from shaker_ctl.adapters.pins.pigpio_pins import TickUnwrapper
 from shaker_ctl.errors import GpioLinkError
 from shaker_ctl.ports import Interlocks
 

@@ -81,30 +81,25 @@ def make_pins(parameters: GpioParameters, model: str | None = None) -> GpioPins:
 
 
 def _on_pigpio(p: GpioParameters) -> GpioPins:
-    from shaker_ctl.adapters.pins.pigpio_interlock import PigpioInterlock
+    from shaker_ctl.adapters.pins import pigpio_pins as pins
     from shaker_ctl.adapters.pins.pigpio_link import PigpioLink
     from shaker_ctl.adapters.pins.pigpio_motor import PigpioMotor
-    from shaker_ctl.adapters.pins.pigpio_outputs import PigpioOutputs
-    from shaker_ctl.adapters.pins.pigpio_tach import PigpioTach
 
     link = PigpioLink(p)
     return GpioPins(
         "pigpio",
         link,
         PigpioMotor(link, p),
-        PigpioTach(link, p),
-        PigpioInterlock(link, p),
-        PigpioOutputs(link, p),
+        pins.PigpioTach(link, p),
+        pins.PigpioInterlock(link, p),
+        pins.PigpioOutputs(link, p),
     )
 
 
 def _on_gpiod(p: GpioParameters) -> GpioPins:
     try:
-        from shaker_ctl.adapters.pins.gpiod_interlock import GpiodInterlock
+        from shaker_ctl.adapters.pins import gpiod_pins as pins
         from shaker_ctl.adapters.pins.gpiod_link import GpiodLink
-        from shaker_ctl.adapters.pins.gpiod_motor import GpiodMotor
-        from shaker_ctl.adapters.pins.gpiod_outputs import GpiodOutputs
-        from shaker_ctl.adapters.pins.gpiod_tach import GpiodTach
     except ImportError as error:
         raise SettingsError(
             f"this machine needs gpiod for its pins, and it is not installed ({error})",
@@ -115,10 +110,10 @@ def _on_gpiod(p: GpioParameters) -> GpioPins:
     return GpioPins(
         "gpiod",
         link,
-        GpiodMotor(link, p),
-        GpiodTach(link, p),
-        GpiodInterlock(link, p),
-        GpiodOutputs(link, p),
+        pins.GpiodMotor(link, p),
+        pins.GpiodTach(link, p),
+        pins.GpiodInterlock(link, p),
+        pins.GpiodOutputs(link, p),
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("gpiod")
 
-from shaker_ctl.adapters.pins.gpiod_tach import SteadyLevel
+from shaker_ctl.adapters.pins.gpiod_pins import SteadyLevel
 
 
 def test_a_rise_is_told_once_with_its_own_time() -> None:

@@ -29,12 +29,16 @@ def test_defaults_are_valid_and_frozen() -> None:
         settings.table.profile = "md"  # type: ignore[misc]
 
 
-def test_an_unknown_key_names_file_key_and_the_nearest_one() -> None:
-    with pytest.raises(SettingsError) as caught:
-        parse({"table": {"beting_s": 3.0}}, source="table.toml")
-    assert "table.toml" in str(caught.value)
-    assert "table.beting_s" in str(caught.value)
-    assert "did you mean table.betting_s" in str(caught.value)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"table": {"beting_s": 3.0}}, r"table\.beting_s .*did you mean table\.betting_s\?"),
+        ({"lamps": {}}, r"lamps .*did you mean lamp\?"),
+    ],
+)
+def test_an_unknown_key_names_file_key_and_the_nearest_one(given, said) -> None:
+    with pytest.raises(SettingsError, match=rf"table\.toml: unknown key {said}"):
+        parse(given, source="table.toml")
 
 
 def test_a_console_that_only_names_its_device_keeps_its_roles() -> None:
@@ -42,38 +46,6 @@ def test_a_console_that_only_names_its_device_keeps_its_roles() -> None:
     ports = parse({"console": {"technician": device}}, source="table.toml").console
     assert ports.technician.device == "/dev/ttyUSB9"
     assert ports.technician.roles == Settings().console.technician.roles
-
-
-def test_an_unknown_section_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"unknown key lamps .*did you mean lamp\?"):
-        parse({"lamps": {}}, source="x")
-
-
-def test_a_value_outside_its_bounds_names_key_value_and_bound() -> None:
-    with pytest.raises(SettingsError) as caught:
-        parse({"table": {"betting_s": -1}}, source="x")
-    assert "table.betting_s = -1" in str(caught.value)
-    assert "greater than or equal to" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        (b"[table\n", "not valid TOML"),
-        (b"\xff\xfe", "not a text file"),
-        (b"a = " + b"[" * 5000 + b"]" * 5000, "nested deeper"),
-        (b"[table]\nbetting_s = " + b"9" * 5000, "more digits"),
-    ],
-)
-def test_a_file_that_is_no_settings_file_says_so(
-    tmp_path: Path, content: bytes, complaint: str
-) -> None:
-    path = tmp_path / "settings.toml"
-    path.write_bytes(content)
-    with pytest.raises(SettingsError, match=complaint) as caught:
-        load(path)
-    assert str(path) in str(caught.value)
-    assert caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -136,6 +108,7 @@ def test_a_camera_that_cannot_be_is_refused_by_key(camera: dict[str, object], ke
         ("lamp", "baudrate", "9600", "a number, without quotes"),
         ("lamp", "baudrate", 115201, "give one of 9600, .*115200"),
         ("table", "betting_s", True, "a number, without quotes"),
+        ("table", "betting_s", -1, "greater than or equal to"),
         ("sign", "felt", "green", "a colour as #0b3d2e"),
         ("service", "table_name", "", "1 to 40 characters"),
         ("service", "table_name", "a\u001b[31mred", "a screen can show"),
@@ -155,12 +128,6 @@ def test_the_second_copy_is_another_file(tmp_path: Path, second: str) -> None:
     journal["second"] = str(tmp_path / second.format(tmp_path.name))
     with pytest.raises(SettingsError, match=r"x: journal\.second is the same file"):
         parse({"journal": journal}, source="x")
-
-
-def test_a_missing_file_says_where_it_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot read the settings file") as caught:
-        load(tmp_path / "nowhere.toml")
-    assert "nowhere.toml" in str(caught.value)
 
 
 def test_every_key_stands_in_the_reference_with_its_reason() -> None:

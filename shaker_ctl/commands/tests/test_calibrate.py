@@ -139,11 +139,6 @@ def test_a_picture_knows_its_resolution_and_shows_the_target(tmp_path: Path) -> 
     assert image.shape[0] / per_metre == pytest.approx(0.080, abs=0.0005)
 
 
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="neither"):
-        invoke("target", "--radius", 50, "--out", tmp_path / "target.svg")
-
-
 @pytest.mark.parametrize("radius", ["nan", "inf", "0", "-5", "0.001", "1e9", "14.9", "301"])
 def test_a_target_is_made_for_a_compartment_that_the_settings_allow(
     radius: str, tmp_path: Path

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.commands import console as commands
@@ -17,8 +16,6 @@ from shaker_ctl.commands.console import run_script
 from shaker_ctl.console.client import Console
 from shaker_ctl.console.tests.fake_desk import JPEG, FakeDesk
 from shaker_ctl.console.tests.support import PASSPHRASE, served, users_file
-from shaker_ctl.errors import SettingsError
-from shaker_ctl.main import program
 
 
 @pytest.fixture
@@ -88,25 +85,18 @@ def test_a_pipe_keeps_to_json(piped: Piped) -> None:
     assert "JSON alone" in said[0]["text"]
 
 
-def test_people_find_words_after_a_pipe(line: SerialPort, tmp_path: Path) -> None:
-    assert run_script(line, tmp_path, iter(["digests\n"]))
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_people_find_words_after_a_pipe(line: SerialPort, tmp_path: Path, is_broken: bool) -> None:
+    def piped() -> Iterator[str]:
+        yield "digests\n"
+        if is_broken:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError) if is_broken else nullcontext():
+        assert run_script(line, tmp_path, piped())
     line.write(b"whoami\r")
     heard = b""
     while b"> " not in heard.rpartition(b"nobody is logged in")[2]:
-        heard += line.read(1.0)
-    assert b"{" not in heard
-
-
-def test_people_find_words_after_a_pipe_that_broke(line: SerialPort, tmp_path: Path) -> None:
-    def broken() -> Iterator[str]:
-        yield "digests\n"
-        raise BrokenPipeError
-
-    with pytest.raises(BrokenPipeError):
-        run_script(line, tmp_path, broken())
-    line.write(b"whoami\r")
-    heard = b""
-    while b"nobody is logged in" not in heard:
         heard += line.read(1.0)
     assert b"{" not in heard
 
@@ -123,21 +113,6 @@ def test_a_picture_that_cannot_be_saved_is_told_in_its_reply(piped: Piped, tmp_p
     assert (first["command"], first["code"]) == ("camera snap", "failed")
     assert "snap.jpg could not be saved" in first["text"]
     assert second["status"] == "ok"
-
-
-def test_a_folder_that_takes_no_files_is_refused_before_the_line_is_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def opened(*_: object) -> None:
-        raise AssertionError("the line was opened")
-
-    monkeypatch.setattr(commands, "SerialPort", opened)
-    (tmp_path / "file").touch()
-    words = ["console", "--port", "here", "--save", str(tmp_path / "file" / "[b]")]
-    done = CliRunner().invoke(program, words)
-    assert isinstance(done.exception, SettingsError)
-    assert "[b]" in done.exception.line()
-    assert "--save" in done.exception.line()
 
 
 def test_a_name_with_brackets_is_told_whole(

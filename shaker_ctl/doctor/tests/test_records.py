@@ -13,7 +13,7 @@ from shaker_ctl.adapters.disk.journal_copies import open_copies
 from shaker_ctl.adapters.tests.written import append
 from shaker_ctl.console import accounts
 from shaker_ctl.doctor import records
-from shaker_ctl.doctor.finding import Grade
+from shaker_ctl.doctor.finding import Finding, Grade
 from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry
 from shaker_ctl.journal.tests.zones import zone
@@ -41,6 +41,19 @@ def found_journal(folder: Path, *, second: bool) -> JournalParameters:
     return parameters
 
 
+def users_file(folder: Path, *roles: Role) -> Path:
+    users = folder / "users.toml"
+    for role in roles:
+        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
+    return users
+
+
+def assert_says(found: Finding, verdict: Grade, remedy: str = "", *, said: str = "") -> None:
+    assert found.verdict is verdict
+    assert remedy in found.remedy
+    assert said in found.text
+
+
 @pytest.mark.parametrize(
     ("free_mb", "verdict"), [(4000, Grade.OK), (300, Grade.WARN), (20, Grade.FAIL)]
 )
@@ -51,24 +64,23 @@ def test_a_disk_without_room_is_named_in_time(
     assert records.disk("disk", tmp_path).verdict is verdict
 
 
-def test_a_folder_that_is_not_there_is_wrong(tmp_path: Path):
-    found = records.disk("disk", tmp_path / "none")
-    assert found.verdict is Grade.FAIL
-    assert "Mount" in found.remedy
+def test_a_copy_that_is_none_or_on_the_same_medium_is_named(tmp_path: Path):
+    path, second = tmp_path / "journal.jsonl", tmp_path / "second.jsonl"
+    assert_says(records.disk("disk", tmp_path / "none"), Grade.FAIL, "Mount")
+    assert_says(records.second_disk(JournalParameters(path=path)), Grade.WARN, "shaker-2nd")
+    same = records.second_disk(JournalParameters(path=path, second=second))
+    assert_says(same, Grade.FAIL, said="same medium")
 
 
-def test_a_second_copy_on_the_same_medium_is_none(tmp_path: Path):
-    found = records.second_disk(
-        JournalParameters(path=tmp_path / "journal.jsonl", second=tmp_path / "second.jsonl")
-    )
-    assert found.verdict is Grade.FAIL
-    assert "same medium" in found.text
-
-
-def test_a_table_without_a_second_copy_is_to_be_known(tmp_path: Path):
-    found = records.second_disk(JournalParameters(path=tmp_path / "journal.jsonl"))
-    assert found.verdict is Grade.WARN
-    assert "shaker-2nd" in found.remedy
+def test_journals_that_are_new_alone_lost_or_none(tmp_path: Path):
+    parameters = JournalParameters(path=tmp_path / "journal.jsonl")
+    assert_says(records.journal_copies(parameters), Grade.OK)
+    assert_says(records.journal_copies(found_journal(tmp_path, second=False)), Grade.WARN)
+    both = found_journal(tmp_path, second=True)
+    parameters.path.unlink()
+    assert_says(records.journal_copies(both), Grade.FAIL, "rebuild --main")
+    parameters.path.write_text("no journal at all " * 100)
+    assert_says(records.journal_copies(parameters), Grade.FAIL)
 
 
 def test_a_sound_journal_is_ok_and_left_as_it_is(tmp_path: Path):
@@ -76,29 +88,6 @@ def test_a_sound_journal_is_ok_and_left_as_it_is(tmp_path: Path):
     before = parameters.path.read_bytes()
     assert records.journal_copies(parameters).verdict is Grade.OK
     assert parameters.path.read_bytes() == before
-
-
-def test_a_new_table_has_no_journal_yet(tmp_path: Path):
-    found = records.journal_copies(JournalParameters(path=tmp_path / "journal.jsonl"))
-    assert found.verdict is Grade.OK
-
-
-def test_a_lost_journal_beside_its_second_copy_is_wrong(tmp_path: Path):
-    parameters = found_journal(tmp_path, second=True)
-    parameters.path.unlink()
-    found = records.journal_copies(parameters)
-    assert found.verdict is Grade.FAIL
-    assert "rebuild --main" in found.remedy
-
-
-def test_a_file_that_is_no_journal_is_wrong(tmp_path: Path):
-    parameters = JournalParameters(path=tmp_path / "journal.jsonl")
-    parameters.path.write_text("no journal at all " * 100)
-    assert records.journal_copies(parameters).verdict is Grade.FAIL
-
-
-def test_a_journal_without_a_second_copy_says_what_it_cannot_prove(tmp_path: Path):
-    assert records.journal_copies(found_journal(tmp_path, second=False)).verdict is Grade.WARN
 
 
 @pytest.mark.parametrize(
@@ -113,41 +102,25 @@ def test_a_journal_without_a_second_copy_says_what_it_cannot_prove(tmp_path: Pat
 def test_somebody_must_be_able_to_open_and_somebody_to_mend(
     tmp_path: Path, roles: tuple[Role, ...], verdict: Grade
 ):
-    users = tmp_path / "users.toml"
-    for role in roles:
-        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
-    assert records.people(users).verdict is verdict
+    assert records.people(users_file(tmp_path, *roles)).verdict is verdict
 
 
-def test_a_damaged_users_file_is_wrong(tmp_path: Path):
-    users = tmp_path / "users.toml"
-    for role in (Role.FLOORPERSON, Role.TECHNICIAN):
-        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
-    text = users.read_text()
-    users.write_text(text.replace('"technician"', '"floorperson"', 1))
-    damaged = records.people(users)
-    assert damaged.verdict is Grade.FAIL
-    assert "users --accept" in damaged.remedy
+def test_a_users_file_that_is_damaged_or_missing_is_wrong(tmp_path: Path):
+    users = users_file(tmp_path, Role.FLOORPERSON, Role.TECHNICIAN)
+    users.write_text(users.read_text().replace('"technician"', '"floorperson"', 1))
+    assert_says(records.people(users), Grade.FAIL, "users --accept")
+    users.unlink()
+    assert_says(records.people(users), Grade.FAIL, "console add-user")
 
 
 def test_people_without_a_number_are_named_with_what_to_type(tmp_path: Path):
     """A warning: an upgrade brings the command that gives them one, and a failure would undo it."""
-    users = tmp_path / "users.toml"
-    for role in (Role.FLOORPERSON, Role.TECHNICIAN):
-        accounts.add(users, role.value, role, PASSPHRASE, f"{role.value}-1")
+    users = users_file(tmp_path, Role.FLOORPERSON, Role.TECHNICIAN)
     kept = [x for x in users.read_text().splitlines() if not x.startswith(("digest", "number"))]
     users.write_text("\n".join(kept))
     accounts.accept(users)
     found = records.people(users)
-    assert found.verdict is Grade.WARN
-    assert "floorperson, technician" in found.text
-    assert "set-number NAME NUMBER" in found.remedy
-
-
-def test_a_missing_users_file_is_wrong(tmp_path: Path):
-    found = records.people(tmp_path / "users.toml")
-    assert found.verdict is Grade.FAIL
-    assert "console add-user" in found.remedy
+    assert_says(found, Grade.WARN, "set-number NAME NUMBER", said="floorperson, technician")
 
 
 def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start(
@@ -161,9 +134,7 @@ def test_a_journal_that_this_program_cannot_go_on_from_is_named_before_the_start
     step = {"event": to_record(event), "rows": ["a row of another release"], "decision": []}
     append(journal.path, Entry("step", step))
     found = records.resumption(journal, book, TABLE)
-    assert found.verdict is Grade.FAIL
-    assert "took the rows" in found.text
-    assert "Restore the program" in found.remedy
+    assert_says(found, Grade.FAIL, "Restore the program", said="took the rows")
     new = JournalParameters(path=tmp_path / "none.jsonl")
     assert records.resumption(new, book, TABLE).verdict is Grade.OK
 
@@ -172,8 +143,7 @@ def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path:
     book, now = rulebook(TableParameters()), datetime(2026, 11, 2, tzinfo=UTC)
     journal = found_journal(tmp_path, second=False)
     found = records.dice(journal, book, TABLE, now)
-    assert found.verdict is Grade.WARN
-    assert "dice changed SERIAL SERIAL SERIAL" in found.remedy
+    assert_says(found, Grade.WARN, "dice changed SERIAL SERIAL SERIAL")
     event = DiceChanged(Person("fay", Role.FLOORPERSON), ("A1", "A2", "A3"), now)
     step = machine.step(machine.initial(book), event, book)
     append(journal.path, Entry("step", {"state": to_record(step.state)}))
@@ -190,8 +160,7 @@ def test_dice_that_nobody_has_recorded_are_named_before_the_inspection(tmp_path:
 def test_a_text_that_is_over_is_named(profile: str, verdict: Grade, said: str) -> None:
     table = TableParameters(profile=profile)
     found = records.text(rulebook(table), table, datetime(2026, 11, 2, tzinfo=UTC))
-    assert found.verdict is verdict
-    assert said in found.text
+    assert_says(found, verdict, said=said)
 
 
 def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
@@ -204,8 +173,7 @@ def test_other_rules_than_those_of_the_newest_run_are_named_before_the_start(
     assert records.resumption(journal, rulebook(TABLE), TABLE).verdict is Grade.OK
     other = TableParameters(paytable="B")
     found = records.resumption(journal, rulebook(other), other)
-    assert found.verdict is Grade.WARN
-    assert "it was pa-625a, paytable A" in found.text
+    assert_says(found, Grade.WARN, said="it was pa-625a, paytable A")
 
 
 @pytest.mark.parametrize(

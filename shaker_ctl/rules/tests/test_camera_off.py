@@ -5,7 +5,7 @@ from __future__ import annotations
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TECHNICIAN, Playing
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, Playing
 from shaker_ctl.rules.vocabulary import FaultKind, Notice, Source
 
 
@@ -43,14 +43,6 @@ def test_the_inspection_rests_on_the_person_and_the_round_on_the_dealer_who_type
     assert t.phase is Phase.PACING, "it plays on"
 
 
-def test_a_cycle_that_the_person_did_not_see_tossed_does_not_count():
-    t = without_camera().lamps_inspected()
-    for _ in range(3):
-        t.do(ev.CycleRequested(FLOOR)).tossed()
-        t.do(ev.CycleJudged(FLOOR, tossed=False))
-    assert t.phase is Phase.OUT_OF_SERVICE
-
-
 def test_another_word_of_the_dead_camera_stops_nothing():
     t = inspected(without_camera()).betting()
     t.do(ev.ReaderFault(None, "camera-silent"))
@@ -65,30 +57,9 @@ def test_any_other_fault_stops_the_table_as_ever():
     assert refused.reason == "return requested: a fault has to be cleared first"
 
 
-def test_a_mended_camera_is_in_use_again():
-    t = inspected(without_camera()).do(ev.OutOfServiceRequested(TECHNICIAN))
-    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.READER))
-    assert not t.state.camera_off
-    t.do(ev.ReturnRequested(TECHNICIAN)).lamps_inspected().do(ev.CycleRequested(FLOOR)).tossed()
-    assert t.phase is Phase.COMING_TO_REST, "the camera proves rest again"
-
-
-def test_where_nobody_attends_a_dead_camera_keeps_the_table_out_of_service():
-    t = Playing(profile="house-auto", attended=False, autonomous=True).open()
-    t.do(ev.ReaderFault(None, "camera-silent"))
-    assert t.tell(ev.ReturnRequested(FLOOR)).refused
-
-
 def test_a_table_without_its_camera_that_nobody_attends_any_more_is_out_of_service():
     t = without_camera()
     t.rules = Playing(
         profile="house-auto", entry_mode="auto", attended=False, autonomous=True
     ).rules
     assert t.do(ev.Restarted(False, False, False)).phase is Phase.OUT_OF_SERVICE
-
-
-def test_with_its_camera_a_round_is_recorded_as_seen():
-    t = Playing().open().lit()
-    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
-    t.do(ev.LampsDark(t.state.occasion))
-    assert not t.last_of(do.RecordRound).camera_off

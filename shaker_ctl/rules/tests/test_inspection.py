@@ -13,18 +13,16 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.multipliers import lawful, positions
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, ENTRIES, FLOOR, SUPERVISOR, TECHNICIAN, Playing
+from shaker_ctl.rules.tests.playing import DEALER, ENTRIES, FLOOR, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import (
     FaultKind,
     Multiplied,
     Notice,
     Part,
     Person,
-    Purpose,
     Role,
     Shown,
     Timer,
-    TimeTrust,
     WalkStep,
 )
 from vision.reading import Verified
@@ -67,23 +65,6 @@ def test_an_entry_stays_lit_until_the_person_has_looked_and_said_so():
     assert do.ClearLamps in t.do(ev.LampsSeen(FLOOR)).commands
 
 
-def test_the_walk_waits_for_three_entries_whatever_they_are():
-    t = begun()
-    for number in range(4):
-        assert (t.tell(ev.WalkRequested(FLOOR)).refused is None) == (number >= 3)
-        if number < 3:
-            t.lit_for((1, 1, 1)).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
-    assert t.phase is Phase.EACH_LAMP
-
-
-def test_a_person_may_enter_more_than_three_times():
-    t = begun()
-    for values in ((1, 1, 1), (2, 2, 2), (3, 3, 3), (1, 2, 4), (6, 6, 5)):
-        t.lit_for(values).do(ev.LampsSeen(FLOOR), ev.LampsDark(t.state.occasion))
-    assert t.state.entry == 3
-    assert t.state.shown == set(Shown)
-
-
 @pytest.mark.parametrize(
     ("values", "shown"),
     [
@@ -119,51 +100,12 @@ def test_a_lamp_that_a_person_saw_to_be_wrong_is_a_fault_of_the_lamps(where):
     assert do.DarkenLamps in t.commands
 
 
-# ── The walk ────────────────────────────────────────────────────────────────
-
-
 def test_the_walk_lights_each_lamp_for_a_time_that_a_person_can_follow():
     t = walking()
     walk = t.last_of(do.ProveEachLamp)
     assert walk.areas == t.rules.areas
     assert walk.dwell_s >= 0.5
     assert t.rules.seconds(Timer.EACH_LAMP) > len(walk.areas) * walk.dwell_s
-
-
-def test_the_walk_is_paused_goes_back_and_is_repeated_by_the_person():
-    t = walking().do(ev.WalkSteered(FLOOR, WalkStep.PAUSE))
-    assert t.phase is Phase.WALK_PAUSED
-    assert do.StartTimer not in t.commands, "a paused walk has no deadline"
-    t.do(ev.WalkSteered(FLOOR, WalkStep.BACK))
-    assert t.last_of(do.SteerWalk).step is WalkStep.BACK
-    t.do(ev.WalkSteered(FLOOR, WalkStep.ON), ev.WalkSteered(FLOOR, WalkStep.AGAIN))
-    assert do.StartTimer in t.commands, "who repeats a lamp has the whole time again"
-    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas))
-    before = t.state.occasion
-    t.do(ev.WalkSteered(FLOOR, WalkStep.AGAIN))
-    assert t.last_of(do.ProveEachLamp).occasion != before
-    assert t.tell(ev.WalkSteered(ANOTHER, WalkStep.PAUSE)).refused
-
-
-def test_a_walk_that_ends_while_it_is_being_paused_is_over():
-    t = walking().do(ev.WalkSteered(FLOOR, WalkStep.PAUSE))
-    t.do(ev.EachLampProved(t.state.occasion, t.rules.areas))
-    assert t.phase is Phase.LAMPS_TO_BE_SEEN
-
-
-# ── Cycles ──────────────────────────────────────────────────────────────────
-
-
-def test_each_cycle_is_started_and_judged_by_the_person():
-    t = Playing().locked().lamps_inspected()
-    assert t.phase is Phase.CYCLE_AWAITED
-    assert do.DrawTossPlan not in t.commands
-    assert t.tell(ev.CycleRequested(ANOTHER)).refused
-    t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(Verified((1, 2, 3)))
-    assert t.phase is Phase.CYCLE_TO_BE_JUDGED
-    assert t.tell(ev.CycleJudged(ANOTHER, True)).refused
-    t.do(ev.CycleJudged(FLOOR, True))
-    assert (t.phase, t.state.good) == (Phase.CYCLE_AWAITED, 1)
 
 
 def test_a_cycle_that_the_person_saw_not_to_be_tossed_restarts_the_count():
@@ -175,39 +117,7 @@ def test_a_cycle_that_the_person_saw_not_to_be_tossed_restarts_the_count():
     assert t.state.faults == {FaultKind.SHAKER}
 
 
-def test_no_cycle_is_started_with_the_e_stop_pressed():
-    t = Playing().locked().lamps_inspected().do(ev.EstopPressed())
-    assert t.phase is Phase.INSPECTION_DUE
-
-
 # ── Persons and the signature ───────────────────────────────────────────────
-
-
-@pytest.mark.parametrize("who", [DEALER, SUPERVISOR, TECHNICIAN])
-def test_only_a_role_that_may_sign_begins(who):
-    assert Playing().locked().tell(ev.InspectionRequested(who)).refused
-
-
-def test_who_saw_is_who_signs():
-    t = Playing().locked().lamps_inspected()
-    for _ in range(3):
-        t.cycled()
-    assert t.tell(ev.Signed(ANOTHER, t.now)).refused
-    assert t.do(ev.Signed(FLOOR, t.now)).state.signed_by == FLOOR
-
-
-def test_what_one_person_saw_another_has_to_see_again():
-    t = Playing().locked().lamps_inspected(part=Part.LAMPS)
-    assert t.state.passed == {Part.LAMPS}
-    t.do(ev.InspectionRequested(ANOTHER, Part.SHAKER))
-    for _ in range(3):
-        t.cycled(ANOTHER)
-    assert t.phase is Phase.INSPECTION_DUE, "the lamps are due again"
-    t = Playing().locked().lamps_inspected(part=Part.LAMPS)
-    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER))
-    for _ in range(3):
-        t.cycled()
-    assert t.phase is Phase.TO_BE_SIGNED
 
 
 def test_a_signature_ages_and_an_inspection_is_due_then():
@@ -275,37 +185,12 @@ def test_a_signature_that_a_clock_ahead_has_dated_does_not_hold_for_ever():
     assert t.clock().phase is Phase.READY, "a clock that is set by a little"
 
 
-def test_a_clock_that_is_not_trusted_ages_no_signature():
-    t = Playing(signature_h=8.0).inspected().do(ev.OpenRequested(FLOOR))
-    t.now += timedelta(days=400)
-    assert t.clock(TimeTrust.NONE).phase is Phase.INSPECTED
-
-
 def test_who_signed_the_opening_does_not_inspect_for_the_shift():
     """Two inspections by two persons (ma 5(a), (b)), in whatever role one of them logs in."""
     t = Playing(profile="ma").inspected(FLOOR).do(ev.OpenRequested(FLOOR)).clock()
     both = Person(f" {FLOOR.name.lower()}", Role.SUPERVISOR)
     assert t.tell(ev.ShiftInspectionRequested(both)).refused
     t.do(ev.ShiftInspectionRequested(SUPERVISOR))
-
-
-def test_the_shift_s_inspection_is_the_supervisor_s_from_cycle_to_signature():
-    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
-    t.do(ev.ShiftInspectionRequested(SUPERVISOR))
-    assert (t.phase, t.state.purpose) == (Phase.CYCLE_AWAITED, Purpose.SHIFT)
-    assert t.tell(ev.CycleRequested(FLOOR)).refused
-    for _ in range(3):
-        t.cycled(SUPERVISOR)
-    other = Person("Sue", Role.SUPERVISOR)
-    assert t.tell(ev.Signed(other, t.now)).refused
-    assert t.do(ev.Signed(SUPERVISOR, t.now)).phase is Phase.READY
-
-
-def test_settling_by_hand_names_the_winning_areas():
-    t = Playing().open().awaiting_dealer(Verified((1, 4, 4)))
-    t.do(ev.LampFault(None, "bulb"), ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
-    t.do(ev.PresenceGiven(FLOOR, 1))
-    assert "double-4" in t.last_of(do.Announce).areas
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -347,53 +232,3 @@ def test_every_multiplier_display_is_seen_in_the_opening_inspection():
     assert t.tell(ev.LampsSeen(ANOTHER)).refused, "who inspects is who looks"
     t.do(ev.LampsSeen(FLOOR))
     assert (t.phase, do.HideMultipliers in t.commands) == (Phase.CYCLE_AWAITED, True)
-
-
-@pytest.mark.parametrize("silent", [False, True])
-def test_a_display_that_is_not_proved_in_the_inspection_takes_the_table_out_of_service(silent):
-    t = displays_lit()
-    o = t.state.occasion
-    t.do(ev.TimerExpired(Timer.LAMPS, o) if silent else ev.MultipliersNotShown(o, "readback"))
-    assert t.phase is Phase.OUT_OF_SERVICE
-    assert t.last_of(do.RaiseFault).code == "odds-not-shown"
-
-
-def test_a_display_that_a_person_sees_to_be_wrong_is_a_fault():
-    t = displays_lit()
-    t.do(ev.MultipliersShown(t.state.occasion), ev.LampSeenWrong(FLOOR, "triple-3"))
-    assert t.phase is Phase.OUT_OF_SERVICE
-
-
-def test_a_display_that_is_not_proved_in_a_round_stops_the_table_after_it():
-    t = Playing(profile="pa-625b").open().betting().no_more_bets()
-    t.do(ev.MultipliersDrawn(t.state.occasion, (Multiplied("triple-6", 999),)))
-    t.do(ev.MultipliersNotShown(t.state.occasion, "readback"))
-    assert t.phase is Phase.NO_MORE_BETS, "the round goes on with none in force"
-    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(Verified((1, 4, 4)))
-    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)), ev.LampsShown(t.state.occasion, (1, 4, 4)))
-    t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1))
-    t.do(ev.LampsDark(t.state.occasion))
-    assert t.last_of(do.RecordRound).multipliers == ()
-    assert t.phase is Phase.OUT_OF_SERVICE
-
-
-def test_a_shift_s_cycles_are_signed_while_they_are_fresh():
-    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
-    t.do(ev.ShiftInspectionRequested(SUPERVISOR, t.now))
-    for _ in range(3):
-        t.cycled(SUPERVISOR)
-    t.now += timedelta(days=6)
-    t.do(ev.Signed(SUPERVISOR, t.now))
-    assert (t.phase, t.state.shift_due) == (Phase.READY, True)
-    assert t.last_of(do.Announce).notice is Notice.SHIFT_DUE
-
-
-def test_a_trial_returns_no_table_to_service():
-    t = Playing().open().do(ev.OutOfServiceRequested(FLOOR))
-    t.do(ev.LampTrialRequested(TECHNICIAN, ("small",)), ev.InspectionAbandoned(TECHNICIAN))
-    assert t.phase is Phase.OUT_OF_SERVICE
-    t.do(ev.LampTrialRequested(TECHNICIAN, ("small",)), ev.Restarted(False, False, False))
-    assert t.phase is Phase.OUT_OF_SERVICE
-    t.do(ev.JogRequested(TECHNICIAN, 100.0, 1.0), ev.ShakerFault(None, "stall"))
-    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.SHAKER), ev.ReturnRequested(TECHNICIAN))
-    assert t.phase is Phase.INSPECTION_DUE

@@ -17,7 +17,7 @@ from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, PLAN, TECHNICIAN, Playing
-from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Timer
+from shaker_ctl.rules.vocabulary import Cause, Ending, Timer
 
 TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
 
@@ -49,28 +49,6 @@ def test_the_house_s_own_rules_let_the_table_pace_itself():
     assert marks == ("rests on no instrument",)
 
 
-def lit_and_attended() -> Playing:
-    return Playing(autonomous=True, approval="BGLO 461a.4, 2026-01-15").open().lit()
-
-
-def test_where_people_attend_a_result_stays_lit_until_somebody_has_settled():
-    t = lit_and_attended()
-    assert t.phase is Phase.COLLECTING
-    assert do.StartTimer not in t.commands, "no clock takes the result away"
-    assert t.tell(ev.TimerExpired(Timer.SETTLING, t.state.occasion)).refused
-    t.do(ev.WagersSettled(DEALER, 1))
-    assert do.ClearLamps not in t.commands
-    assert do.ClearLamps in t.do(ev.LampsOffRequested(DEALER, 1)).commands
-
-
-def test_where_people_attend_a_round_without_result_waits_for_them_too():
-    t = Playing(autonomous=True, approval="BGLO 461a.4, 2026-01-15").open().betting()
-    t.do(ev.EstopPressed())
-    assert t.phase is Phase.WITHOUT_RESULT
-    assert do.StartTimer not in t.commands
-    t.do(ev.WagersSettled(DEALER, 1))
-
-
 def test_a_table_with_nobody_at_it_clears_by_its_own_pace():
     t = Playing(profile="house-auto", attended=False, autonomous=True).open().lit()
     t.do(ev.TimerExpired(Timer.SETTLING, t.state.occasion))
@@ -88,19 +66,6 @@ def test_losing_wagers_are_collected_before_winning_ones_are_paid_and_lamps_clea
     assert t.phase.value == "paying"
     assert do.ClearLamps not in t.commands
     assert do.ClearLamps in t.do(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).commands
-
-
-def test_a_dealer_s_table_stays_lit_and_begins_no_round_until_all_is_settled():
-    t = Playing().open().lit()
-    for act in (ev.LampsOffRequested(DEALER, 1), ev.BetsRequested(DEALER)):
-        assert t.tell(act).refused
-    t.do(ev.WagersSettled(DEALER, 1))
-    assert t.tell(ev.BetsRequested(DEALER)).refused
-    assert do.ClearLamps not in t.commands
-    assert do.ClearLamps in t.do(ev.LampsOffRequested(DEALER, 1)).commands
-    assert t.tell(ev.BetsRequested(DEALER)).refused, "they are not proved dark"
-    t.do(ev.LampsDark(t.state.occasion))
-    t.do(ev.TimerExpired(Timer.MIN_ROUND, t.state.occasion), ev.BetsRequested(DEALER))
 
 
 @pytest.mark.parametrize(
@@ -127,17 +92,6 @@ def test_where_nothing_hides_the_dice_no_shaker_runs_before_no_more_bets(setting
     if not selected:
         t.do(ev.ActivationRequested(DEALER, number))
     assert t.phase is Phase.PLANNING
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"profile": "md", "cover_fitted": True}, {"profile": "pa-625a", "cover_fitted": True}],
-)
-def test_under_a_cover_nothing_is_revealed_before_no_more_bets(settings):
-    t = Playing(**settings).open().settled()
-    assert t.tell(ev.RevealRequested(DEALER, t.state.round)).refused
-    t.do(ev.CoverOpened())
-    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COVER), "bets were open"
 
 
 @pytest.mark.parametrize(
@@ -184,17 +138,3 @@ def test_a_table_that_paces_itself_closes_the_cover_before_its_shaker_turns():
     t.state = initial(t.rules)
     t.open().betting().no_more_bets()
     assert t.phase is Phase.COVERING
-
-
-def test_uncovered_by_hand_the_dice_are_revealed():
-    t = Playing(profile="pa-625a", cover_fitted=True).open().settled().no_more_bets()
-    assert t.phase is Phase.NO_MORE_BETS
-    assert t.do(ev.CoverOpened()).phase is Phase.COMING_TO_REST
-
-
-def test_multipliers_that_were_not_drawn_before_a_restart_are_in_force_for_nobody():
-    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
-    assert t.phase is Phase.DRAWING_MULTIPLIERS
-    t.do(ev.Restarted(False, False, cover_closed=True, compartment_stayed_locked=True))
-    assert t.phase is Phase.NO_MORE_BETS
-    assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS

@@ -31,11 +31,8 @@ from shaker_ctl.rules.vocabulary import (
     FaultKind,
     Multiplied,
     Notice,
-    Part,
     Person,
-    RetireStep,
     Role,
-    ShownPhase,
     Source,
     Timer,
     TimeTrust,
@@ -86,36 +83,6 @@ def test_the_reveal_order_keeps_light_and_reader_off_under_the_cover():
     assert t.commands[:2] == [do.LightOn, do.StartReading]
 
 
-def test_a_closed_table_opens_only_through_an_inspection():
-    t = Playing().open().do(ev.CloseRequested(FLOOR))
-    assert t.phase is Phase.CLOSED
-    t.do(ev.OpenRequested(FLOOR))
-    assert t.phase is Phase.INSPECTION_DUE
-    assert t.tell(ev.OpenRequested(FLOOR)).refused
-
-
-def test_the_inspection_shows_a_triple_a_pair_and_three_different_values():
-    t = Playing().inspected()
-    pushed = [c.values for _, s in t.history for c in s.commands if isinstance(c, do.PushLamps)]
-    assert [len(set(values)) for values in pushed] == [1, 2, 3]
-    proved = [c for _, s in t.history for c in s.commands if isinstance(c, do.ProveEachLamp)]
-    assert [len(each.areas) for each in proved] == [50]
-
-
-def test_a_bad_cycle_restarts_the_count_and_three_in_a_row_are_a_fault():
-    t = Playing().locked().lamps_inspected()
-    for verdict in (READ, READ, TILTED, READ, READ, READ):
-        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
-        if verdict is READ:
-            t.do(ev.CycleJudged(FLOOR, tossed=True))
-    assert t.phase is Phase.TO_BE_SIGNED
-    t = Playing().locked().lamps_inspected()
-    for verdict in (TILTED, UNREADABLE, TILTED):
-        t.do(ev.CycleRequested(FLOOR)).tossed().at_rest().read(verdict)
-    assert t.phase is Phase.OUT_OF_SERVICE
-    assert t.state.faults == {FaultKind.SHAKER}
-
-
 def test_only_the_role_of_the_profile_signs():
     t = Playing().locked().lamps_inspected()
     for _ in range(3):
@@ -127,40 +94,10 @@ def test_only_the_role_of_the_profile_signs():
     assert md.phase is Phase.INSPECTED
 
 
-def test_the_two_parts_of_an_inspection_may_be_run_one_by_one():
-    t = Playing().locked()
-    t.do(ev.InspectionRequested(FLOOR, Part.SHAKER))
-    for _ in range(3):
-        t.cycled()
-    assert t.phase is Phase.INSPECTION_DUE
-    assert t.lamps_inspected(part=Part.LAMPS).phase is Phase.TO_BE_SIGNED
-
-
-def test_ma_plays_no_round_before_the_supervisor_has_inspected_for_the_shift():
-    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
-    assert t.tell(ev.BetsRequested(DEALER)).refused
-    assert t.tell(ev.ShiftInspectionRequested(FLOOR)).refused
-    t.do(ev.ShiftInspectionRequested(SUPERVISOR))
-    for _ in range(3):
-        t.cycled(SUPERVISOR)
-    t.do(ev.Signed(SUPERVISOR, t.now), ev.BetsRequested(DEALER)).clock()
-    t.do(ev.ShiftBegan(FLOOR))
-    t.lit().cleared()
-    assert t.tell(ev.BetsRequested(DEALER)).refused
-
-
 @pytest.mark.parametrize("event", [ev.CompartmentOpened(), ev.ConditionChanged(Condition.LIGHT)])
 def test_what_disturbs_an_open_table_makes_an_inspection_due(event):
     t = Playing().open().do(event)
     assert t.phase is Phase.INSPECTION_DUE
-
-
-def test_other_dice_make_an_inspection_due_and_start_their_age():
-    t = Playing().open().do(ev.CompartmentOpened(), ev.CompartmentClosed())
-    t.do(ev.DiceChanged(TECHNICIAN, ("7", "8", "9"), t.now))
-    assert t.phase is Phase.INSPECTION_DUE
-    assert t.state.dice is not None
-    assert t.state.dice.serials == ("7", "8", "9")
 
 
 def test_untrusted_time_bars_until_a_named_person_confirms_it():
@@ -171,31 +108,6 @@ def test_untrusted_time_bars_until_a_named_person_confirms_it():
     assert do.TrustTime in t.commands
     t.do(ev.OpenRequested(FLOOR)).clock(TimeTrust.CONFIRMED)
     assert t.phase is Phase.READY
-
-
-def silent_once(t: Playing, ask: ev.Event) -> ev.TimeChecked:
-    """Ask the clock, which says nothing in time; return the answer that is on its way."""
-    t.do(ask)
-    late = ev.TimeChecked(t.state.question, t.now, TimeTrust.RTC)
-    t.do(ev.TimerExpired(Timer.TIME_CHECK, t.state.occasion))
-    return late
-
-
-@pytest.mark.parametrize(
-    ("ask", "asking", "asked"),
-    [
-        (ev.OpenRequested(FLOOR), Phase.OPENING, Phase.READY),
-        (ev.BetsRequested(DEALER), Phase.ADMITTING, Phase.BETTING),
-    ],
-)
-def test_a_late_answer_of_the_clock_answers_no_later_question(ask, asking, asked):
-    t = Playing().inspected() if asking is Phase.OPENING else Playing().open()
-    late = silent_once(t, ask)
-    assert t.tell(late).refused, "nobody asks any more"
-    t.do(ask)
-    assert t.tell(late).refused, "another question was asked since"
-    assert t.phase is asking
-    assert t.clock().phase is asked
 
 
 def test_an_expired_profile_does_not_open_and_a_demonstration_does():
@@ -209,28 +121,6 @@ def test_an_expired_profile_does_not_open_and_a_demonstration_does():
         shows = [c for _, s in t.history for c in s.commands if isinstance(c, do.ShowPhase)]
         assert shows
         assert all(each.demonstration == shown for each in shows)
-
-
-def test_broken_comes_back_only_through_repair_and_inspection():
-    t = Playing().open().do(ev.ShakerFault(None, "motor-stall"))
-    assert t.phase is Phase.OUT_OF_SERVICE
-    assert t.tell(ev.ReturnRequested(TECHNICIAN)).refused
-    assert t.tell(ev.FaultCleared(FLOOR, FaultKind.SHAKER)).refused
-    t.do(ev.FaultCleared(TECHNICIAN, FaultKind.SHAKER), ev.ReturnRequested(FLOOR))
-    assert t.phase is Phase.INSPECTION_DUE
-
-
-@pytest.mark.parametrize(
-    ("profile", "steps"),
-    [("pa-625a", {"dice_removed", "covered_or_signed"}), ("ma", {"shaker_removed"})],
-)
-def test_a_manual_shaker_waits_for_the_out_of_order_procedure(profile, steps):
-    t = Playing(profile=profile).open().do(ev.OutOfServiceRequested(TECHNICIAN))
-    t.do(ev.CompartmentOpened(), ev.CompartmentClosed())
-    part = frozenset({RetireStep.DICE_REMOVED})
-    assert t.tell(ev.ShakerRetired(TECHNICIAN, part)).refused
-    t.do(ev.ShakerRetired(TECHNICIAN, frozenset(RetireStep(step) for step in steps)))
-    assert (t.phase, t.state.manual, t.state.dice) == (Phase.INSPECTION_DUE, True, None)
 
 
 # ── Multipliers ─────────────────────────────────────────────────────────────
@@ -249,18 +139,6 @@ def test_multipliers_are_in_force_when_shown_before_the_toss():
     t.do(ev.WagersSettled(DEALER, 1), ev.LampsOffRequested(DEALER, 1), ev.LampsDark(o))
     assert t.last_of(do.RecordRound).multipliers == drawn
     assert do.HideMultipliers in t.commands
-
-
-def test_multipliers_not_proved_to_be_shown_are_not_in_force():
-    t = Playing(**SUPER).open().betting().no_more_bets()
-    o = t.state.occasion
-    t.do(ev.MultipliersDrawn(o, (Multiplied("total-4", 499),)))
-    t.do(ev.MultipliersNotShown(o, "readback differs"))
-    assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS
-    t.do(ev.ActivationRequested(DEALER, 1)).tossed().at_rest().read(READ)
-    t.do(ev.NoRollCalled(DEALER, 1), ev.DisputeDecided(FLOOR, 1, None))
-    t.do(ev.WagersSettled(DEALER, 1))
-    assert t.last_of(do.RecordRound).multipliers == ()
 
 
 def test_an_unlawful_draw_is_refused():
@@ -307,14 +185,6 @@ def test_dealer_and_reader_agree_or_the_floorperson_decides(verdict, act):
         assert t.phase is expected
 
 
-def test_a_dispute_waits_for_the_floorperson():
-    t = Playing().open().awaiting_dealer(READ).do(ev.ValuesEntered(DEALER, 1, (2, 2, 2)))
-    assert t.tell(ev.DisputeDecided(DEALER, 1, (2, 2, 2))).refused
-    t.do(ev.DisputeDecided(FLOOR, 1, (2, 2, 2)))
-    assert t.state.source is Source.DECIDED
-    assert t.last_of(do.PushLamps).values == (2, 2, 2)
-
-
 def test_a_confirmation_of_other_values_or_another_round_is_refused():
     t = Playing().open().awaiting_dealer(READ)
     assert "differ" in t.tell(ev.ValuesConfirmed(DEALER, 1, (1, 4, 5))).refused.reason
@@ -333,8 +203,6 @@ def test_no_roll_says_what_happens_to_the_wagers(profile, wagers):
 
 
 # ── Irregularities that meet ────────────────────────────────────────────────
-
-TOSS = ("shaker", "compartment", "not moved", "no roll", "lamp", "reader", "unreadable", "verified")
 
 
 def _moment(t: Playing, name: str) -> ev.Event:
@@ -464,29 +332,6 @@ def test_an_unmoved_toss_is_void_and_out_of_order():
     assert _end(t) == ("void", OUT)
 
 
-def test_a_lamp_fault_at_an_unattended_table_holds_the_result_for_a_person():
-    t = Playing(**HOUSE).open().settled().at_rest().read(READ)
-    t.do(ev.LampFault(t.state.occasion, "lamp-readback"))
-    assert do.DarkenLamps in t.commands
-    assert t.phase is Phase.AWAITING_PRESENCE
-    assert t.state.values == (1, 4, 4)
-    assert t.tell(ev.PresenceGiven(DEALER, 1)).refused
-    t.do(ev.PresenceGiven(FLOOR, 1), ev.WagersSettled(FLOOR, 1))
-    assert t.last_of(do.RecordRound).ending is Ending.SETTLED_BY_HAND
-
-
-def test_an_unreadable_toss_at_an_unattended_table_is_void():
-    t = Playing(**HOUSE).open().awaiting_dealer(UNREADABLE)
-    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.READER)
-
-
-def test_ma_settles_by_hand_only_before_the_casino_supervisor():
-    t = Playing(profile="ma").open().lit()
-    t.do(ev.LampFault(None, "bulb"))
-    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
-    t.do(ev.PresenceGiven(SUPERVISOR, 1))
-
-
 @pytest.mark.parametrize(
     ("settings", "present", "absent"),
     [
@@ -515,16 +360,6 @@ def test_a_lamp_fault_after_the_toss_is_settled_in_presence_and_then_gaming_ceas
     assert t.phase is Phase.INSPECTION_DUE
 
 
-def test_the_lamps_answer_may_be_asked_for_once_more_when_it_was_old():
-    t = Playing().open().betting().no_more_bets().do(ev.ActivationRequested(DEALER, 1))
-    o = t.state.occasion
-    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0))
-    t.do(ev.TossNotStarted(o, "lamps-stale"))
-    assert t.commands[0] is do.ProveLampsDark
-    t.do(ev.LampsProvedDark(o, 1.0), ev.TossNotStarted(o, "lamps-stale"))
-    assert t.state.ending is Ending.NOT_STARTED
-
-
 # ── Restart ─────────────────────────────────────────────────────────────────
 
 
@@ -543,16 +378,6 @@ def test_restart_in_the_toss_is_void_and_turns_nothing():
     assert t.phase is Phase.INSPECTION_DUE
 
 
-@pytest.mark.parametrize(
-    ("latched", "asked"), [(True, Notice.READ_IN_PRESENCE), (False, Notice.IN_VIEW)]
-)
-def test_restart_without_a_value_asks_persons_before_the_dealer_reads(latched, asked):
-    t = _restart(Playing().open().settled(), latched=latched)
-    assert t.phase is Phase.INTERRUPTED
-    assert t.last_of(do.Announce).notice is asked
-    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
-
-
 def test_where_the_lids_flag_stands_the_dealer_reads_in_the_presence_of_a_floorperson():
     t = _restart(Playing(profile="md", cover_fitted=True).open().settled().revealed(), latched=True)
     for who in (DEALER, TECHNICIAN):
@@ -561,57 +386,6 @@ def test_where_the_lids_flag_stands_the_dealer_reads_in_the_presence_of_a_floorp
     assert t.phase is Phase.AWAITING_DEALER
     assert t.last_of(do.DriveCover).open
     assert t.last_of(do.Announce).notice is Notice.ENTER
-
-
-def test_under_ma_the_dealer_reads_in_the_presence_of_the_supervisor():
-    t = _restart(Playing(profile="ma").open().settled(), latched=True)
-    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
-    assert t.do(ev.PresenceGiven(SUPERVISOR, 1)).phase is Phase.AWAITING_DEALER
-
-
-@pytest.mark.parametrize("latched", [True, False])
-def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_does_not(latched):
-    t = _restart(Playing().open().settled(), latched=latched)
-    if latched:
-        t.do(ev.PresenceGiven(FLOOR, 1))
-    else:
-        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
-    for who in (FLOOR, SUPERVISOR, Person(" FLORA", Role.DEALER)):
-        assert t.tell(ev.ValuesEntered(who, 1, (1, 4, 4))).refused
-        assert t.tell(ev.NoRollCalled(who, 1)).refused
-    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
-    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)))
-    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
-    t.do(ev.WagersSettled(DEALER, 1))
-
-
-def test_the_presence_is_asked_for_again_after_a_second_restart():
-    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
-    assert _restart(t, latched=True).phase is Phase.INTERRUPTED
-    assert t.state.witness is None
-
-
-def test_a_flag_that_was_set_again_after_an_outage_proves_nothing_of_it():
-    t = _restart(_restart(Playing().open().settled()), latched=True)
-    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
-    assert t.last.refused is not None
-    t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
-
-
-def test_a_die_that_the_reader_saw_leaning_is_still_disputed_after_an_interruption():
-    t = _restart(Playing().open().awaiting_dealer(TILTED), latched=True)
-    t.do(ev.PresenceGiven(FLOOR, 1), ev.ValuesEntered(DEALER, 1, (1, 4, 4)))
-    assert t.phase is Phase.DISPUTED
-
-
-def test_dealer_and_floorperson_who_kept_the_compartment_in_view_let_the_dealer_read():
-    t = _restart(Playing().open().settled())
-    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert t.state.said_first == DEALER
-    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
-    assert t.phase is Phase.AWAITING_DEALER
-    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
-    assert t.last_of(do.PushLamps).values == (1, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -635,217 +409,6 @@ def test_one_person_or_the_wrong_two_do_not_vouch_for_the_dice(first, second):
     assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
 
 
-def test_a_dealer_alone_voids_no_tossed_round_against_the_floorpersons_word():
-    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
-    t.do(*3 * [ev.CompartmentWatched(DEALER, 1, stayed=False)])
-    assert (t.phase, t.state.ending) == (Phase.INTERRUPTED, None)
-    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=False))
-    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
-
-
-def test_one_word_that_it_did_not_stay_in_view_can_be_taken_back():
-    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
-    t.do(ev.CompartmentWatched(DEALER, 1, stayed=False))
-    assert (t.phase, t.last_of(do.Announce).notice) == (Phase.INTERRUPTED, Notice.NOT_IN_VIEW)
-    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert (t.phase, t.state.denied_by) == (Phase.AWAITING_DEALER, None)
-
-
-def _words(t: Playing, *said: tuple[Person, bool]) -> Playing:
-    return t.do(*(ev.CompartmentWatched(who, 1, stayed) for who, stayed in said))
-
-
-def test_who_denies_it_takes_back_their_own_yes():
-    t = _words(_restart(Playing().open().settled()), (DEALER, True), (DEALER, False), (FLOOR, True))
-    assert t.phase is Phase.INTERRUPTED
-    assert t.tell(ev.ValuesEntered(DEALER, 1, (6, 6, 6))).refused
-    assert _words(t, (DEALER, True)).phase is Phase.AWAITING_DEALER
-
-
-def test_what_one_denies_two_others_do_not_make_true():
-    t = _words(_restart(Playing().open().settled()), (SUPERVISOR, False), (FLOOR, True))
-    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=True)).refused
-    assert _words(t, (FLOOR, False)).state.ending is Ending.VOID
-
-
-def test_a_first_word_in_a_role_that_makes_no_pair_gives_way():
-    t = _words(_restart(Playing().open().settled()), (Person(DEALER.name, Role.FLOORPERSON), True))
-    assert _words(t, (DEALER, True), (FLOOR, True)).phase is Phase.AWAITING_DEALER
-
-
-def test_who_was_present_does_not_settle_after_a_no_roll_was_put_right_either():
-    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
-    t.do(ev.NoRollCalled(DEALER, 1))
-    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
-    t.do(ev.CorrectionNamed(DEALER, 1, (6, 6, 6)), ev.CorrectionAgreed(FLOOR, 1, (6, 6, 6)))
-    t.do(ev.LampsShown(t.state.occasion, (6, 6, 6)))
-    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
-
-
-def test_against_a_reading_before_an_interruption_who_is_to_be_present_decides():
-    t = Playing(profile="ma").inspected().do(ev.OpenRequested(FLOOR)).clock()
-    t.do(ev.ShiftInspectionRequested(SUPERVISOR, t.now))
-    for _ in range(3):
-        t.cycled(SUPERVISOR)
-    t.do(ev.Signed(SUPERVISOR, t.now)).awaiting_dealer(Verified((1, 4, 4)))
-    _restart(t, latched=True)
-    assert t.tell(ev.ValuesEntered(FLOOR, 1, (6, 6, 6))).refused, "the dealer reads"
-    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)))
-    for values in ((6, 6, 6), None):
-        assert t.tell(ev.DisputeDecided(FLOOR, 1, values)).refused
-    t.do(ev.DisputeDecided(SUPERVISOR, 1, (6, 6, 6)))
-
-
-def test_what_was_typed_once_is_typed_anew_where_another_is_present():
-    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(FLOOR, 1))
-    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)), ev.PresenceGiven(SUPERVISOR, 1))
-    t.do(ev.ValuesEntered(DEALER, 1, (6, 6, 6)))
-    assert t.phase is Phase.AWAITING_DEALER
-
-
-def test_against_the_lids_flag_the_floorperson_says_twice_that_it_did_not_stay_in_view():
-    t = _restart(Playing().open().settled(), latched=True)
-    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=False)).refused, "the flag says more"
-    t.do(*2 * [ev.CompartmentWatched(FLOOR, 1, stayed=False)])
-    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.INTERRUPTED)
-
-
-@pytest.mark.parametrize("latched", [True, False])
-@pytest.mark.parametrize("driven", [True, False])
-def test_interrupted_and_covered_nobody_types_before_the_cover_is_off(driven, latched):
-    t = Playing(cover_fitted=True, cover_driven=driven).open().settled().no_more_bets()
-    t.do(ev.RevealRequested(DEALER, 1), ev.Restarted(False, False, True, latched))
-    if not latched:
-        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
-    assert (t.phase, t.last_of(do.DriveCover).open) == (Phase.REVEALING, True)
-    assert t.tell(ev.ValuesEntered(DEALER, 1, (6, 6, 6))).refused
-    t.do(ev.CoverOpened()).at_rest().read(UNREADABLE)
-    assert t.last_of(do.Announce).notice is Notice.READ_IN_PRESENCE
-    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
-    assert t.last_of(do.PushLamps).values == (6, 6, 6)
-
-
-def test_covered_again_before_the_dealer_has_read_it_is_uncovered_and_read_again():
-    t = Playing(cover_fitted=True).open().awaiting_dealer(UNREADABLE)
-    t.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)), ev.CoverClosed())
-    assert (t.phase, t.state.entered, t.last_of(do.DriveCover).open) == (
-        *(Phase.REVEALING, None),
-        True,
-    )
-    t.do(ev.CoverOpened()).at_rest().read(Verified((1, 4, 4)))
-    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
-
-
-def test_a_contact_that_sticks_after_an_interruption_is_said_by_two_and_read_before_a_third():
-    t = Playing(cover_fitted=True).open().settled().no_more_bets()
-    t.do(ev.RevealRequested(DEALER, 1), ev.Restarted(False, False, True, True))
-    t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
-    t.do(ev.RevealRequested(DEALER, 1), ev.RevealRequested(FLOOR, 1))
-    assert (t.phase, t.state.faults) == (Phase.INTERRUPTED, {FaultKind.SHAKER})
-    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
-    assert t.last_of(do.PushLamps).values == (6, 6, 6)
-
-
-@pytest.mark.parametrize("covered", [True, False])
-def test_interrupted_before_the_reveal_nobody_reads_by_eye_alone(covered):
-    t = Playing(cover_fitted=True).open().settled().no_more_bets()
-    t.do(ev.Restarted(False, False, covered, True), ev.RevealRequested(DEALER, 1))
-    if covered:
-        t.do(ev.CoverOpened())
-    t.at_rest().read(UNREADABLE)
-    assert t.phase is Phase.INTERRUPTED
-    for who in (DEALER, FLOOR):
-        assert t.tell(ev.ValuesEntered(who, 1, (6, 6, 6))).refused
-    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
-
-
-def test_what_the_reader_verifies_after_an_interruption_is_confirmed_as_usual():
-    t = Playing(cover_fitted=True).open().settled()
-    _restart(t, latched=True).no_more_bets().do(ev.RevealRequested(DEALER, 1), ev.CoverOpened())
-    t.at_rest().read(Verified((1, 4, 4))).do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
-    assert t.last_of(do.PushLamps).values == (1, 4, 4)
-
-
-def test_presence_that_the_wrong_person_gave_is_given_by_another():
-    dana = Person(DEALER.name, Role.FLOORPERSON)
-    t = _restart(Playing().open().settled(), latched=True).do(ev.PresenceGiven(dana, 1))
-    assert t.tell(ev.ValuesEntered(DEALER, 1, (1, 4, 4))).refused
-    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
-    t.do(ev.LampFault(None, "bulb"), ev.PresenceGiven(dana, 1))
-    assert t.tell(ev.WagersSettled(DEALER, 1)).refused
-    t.do(ev.PresenceGiven(FLOOR, 1), ev.WagersSettled(DEALER, 1))
-
-
-def test_under_ma_it_is_the_supervisor_who_vouches():
-    t = _restart(Playing(profile="ma").open().settled())
-    t.do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert t.tell(ev.CompartmentWatched(FLOOR, 1, stayed=True)).refused
-    assert t.do(ev.CompartmentWatched(SUPERVISOR, 1, stayed=True)).phase is Phase.AWAITING_DEALER
-
-
-def test_nobodys_word_helps_where_the_lid_is_open_or_nobody_attends():
-    t = Playing().open().settled()
-    t.do(ev.Restarted(True, False, False))
-    assert t.state.ending is Ending.VOID
-    t = _restart(Playing(profile="house-auto", attended=False, autonomous=True).open().settled())
-    assert t.state.ending is Ending.VOID
-
-
-def test_a_lid_that_is_raised_while_two_are_asked_voids():
-    t = _restart(Playing().open().settled()).do(ev.CompartmentOpened())
-    assert (t.state.ending, t.state.cause) == (Ending.VOID, Cause.COMPARTMENT)
-
-
-def test_a_second_restart_asks_both_again():
-    t = _restart(Playing().open().settled()).do(ev.CompartmentWatched(DEALER, 1, stayed=True))
-    assert _restart(t).state.said_first is None
-    assert t.phase is Phase.INTERRUPTED
-
-
-def test_interrupted_between_no_more_bets_and_the_reveal_two_vouch_and_the_cover_opens():
-    t = Playing(profile="md", cover_fitted=True).open().settled().no_more_bets()
-    t.do(ev.Restarted(False, False, True))
-    t.do(
-        ev.CompartmentWatched(FLOOR, 1, stayed=True), ev.CompartmentWatched(DEALER, 1, stayed=True)
-    )
-    assert t.last_of(do.DriveCover).open
-    assert t.phase is Phase.REVEALING
-
-
-# ── The lid ─────────────────────────────────────────────────────────────────
-
-
-def test_a_floorperson_releases_the_lid_between_rounds_and_it_counts_as_an_opening():
-    t = Playing().open().do(ev.LidRequested(FLOOR))
-    assert do.ReleaseLatch in t.commands
-    assert t.phase is Phase.INSPECTION_DUE
-    assert t.state.signed_by is None
-
-
-@pytest.mark.parametrize("who", [DEALER, TECHNICIAN])
-def test_the_lid_is_not_theirs_to_release(who):
-    assert Playing().open().tell(ev.LidRequested(who)).refused
-
-
-def test_no_lid_is_released_with_a_round_or_an_inspection_in_hand():
-    t = Playing().open().betting()
-    assert t.tell(ev.LidRequested(FLOOR)).refused
-    t = Playing().locked().do(ev.InspectionRequested(FLOOR))
-    assert t.tell(ev.LidRequested(FLOOR)).refused
-
-
-def test_the_public_sees_the_shake_and_who_is_waited_for():
-    t = Playing().open().awaiting_dealer(READ)
-    shows = [c.phase for _, s in t.history for c in s.commands if isinstance(c, do.ShowPhase)]
-    assert shows[-3:] == [ShownPhase.TOSSING, ShownPhase.READING, ShownPhase.AWAITING_DEALER]
-
-
-def test_restart_keeps_a_verified_value_for_its_confirmation():
-    t = Playing().open().awaiting_dealer(READ)
-    _restart(t).do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
-    assert t.phase is Phase.PUSHING
-
-
 def test_restart_shows_a_committed_result_again():
     t = Playing().open().lit()
     _restart(t)
@@ -853,15 +416,6 @@ def test_restart_shows_a_committed_result_again():
     t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)), ev.WagersSettled(DEALER, 1))
     t.do(ev.LampsOffRequested(DEALER, 1), ev.LampsDark(t.state.occasion))
     assert t.phase is Phase.INSPECTION_DUE
-
-
-def test_restart_never_draws_multipliers_again():
-    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
-    o = t.state.occasion
-    t.do(ev.MultipliersDrawn(o, (Multiplied("total-4", 499),)))
-    _restart(t, latched=True)
-    assert do.DrawMultipliers not in t.commands
-    assert t.last_of(do.ShowMultipliers).multipliers == (Multiplied("total-4", 499),)
 
 
 def test_out_of_service_survives_a_restart():
@@ -885,13 +439,6 @@ def test_a_refusal_says_why_and_changes_nothing():
 def test_every_step_can_say_on_what_it_rests():
     t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
     assert t.last.because()[0][1].clause == "6(a)"
-
-
-def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
-    t = Playing(entry_mode="dealer_entry").open().awaiting_dealer(Verified((1, 4, 4)))
-    t.do(ev.Restarted(False, False, False))
-    assert (t.phase, t.state.reading) == (Phase.AWAITING_DEALER, Verified((1, 4, 4)))
-    assert t.last_of(do.Announce).notice is Notice.ENTER
 
 
 def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():

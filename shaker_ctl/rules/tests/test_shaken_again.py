@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.profile_files import EXAMPLES
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, FLOOR, PLAN, TECHNICIAN, TILTED, Playing
+from shaker_ctl.rules.tests.playing import DEALER, TECHNICIAN, TILTED, Playing
 from shaker_ctl.rules.vocabulary import Ending, Notice, WagersDo
 from vision.reading import Verified
 
@@ -40,51 +38,6 @@ def test_after_a_no_roll_the_dealer_shakes_again_and_the_round_is_settled():
     record = t.last_of(do.RecordRound)
     assert (record.ending, record.wagers) == (Ending.SETTLED, WagersDo.SETTLED)
     assert record.cause is None
-
-
-def test_a_table_that_paces_itself_shakes_again_at_once():
-    t = playing(entry_mode="auto", autonomous=True, attended=False).open()
-    t.betting().no_more_bets().tossed().at_rest().read(TILTED)
-    assert t.last_of(do.Announce).wagers is WagersDo.STAND
-    t.tossed().at_rest().read(READ)
-    assert t.last_of(do.PushLamps).values == SHOWN
-
-
-def test_a_no_roll_that_two_persons_agree_on_darkens_the_lamps_before_the_next_toss():
-    t = playing().open().lit()
-    assert t.tell(ev.CorrectionNamed(DEALER, 1, None)).refused  # a reading proves it
-    t = playing().open().awaiting_dealer(TILTED)
-    t.do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)))
-    t.do(ev.DisputeDecided(FLOOR, 1, (1, 2, 3)), ev.LampsShown(t.state.occasion, (1, 2, 3)))
-    t.do(ev.CorrectionNamed(DEALER, 1, None), ev.CorrectionAgreed(FLOOR, 1, None))
-    assert do.ClearLamps in t.commands
-    assert (t.phase, t.state.correction) == (Phase.NO_MORE_BETS, None)
-    t.do(ev.ActivationRequested(DEALER, 1), ev.TossPlanDrawn(t.state.occasion, PLAN, t.now))
-    assert do.ProveLampsDark in t.commands
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [ev.ShakerFault(None, "motor-stall"), ev.CompartmentOpened(), ev.EstopPressed()],
-    ids=["fault", "lid", "e-stop"],
-)
-def test_wagers_go_back_where_the_dice_cannot_be_shaken_again(broken):
-    t = playing().open().awaiting_dealer(TILTED).do(broken)
-    if t.phase is Phase.AWAITING_DEALER:
-        t.do(ev.NoRollCalled(DEALER, 1))
-    assert t.phase is Phase.WITHOUT_RESULT
-    assert t.last_of(do.Announce).wagers is WagersDo.RETURNED
-    t.do(ev.WagersSettled(DEALER, 1))
-    assert t.last_of(do.RecordRound).wagers is WagersDo.RETURNED
-
-
-def test_a_shaker_that_does_not_start_again_gives_the_wagers_back():
-    t = no_roll(playing().open()).do(ev.ActivationRequested(DEALER, 1))
-    o = t.state.occasion
-    t.do(ev.TossPlanDrawn(o, PLAN, t.now), ev.LampsProvedDark(o, 0.0))
-    t.do(ev.TossNotStarted(o, "interlock"))
-    assert t.state.ending is Ending.NOT_STARTED
-    assert t.last_of(do.Announce).wagers is WagersDo.RETURNED
 
 
 def test_a_lamp_that_the_layout_has_not_is_not_tried():

@@ -8,9 +8,7 @@ Tests of the rules are found by `citations`; a clause names others itself.
 from __future__ import annotations
 
 import ast
-import sys
 import tomllib
-from argparse import ArgumentParser
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
@@ -22,7 +20,6 @@ from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
-from shaker_ctl.rules.clauses.words import numbers
 
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
@@ -168,36 +165,10 @@ def _cell(items: Iterable[str]) -> str:
     return "<br>".join(dict.fromkeys(items))
 
 
-def missing(text: str, folder: Path) -> list[str]:
-    """Return the clauses of a text, found in any file of `folder`, that its page does not list.
-
-    Raises ValueError where no file there holds the text.
-    """
-    listed = known.clauses(text)
-    files = [numbers(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.txt"))]
-    held = max(files, key=lambda found: len(set(found) & set(listed)), default=[])
-    if not set(held) & set(listed):
-        raise ValueError(f"no file in {folder} holds the text of {text}")
-    return [name for name in held if name not in listed]
-
-
-def main() -> int:
-    parser = ArgumentParser(description="Write one page a rule text: clause, row and test.")
-    parser.add_argument(
-        "--texts", type=Path, help="compare the pages with the rule texts in this folder instead"
-    )
-    asked = parser.parse_args()
-    folder = asked.texts
-    if folder is None:
-        for text in TEXTS:
-            (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
-        return 0
-    wanting = {text: missing(text, folder) for text in TEXTS}
-    for text, names in wanting.items():
-        told = ", ".join(names) or "none"
-        sys.stdout.write(f"{text}: {len(known.clauses(text))} clauses, missing: {told}\n")
-    return 1 if any(wanting.values()) else 0
+def main() -> None:
+    for text in TEXTS:
+        (PAGES / f"{text}.md").write_text(page(text), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

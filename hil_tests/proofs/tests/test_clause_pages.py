@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from hil_tests.proofs import clause_pages
@@ -62,7 +60,7 @@ def test_the_profile_cites_clauses_that_the_text_has(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_clause_is_left_out_between_two_others_or_above_one(text: str) -> None:
-    """What stands after the last clause of a section only the text itself can tell: `--texts`."""
+    """What stands after the last clause of a section only the text itself can tell."""
     names = set(clauses.clauses(text))
     for name in names:
         above, number = clauses.parent(name), name[name.rfind("(") + 1 : -1]
@@ -82,13 +80,6 @@ def _before(number: str) -> str:
     if number in romans:
         return romans[romans.index(number) - 1]
     return str(int(number) - 1) if number.isdecimal() else chr(ord(number) - 1)
-
-
-def test_what_a_page_leaves_out_is_found_in_the_text(tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text("§ 625b.1. Of kites.\n\n(a) One.\n(1) Two.\n(b) Three.\n")
-    assert clause_pages.missing("pa-625b", tmp_path) == ["625b.1(a)(1)"]
-    with pytest.raises(ValueError, match="holds the text of md"):
-        clause_pages.missing("md", tmp_path)
 
 
 def test_a_citation_goes_on_from_the_clause_before_it() -> None:

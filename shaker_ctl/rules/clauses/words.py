@@ -21,10 +21,6 @@ _BETWEEN = re.compile(
 )
 _HEADING = re.compile(r"^(§ \d|Chapter \d+ -|CHAPTER \d|\d+\. \S)")
 
-_SECTION = re.compile(r"^(?:§ (\d+[a-z]?\.\d+)\.|Chapter (\d+) -|(\d+)\. \S)")
-_PAGE = re.compile(r"^(Maryland State|Standard Rules|CHAPTER|Sec\.)")
-"""What a page repeats at its top, and what stands between chapters."""
-
 
 def words(text: str, clause: str) -> str:
     """Return the words of `clause`, with its own subclauses, line by line; empty if not there."""
@@ -112,29 +108,3 @@ def _outer(level: int, own: int, labels: list[str]) -> bool:
         order = {0: 0, 2: 1, 1: 2, 3: 2}
         return order[level] <= order[own]
     return level <= own
-
-
-def numbers(text: str) -> list[str]:
-    """Return every clause that has words of its own in a text, in order: `625a.5(b)(2)`, `5.B(2)`.
-
-    A section counts where words stand between its heading and its first clause.
-    """
-    found: dict[str, None] = {}
-    section, open_ = "", list[tuple[int, str]]()
-    for line in map(_bare, text.splitlines()):
-        heading = _SECTION.match(line)
-        if heading is not None:
-            section, open_ = next(filter(None, heading.groups())), []
-        elif not section or not line or _BETWEEN.match(line) or _PAGE.match(line):
-            continue
-        elif (level := _level(line)) is None:
-            if not open_ and line[0].isalpha():
-                found[section] = None
-        else:
-            if section.isdecimal() and any(each.startswith(".") for _, each in open_):
-                level = {0: 0, 2: 1, 1: 2, 3: 2}[level]
-            label = line[: line.index(" ")]
-            own = f".{label[0]}" if label.endswith(".") else label
-            open_ = [*(each for each in open_ if each[0] < level), (level, own)]
-            found[section + "".join(each for _, each in open_)] = None
-    return list(found)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner, Result
 
 from shaker_ctl.commands.rules import app
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.rules.clauses.words import numbers, words
+from shaker_ctl.rules.clauses.words import words
 
 PENNSYLVANIA = """
 CHAPTER 900. KITES
@@ -92,22 +92,6 @@ def test_a_clause_holds_its_own_subclauses():
     told = words(PENNSYLVANIA, "900.5(a)").splitlines()
     assert told[0].startswith("(a) A kite")
     assert told[-1] == "(2) By night."
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (
-            PENNSYLVANIA,
-            ["900.5(a)", "900.5(a)(1)", "900.5(a)(1)(i)", "900.5(a)(2)", "900.5(b)", "900.6(a)"],
-        ),
-        (PENNSYLVANIA.replace("(a) String", "String"), ["900.5(b)", "900.6"]),
-        (MARYLAND, ["5.A", "5.A(1)", "5.A(1)(a)", "5.A(2)", "5.B", "6.A"]),
-        (UNDATED, ["1", "5(a)", "5(b)", "5(b)(1)", "5(b)(2)"]),
-    ],
-)
-def test_every_clause_of_a_text_is_numbered(text, told):
-    assert numbers(text)[-len(told) :] == told
 
 
 def run(*given: str) -> Result:

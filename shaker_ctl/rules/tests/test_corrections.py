@@ -145,3 +145,11 @@ def test_values_without_a_reading_are_typed_twice():
     said = t.last_of(do.Announce)
     assert (said.notice, said.values) == (Notice.ENTER_AGAIN, TYPED)
     assert t.do(ev.ValuesEntered(DEALER, 1, (5, 1, 4))).state.values == (5, 1, 4)
+
+
+def test_after_an_outage_a_word_about_the_compartment_is_taken_back():
+    t = typed_wrongly().do(ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    t.do(*(ev.CompartmentWatched(DEALER, 1, stayed) for stayed in (True, False)))
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused

@@ -8,7 +8,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
-from shaker_ctl.rules.vocabulary import Notice, Source
+from shaker_ctl.rules.vocabulary import FaultKind, Notice, Source
 from vision.reading import Verified
 
 READ = Verified((6, 4, 6))
@@ -72,3 +72,18 @@ def test_a_reading_after_the_lamps_is_told_and_marked(values, notice):
     assert t.tell(ev.ReadingMade(t.state.occasion, READ)).refused, "one word is enough"
     record = ended(t)
     assert (record.values, record.by_eye, record.late) == (values, True, READ)
+
+
+def test_a_value_typed_once_that_the_reader_then_reads_is_confirmed():
+    t = typed(blocked(), (6, 6, 4), 1).read(READ)
+    assert (t.phase, t.state.source) == (Phase.PUSHING, Source.CONFIRMED)
+    assert not t.state.by_eye
+    t.do(ev.LampsShown(t.state.occasion, READ.three))
+    assert ended(t).by_eye is False
+
+
+def test_dice_that_are_found_unmoved_when_the_result_stands_put_the_shaker_out_of_use():
+    t = lit_by_eye()
+    t.do(ev.TossDisproved(t.state.occasion))
+    assert do.RaiseFault(FaultKind.SHAKER, "dice-unmoved") in t.last.commands
+    assert (t.phase, ended(t).values, t.phase) == (Phase.COLLECTING, WRONG, Phase.OUT_OF_SERVICE)

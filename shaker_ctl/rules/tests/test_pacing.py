@@ -17,7 +17,7 @@ from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.rulebook import rulebook
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, PLAN, TECHNICIAN, Playing
-from shaker_ctl.rules.vocabulary import Cause, Ending, Timer
+from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Timer
 
 TEXTS = ("pa-625a", "pa-625b", "ma", "pa-539", "md")
 
@@ -138,3 +138,17 @@ def test_a_table_that_paces_itself_closes_the_cover_before_its_shaker_turns():
     t.state = initial(t.rules)
     t.open().betting().no_more_bets()
     assert t.phase is Phase.COVERING
+
+
+def test_uncovered_by_hand_the_dice_are_revealed():
+    t = Playing(profile="pa-625a", cover_fitted=True).open().settled().no_more_bets()
+    assert t.phase is Phase.NO_MORE_BETS
+    assert t.do(ev.CoverOpened()).phase is Phase.COMING_TO_REST
+
+
+def test_multipliers_that_were_not_drawn_before_a_restart_are_in_force_for_nobody():
+    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
+    assert t.phase is Phase.DRAWING_MULTIPLIERS
+    t.do(ev.Restarted(False, False, cover_closed=True, compartment_stayed_locked=True))
+    assert t.phase is Phase.NO_MORE_BETS
+    assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS

@@ -459,3 +459,65 @@ def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
 
     assert refused is not None
     assert refused.reason == "bets requested: third is missing"
+
+
+@pytest.mark.parametrize("latched", [True, False])
+@pytest.mark.parametrize("driven", [True, False])
+def test_interrupted_and_covered_nobody_types_before_the_cover_is_off(driven, latched):
+    t = Playing(cover_fitted=True, cover_driven=driven).open().settled().no_more_bets()
+    t.do(ev.RevealRequested(DEALER, 1), ev.Restarted(False, False, True, latched))
+    if not latched:
+        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+    assert (t.phase, t.last_of(do.DriveCover).open) == (Phase.REVEALING, True)
+    assert t.tell(ev.ValuesEntered(DEALER, 1, (6, 6, 6))).refused
+    t.do(ev.CoverOpened()).at_rest().read(UNREADABLE)
+    assert t.last_of(do.Announce).notice is Notice.READ_IN_PRESENCE
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
+    assert t.last_of(do.PushLamps).values == (6, 6, 6)
+
+
+def test_covered_again_before_the_dealer_has_read_it_is_uncovered_and_read_again():
+    t = Playing(cover_fitted=True).open().awaiting_dealer(UNREADABLE)
+    t.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)), ev.CoverClosed())
+    assert (t.phase, t.state.entered, t.last_of(do.DriveCover).open) == (
+        *(Phase.REVEALING, None),
+        True,
+    )
+    t.do(ev.CoverOpened()).at_rest().read(Verified((1, 4, 4)))
+    t.do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+
+
+@pytest.mark.parametrize("covered", [True, False])
+def test_interrupted_before_the_reveal_nobody_reads_by_eye_alone(covered):
+    t = Playing(cover_fitted=True).open().settled().no_more_bets()
+    t.do(ev.Restarted(False, False, covered, True), ev.RevealRequested(DEALER, 1))
+    if covered:
+        t.do(ev.CoverOpened())
+    t.at_rest().read(UNREADABLE)
+    assert t.phase is Phase.INTERRUPTED
+    for who in (DEALER, FLOOR):
+        assert t.tell(ev.ValuesEntered(who, 1, (6, 6, 6))).refused
+    t.do(ev.PresenceGiven(FLOOR, 1), *2 * [ev.ValuesEntered(DEALER, 1, (6, 6, 6))])
+
+
+def test_what_the_reader_verifies_after_an_interruption_is_confirmed_as_usual():
+    t = Playing(cover_fitted=True).open().settled()
+    _restart(t, latched=True).no_more_bets().do(ev.RevealRequested(DEALER, 1), ev.CoverOpened())
+    t.at_rest().read(Verified((1, 4, 4))).do(ev.ValuesConfirmed(DEALER, 1, (1, 4, 4)))
+    assert t.last_of(do.PushLamps).values == (1, 4, 4)
+
+
+def test_restart_never_draws_multipliers_again():
+    t = Playing(profile="pa-625b", cover_fitted=True).open().settled().no_more_bets()
+    o = t.state.occasion
+    t.do(ev.MultipliersDrawn(o, (Multiplied("total-4", 499),)))
+    _restart(t, latched=True)
+    assert do.DrawMultipliers not in t.commands
+    assert t.last_of(do.ShowMultipliers).multipliers == (Multiplied("total-4", 499),)
+
+
+def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
+    t = Playing(entry_mode="dealer_entry").open().awaiting_dealer(Verified((1, 4, 4)))
+    t.do(ev.Restarted(False, False, False))
+    assert (t.phase, t.state.reading) == (Phase.AWAITING_DEALER, Verified((1, 4, 4)))
+    assert t.last_of(do.Announce).notice is Notice.ENTER

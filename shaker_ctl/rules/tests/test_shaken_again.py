@@ -6,7 +6,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.profile_files import EXAMPLES
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import DEALER, TECHNICIAN, TILTED, Playing
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, PLAN, TECHNICIAN, TILTED, Playing
 from shaker_ctl.rules.vocabulary import Ending, Notice, WagersDo
 from vision.reading import Verified
 
@@ -47,3 +47,31 @@ def test_a_lamp_that_the_layout_has_not_is_not_tried():
     assert "no such area" in refused.reason
     t.do(ev.LampTrialRequested(TECHNICIAN, ("four-1-2-3-4",)))
     assert t.last_of(do.ProveEachLamp).areas == ("four-1-2-3-4",)
+
+
+def test_a_table_that_paces_itself_shakes_again_at_once():
+    t = playing(entry_mode="auto", autonomous=True, attended=False).open()
+    t.betting().no_more_bets().tossed().at_rest().read(TILTED)
+    assert t.last_of(do.Announce).wagers is WagersDo.STAND
+    t.tossed().at_rest().read(READ)
+    assert t.last_of(do.PushLamps).values == SHOWN
+
+
+def test_a_no_roll_that_two_persons_agree_on_darkens_the_lamps_before_the_next_toss():
+    t = playing().open().lit()
+    assert t.tell(ev.CorrectionNamed(DEALER, 1, None)).refused  # a reading proves it
+    t = playing().open().awaiting_dealer(TILTED)
+    t.do(ev.ValuesEntered(DEALER, 1, (1, 2, 3)))
+    t.do(ev.DisputeDecided(FLOOR, 1, (1, 2, 3)), ev.LampsShown(t.state.occasion, (1, 2, 3)))
+    t.do(ev.CorrectionNamed(DEALER, 1, None), ev.CorrectionAgreed(FLOOR, 1, None))
+    assert do.ClearLamps in t.commands
+    assert (t.phase, t.state.correction) == (Phase.NO_MORE_BETS, None)
+    t.do(ev.ActivationRequested(DEALER, 1), ev.TossPlanDrawn(t.state.occasion, PLAN, t.now))
+    assert do.ProveLampsDark in t.commands
+
+
+def test_a_no_roll_that_the_floorperson_decides_is_shaken_again():
+    t = playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, SHOWN))
+    assert t.tell(ev.DisputeDecided(DEALER, 1, None)).refused
+    t.do(ev.DisputeDecided(FLOOR, 1, None))
+    assert (t.phase, t.state.entered) == (Phase.NO_MORE_BETS, None)

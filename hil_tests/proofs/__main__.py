@@ -1,4 +1,4 @@
-"""`python -m hil_tests.proofs`: explore every table; beside it `walk`.
+"""`python -m hil_tests.proofs`: explore every table, and try mutants of the rules.
 
 Owns the report. Ends non-zero on any violation, any state without a way home, any property that no
 table ever puts to the test, any row that no table takes by an event that the product posts, any
@@ -22,22 +22,18 @@ from hil_tests.proofs import survivors
 from hil_tests.proofs.explore import Exploration, explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.properties import PROPERTIES, Violation
-from hil_tests.proofs.tables import tables
-from hil_tests.proofs.walk import walk
+from hil_tests.proofs.tables import ExploredTable, tables
 from shaker_ctl.rules.machine import ROWS
 
-app = typer.Typer(
-    add_completion=False, help="Prove the rules by exhaustion, or try mutants of them."
-)
+app = typer.Typer(add_completion=False)
 console = Console(width=None if sys.stdout.isatty() else 110)
 
 ORDER = (0, 4, 6, 9, 14, 15, 2, 8, 10, 1, 3, 11, 12, 13, 7, 5)
 """The order of the tables: those that differ most come first, so that few mutants meet many."""
 
 
-@app.callback(invoke_without_command=True)
+@app.command()
 def prove(
-    context: typer.Context,
     only: Annotated[str, typer.Option(help="Only tables whose name contains this.")] = "",
     with_mutants: Annotated[
         bool, typer.Option("--mutants", help="Try every mutant, too, on the same explorations.")
@@ -49,8 +45,6 @@ def prove(
     With --only a property that no chosen table reaches, a row that none takes, and a mutant that
     survives there are no failure: another table has them.
     """
-    if context.invoked_subcommand is not None:
-        return
     chosen = [table for number in ORDER if only in (table := tables()[number]).name]
     if not chosen:
         names = ", ".join(table.name for table in tables())
@@ -58,21 +52,27 @@ def prove(
             f"no table's name contains {only!r}; there are: {names}", param_hint="--only"
         )
     trying = _Trying(list(mutants())[::every] if with_mutants else [])
-    found: list[Exploration] = []
     gc.disable()  # states form no cycle, and walking millions of them takes a fifth more
-    context.call_on_close(gc.enable)
-    for table in chosen:
-        explored = explore(table, keep=with_mutants)
-        _print_table(explored)
-        if with_mutants:
-            trying.on(Ground.of(table, explored))
-        found.append(replace(explored, kept_nodes=[], kept_before=[], kept_ways=[]))
-        del explored
-        gc.collect()
+    try:
+        found = [_judged(table, trying if with_mutants else None) for table in chosen]
+    finally:
+        gc.enable()
     good = _report(found, whole=not only)
     if with_mutants and not only:
         good = all([good, trying.report()])
     raise typer.Exit(0 if good else 1)
+
+
+def _judged(table: ExploredTable, trying: _Trying | None) -> Exploration:
+    """Explore a table, and try the mutants on what was found; return its figures."""
+    explored = explore(table, keep=trying is not None)
+    _print_table(explored)
+    if trying is not None:
+        trying.on(Ground.of(table, explored))
+    figures = replace(explored, kept_nodes=[], kept_before=[], kept_ways=[])
+    del explored
+    gc.collect()
+    return figures
 
 
 def _report(found: list[Exploration], *, whole: bool) -> bool:
@@ -176,27 +176,6 @@ class _Trying:
             f"{len(alive) - left} explained, {left} not, {self._seconds:.0f} s of one core"
         )
         return not left and not stale
-
-
-@app.command("walk")
-def play_at_random(
-    steps: Annotated[int, typer.Option(help="Events that are taken, over all tables.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Where chance begins.")] = 1,
-) -> None:
-    """Play at random with people who err; every step is judged by every property."""
-    found = []
-    for table in tables():
-        found.append(walk(table, steps // len(tables()), seed))
-        one = found[-1]
-        console.print(
-            f"{one.table}: {one.steps} steps taken, {one.refused} refused, {one.rounds} rounds, "
-            f"longest way home {one.longest} steps, {one.seconds:.0f} s"
-        )
-        for broken in one.violations:
-            _print_broken(broken)
-    bad = sum(len(one.violations) + one.dead_ends for one in found)
-    console.print(f"{sum(one.steps for one in found)} steps, {bad} violations or dead ends")
-    raise typer.Exit(1 if bad else 0)
 
 
 def _print_killed(killers: Counter[str], alive: list[Mutant]) -> None:

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,7 @@ PA = Expected(
 """Pennsylvania, all three texts."""
 
 
+@cache
 def tables() -> tuple[ExploredTable, ...]:
     """Return all tables that are proved."""
     rows = tomllib.loads(TABLES.read_text("utf-8").replace("{examples}", str(EXAMPLES)))

@@ -34,53 +34,22 @@ class Group(NamedTuple):
 
     name: str
     colour: str
-    phases: tuple[Phase, ...]
+    phases: ph.Phases
 
 
+_BETS = ph.BETS_CLOSED | ph.phases(P.BETTING, P.COVERED)
+_TOSS = ph.SHAKER_IN_USE - _BETS | ph.phases(P.READ)
 LIFE = (
-    Group(
-        "life of the table",
-        "#3f4a5a",
-        (
-            *(P.CLOSED, P.INSPECTION_DUE, P.INSPECTED, P.OPENING, P.READY, P.ADMITTING, P.PACING),
-            P.OUT_OF_SERVICE,
-        ),
-    ),
-    Group(
-        "inspection, trials",
-        "#2f6690",
-        (
-            *(P.LAMP_VALUES_AWAITED, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT, P.LAMP_ENTRY_TO_BE_SEEN),
-            *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.WALK_PAUSED, P.LAMPS_TO_BE_SEEN),
-            *(P.ODDS_TRIED, P.ODDS_TO_BE_SEEN),
-            *(P.CYCLE_AWAITED, P.CYCLE_TO_BE_JUDGED, P.CYCLE_DONE),
-            *(P.TO_BE_SIGNED, P.JOGGING, P.LAMP_TRIAL),
-        ),
-    ),
+    Group("life of the table", "#3f4a5a", ph.SHUT | ph.STANDING | ph.STOPPED),
+    Group("inspection, trials", "#2f6690", ph.INSPECTION | ph.TRIALS | ph.phases(P.CYCLE_DONE)),
 )
 ROUND = (
-    Group(
-        "bets",
-        "#2e7d4f",
-        (P.BETTING, P.COVERED, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS, P.NO_MORE_BETS),
-    ),
-    Group(
-        "toss and reading",
-        "#8a5a00",
-        (
-            *(P.COVERING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING, P.REVEALING),
-            *(P.COMING_TO_REST, P.READING, P.READ),
-        ),
-    ),
+    Group("bets", "#2e7d4f", _BETS),
+    Group("toss and reading", "#8a5a00", _TOSS),
     Group(
         "result and settling",
         "#7a3b69",
-        (
-            P.INTERRUPTED,
-            *(P.AWAITING_DEALER, P.DISPUTED, P.DECIDED, P.PUSHING, P.COLLECTING, P.PAYING),
-            *(P.SETTLED_LIT, P.CLEARING, P.AWAITING_PRESENCE, P.SETTLING_BY_HAND),
-            *(P.WITHOUT_RESULT, P.ROUND_OVER),
-        ),
+        frozenset(Phase) - _BETS - _TOSS - LIFE[0].phases - LIFE[1].phases,
     ),
 )
 
@@ -161,7 +130,7 @@ def dot() -> str:
     for panel in PANELS:
         body.append(f'subgraph cluster_{panel.name} {{ label="{panel.title}"; color="{GREY}";')
         every = lines(panel)
-        own = {phase: group for group in panel.groups for phase in group.phases}
+        own = {phase: group for phase in Phase for group in panel.groups if phase in group.phases}
         others = {phase for way in every for phase in way} - own.keys()
         # Graphviz begins at the top with what it is told first.
         body += [_box(panel, phase, group.colour) for phase, group in own.items()]

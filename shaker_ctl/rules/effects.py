@@ -13,7 +13,7 @@ from shaker_ctl.rules.agreement import is_alike
 from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Values
-from shaker_ctl.rules.regulation import NmbBefore
+from shaker_ctl.rules.regulation import Consequence, NmbBefore
 from shaker_ctl.rules.row import Act, Cites, Context, Note, cited
 from shaker_ctl.rules.rulebook import Rulebook
 from shaker_ctl.rules.state import (
@@ -47,7 +47,7 @@ from shaker_ctl.rules.vocabulary import (
     WagersDo,
     plain,
 )
-from vision.reading import Unreadable, Verified
+from vision.reading import Unreadable, Verdict, Verified
 
 Changes = dict[str, Any]
 
@@ -764,50 +764,62 @@ def ask_same_dice(c: Context) -> do.Command | None:
     return announce(Notice.SAME_DICE, "dice.number")(c)
 
 
+def _told(c: Context, notice: Notice, key: str, **more: Any) -> do.Announce:
+    return do.Announce(c.state.occasion, notice, c.rules.cite(key).clause, **more)
+
+
 def announce_typed(c: Context) -> do.Command:
     """Repeat what was typed: the second time it has to be the same."""
-    clause = c.rules.cite("reader_fault.attended").clause
-    return do.Announce(c.state.occasion, Notice.ENTER_AGAIN, clause, values=c.state.entered)
+    return _told(c, Notice.ENTER_AGAIN, "reader_fault.attended", values=c.state.entered)
 
 
 def announce_by_eye(c: Context) -> do.Command | None:
     """For the floorperson; without values it is no roll."""
     if c.state.by_eye is None:
         return None
-    clause = c.rules.cite("reader_fault.attended").clause
-    return do.Announce(c.state.occasion, Notice.BY_EYE, clause, values=c.state.values)
+    return _told(c, Notice.BY_EYE, "reader_fault.attended", values=c.state.values)
 
 
 def announce_late(c: Context) -> do.Command:
     """What the reader read after all, beside the result; without values it is no roll."""
-    late, stands = c.state.by_eye, c.state.values
-    read = late.three if isinstance(late, Verified) else None
-    notice = Notice.LATE_SAME if is_alike(read, stands) else Notice.LATE_OTHER
-    clause = c.rules.cite("reader_fault.attended").clause
-    return do.Announce(c.state.occasion, notice, clause, values=read)
+    read = _read(c.state.by_eye)
+    notice = Notice.LATE_SAME if is_alike(read, c.state.values) else Notice.LATE_OTHER
+    return _told(c, notice, "reader_fault.attended", values=read)
 
 
 def announce_named(c: Context) -> do.Command:
     """Tell people which other result the dealer names; without values it is no roll."""
     named = c.state.named
     assert named is not None
-    clause = c.rules.cite("entry.correction").clause
-    return do.Announce(c.state.occasion, Notice.CORRECTION, clause, values=named.values)
+    return _told(c, Notice.CORRECTION, "entry.correction", values=named.values)
 
 
 def announce_values(notice: Notice, cites: str) -> Act:
     """Tell people the values of the reading, or of the round."""
 
     def act(c: Context) -> do.Command:
-        reading = c.state.reading
-        read = reading.three if isinstance(reading, Verified) else None
-        values = c.state.values or read
-        clause = c.rules.cite(cites).clause
-        odds = _in_force(c)
-        return do.Announce(c.state.occasion, notice, clause, values=values, multipliers=odds)
+        values = c.state.values or _read(c.state.reading)
+        return _told(c, notice, cites, values=values, multipliers=_in_force(c))
 
     act.__name__ = f"announce {notice.value} with values"
     return act
+
+
+def announce_won(notice: Notice, cites: str) -> Act:
+    """Tell people the values of the round or entry, and which areas they win."""
+
+    def act(c: Context) -> do.Command:
+        values = c.state.values
+        assert values is not None
+        won, odds = _won(c, values), _in_force(c)
+        return _told(c, notice, cites, values=values, areas=won, multipliers=odds)
+
+    act.__name__ = f"announce {notice.value} with areas"
+    return act
+
+
+def _read(verdict: Verdict | None) -> Values | None:
+    return verdict.three if isinstance(verdict, Verified) else None
 
 
 def _in_force(c: Context) -> tuple[Multiplied, ...]:
@@ -815,11 +827,12 @@ def _in_force(c: Context) -> tuple[Multiplied, ...]:
     return c.state.multipliers if c.state.multipliers_shown else ()
 
 
-_ENDINGS = {
-    Ending.NO_ROLL: "no_roll.wagers",
-    Ending.VOID: "void.disturbed",
-    Ending.NOT_STARTED: "not_started.wagers",
+_ENDED = {
+    Ending.NO_ROLL: (Notice.NO_ROLL, "no_roll.wagers"),
+    Ending.VOID: (Notice.VOID, "void.disturbed"),
+    Ending.NOT_STARTED: (Notice.NOT_STARTED, "not_started.wagers"),
 }
+"""What people are told of a round without a result, and the key that it cites."""
 
 VOID_CITES: dict[Cause | None, str] = {
     Cause.SHAKER: "void.wagers",
@@ -827,8 +840,7 @@ VOID_CITES: dict[Cause | None, str] = {
 }
 """The words of the texts are about the shaker; any other void rests on a reading."""
 
-
-ENDING_KEYS = (*_ENDINGS.values(), *VOID_CITES.values())
+ENDING_KEYS = (*(key for _, key in _ENDED.values()), *VOID_CITES.values())
 
 
 def ending_key(c: Context) -> str:
@@ -838,35 +850,8 @@ def ending_key(c: Context) -> str:
 
 
 def _key_of(ending: Ending, cause: Cause | None) -> str:
-    if ending is Ending.VOID:
-        return VOID_CITES.get(cause, _ENDINGS[ending])
-    return _ENDINGS[ending]
-
-
-def announce_won(notice: Notice, cites: str) -> Act:
-    """Tell people the values of the round or entry, and which areas they win."""
-
-    def act(c: Context) -> do.Command:
-        values = c.state.values
-        assert values is not None
-        return do.Announce(
-            occasion=c.state.occasion,
-            notice=notice,
-            clause=c.rules.cite(cites).clause,
-            values=values,
-            areas=_won(c, values),
-            multipliers=_in_force(c),
-        )
-
-    act.__name__ = f"announce {notice.value} with areas"
-    return act
-
-
-_ENDED = {
-    Ending.NO_ROLL: Notice.NO_ROLL,
-    Ending.VOID: Notice.VOID,
-    Ending.NOT_STARTED: Notice.NOT_STARTED,
-}
+    own = _ENDED[ending][1]
+    return VOID_CITES.get(cause, own) if ending is Ending.VOID else own
 
 
 def wagers_after(rules: Rulebook, ending: Ending, cause: Cause | None) -> tuple[str, WagersDo]:
@@ -875,19 +860,15 @@ def wagers_after(rules: Rulebook, ending: Ending, cause: Cause | None) -> tuple[
     Wagers that stand are those of a round that is not over. Where it ends all the same, nothing can
     be shaken, and they go back.
     """
-    consequences = {
-        Ending.NO_ROLL: rules.profile.no_roll,
-        Ending.VOID: rules.profile.void,
-        Ending.NOT_STARTED: rules.profile.not_started,
-    }
-    wagers = consequences[ending].wagers.value
+    consequence: Consequence = getattr(rules.profile, ending.value)
+    wagers = consequence.wagers.value
     fate = WagersDo.RETURNED if wagers is WagersDo.STAND else wagers
     return rules.cite(_key_of(ending, cause)).clause, fate
 
 
 def _without_result(c: Context) -> tuple[Notice, str, WagersDo]:
     assert c.state.ending is not None
-    return _ENDED[c.state.ending], *wagers_after(c.rules, c.state.ending, c.state.cause)
+    return _ENDED[c.state.ending][0], *wagers_after(c.rules, c.state.ending, c.state.cause)
 
 
 def announce_ending(c: Context) -> do.Command:
@@ -898,8 +879,8 @@ def announce_ending(c: Context) -> do.Command:
 
 def announce_wagers_stand(c: Context) -> do.Command:
     """No roll, and the round goes on with another toss."""
-    clause = c.rules.cite("no_roll.wagers").clause
-    return do.Announce(c.state.occasion, Notice.NO_ROLL, clause, WagersDo.STAND, Cause.NOT_FLAT)
+    stand: Changes = {"wagers": WagersDo.STAND, "cause": Cause.NOT_FLAT}
+    return _told(c, Notice.NO_ROLL, "no_roll.wagers", **stand)
 
 
 def show_ending(c: Context) -> do.Command:

@@ -12,7 +12,7 @@ from shaker_ctl.rules.agreement import agree, is_alike
 from shaker_ctl.rules.multipliers import lawful
 from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.phases import timer_of
-from shaker_ctl.rules.regulation import EntryMode, NmbBefore, ReaderFailedUnattended
+from shaker_ctl.rules.regulation import EntryMode, NmbBefore
 from shaker_ctl.rules.regulation import InterruptedAfterToss as Interrupted
 from shaker_ctl.rules.row import Context, Guard, Words
 from shaker_ctl.rules.rulebook import BAD_CYCLES, Rulebook
@@ -161,10 +161,7 @@ dealer_confirms = Guard(
 )
 
 
-@guard("a dealer is at the table, or a person is called")
-def nobody_may_read(c: Context) -> bool:
-    void = c.rules.reader_failed_unattended is ReaderFailedUnattended.VOID
-    return void and not c.rules.attended
+nobody_may_read = negated(attended, "a dealer is at the table")
 
 
 @guard("the interrupted round is void here, or nothing shows that the lid stayed shut")

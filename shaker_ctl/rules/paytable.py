@@ -74,30 +74,28 @@ class Price:
         return Fraction(self.ways, 216)
 
 
-def edge(area: Area, layout: Layout, lines: Lines, *, as_printed: bool = False) -> Fraction:
-    """Return the house edge of a wager, exactly: stake less all returns, over 216 outcomes."""
-    returned = Fraction(0)
-    for values in OUTCOMES:
-        if area in layout.won(values):
-            line = lines[layout.rules[area].line(values)]
-            returned += 1 + (line.printed_odds if as_printed else line.odds)
-    return 1 - returned / 216
+def edge(
+    area: Area,
+    layout: Layout,
+    lines: Lines,
+    ranges: Ranges | None = None,
+    *,
+    as_printed: bool = False,
+) -> Fraction:
+    """Return the house edge of a wager, exactly: stake less all returns, over 216 outcomes.
 
-
-def edge_multiplied(area: Area, layout: Layout, lines: Lines, ranges: Ranges) -> Fraction:
-    """Return the house edge over all draws of multipliers, exactly.
-
-    `multipliers.draw` takes none to `MAX_POSITIONS` positions and their odds, all evenly.
+    With `ranges`, over all draws of multipliers, too: `multipliers.draw` takes none to
+    `MAX_POSITIONS` positions and their odds, all evenly.
     """
-    may = positions(ranges, layout.areas)
-    chance = Fraction(MAX_POSITIONS, 2) / len(may)
+    may = positions(ranges or {}, layout.areas)
     returned = Fraction(0)
     for values in OUTCOMES:
         if area in layout.won(values):
-            line = layout.rules[area].line(values)
-            odds = lines[line].odds
-            if (area, dice_of(area, values)) in may:
-                span = ranges[line]
+            name = layout.rules[area].line(values)
+            odds = lines[name].printed_odds if as_printed else lines[name].odds
+            if ranges and (area, dice_of(area, values)) in may:
+                span = ranges[name]
+                chance = Fraction(MAX_POSITIONS, 2) / len(may)
                 odds += chance * (Fraction(span.least + span.most, 2) - odds)
             returned += 1 + odds
     return 1 - returned / 216
@@ -122,5 +120,5 @@ def prices(profile: Profile, table: str) -> Iterator[Price]:
             ways=ways,
             edge=edge(area, layout, lines),
             edge_as_printed=edge(area, layout, lines, as_printed=True),
-            edge_multiplied=edge_multiplied(area, layout, lines, ranges) if ranges else None,
+            edge_multiplied=edge(area, layout, lines, ranges) if ranges else None,
         )

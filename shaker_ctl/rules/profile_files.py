@@ -187,16 +187,8 @@ def _toml(path: Path) -> dict[str, Any]:
         raise SettingsError(
             f"{path}: cannot be read ({error.strerror})", remedy="Name a readable profile file"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no text; too many digits or brackets
         raise SettingsError(f"{path}: {error}", remedy="Correct the TOML") from error
-    except ValueError as error:  # Python refuses to read integers of more than 4,300 digits
-        raise SettingsError(
-            f"{path} holds a number with more digits than can be read", remedy="Shorten it"
-        ) from error
-    except RecursionError as error:
-        raise SettingsError(
-            f"{path} holds brackets nested deeper than can be read", remedy="Take them out"
-        ) from error
 
 
 def _over(base: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:

@@ -96,11 +96,6 @@ class Attendance(Enum):
     MAY_BE_UNATTENDED = "may_be_unattended"
 
 
-class ReaderFailedUnattended(Enum):
-    VOID = "void"
-    CALL_PERSON = "call_person"
-
-
 class InterruptedAfterToss(Enum):
     DEALER_READS = "dealer_reads"
     VOID = "void"
@@ -254,7 +249,7 @@ class LampFaultRule(Strict):
 
 class ReaderFaultRule(Strict):
     attended: Cited[Literal["dealer enters"]]
-    unattended: Cited[ReaderFailedUnattended]
+    unattended: Cited[Literal["void"]]
     told: Cited[str]
 
 

@@ -27,7 +27,6 @@ from shaker_ctl.rules.regulation import (
     InterruptedAfterToss,
     NmbBefore,
     Profile,
-    ReaderFailedUnattended,
 )
 from shaker_ctl.rules.vocabulary import (
     Barrier,
@@ -72,7 +71,6 @@ class Rulebook:
     multipliers: bool
     shift_inspection: bool
     interrupted: InterruptedAfterToss
-    reader_failed_unattended: ReaderFailedUnattended
     demonstration: bool
     layout: Layout
     areas: tuple[Area, ...]
@@ -279,7 +277,6 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         multipliers=profile.multipliers.offered.value,
         shift_inspection=profile.shift_inspection.required.value,
         interrupted=after_toss if parameters.attended else InterruptedAfterToss.VOID,
-        reader_failed_unattended=profile.reader_fault.unattended.value,
         demonstration=parameters.as_demonstration,
         layout=profile.layout,
         areas=profile.layout.areas,

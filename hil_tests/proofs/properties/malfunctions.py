@@ -318,18 +318,6 @@ def _read_in_presence(case: Case) -> bool | None:
 
 
 @proves(
-    "after an interruption the dealer reads, and not who is present",
-    granted=(ev.ValuesEntered, ev.ValuesConfirmed, ev.NoRollCalled),
-)
-def _reads_before(case: Case) -> bool | None:
-    present, who = case.before.present, case.event.person
-    if present is None and not case.before.interrupted:
-        return None
-    is_present = present is not None and is_one(who.name, present.name)
-    return who.role is Role.DEALER and not is_present
-
-
-@proves(
     "interrupted after the toss, nobody reads by eye alone",
     granted=(ev.ValuesEntered, ev.NoRollCalled),
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hil_tests.contracts.test_volume_removal import act, aged, remove
+from hil_tests.contracts.test_volume_removal import Aged, act, aged, remove
 from hil_tests.reliability.bytes_cut import volume_after
 from hil_tests.reliability.large_journal import a_round
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
@@ -194,7 +194,7 @@ def test_a_time_that_is_damaged_is_named(tmp_path: Path) -> None:
 # ── After a removal ─────────────────────────────────────────────────────────
 
 
-def test_the_first_day_that_is_kept_has_a_sheet(aged: Path, tmp_path: Path) -> None:
+def test_the_first_day_that_is_kept_has_a_sheet(aged: Aged) -> None:
     assert remove(aged).exit_code == 0
     done = act(aged, "day", "2026-11-20", "--json")
     assert done.exit_code == 0, done.output

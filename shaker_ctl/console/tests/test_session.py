@@ -160,52 +160,42 @@ def test_announcements_that_nobody_fetches_are_bounded(desk: FakeDesk, person: T
     assert len(person.wait(0.1)) < 10_000
 
 
-def test_a_long_command_shows_progress_and_ctrl_c_ends_it(desk: FakeDesk, users: Path) -> None:
+@pytest.fixture
+def watching(desk: FakeDesk, users: Path) -> Terminal:
+    """A floorperson who has begun an inspection, and sees how far it is."""
     desk.go("inspection due")
     desk.steps_of_work = 1000
-    person = Terminal(desk, users)
-    person.login(Role.FLOORPERSON)
-    person.type("inspect all")
-    desk.put(inspection=InspectionView(stage="lamp walk", lamps_proved=25, lamps_of=50))
-    assert "inspect all: lamp walk [##########..........] 25 of 50" in person.wait(1)
-    said = person.send(b"\x03")
-    assert "ok inspection due" in said
-    assert [verb(command) for command, _ in desk.acts] == ["inspect all", "cancel"]
-
-
-def test_any_key_stops_watching_but_not_the_work(desk: FakeDesk, users: Path) -> None:
-    desk.go("inspection due")
-    desk.steps_of_work = 1000
-    person = Terminal(desk, users)
-    person.login(Role.FLOORPERSON)
-    person.type("inspect all")
-    assert "it goes on" in person.send(b" ")
-    assert [verb(command) for command, _ in desk.acts] == ["inspect all"]
-
-
-@pytest.mark.parametrize("typed", [b"whoami\r", b"\x1b[A\r"], ids=["a command", "arrow up"])
-def test_a_line_that_begins_while_progress_is_shown_loses_nothing(
-    desk: FakeDesk, users: Path, typed: bytes
-) -> None:
-    desk.go("inspection due")
-    desk.steps_of_work = 1000
+    desk.put(faults=(FaultView(code="lamp", wall_s=0.0, cause="dark", remedy="bulb"),))
     person = Terminal(desk, users)
     person.login(Role.FLOORPERSON)
     person.type("whoami")
     person.type("inspect all")
-    if typed.startswith(b"\x1b"):
-        typed = b"\x1b[A" + typed  # the newest line is `inspect all`
-    said = "".join(person.send(bytes((byte,))) for byte in typed) + person.wait(0.2)
+    return person
+
+
+def test_a_long_command_shows_progress_and_ctrl_c_ends_it(
+    desk: FakeDesk, watching: Terminal
+) -> None:
+    desk.put(inspection=InspectionView(stage="lamp walk", lamps_proved=25, lamps_of=50))
+    assert "inspect all: lamp walk [##########..........] 25 of 50" in watching.wait(1)
+    assert "ok inspection due" in watching.send(b"\x03")
+    assert [verb(command) for command, _ in desk.acts] == ["inspect all", "cancel"]
+
+
+@pytest.mark.parametrize(
+    "typed", [b"whoami\r", b"\x1b[A\x1b[A\r", b" whoami\r"], ids=["a command", "arrow up", "space"]
+)
+def test_a_line_that_begins_while_progress_is_shown_loses_nothing_and_the_work_goes_on(
+    desk: FakeDesk, watching: Terminal, typed: bytes
+) -> None:
+    said = "".join(watching.send(bytes((byte,))) for byte in typed) + watching.wait(0.2)
     assert "ok anna" in said.split("it goes on")[1]
     assert [verb(command) for command, _ in desk.acts] == ["inspect all"]
 
 
-def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, users: Path) -> None:
-    desk.go("inspection due")
-    person = Terminal(desk, users)
-    person.login(Role.FLOORPERSON)
-    person.type("inspect all")
-    said = "".join(person.wait(1) for _ in range(8))
+def test_work_that_ended_says_what_the_table_waits_for(desk: FakeDesk, watching: Terminal) -> None:
+    desk.steps_of_work = 0
+    said = watching.wait(1) + watching.wait(1)
     assert "ok the table is at to be seen" in said
     assert said.endswith("anna> ")
 
@@ -278,13 +268,6 @@ def test_every_look_answers_in_both_voices(person: Terminal, look: str) -> None:
     assert person.ask(look)["status"] == "ok"
 
 
-def test_every_line_for_people_fits_eighty_columns(desk: FakeDesk, person: Terminal) -> None:
-    desk.break_down()
-    for look in LOOKS:
-        for line in person.type(look).split("\r\n"):
-            assert len(line.rsplit("\r")[-1]) <= 80, line
-
-
 def test_status_for_scripts_is_short_enough_for_the_line(desk: FakeDesk, person: Terminal) -> None:
     desk.break_down()
     person.type("mode machine")
@@ -348,18 +331,11 @@ def test_a_lost_line_ends_the_login(desk: FakeDesk, person: Terminal) -> None:
     assert desk.callbacks == []
 
 
-def test_work_fails_only_by_a_fault_that_is_new(desk: FakeDesk, users: Path) -> None:
-    old = FaultView(code="lamp", wall_s=0.0, cause="dark", remedy="bulb")
-    desk.go("inspection due")
-    desk.put(faults=(old,))
-    person = Terminal(desk, users)
-    person.login(Role.FLOORPERSON)
-    person.type("inspect all")
-    assert "error" not in "".join(person.wait(1) for _ in range(8))
-    desk.go("inspection due")
-    person.type("inspect all")
-    desk.put(faults=(old, FaultView(code="motor-stall", wall_s=1.0, cause="stuck", remedy="free")))
-    said = "".join(person.wait(1) for _ in range(8))
+def test_work_fails_by_a_fault_that_is_new(desk: FakeDesk, watching: Terminal) -> None:
+    new = FaultView(code="motor-stall", wall_s=1.0, cause="stuck", remedy="free")
+    desk.put(faults=(*desk.view().faults, new))
+    desk.steps_of_work = 0
+    said = watching.wait(1) + watching.wait(1)
     assert "error failed inspect all: motor-stall, stuck" in said
 
 

@@ -359,7 +359,7 @@ class Table(TableUnderTest):
         return {
             "at": monotonic_of(played),
             "title": f"read {read}; {played['verdict'] or 'not ended'}",
-            "text": played["reason"] or "",
+            "text": played.get("reason", ""),
             "picture": path.read_bytes() if path is not None and path.exists() else None,
         }
 

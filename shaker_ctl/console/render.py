@@ -110,7 +110,8 @@ def _figure(value: object) -> str:
         named = [f"{key}: {_figure(inner)}" for key, inner in value.items() if inner is not None]
         return ", ".join(named) or "-"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_figure, value)) or "-"
+        are_dice = all(isinstance(one, int) for one in value)
+        return (" " if are_dice else ", ").join(map(_figure, value)) or "-"
     return shown(value, digits=4)
 
 

@@ -196,7 +196,6 @@ def round_view(
         "profile": told.under or today,
         "phase": "ended" if told.ended_in else "lamps lit" if told.shown_in else "unfinished",
         "verdict": told.ending,
-        "reason": told.cause if told.ended_in else told.reason,
         "read": told.seen if told.reading == "Verified" else None,
         "entered": told.entered,
         "wagers": told.wagers,
@@ -210,6 +209,7 @@ def round_view(
 def _of_some(told: Round) -> dict[str, object]:
     """What only some rounds have."""
     found: dict[str, object] = {
+        "reason": told.cause if told.ended_in else told.reason,
         "reading": told.verdicts[-1] if told.verdicts else None,
         "pictures": [file for _, file, _ in told.pictures],
         "plan": told.plan,

@@ -108,10 +108,10 @@ class Accounts:
         asked = (one for one in admitted(self._path) if (one.name, one.role) == (name, role))
         found = next(asked, None)
         try:
-            is_right = _HASHER.verify(found.hash if found else _NOBODY, passphrase)
+            _HASHER.verify(found.hash if found else _NOBODY, passphrase)
         except (Argon2Error, InvalidHashError):
             return None
-        return found if is_right else None
+        return found
 
     def version(self) -> tuple[int, ...] | None:
         """What differs once the file was changed or exchanged; None where it is not there."""

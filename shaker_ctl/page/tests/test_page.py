@@ -27,7 +27,7 @@ from shaker_ctl.page.guard import HEADERS
 from shaker_ctl.page.parameters import PageParameters, SignParameters
 from shaker_ctl.page.people import NOBODY
 from shaker_ctl.page.places import TablePlaces
-from shaker_ctl.page.regions import MAX_OF_ONE, Regions
+from shaker_ctl.page.regions import MAX_OF_ONE, MAX_STREAMS, Regions
 from shaker_ctl.page.site import STATIC, TEMPLATES
 from shaker_ctl.page.tests.a_journal import UNDER, Scribe, digest
 from shaker_ctl.page.tests.asking import Browser
@@ -375,6 +375,8 @@ class TestStream:
         page._regions._streams[session.key] = MAX_OF_ONE
 
         assert browser.get("/stream/sign").status == 429
+        page._regions._streams["all others"] = MAX_STREAMS
+        assert browser.get("/stream/sign").status == 503
         other = _logged_in(page, "vic", "viewer")
         page.people.log_out(page.people.session(other.cookies["__Host-shaker"]))
         assert other.get("/stream/sign").status == 401

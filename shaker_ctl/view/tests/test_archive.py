@@ -141,6 +141,7 @@ def test_a_corrected_round_shows_both_results_and_who_put_one_in_the_place_of_th
     by = (Named("dan", "dealer"), Named("fay", "floorperson"))
     told = Round(number=4, values=(1, 4, 4), withdrawn="1 4 5", corrected_by=by)
     details = archive.round_view(told, ()).facts
+    assert details["read"] is None, "it was entered"
     assert details["corrected_to"] == "1 4 4"
     assert details["corrected"] == {
         "from": "1 4 5",

@@ -20,9 +20,10 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.installed import debian
-from hil_tests.installed.computer import Computer, hang
+from hil_tests.installed.computer import Computer
 from hil_tests.installed.debian import Teller
 from hil_tests.installed.machine import Attendants, OuterRig, booted
+from hil_tests.reliability.tracer import hang
 from hil_tests.table_under_test.table import people_at
 from hil_tests.waiting import until
 

@@ -1,4 +1,4 @@
-"""A Debian in a container that boots its own systemd, and a hang of one of its programs.
+"""A Debian in a container that boots its own systemd.
 
 Owns the container (systemd-nspawn), what is run inside, and what its units say. The container
 shares this machine's kernel. Must not know what the programs do.
@@ -6,11 +6,9 @@ shares this machine's kernel. Must not know what the programs do.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -128,32 +126,3 @@ def _status(process: Path) -> dict[str, str]:
     except OSError:
         return {}
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
-
-
-# ── A hang, from outside ────────────────────────────────────────────────────
-
-SEIZE, INTERRUPT = 0x4206, 0x4207
-"""ptrace(2)."""
-WALL = 0x40000000
-"""waitpid(2): threads too."""
-
-
-def hang(pid: int) -> None:
-    """Stop every thread of a process but its first, as hung drivers would, until it is killed.
-
-    The first one only waits for a signal to end; it lives on, and must not hide the others' hang.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    for thread in sorted(int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()):
-        if thread == pid:
-            continue
-        for request in (SEIZE, INTERRUPT):
-            if libc.ptrace(request, thread, 0, 0) != 0:
-                raise OSError(ctypes.get_errno(), "ptrace")
-        # Its death is told to us first; until we have heard of it, its process stays a zombie.
-        threading.Thread(target=_bury, args=(thread,), daemon=True).start()
-
-
-def _bury(thread: int) -> None:
-    while os.WIFSTOPPED(os.waitpid(thread, WALL)[1]):
-        pass

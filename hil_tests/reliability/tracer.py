@@ -61,9 +61,9 @@ def thread_id(pid: int, name: str) -> int:
 class _Tracing(threading.Thread, ABC):
     """One thread, seized for as long as this runs."""
 
-    def __init__(self, pid: int, name: str) -> None:
-        super().__init__(name=f"tracing-{name}", daemon=True)
-        self._tid = thread_id(pid, name)
+    def __init__(self, tid: int) -> None:
+        super().__init__(name=f"tracing-{tid}", daemon=True)
+        self._tid = tid
         self._released = threading.Event()
         self.began = threading.Event()
         self.failure: str = ""
@@ -128,13 +128,37 @@ class Held(_Tracing):
     """A thread that stands still for a while, where it is."""
 
     def __init__(self, pid: int, name: str, for_s: float) -> None:
-        super().__init__(pid, name)
+        super().__init__(thread_id(pid, name))
         self._for_s = for_s
 
     def _act(self) -> None:
         self.began.set()
         self._released.wait(self._for_s)
         self._ask(DETACH)
+
+
+class Hung(_Tracing):
+    """A thread that stands still until its process is killed."""
+
+    def _act(self) -> None:
+        self.began.set()
+        # Its death is told to us first; until we have heard of it, its process stays a zombie.
+        while os.WIFSTOPPED(os.waitpid(self._tid, ALL_THREADS)[1]):
+            pass
+
+
+def hang(pid: int) -> None:
+    """Stop every thread of a process but its first, as hung drivers would, until it is killed.
+
+    The first one only waits for a signal to end; it lives on, and must not hide the others' hang.
+    """
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        if thread.name != str(pid):
+            hung = Hung(int(thread.name))
+            hung.start()
+            hung.began.wait()
+            if hung.failure:
+                raise TraceError(hung.failure)
 
 
 class Answered(_Tracing):
@@ -147,7 +171,7 @@ class Answered(_Tracing):
         self, pid: int, name: str, calls: tuple[str, ...], *, error: str = "", late_s: float = 0.0
     ) -> None:
         """Raises `TraceError` where errors cannot be given on this kind of computer."""
-        super().__init__(pid, name)
+        super().__init__(thread_id(pid, name))
         if error and not _IS_X86:
             raise TraceError("errors of system calls can be given on x86-64 only")
         self._numbers = {number for call in calls for number in NUMBERS[call]}
@@ -184,7 +208,7 @@ class Watched(_Tracing):
     """
 
     def __init__(self, pid: int, look: Callable[[str], None]) -> None:
-        super().__init__(pid, Path(f"/proc/{pid}/comm").read_text().strip())
+        super().__init__(pid)
         self._pid = pid
         self._look = look
 
@@ -226,7 +250,7 @@ class KilledAt(_Tracing):
         since: str | None = None,
         since_count: int = 1,
     ) -> None:
-        super().__init__(pid, name)
+        super().__init__(thread_id(pid, name))
         self._pid = pid
         self._numbers = set(NUMBERS[call])
         self._since = set(NUMBERS[since]) if since else set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from hil_tests.reliability.soak import (
     STOPPING,
     ResourceUse,
     growth,
+    sample,
     too_much,
 )
 from hil_tests.rig.faults import EVENTS, parse
@@ -67,6 +69,13 @@ def test_a_camera_process_that_was_started_anew_has_not_grown() -> None:
 def test_a_run_that_is_too_short_does_not_pass() -> None:
     assert growth(run([100.0] * 7)) == {}
     assert len(too_much({})) == len(ALLOWED)
+
+
+def test_a_process_is_sampled() -> None:
+    use = sample(os.getpid(), None, 1.0)
+    assert use.service_mb > 5.0
+    assert use.handles >= 3
+    assert use.threads >= 1
 
 
 @pytest.mark.parametrize("sentence", [*PASSING, *STOPPING])

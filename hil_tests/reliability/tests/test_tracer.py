@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.reliability.tracer import Answered, Held, KilledAt, TraceError, thread_id
+from hil_tests.reliability.tracer import Answered, Held, KilledAt, TraceError, hang, thread_id
 
 WRITER = """
 import os, sys, threading, time
@@ -145,3 +145,14 @@ def test_a_process_is_killed_before_the_write_that_follows_the_nth_sync(
     written = (tmp_path / "file").stat().st_size
     assert written == said
     assert written >= 30
+
+
+def test_a_hung_process_stands_still_and_is_gone_once_it_is_killed(
+    tmp_path: Path, writer: Writer
+) -> None:
+    hang(writer.process.pid)
+    written = (tmp_path / "file").stat().st_size
+    time.sleep(0.2)
+    assert (tmp_path / "file").stat().st_size == written
+    writer.process.kill()
+    assert writer.process.wait(5.0) == -signal.SIGKILL

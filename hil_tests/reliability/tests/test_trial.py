@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -56,6 +57,14 @@ def test_a_difference_of_a_late_computer_is_repeated(played: Any) -> None:
     assert result.is_as_required
     assert result.attempts == 2
     assert result.late_ms == pytest.approx(1000 * (LATE_S + 0.01))
+
+
+def test_a_lamp_box_that_was_late_counts_as_the_machine_does() -> None:
+    said = {"late_turns": 1, "late_replies": 2}
+    bench = SimpleNamespace(ask_rig=lambda _: said)
+    trials = Trials(cast("Any", bench), cast("Any", None))
+    trials.close()
+    assert trials._late_acts() == 3
 
 
 def test_what_chance_did_is_repeated_and_said(played: Any) -> None:

@@ -71,3 +71,7 @@ def test_where_nothing_can_be_exported_a_file_says_why(tmp_path: Path) -> None:
     volume_path(path, 2).write_bytes(b"no database" * 100)
     attached = attach(tmp_path / "report", files_of(tmp_path, began_s))
     assert "journal" in next(f for f in attached if f.name == "no-export.txt").read_text()
+
+
+def test_a_table_on_another_computer_keeps_its_records(tmp_path: Path) -> None:
+    assert [file.name for file in files_of(tmp_path, 0.0)] == ["settings.toml", "service.log"]

@@ -5,20 +5,16 @@
 The package unpacked: `shaker-ctl --version`, `shaker-ctl read` on a picture of known truth, and the
 source tree's unit tests under its libraries. Emulated by qemu, so figures of speed mean nothing
 here, and the tests' own time limits are lifted (see `slow_machine`).
-
-The tests run folder by folder, and what is done is noted in the Debian's own folder: `--resume`
-goes on where a check of the same package was interrupted.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import shlex
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +22,6 @@ import cv2
 import typer
 
 from hil_tests.arm64.processors import A72
-from hil_tests.campaign import Campaign
 from hil_tests.installed import arm64_wheels, debian
 from hil_tests.installed.arm64_wheels import PYTHONS
 from hil_tests.installed.debian import Teller
@@ -45,21 +40,6 @@ DICE = (Die(-22, -12, 20, 3), Die(18, -18, 55, 6), Die(4, 22, 80, 1))
 """Three flat dice, apart: left to right 3, 1, 6."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """Which unit tests are run, and by how many processes."""
-
-    selected: tuple[str, ...]
-    """Folders or files of the installed packages."""
-    processes: int
-
-
-def progress_of(root: Path, package: Path) -> Campaign[str]:
-    """What a check of this package has got done in `root`: each step, and what was said of it."""
-    digest = hashlib.sha256(package.read_bytes()).hexdigest()
-    return Campaign(root / f"progress-{digest[:12]}.jsonl", str)
-
-
 def recipe(suite: str) -> debian.Recipe:
     """Return the Debian of one suite: what the package depends on, and nothing else."""
     packages = ("python3", "mount", *debian.LIBRARIES[suite])
@@ -73,39 +53,27 @@ def _inside(root: Path, *words: str, check: bool = True) -> subprocess.Completed
     return debian.inside(root, [*told, *words], source=HERE, check=check)
 
 
-UNPACKED = "unpacked"
-
-
-def check(suite: str, package: Path, cache: Path, tests: Tests, *, resume: bool) -> bool:
-    """Check one suite; return whether all held. `resume`: go on with what is done already."""
+def check(suite: str, package: Path, cache: Path, tests: Sequence[str], processes: int) -> bool:
+    """Check one suite; return whether all held. `tests`: folders or files of unit tests."""
     root = cache / f"{suite}-root"
     say = Teller(f"{suite}: ")
-    progress = progress_of(root, package)
-    if not resume or progress.find(UNPACKED) is None:
-        debian.unpack(recipe(suite), cache, root)
-        # As dpkg does it: /lib stays a link.
-        unpacked = 'dpkg-deb --fsys-tarfile "$0" | tar -C "$1" --keep-directory-symlink -x'
-        subprocess.run(["sh", "-c", unpacked, str(package), str(root)], check=True)
-        arm64_wheels.unpack(suite, root / TOOLS.lstrip("/"), *TEST_TOOLS)
-        progress = progress_of(root, package)
-        progress.keep(UNPACKED, package.name)
+    debian.unpack(recipe(suite), cache, root)
+    # As dpkg does it: /lib stays a link.
+    unpacked = 'dpkg-deb --fsys-tarfile "$0" | tar -C "$1" --keep-directory-symlink -x'
+    subprocess.run(["sh", "-c", unpacked, str(package), str(root)], check=True)
+    arm64_wheels.unpack(suite, root / TOOLS.lstrip("/"), *TEST_TOOLS)
     (root / "cpuinfo").write_text(A72.cpuinfo())
     machine = _inside(root, "uname", "-m").stdout.strip()
     python = _inside(root, PYTHON, "--version").stdout.strip()
     say(f"{machine}, {python}", machine == "aarch64" and PYTHONS[suite] in python)
-    for step in (_version, _read):
-        before = progress.find(step.__name__)
-        said, is_fine = (f"{before}, before", True) if before else step(root)
-        say(said, is_fine)
-        if is_fine and not before:
-            progress.keep(step.__name__, said)
-    for part in _parts(tests):
-        _unit_tests(root, part, tests.processes, progress, say)
+    say(*_version(root))
+    say(*_read(root))
+    say(*_unit_tests(root, tests, processes))
     return say.is_fine
 
 
 SAID = "tests.log"
-"""In the root: what pytest says of the part that runs."""
+"""In the root: what pytest says."""
 
 TOOLS = "/srv/tools"
 PYTHON = f"{PREFIX}/bin/python3"
@@ -141,24 +109,8 @@ def _read(root: Path) -> tuple[str, bool]:
     return said, is_fine
 
 
-def _parts(tests: Tests) -> list[str]:
-    """Return what is run in one go each: every folder of tests below what was selected."""
-    parts: list[str] = []
-    for name in tests.selected:
-        whole = HERE / name
-        folders = sorted({path.parent for path in whole.rglob("test_*.py")})
-        parts += [str(folder.relative_to(HERE)) for folder in folders] or [name]
-    return parts
-
-
-def _unit_tests(
-    root: Path, part: str, processes: int, progress: Campaign[str], say: Teller
-) -> None:
-    """Run the source tree's tests of one folder, all that need no rig."""
-    before = progress.find(part)
-    if before is not None:
-        say(f"{part}: {before}, before", True)
-        return
+def _unit_tests(root: Path, tests: Sequence[str], processes: int) -> tuple[str, bool]:
+    """Run the source tree's tests, all that need no rig; return pytest's last line."""
     needs_rig = [
         f"--ignore=/source/{path.relative_to(HERE)}"
         for package in ("shaker_ctl", "vision")
@@ -170,26 +122,19 @@ def _unit_tests(
         *("-m", "pytest", "-v", "-c", "/source/pyproject.toml", "--rootdir", "/source"),
         *("-p", "no:cacheprovider", "-m", "not rig", "-o", "timeout=3600"),
         *("-p", "hil_tests.installed.slow_machine", f"--numprocesses={processes}"),
-        *("--durations=15", *needs_rig, f"/source/{part}"),
+        *("--durations=15", *needs_rig, *(f"/source/{one}" for one in tests)),
     ]
     ran = _inside(root, "sh", "-c", f"{shlex.join(words)} >/{SAID} 2>&1", check=False)
     said = (root / SAID).read_text("utf-8").strip().splitlines() or ["pytest said nothing"]
     if ran.returncode != 0:
         print("\n".join(said[-150:]))  # noqa: T201 - the reason
-    last = said[-1].strip("= ")
-    if ran.returncode == 0:
-        progress.keep(part, last)
-    say(f"{part}: {last}", ran.returncode == 0)
+    return said[-1].strip("= "), ran.returncode == 0
 
 
 def main(
     package: Annotated[Path, typer.Option()],
     suite: debian.Suite = debian.Suite.BOOKWORM,
     cache: debian.Cache = debian.CACHE,
-    *,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a check of the same package stopped.")
-    ] = False,
     tests: Annotated[list[str] | None, typer.Option(help="A folder or file of tests.")] = None,
     processes: int = os.cpu_count() or 1,
 ) -> None:
@@ -197,8 +142,7 @@ def main(
     with debian.checked():
         debian.require("mmdebstrap", "systemd-nspawn", "dpkg-deb")
         debian.emulate_arm64()
-        wanted = Tests(tuple(tests or ("shaker_ctl", "vision")), processes)
-        if not check(suite, package, cache, wanted, resume=resume):
+        if not check(suite, package, cache, tests or ("shaker_ctl", "vision"), processes):
             raise typer.Exit(1)
 
 

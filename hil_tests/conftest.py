@@ -14,7 +14,8 @@ import pytest
 
 from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
-from hil_tests.report.plugin import ReportPlugin, TestRecord
+from hil_tests.report.plugin import ReportPlugin
+from hil_tests.report.record import TestRecord
 from hil_tests.report.story import Story
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
 

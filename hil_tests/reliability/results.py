@@ -21,7 +21,8 @@ from hil_tests.reliability.trial import Result
 from hil_tests.report import files
 from hil_tests.report.header import header
 from hil_tests.report.measurement import Measure
-from hil_tests.report.story import FOUND, Story
+from hil_tests.report.record import TestRecord
+from hil_tests.report.story import FOUND
 
 Row = tuple[CatalogueFault, Moment]
 
@@ -96,27 +97,21 @@ def measured(row: Row, result: Result, measure: Measure) -> None:
 def as_test(row: Row, result: Result) -> dict[str, Any]:
     """One row as a test of the stories' report."""
     fault, moment = row
-    measure = Measure(lambda taken: None)
-    measured(row, result, measure)
-    told = Story()
-    told.saw("table", seen_words(result.seen))
+    record = TestRecord(
+        f"faults::{name(row)}",
+        f"{fault.name.replace('-', ' ')}, {moment.value}",
+        f"Required: {wanted(row)}.",
+    )
+    record.t1 = record.t0 + result.took_s
+    measured(row, result, record.measure)
+    record.story.saw("table", seen_words(result.seen))
     if result.attempts > 1:
-        told.saw("bench", f"{result.attempts} attempts: {result.note or 'the computer was late'}")
-    found = "; ".join(result.differences)
-    return {
-        "node": f"faults::{name(row)}",
-        "title": f"{fault.name.replace('-', ' ')}, {moment.value}",
-        "promise": f"Required: {wanted(row)}.",
-        "outcome": "passed" if result.is_as_required else "failed",
-        "reason": f"expected: {wanted(row)}{FOUND}{found}" if found else "",
-        "trace": "",
-        "t0": time.monotonic(),
-        "seconds": result.took_s,
-        "measurements": [taken.as_dict() for taken in measure.taken],
-        "story": [line.as_dict() for line in told.lines],
-        "evidence": {},
-        "attached": [],
-    }
+        why = result.note or "the computer was late"
+        record.story.saw("bench", f"{result.attempts} attempts: {why}")
+    record.outcome = "passed" if result.is_as_required else "failed"
+    if result.differences:
+        record.reason = f"expected: {wanted(row)}{FOUND}{'; '.join(result.differences)}"
+    return record.as_dict()
 
 
 def words(required: Required) -> str:

@@ -1,6 +1,7 @@
 """What a run on a rig leaves behind: measurements with limits, stories, traces, one HTML page.
 
     measurement.py  story.py     what a test says while it runs
+    record.py                    all that is kept of one test
     evidence.py  witness.py      what the rig's own logs and a camera saw meanwhile
     header.py                    build, digests, station and operator of the run
     plugin.py                    pytest's side: shown while running, kept at the end

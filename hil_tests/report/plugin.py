@@ -6,12 +6,10 @@ attaches it.
 
 from __future__ import annotations
 
-import re
-import shutil
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -21,62 +19,11 @@ import pytest
 from _pytest.junitxml import xml_key  # pytest's own file, which it writes at the end alone
 
 from hil_tests.report import files
-from hil_tests.report.measurement import Measure, Measurement
-from hil_tests.report.page import UNFINISHED
-from hil_tests.report.story import Story, StoryLine
+from hil_tests.report.measurement import Measurement
+from hil_tests.report.record import TestRecord
 
 WHOLE = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 """Ends of a run in which every test was run."""
-
-
-class TestRecord:
-    """All that is kept of one test."""
-
-    __test__ = False
-
-    def __init__(self, item: pytest.Item, tell: Any, folder: Path | None = None) -> None:
-        """`folder` is the report's."""
-        self._folder = folder
-        self.node = item.nodeid
-        self.title = title_of(item)
-        self.promise = (getattr(getattr(item, "obj", None), "__doc__", None) or "").strip()
-        self.measure = Measure(lambda taken: tell(f"    {taken.line()}"))
-        self.story = Story(lambda line: tell(f"    {_told(line)}"))
-        self.t0 = time.monotonic()
-        self.t1 = self.t0
-        self.outcome = UNFINISHED
-        self.reason = ""
-        self.trace = ""
-        self.evidence: dict[str, Any] = {}
-        self.attached: list[str] = []
-
-    def attach(self, files: Iterable[Path]) -> None:
-        """Keep copies beside the report, as they are now; those that do not exist are left out."""
-        if self._folder is None:
-            return
-        place = self._folder / "attached" / re.sub(r"[^\w-]+", "-", self.node)[-100:].strip("-")
-        for file in files:
-            if not file.is_file():
-                continue
-            place.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, place / file.name)
-            self.attached.append((place / file.name).relative_to(self._folder).as_posix())
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "node": self.node,
-            "title": self.title,
-            "promise": self.promise,
-            "outcome": self.outcome,
-            "reason": self.reason,
-            "trace": self.trace,
-            "t0": self.t0,
-            "seconds": round(self.t1 - self.t0, 2),
-            "measurements": [taken.as_dict() for taken in self.measure.taken],
-            "story": [line.as_dict() for line in self.story.lines],
-            "evidence": self.evidence,
-            "attached": self.attached,
-        }
 
 
 def title_of(item: pytest.Item) -> str:
@@ -84,11 +31,6 @@ def title_of(item: pytest.Item) -> str:
     name, bracket, case = item.name.partition("[")
     words = name.removeprefix("test_").replace("_", " ")
     return words[:1].upper() + words[1:] + (f" ({case.rstrip(']')})" if bracket else "")
-
-
-def _told(line: StoryLine) -> str:
-    mark = {"did": ">", "saw": "<", "held": "ok", "failed": "FAIL"}[line.kind]
-    return f"{mark} {line.who}: {line.text}"
 
 
 class ReportPlugin:
@@ -108,7 +50,10 @@ class ReportPlugin:
 
     def record_of(self, item: pytest.Item) -> TestRecord:
         if item.nodeid not in self._records:
-            self._records[item.nodeid] = TestRecord(item, self._tell, self.folder)
+            promise = getattr(getattr(item, "obj", None), "__doc__", None) or ""
+            self._records[item.nodeid] = TestRecord(
+                item.nodeid, title_of(item), promise.strip(), self._tell, self.folder
+            )
         return self._records[item.nodeid]
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hil_tests.conftest import Operator
-from hil_tests.report.plugin import TestRecord
+from hil_tests.report.record import TestRecord
 from hil_tests.scenarios.attached import files_of
 from hil_tests.scenarios.running import session_of
 from hil_tests.scenarios.table import Table

@@ -20,7 +20,7 @@ import pytest
 from hil_tests.processes import resident_mb
 from hil_tests.report.evidence import gather
 from hil_tests.report.measurement import Measure
-from hil_tests.report.plugin import TestRecord
+from hil_tests.report.record import TestRecord
 from hil_tests.report.story import Story
 from hil_tests.scenarios.console_sessions import (
     PICOCOM,

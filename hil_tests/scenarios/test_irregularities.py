@@ -22,7 +22,7 @@ from hil_tests.reliability.trial import Trials
 from hil_tests.reliability.witness import Witness
 from hil_tests.report.evidence import gather
 from hil_tests.report.measurement import Measure
-from hil_tests.report.plugin import TestRecord
+from hil_tests.report.record import TestRecord
 from hil_tests.rig.rigfile import RigFile
 from hil_tests.scenarios.attached import files_of
 from hil_tests.scenarios.table import Table

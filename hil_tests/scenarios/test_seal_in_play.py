@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hil_tests.processes import BenchError
-from hil_tests.report.plugin import TestRecord
+from hil_tests.report.record import TestRecord
 from hil_tests.scenarios.conftest import telling
 from hil_tests.scenarios.table import Table
 from hil_tests.table_under_test.session import Plan, Session

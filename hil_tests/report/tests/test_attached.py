@@ -7,9 +7,8 @@ import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from hil_tests.report.plugin import TestRecord
+from hil_tests.report.record import TestRecord
 from hil_tests.scenarios.attached import files_of
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers, volume_path
 from shaker_ctl.commands.journal.export import verify_export
@@ -51,8 +50,7 @@ def a_table(folder: Path) -> tuple[float, Path]:
 
 
 def attach(folder: Path, files: list[Path]) -> list[Path]:
-    record: Any = TestRecord.__new__(TestRecord)
-    record._folder, record.node, record.attached = folder, "a::test_b", []
+    record = TestRecord("a::test_b", "", "", folder=folder)
     record.attach(files)
     return [folder / name for name in record.attached]
 

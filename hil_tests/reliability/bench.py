@@ -20,7 +20,7 @@ from hil_tests.table_under_test.session import COVERED, Plan, Session, merged
 from hil_tests.table_under_test.table import READY_S, TableUnderTest
 from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.camera.dice_reader import LOST
-from shaker_ctl.console.client import ConsoleRefusedError
+from shaker_ctl.console.client import ConsoleRefusedError, Reply
 from shaker_ctl.errors import ConsoleLineError, ShakerError
 from shaker_ctl.service.status_socket import read_status
 
@@ -34,6 +34,8 @@ default; and a second copy that is missed soon. No inspection is left out."""
 
 COVER: dict[str, Any] = {"table": {"cover_s": 2.0}}
 """A cover that takes 0.45 s counts as stuck after two seconds, not after five."""
+
+LOOK_S = 0.05
 
 SIGHT_S = 10.0
 """Longest time in which a camera that was healed is seen to give pictures again."""
@@ -125,6 +127,24 @@ class Bench(TableUnderTest):
                 continue
             time.sleep(0.1)
         raise TrialError(f"the table did not become ready within {READY_S:g} s: {self._where()}")
+
+    def play_until(self, is_over: Callable[[Reply], bool], seconds: float) -> bool:
+        """Mend, open and play, whatever the table is at; False where the service died before.
+
+        Raises `TrialError` where it takes too long.
+        """
+        until_s = time.monotonic() + seconds
+        while self.session.is_serving:
+            if time.monotonic() > until_s:
+                raise TrialError(f"the table did not come there in {seconds:g} s: {self._where()}")
+            with suppress(ShakerError, OSError):
+                status = self.status()
+                if is_over(status):
+                    return True
+                if not self.mend_step(status) and status["life"] == "open":
+                    self.play_step(status)
+            time.sleep(LOOK_S)
+        return False
 
     def await_sight(self) -> None:
         """Wait until the camera is back from a fault of an earlier round, which would hide the next

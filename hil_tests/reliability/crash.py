@@ -31,6 +31,7 @@ from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Observation, RequiredEnding, RequiredLamps
 from hil_tests.reliability.witness import Evidence, Note, RecordedStep, Witness, drives, judge
+from shaker_ctl.console.client import Reply
 from shaker_ctl.errors import ShakerError
 
 OUTPUTS: tuple[tuple[str, str], ...] = (
@@ -266,23 +267,18 @@ class Crashes:
 
     def _play_until_killed(self, point: Point) -> float | None:
         """Play as a dealer does; return when the service was found dead, None for a whole round."""
-        until_s = time.monotonic() + MAX_S
         has_begun = False
-        while time.monotonic() < until_s:
-            if not self._bench.session.is_serving:
-                return time.monotonic()
-            with suppress(ShakerError, OSError):
-                if point.kind == "console" and self._was_announced(point.what):
-                    self._bench.session.kill_service()
-                    continue
-                status = self._bench.status()
-                is_between = status["life"] != "open" or status["phase"] == "ready"
-                if has_begun and is_between:
-                    return None
-                has_begun = not is_between
-                self._bench.play_step(status)
-            time.sleep(LOOK_S)
-        raise TrialError("the round did not end, and the service was not killed")
+
+        def is_over(status: Reply) -> bool:
+            nonlocal has_begun
+            if point.kind == "console" and self._was_announced(point.what):
+                self._bench.session.kill_service()
+                return False
+            is_between = status["life"] != "open" or status["phase"] == "ready"
+            was_begun, has_begun = has_begun, not is_between
+            return was_begun and is_between
+
+        return None if self._bench.play_until(is_over, MAX_S) else time.monotonic()
 
     def _was_announced(self, notice: str) -> bool:
         heard = [*self._bench.console("technician").events, *self._bench.console("dealer").events]
@@ -310,21 +306,9 @@ class Crashes:
         timer = threading.Timer(after_s, kill)
         timer.daemon = True
         timer.start()
-        self._go_on_until_killed(after_s + MAX_S)
+        self._bench.play_until(lambda _: False, after_s + MAX_S)
         self._come_back(crash, killed_s[0], to_the_end=False)
         return crash
-
-    def _go_on_until_killed(self, for_s: float) -> None:
-        """Inspect, open and play, whatever the table is at, until the service is dead."""
-        until_s = time.monotonic() + for_s
-        while self._bench.session.is_serving:
-            if time.monotonic() > until_s:
-                raise TrialError("the service was not killed")
-            with suppress(ShakerError, OSError):
-                status = self._bench.status()
-                if not self._bench.mend_step(status) and status["life"] == "open":
-                    self._bench.play_step(status)
-            time.sleep(LOOK_S)
 
     # ── Afterwards ──────────────────────────────────────────────────────────
 

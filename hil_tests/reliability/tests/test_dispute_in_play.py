@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -57,14 +56,7 @@ def remove(bench: Bench) -> subprocess.CompletedProcess[str]:
 
 def play(bench: Bench, phase: str) -> None:
     """Play until the table is in that phase."""
-    ends_s = time.monotonic() + 150.0
-    while (status := bench.status())["phase"] != phase:
-        assert time.monotonic() < ends_s, status
-        if status["life"] != "open":
-            bench.mend_step(status)
-        else:
-            bench.play_step(status)
-        time.sleep(0.05)
+    assert bench.play_until(lambda status: status["phase"] == phase, 150.0)
 
 
 def first_volumes(bench: Bench) -> list[list[int]]:

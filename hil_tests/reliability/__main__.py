@@ -294,14 +294,12 @@ def _held(run: Soak) -> Iterator[str]:
     grown = growth(run.uses)
     for name, limit in ALLOWED.items():
         values = [getattr(use, name) for use in run.uses]
-        if not values or name not in grown:
-            yield f"{name}: the run was too short to tell growth"
+        if not values:
             continue
-        trend = grown[name]
-        yield (
-            f"{name}: {values[0]:.1f}, then {values[-1]:.1f}, at most {max(values):.1f}; grows by "
-            f"{trend.per_hour:+.2f} an hour, at most {trend.at_most:+.2f} (allowed {limit:g})"
-        )
+        told = f"{name}: {values[0]:.1f}, then {values[-1]:.1f}, at most {max(values):.1f}"
+        if trend := grown.get(name):
+            told += f"; grows by {trend.per_hour:+.2f} an hour, at most {trend.at_most:+.2f}"
+        yield f"{told} (allowed {limit:g})"
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,25 +84,7 @@ class Harm:
 
     def strike(self) -> None:
         """Do it now."""
-        if isinstance(self._act, acts.InjectFault):
-            self._struck_s = time.monotonic()
-            self._bench.ask_rig(f"inject {self._act.sentence}")
-            self._heal_later(self._act)
-        else:
-            self._do()
-
-    def _heal_later(self, act: acts.InjectFault) -> None:
-        """Mend a passing fault."""
-        for_s = act.for_s
-        if for_s is None:
-            return
-
-        def heal() -> None:
-            self._ended.wait(for_s)
-            with suppress(TrialError):
-                self._bench.ask_rig(f"heal {act.name}")
-
-        self._later(heal)
+        self._do(self._act)
 
     def struck_s(self, notes: list[dict[str, Any]]) -> float | None:
         """When it came into force; `notes` is the rig's logbook of this round. None: not yet."""
@@ -145,7 +128,7 @@ class Harm:
                 if any(map(self._is_it, tail.take())):
                     if self._moment is Moment.TOSS:
                         self._ended.wait(FIVE_TURNS_S)
-                    self._do()
+                    self._do(self._act)
                     return
         except (OSError, TrialError, ShakerError, tracer.TraceError) as error:
             self.failure = str(error)
@@ -161,9 +144,13 @@ class Harm:
 
     # ── Doing ───────────────────────────────────────────────────────────────
 
-    def _do(self) -> None:
+    def _do(self, act: acts.Act) -> None:
         self._struck_s = time.monotonic()
-        match self._act:
+        match act:
+            case acts.InjectFault(sentence, for_s):
+                self._bench.ask_rig(f"inject {sentence}")
+                if for_s is not None:
+                    self._later(partial(self._heal, sentence.split()[0], for_s))
             case acts.UseHands(do, _):
                 self._bench.ask_rig(f"hands {do}")
             case acts.SignalProcess(who, how, for_s):
@@ -180,28 +167,17 @@ class Harm:
             case acts.LowerMemory(available_kb):
                 self._bench.world.show_memory(available_kb)
             case acts.TypeText(port, text, times, for_s):
-                self._later(lambda: self._type(port, text.encode("latin-1") * times, for_s))
+                self._later(partial(self._type, port, text.encode("latin-1") * times, for_s))
             case acts.DriveMotor(for_s):
-                self._later(lambda: self._drive_motor(for_s))
+                self._later(partial(self._drive_motor, for_s))
             case acts.BreakStart():
                 self._signal(self._service(), "killed", 0.0)
             case acts.Then(first, second, after_s):
-                self._both(first, second, after_s)
-            case acts.InjectFault():
-                self.strike()
-
-    def _both(self, first: acts.Act, second: acts.Act, after_s: float) -> None:
-        act = self._act
-        try:
-            self._act = first
-            self._do()
-            begun_s = self._struck_s
-            self._ended.wait(after_s)
-            self._act = second
-            self._do()
-            self._struck_s = begun_s
-        finally:
-            self._act = act
+                self._do(first)
+                begun_s = self._struck_s
+                self._ended.wait(after_s)
+                self._do(second)
+                self._struck_s = begun_s
 
     def _trace(self, tracing: tracer.Held | tracer.Answered) -> None:
         self._tracings.append(tracing)
@@ -224,12 +200,17 @@ class Harm:
             os.kill(pid, signal.SIGKILL)
             return
         os.kill(pid, signal.SIGSTOP)
-        self._later(lambda: self._go_on(pid, for_s))
+        self._later(partial(self._go_on, pid, for_s))
 
     def _go_on(self, pid: int, for_s: float) -> None:
         self._ended.wait(for_s)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
+
+    def _heal(self, name: str, after_s: float) -> None:
+        self._ended.wait(after_s)
+        with suppress(TrialError):
+            self._bench.ask_rig(f"heal {name}")
 
     def _type(self, port: str, text: bytes, for_s: float) -> None:
         device = self._bench.session.rig["console"][port]["person"]

@@ -23,9 +23,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from hil_tests.demo.play import PlayPatience
 from hil_tests.processes import BenchError, cpu_s, in_rollup
-from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.people import People, watched
 from hil_tests.table_under_test.rounds import PlayedRound, RoundsTally, check, rounds_of
 from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.seal.manifest import PACKAGES, ROOT
@@ -95,24 +94,17 @@ def main(
             task = progress.add_task("rounds", total=rounds)
             idle_until = time.monotonic() + IDLE_S
             while time.monotonic() < idle_until:
-                _look(session, load, readings)
+                time.sleep(SAMPLE_S)
+                _look(session, read_status(session.runtime_dir), load, readings)
             people = People(session, lambda _: None)
             people.start()
-            patience, played, is_closing = PlayPatience(), 0, False
-            while played < rounds:
-                view = _look(session, load, readings)
-                if view["round_id"] == rounds and not is_closing:
-                    is_closing = True
-                    people.close_after_this_round()
-                camera = view["camera"]
-                try:
-                    played = patience.look(view)
-                except BenchError as error:
-                    console.print(f"{error.line()}; what was measured before:", markup=False)
-                    break
-                progress.update(task, completed=played)
-                if people.failure is not None:
-                    raise people.failure
+            try:
+                for view in watched(session, people, rounds, every_s=SAMPLE_S):
+                    _look(session, view, load, readings)
+                    camera = view["camera"]
+                    progress.update(task, completed=view["round_id"] or 0)
+            except BenchError as error:
+                console.print(f"{error.line()}; what was measured before:", markup=False)
             people.stop()
             ready_s = session.ready_after_s
             session.stop_service()
@@ -127,10 +119,8 @@ def main(
         )
 
 
-def _look(session: Session, load: Load, readings: dict[str, Any]) -> dict[str, Any]:
-    time.sleep(SAMPLE_S)
-    session.check()
-    view = read_status(session.runtime_dir)
+def _look(session: Session, view: dict[str, Any], load: Load, readings: dict[str, Any]) -> None:
+    """Take what the processes hold, and the newest reading."""
     if session.service_pid is not None:
         processes = {"service": session.service_pid}
         if view["camera_pid"]:
@@ -138,7 +128,6 @@ def _look(session: Session, load: Load, readings: dict[str, Any]) -> dict[str, A
         load.sample(_what(view), processes)
     if view["reading"] is not None:
         readings[str(view["reading"]["occasion"])] = view["reading"]
-    return view
 
 
 def _what(view: dict[str, Any]) -> str:

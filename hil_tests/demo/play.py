@@ -8,7 +8,6 @@ import signal
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,10 @@ from hil_tests.demo import page
 from hil_tests.processes import BenchError
 from hil_tests.report.evidence import lines_of
 from hil_tests.rig.plant.looks import STYLES
-from hil_tests.table_under_test.people import People
+from hil_tests.table_under_test.people import People, watched
 from hil_tests.table_under_test.rounds import RoundsTally, check, rounds_of, write
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 from shaker_ctl.commands.screen import draw
-from shaker_ctl.service.status_socket import read_status
 
 TRY_NEXT = (
     "try next: shaker-ctl demo --by-hand (you are the dealer),",
@@ -35,12 +33,6 @@ TRY_NEXT = (
 )
 
 LOOK_S = 0.15
-REPAIR_S = 15.0
-"""Longest time out of service: the demonstration's technician clears what can be cleared, and
-gives up after `people.REPAIRS` times."""
-
-STUCK_S = 180.0
-"""Longest time without a new round before the demonstration gives up and says so."""
 
 
 def _pins(rig: dict[str, Any]) -> str:
@@ -165,27 +157,13 @@ def _watch(session: Session, rounds: int | None, console: Console, plain: bool) 
     live = None if plain else Live(console=console, refresh_per_second=8, transient=False)
     if live is not None:
         live.start()
-    patience, played = PlayPatience(), 0
-    view: dict[str, Any] = {}
     try:
-        is_closing = False
-        while rounds is None or played < rounds or view["life"] == "open":
-            time.sleep(LOOK_S)
-            session.check()
-            if people is not None and people.failure is not None:
-                raise BenchError(str(people.failure), remedy=f"See {session.folder}/service.log")
-            view = read_status(session.runtime_dir)
+        for view in watched(session, people, rounds, every_s=LOOK_S):
             if live is not None:
                 below = [_below(session, said, is_long=is_long) for is_long in (True, False)]
                 live.update(draw(view, view["rounds"], below))
             if news is not None:
                 news.tell(view)
-            if people is None:
-                continue
-            played = patience.look(view)
-            if rounds is not None and view["round_id"] == rounds and not is_closing:
-                is_closing = True
-                people.close_after_this_round()
     finally:
         if live is not None:
             live.stop()
@@ -222,29 +200,6 @@ def invitation(session: Session) -> list[str]:
         "what to do next:        type `next`; `help` lists what you may do now",
         f"break something:        {inject} bulb_burnt area=small",
     ]
-
-
-class PlayPatience:
-    """How long a table may stand still before whoever watches it gives up."""
-
-    def __init__(self) -> None:
-        self._played = 0
-        self._moved_s = self._well_s = time.monotonic()
-
-    def look(self, view: dict[str, Any]) -> int:
-        """The number of the newest round that is over. Raises BenchError where nothing goes on."""
-        now_s = time.monotonic()
-        newest = view["rounds"][-1]["round"] if view["rounds"] else 0
-        if newest != self._played:
-            self._played, self._moved_s = newest, now_s
-        if view["life"] != "out of service":
-            self._well_s = now_s
-        if now_s - self._well_s > REPAIR_S:
-            faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
-            raise BenchError(f"the table went out of service: {faults or view['says']}")
-        if now_s - self._moved_s > STUCK_S:
-            raise BenchError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
-        return self._played
 
 
 class _News:

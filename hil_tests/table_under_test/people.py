@@ -1,18 +1,22 @@
 """The people of a demonstration: a floorperson who opens, a dealer with eyes, a technician.
 
-Owns their thread and how often they bring a table back. What they do next is the table's to say:
-see `TableUnderTest`.
+Owns their thread, how often they bring a table back, and how long a table may stand still before
+whoever watches it gives up. What they do next is the table's to say: see `TableUnderTest`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from hil_tests.processes import BenchError
 from hil_tests.table_under_test.session import Session
 from hil_tests.table_under_test.table import TableUnderTest
 from shaker_ctl.console.client import ConsoleRefusedError
 from shaker_ctl.errors import ShakerError
+from shaker_ctl.service.status_socket import read_status
 
 REPAIRS = 5
 """How often a table that a fault took out of service is brought back. On a busy machine the rig or
@@ -20,6 +24,13 @@ the service is now and then late, which the rules count as a failed shaker; a ta
 often has something to show."""
 
 LOOK_S = 0.3
+
+REPAIR_S = 15.0
+"""Longest time out of service: the demonstration's technician clears what can be cleared, and
+gives up after `REPAIRS` times."""
+
+STUCK_S = 180.0
+"""Longest time without a new round before the demonstration gives up and says so."""
 
 
 class People:
@@ -90,3 +101,50 @@ class People:
             return table.serve(status)
         is_given_up = self.repairs > REPAIRS and not self._are_patient
         return not is_given_up and table.mend_step(status)
+
+
+class _Patience:
+    """How long a table may stand still before whoever watches it gives up."""
+
+    def __init__(self) -> None:
+        self._played = 0
+        self._moved_s = self._well_s = time.monotonic()
+
+    def look(self, view: dict[str, Any]) -> int:
+        """The number of the newest round that is over. Raises BenchError where nothing goes on."""
+        now_s = time.monotonic()
+        newest = view["rounds"][-1]["round"] if view["rounds"] else 0
+        if newest != self._played:
+            self._played, self._moved_s = newest, now_s
+        if view["life"] != "out of service":
+            self._well_s = now_s
+        if now_s - self._well_s > REPAIR_S:
+            faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
+            raise BenchError(f"the table went out of service: {faults or view['says']}")
+        if now_s - self._moved_s > STUCK_S:
+            raise BenchError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
+        return self._played
+
+
+def watched(
+    session: Session, people: People | None, rounds: int | None, *, every_s: float
+) -> Iterator[dict[str, Any]]:
+    """Yield what the table shows, until so many rounds are over and its people have closed it.
+
+    Raises `BenchError` where it cannot go on.
+    """
+    patience, played, is_closing = _Patience(), 0, False
+    view: dict[str, Any] = {}
+    while rounds is None or played < rounds or view["life"] == "open":
+        time.sleep(every_s)
+        session.check()
+        if people is not None and people.failure is not None:
+            raise BenchError(str(people.failure), remedy=f"See {session.folder}/service.log")
+        view = read_status(session.runtime_dir)
+        yield view
+        if people is None:
+            continue
+        played = patience.look(view)
+        if view["round_id"] == rounds and not is_closing:
+            is_closing = True
+            people.close_after_this_round()

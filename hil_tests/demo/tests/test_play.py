@@ -16,6 +16,7 @@ from rich.console import Console
 from hil_tests.demo import play as playing
 from hil_tests.demo.play import _Folder, _News, _watch, invitation, play
 from hil_tests.processes import BenchError
+from hil_tests.table_under_test import people
 from hil_tests.table_under_test.rounds import check
 from hil_tests.table_under_test.session import EASY_WORD, Plan, Session
 
@@ -130,7 +131,7 @@ def view(life: str = "closed") -> dict[str, Any]:
 def session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.setattr(playing, "People", Talkers)
     monkeypatch.setattr(playing, "LOOK_S", 0.0)
-    monkeypatch.setattr(playing, "read_status", lambda _folder: view())
+    monkeypatch.setattr(people, "read_status", lambda _folder: view())
     return SimpleNamespace(plan=Plan(), folder=tmp_path, runtime_dir=tmp_path, check=lambda: None)
 
 

@@ -103,29 +103,6 @@ class People:
         return not is_given_up and table.mend_step(status)
 
 
-class _Patience:
-    """How long a table may stand still before whoever watches it gives up."""
-
-    def __init__(self) -> None:
-        self._played = 0
-        self._moved_s = self._well_s = time.monotonic()
-
-    def look(self, view: dict[str, Any]) -> int:
-        """The number of the newest round that is over. Raises BenchError where nothing goes on."""
-        now_s = time.monotonic()
-        newest = view["rounds"][-1]["round"] if view["rounds"] else 0
-        if newest != self._played:
-            self._played, self._moved_s = newest, now_s
-        if view["life"] != "out of service":
-            self._well_s = now_s
-        if now_s - self._well_s > REPAIR_S:
-            faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
-            raise BenchError(f"the table went out of service: {faults or view['says']}")
-        if now_s - self._moved_s > STUCK_S:
-            raise BenchError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")
-        return self._played
-
-
 def watched(
     session: Session, people: People | None, rounds: int | None, *, every_s: float
 ) -> Iterator[dict[str, Any]]:
@@ -133,8 +110,8 @@ def watched(
 
     Raises `BenchError` where it cannot go on.
     """
-    patience, played, is_closing = _Patience(), 0, False
-    view: dict[str, Any] = {}
+    played, view = 0, dict[str, Any]()
+    moved_s = well_s = time.monotonic()
     while rounds is None or played < rounds or view["life"] == "open":
         time.sleep(every_s)
         session.check()
@@ -144,7 +121,21 @@ def watched(
         yield view
         if people is None:
             continue
-        played = patience.look(view)
-        if view["round_id"] == rounds and not is_closing:
-            is_closing = True
+        now_s = time.monotonic()
+        newest = view["rounds"][-1]["round"] if view["rounds"] else 0
+        if newest != played:
+            played, moved_s = newest, now_s
+        if view["life"] != "out of service":
+            well_s = now_s
+        _require_progress(view, now_s - well_s, now_s - moved_s)
+        if view["round_id"] == rounds:
             people.close_after_this_round()
+
+
+def _require_progress(view: dict[str, Any], out_s: float, still_s: float) -> None:
+    """Raise `BenchError` for a table that is out of service or stands still for too long."""
+    if out_s > REPAIR_S:
+        faults = ", ".join(f"{f['code']} ({f['cause']})" for f in view["faults"])
+        raise BenchError(f"the table went out of service: {faults or view['says']}")
+    if still_s > STUCK_S:
+        raise BenchError(f"no round ended for {STUCK_S:g} s; the table says: {view['says']}")

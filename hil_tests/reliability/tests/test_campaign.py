@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
-from hil_tests.campaign import Campaign, chosen, shard
+from hil_tests.campaign import Campaign, Judged, chosen, judge_all, shard
 
 
 @dataclass
@@ -83,3 +84,24 @@ def test_cases_are_chosen_by_the_beginnings_of_their_names() -> None:
     assert chosen(cases, None, str) == cases
     with pytest.raises(ValueError, match="called jam"):
         chosen(cases, ["jam"], str)
+
+
+def test_one_case_that_is_not_as_it_must_be_is_told_and_is_status_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = []
+
+    def one(case: str) -> Judged:
+        ran.append(case)
+        return Judged(case != "tach", f"about {case}")
+
+    cases = ["lamp", "tach"]
+    judge_all(cases, one, ["lamp"], tmp_path)
+    for _ in range(2):  # the second time from the file
+        with pytest.raises(typer.Exit) as ended:
+            judge_all(cases, one, None, tmp_path)
+        assert ended.value.exit_code == 1
+    assert ran == cases, "what is kept is not run again"
+    assert capsys.readouterr().out == "ok   lamp: about lamp\nFAIL tach: about tach\n"
+    with pytest.raises(typer.BadParameter, match="called jam"):
+        judge_all(cases, one, ["jam"], None)

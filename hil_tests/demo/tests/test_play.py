@@ -140,6 +140,17 @@ def test_a_reader_who_goes_ends_the_watching(session: Any) -> None:
         _watch(session, None, Screen(file=Reader(most=2)), plain=True)
 
 
+@pytest.mark.parametrize(("limit", "said"), [("REPAIR_S", "jam"), ("STUCK_S", "no round ended")])
+def test_a_table_that_does_not_go_on_ends_the_watching(
+    session: Any, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
+) -> None:
+    out = {**view("out of service"), "says": "", "faults": [{"code": "jam", "cause": "a coin"}]}
+    monkeypatch.setattr(people, "read_status", lambda _folder: out)
+    monkeypatch.setattr(people, limit, -1.0)
+    with pytest.raises(BenchError, match=said):
+        _watch(session, 2, Console(file=io.StringIO()), plain=True)
+
+
 def test_each_line_off_a_terminal_is_one_line() -> None:
     reader = Reader()
     news = _News(Console(file=reader, width=80), ["fay: " + "word " * 30])

@@ -108,59 +108,45 @@ def test_a_toss_starts_settles_and_is_proved(table: Table) -> None:
 # ── Denied ──────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("prepare", "said"),
-    [
-        (lambda t: t.shaker.touch(estop_pressed=True), "e-stop"),
-        (lambda t: t.shaker.touch(compartment_open=True), "compartment"),
-        (lambda t: t.shaker.touch(driver_fault=True), "driver"),
-        (lambda t: t.motion.require_cover(True), "cover is not closed"),
-        (lambda t: setattr(t, "alive", False), "late"),
-    ],
-)
-def test_what_denies_motion_leaves_enable_low(
-    table: Table, prepare: Callable[[Table], None], said: str
-) -> None:
-    prepare(table)
-    table.toss()
-    table.run(3.0)
-    (denied,) = [e for e in table.said if isinstance(e, events.TossNotStarted)]
-    assert said in denied.reason
-    assert table.shaker.speed_rpm == 0.0
-    assert not any(isinstance(e, events.TossStarted) for e in table.said)
-
-
-def test_a_cover_that_must_be_absent_denies_when_closed(table: Table) -> None:
+def _cover_must_be_open(table: Table) -> None:
     table.motion.require_cover(False)
     table.shaker.touch(cover_open=False)
-    table.toss()
-    table.run(0.1)
-    assert any("cover is not open" in getattr(e, "reason", "") for e in table.said)
 
 
-def test_lamps_proved_too_long_ago_deny_the_start(table: Table) -> None:
-    table.toss(lamps_age_s=0.6)
-    table.run(0.1)
-    (denied,) = table.said
-    assert isinstance(denied, events.TossNotStarted)
-    assert denied.reason.startswith("lamps-stale")
-
-
-def test_a_plan_outside_the_approved_shake_is_not_run(table: Table) -> None:
-    table.motion.start_toss(ROUND, TossPlan(899.0, 30.0, "mine"), table.shaker.now_s)
-    table.run(0.1)
-    (denied,) = table.said
-    assert isinstance(denied, events.TossNotStarted)
-    assert "approved" in denied.reason
-
-
-def test_a_cam_that_still_turns_denies_the_start(table: Table) -> None:
+def _cam_turns(table: Table) -> None:
     table.shaker.brakes = False
     table.shaker.speed_rpm = 200.0
     table.run(0.1)
-    table.toss()
-    table.run(0.1)
-    assert any("come to rest" in getattr(e, "reason", "") for e in table.said)
+
+
+def _unapproved(table: Table) -> None:
+    table.motion.start_toss(ROUND, TossPlan(899.0, 30.0, "mine"), table.shaker.now_s)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "order", "said"),
+    [
+        (lambda t: t.shaker.touch(estop_pressed=True), Table.toss, "e-stop"),
+        (lambda t: t.shaker.touch(compartment_open=True), Table.toss, "compartment"),
+        (lambda t: t.shaker.touch(driver_fault=True), Table.toss, "driver"),
+        (lambda t: t.motion.require_cover(True), Table.toss, "cover is not closed"),
+        (_cover_must_be_open, Table.toss, "cover is not open"),
+        (lambda t: setattr(t, "alive", False), Table.toss, "late"),
+        (_cam_turns, Table.toss, "come to rest"),
+        (lambda _: None, lambda t: t.toss(lamps_age_s=0.6), "lamps-stale"),
+        (lambda _: None, _unapproved, "approved"),
+    ],
+)
+def test_what_denies_motion_leaves_enable_low(
+    table: Table, prepare: Callable[[Table], None], order: Callable[[Table], object], said: str
+) -> None:
+    prepare(table)
+    order(table)
+    table.run(3.0)
+    (denied,) = [e for e in table.said if isinstance(e, events.TossNotStarted)]
+    assert said in denied.reason
+    assert table.shaker.arms == 0
+    assert not any(isinstance(e, events.TossStarted) for e in table.said)
 
 
 # ── Stopped ─────────────────────────────────────────────────────────────────

@@ -8,8 +8,6 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-_TINY = 1e-15
-
 
 def normal_two_sided(z: float) -> float:
     """Chance of a standard normal at least as far from 0 as `z`."""
@@ -25,7 +23,19 @@ def share_interval(count: int, n: int, level: float = 0.95) -> tuple[float, floa
 
 def chi_square_tail(x: float, df: int) -> float:
     """Chance of a chi-square value of at least `x` with `df` degrees of freedom."""
-    return 1.0 if x <= 0.0 else _gamma_tail(df / 2.0, x / 2.0)
+    if x <= 0.0:
+        return 1.0
+    tail, a = (math.erfc(math.sqrt(x / 2)), 0.5) if df % 2 else (math.exp(-x / 2), 1.0)
+    while a < df / 2:
+        tail += _weight(a, x / 2)
+        a += 1.0
+    return min(1.0, tail)
+
+
+def _weight(a: float, mean: float) -> float:
+    """mean^a e^-mean / gamma(a + 1): of a Poisson number, the chance to be `a`; and what two more
+    degrees of freedom than 2`a` add to a chi-square's tail behind 2`mean` (DLMF 8.8.6)."""
+    return math.exp(a * math.log(mean) - mean - math.lgamma(a + 1))
 
 
 def chi_square_critical(alpha: float, df: int) -> float:
@@ -45,16 +55,15 @@ def chi_square_power(noncentrality: float, df: int, alpha: float) -> float:
 
     A noncentral chi-square is a Poisson mixture of central ones.
     """
-    critical = chi_square_critical(alpha, df)
-    half = noncentrality / 2.0
+    if noncentrality == 0.0:
+        return alpha
+    half, behind = noncentrality / 2.0, chi_square_critical(alpha, df)
     spread = 12.0 * math.sqrt(half) + 30.0
     first, last = max(0, int(half - spread)), int(half + spread)
-    power = 0.0
+    power, tail = 0.0, chi_square_tail(behind, df + 2 * first)
     for j in range(first, last + 1):
-        log_weight = -half + (j * math.log(half) if half > 0 else 0.0) - math.lgamma(j + 1)
-        if half == 0.0 and j > 0:
-            break
-        power += math.exp(log_weight) * chi_square_tail(critical, df + 2 * j)
+        power += _weight(j, half) * tail
+        tail += _weight(df / 2 + j, behind / 2)
     return min(1.0, power)
 
 
@@ -63,29 +72,3 @@ def normal_power(shift: float, alpha: float) -> float:
     normal = NormalDist()
     critical = normal.inv_cdf(alpha / 2.0)
     return normal.cdf(critical + shift) + normal.cdf(critical - shift)
-
-
-def _gamma_tail(a: float, x: float) -> float:
-    """Regularised upper incomplete gamma function: series below a + 1, continued fraction above."""
-    scale = math.exp(-x + a * math.log(x) - math.lgamma(a))
-    if x < a + 1.0:
-        term = total = 1.0 / a
-        n = a
-        while abs(term) > abs(total) * _TINY:
-            n += 1.0
-            term *= x / n
-            total += term
-        return max(0.0, 1.0 - total * scale)
-    b = x + 1.0 - a
-    c = 1.0 / 1e-300
-    d = 1.0 / b
-    h = d
-    for i in range(1, 10_000):
-        an = -i * (i - a)
-        b += 2.0
-        d = 1.0 / (an * d + b)
-        c = b + an / c
-        h *= d * c
-        if abs(d * c - 1.0) < _TINY:
-            break
-    return scale * h

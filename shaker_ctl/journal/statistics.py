@@ -173,45 +173,41 @@ def _share(part: int, whole: int) -> float | None:
 # ── Counts ──────────────────────────────────────────────────────────────────
 
 
-def _chi_square(observed: Sequence[int], chances: Sequence[float]) -> float | None:
-    """Pearson's statistic; None where a cell expects too little."""
-    n = sum(observed)
-    if n * min(chances) < MIN_EXPECTED:
+def _goodness(
+    name: str,
+    n: int,
+    cells: Sequence[tuple[int, float]],
+    noncentrality: float,
+    against: str,
+) -> Judgement | None:
+    """Pearson's test of (count, chance) of each cell; None where a cell expects too little.
+
+    `noncentrality`: of the deviation `against` which the power is stated.
+    """
+    total, df = sum(count for count, _ in cells), len(cells) - 1
+    if total * min(chance for _, chance in cells) < MIN_EXPECTED:
         return None
-    return sum((o - n * p) ** 2 / (n * p) for o, p in zip(observed, chances, strict=True))
+    x = sum((count - total * p) ** 2 / (total * p) for count, p in cells)
+    power = chi_square_power(noncentrality, df, ALPHA)
+    return Judgement(name, n, x, df, chi_square_tail(x, df), power, against)
 
 
 def _faces(counts: Tally) -> Judgement | None:
     seen = _weighed((face, k) for toss, k in counts.tosses.items() for face in toss)
-    n = 3 * counts.tosses.total()
-    x = _chi_square([seen[face] for face in range(1, 7)], [1 / 6] * 6)
-    if x is None:
-        return None
-    more = FACE_DEVIATION / 6
+    n, more = 3 * counts.tosses.total(), FACE_DEVIATION / 6
+    cells = [(seen[face], 1 / 6) for face in range(1, 7)]
     noncentrality = n * 6 * (more**2 + 5 * (more / 5) ** 2)
-    power = chi_square_power(noncentrality, 5, ALPHA)
-    against = f"one face {FACE_DEVIATION:.0%} more often"
-    return Judgement("faces", n, x, 5, chi_square_tail(x, 5), power, against)
+    return _goodness("faces", n, cells, noncentrality, f"one face {FACE_DEVIATION:.0%} more often")
 
 
 def _patterns(counts: Tally) -> Judgement | None:
     """Triples, pairs, all different."""
     kinds = _weighed((len(set(toss)), k) for toss, k in counts.tosses.items())
-    x = _chi_square([kinds[1], kinds[2], kinds[3]], [6 / 216, 90 / 216, 120 / 216])
-    if x is None:
-        return None
-    n = counts.tosses.total()
-    more = PATTERN_DEVIATION * 6 / 216
+    n, more = counts.tosses.total(), PATTERN_DEVIATION * 6 / 216
+    cells = [(kinds[1], 6 / 216), (kinds[2], 90 / 216), (kinds[3], 120 / 216)]
     noncentrality = n * (more**2 / (6 / 216) + more**2 / (210 / 216))
-    return Judgement(
-        "triples, pairs, all different",
-        n,
-        x,
-        2,
-        chi_square_tail(x, 2),
-        chi_square_power(noncentrality, 2, ALPHA),
-        f"triples {PATTERN_DEVIATION:.0%} more often",
-    )
+    against = f"triples {PATTERN_DEVIATION:.0%} more often"
+    return _goodness("triples, pairs, all different", n, cells, noncentrality, against)
 
 
 def _totals(counts: Tally) -> Judgement | None:
@@ -219,41 +215,25 @@ def _totals(counts: Tally) -> Judgement | None:
     ways = Counter(sum(toss) for toss in product(range(1, 7), repeat=3))
     seen = _weighed((sum(toss), k) for toss, k in counts.tosses.items())
     n = counts.tosses.total()
-    cells: list[tuple[int, float]] = []
-    for total in range(3, 19):
-        cells.append((seen[total], ways[total] / 216))
+    cells = [(seen[total], ways[total] / 216) for total in range(3, 19)]
     while len(cells) > 2 and n * cells[0][1] < MIN_EXPECTED:
         cells[0:2] = [(cells[0][0] + cells[1][0], cells[0][1] + cells[1][1])]
     while len(cells) > 2 and n * cells[-1][1] < MIN_EXPECTED:
         cells[-2:] = [(cells[-2][0] + cells[-1][0], cells[-2][1] + cells[-1][1])]
-    x = _chi_square([o for o, _ in cells], [p for _, p in cells])
-    if x is None or len(cells) < 3:
+    if len(cells) < 3:
         return None
-    df = len(cells) - 1
-    power = chi_square_power(n * FACE_DEVIATION**2, df, ALPHA)
     against = f"big totals {FACE_DEVIATION:.0%} more often, small ones less"
-    return Judgement("totals", n, x, df, chi_square_tail(x, df), power, against)
+    return _goodness("totals", n, cells, n * FACE_DEVIATION**2, against)
 
 
 def _joint(counts: Tally, a: int, b: int) -> Judgement | None:
     """All 36 ordered pairs of two dice of one toss."""
     seen = _pairs_of(counts, a, b)
-    cells = [seen[x, y] for x, y in product(range(1, 7), range(1, 7))]
-    x = _chi_square(cells, [1 / 36] * 36)
-    if x is None:
-        return None
-    n = counts.tosses.total()
-    more = PATTERN_DEVIATION / 36
+    cells = [(seen[pair], 1 / 36) for pair in product(range(1, 7), range(1, 7))]
+    n, more = counts.tosses.total(), PATTERN_DEVIATION / 36
     noncentrality = n * 36 * (more**2 + more**2 / 35)
-    return Judgement(
-        f"pairs of dice {a + 1} and {b + 1}",
-        n,
-        x,
-        35,
-        chi_square_tail(x, 35),
-        chi_square_power(noncentrality, 35, ALPHA),
-        f"one pair {PATTERN_DEVIATION:.0%} more often",
-    )
+    against = f"one pair {PATTERN_DEVIATION:.0%} more often"
+    return _goodness(f"pairs of dice {a + 1} and {b + 1}", n, cells, noncentrality, against)
 
 
 # ── Correlations and runs ───────────────────────────────────────────────────

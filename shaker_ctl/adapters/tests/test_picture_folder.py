@@ -20,6 +20,7 @@ from shaker_ctl.adapters.disk.dispute_list import (
 )
 from shaker_ctl.adapters.disk.picture_folder import PictureFolder
 from shaker_ctl.adapters.disk.volume_file import VolumeFile
+from shaker_ctl.adapters.tests.written import changed, flipped
 from shaker_ctl.errors import DisputesError, JournalWriteError
 from shaker_ctl.journal.record import Entry, Record, genesis, link
 from shaker_ctl.ports import Pictures
@@ -144,6 +145,9 @@ def test_a_list_that_the_journal_knows_is_read_as_it_was_or_is_damaged(tmp_path:
         disputes.acts()
     (tmp_path / NAME).write_bytes(whole)
     assert disputes.acts() == acts
+    changed(tmp_path / NAME, 2, flipped)
+    with pytest.raises(DisputesError, match="record 2"):  # nor what the journal does not know yet
+        DisputeList(tmp_path).acts()
 
 
 def test_a_list_from_before_is_taken_as_it_stands_and_what_is_added_is_told_once(

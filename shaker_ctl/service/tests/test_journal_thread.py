@@ -75,6 +75,7 @@ class Album:
         return {"frame": {"file": f"{sequence}.jpg", "sha256": "ab"}}
 
     def save(self, round_number: int, sequence: int, pictures: Pictures) -> None:
+        time.sleep(0.05)  # a card takes its time
         self.saved.append((round_number, sequence, len(self._medium.records)))
 
     def settle(self) -> None:

@@ -101,7 +101,7 @@ floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--s
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor load --postgres $(FLOOR)
 
-bench-floor: $(VENV)/.rig  ## what a link costs the table beside it: none, with one, stopped, killed, asked without end
+bench-floor: $(VENV)/.rig  ## what a link costs the table beside it: none, with one, stopped, killed, without a broker
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
 	$(BIN)/python -m hil_tests.floor beside $(FLOOR)
 

@@ -1,7 +1,7 @@
 """What a link costs the table beside it: `python -m hil_tests.floor beside`.
 
 One table plays on the rig. It plays without a link, with one, and with one to which the worst is
-done: its process stopped, killed, its broker gone, a floor that asks without end. After each it
+done: its process stopped, killed, its broker gone. After each it
 says how long dice at rest to lamps lit took, and whether the table was late (`controller-late`).
 """
 
@@ -9,24 +9,18 @@ from __future__ import annotations
 
 import signal
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hil_tests.floor.house import SITE, House
+from hil_tests.floor.house import House
 from hil_tests.floor.show import PlayingTable
 from hil_tests.page.bench import played
-from shaker_ctl.link import requests, topics
-from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.topics import Place
 
 NAME = "rig-0"
-ASK_S = 0.2
 LIMIT_S = 240.0
 
 
@@ -57,8 +51,6 @@ def beside(
             yield under("with its link")
             share = 100 * (table.link.cpu_s() - before_s) / (time.monotonic() - began_s)
             yield f"the link: {share:.1f} % of a core, {table.link.memory_mb():.0f} MB"
-            with asking(house):
-                yield under("the floor asks for pictures without end")
             table.link.signal(signal.SIGSTOP)
             yield under("link stopped")
             table.link.kill()
@@ -69,38 +61,3 @@ def beside(
             house.broker.start()
             table.end_of_play()
             yield from house.compared({NAME: table.head()})
-
-
-@contextmanager
-def asking(house: House) -> Iterator[None]:
-    """Ask the table for pictures, as whoever has the floor's certificate."""
-    certificate = house.folder / "collector"
-    parameters = house.link_parameters("any", house.config).model_copy(
-        update={
-            "certificate": certificate / "certificate.pem",
-            "key": certificate / "key.pem",
-        }
-    )
-    over = threading.Event()
-    want = Place(SITE, NAME).topic(topics.WANT)
-
-    def ask() -> None:
-        floor = Connection(
-            parameters,
-            "asking",
-            connected=lambda: None,
-            received=lambda *_: None,
-            subscriptions=[(Place(SITE, NAME).topic(topics.ANSWER), 0)],
-        )
-        while not over.is_set():
-            floor.turn(ASK_S)
-            floor.publish(want, requests.want_message(1, "0" * 64), qos=1)
-        floor.close()
-
-    thread = threading.Thread(target=ask, name="asking")
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

@@ -55,7 +55,6 @@ class House:
     collectors: int = 1
     brokers: int = 1
     """With two, the second joins itself to the first, and everybody knows both."""
-    commit_s: float = 0.2
     port: int = field(default_factory=free_port)
     second_port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
@@ -268,7 +267,6 @@ class House:
             **self._broker_settings(self.folder / "collector"),
             "store": self.store_url,
             "metrics_port": self.metrics_port,
-            "commit_s": self.commit_s,
         }
         self.config.write_text(tomlkit.dumps(plain), "utf-8")
 

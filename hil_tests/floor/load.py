@@ -34,13 +34,12 @@ def measured(
     ] = None,
     seconds: Annotated[float, typer.Option(help="For each pace.")] = 600.0,
     postgres: Annotated[bool, typer.Option("--postgres", help="Instead of SQLite.")] = False,
-    commit_s: Annotated[float, typer.Option(help="Between two commits.")] = 0.2,
 ) -> Iterator[str]:
     """What a thousand tables cost a floor."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
     try:
-        with House(folder, postgres=postgres, commit_s=commit_s) as house:
+        with House(folder, postgres=postgres) as house:
             parts = [house.broker, house.collector] + ([house.database] if postgres else [])
             began_s = time.monotonic()
             crowd = Crowd(house, tables)

@@ -142,6 +142,15 @@ def test_old_records_are_removed_and_the_line_says_by_whom(
     assert len(store.rounds(count=99)) == 40, "rounds stay"
 
 
+def test_rounds_are_those_of_a_tables_newest_line(store: Store) -> None:
+    fill(store, played(2), each=4)
+    day = {"since": "2026", "until": "2027"}
+    assert (len(store.rounds()), len(store.endings(**day))) == (2, 1)
+    with store.committing() as db:
+        store.found(db, "pit-1", "another founded 2026-11-28T06:00:00+00:00", by="Ann", why="new")
+    assert (store.rounds(), store.endings(**day)) == ([], [])
+
+
 def test_what_the_first_record_follows_is_the_beginning(store: Store) -> None:
     assert store.head_before(fill(store, played(1), each=4), 1) == genesis(IDENTITY)
 

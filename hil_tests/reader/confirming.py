@@ -9,8 +9,6 @@ where it was.
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +18,7 @@ import typer
 
 from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import said, told
 from hil_tests.reader.picture_damage import disc, lay_thing
 from hil_tests.reader.refusals import STYLES, Stage
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
@@ -28,8 +27,7 @@ from hil_tests.rig.plant.geometry import GEOMETRIES
 from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.reading import Unreadable, Verified
-from vision.shares import bounds
+from vision.reading import Verified
 from vision.table.consensus import FRAMES, agree
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
@@ -40,6 +38,7 @@ _PIP_EDGES, _ACE_EDGES = 0.19, 0.54
 _TOPPLES_DEG = (8.0, 45.0)
 _HAND = (0.6, 1.0)
 _COIN_MM = (8.0, 12.0)
+UNREAD = "not read before"
 
 Change = Callable[[Stage], Callable[[], np.ndarray] | None]
 """What shows the changed scene, a picture each time; None where this toss has no room for it."""
@@ -151,7 +150,8 @@ def main(
 
     file = out / f"confirming-{seed}-{digest_of(finder)}.jsonl"
     found = results(file, count * len(names), case)
-    raise typer.Exit(1 if _report(found) else 0)
+    read = {row["kind"] for row in found if row["said"] != UNREAD}
+    raise typer.Exit(1 if told(found, "STATED") or read != {row["kind"] for row in found} else 0)
 
 
 def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, Any]:
@@ -164,37 +164,12 @@ def _case(reader: TableReader, stage: Stage, kind: str) -> dict[str, Any]:
         scene.look(Frame(picture, number / 30, number))
     before, after = scene.observations[unchanged - 1 : unchanged + 1]
     consensus = agree(scene.observations)
-    is_stated = consensus is not None and isinstance(consensus.verdict, Verified)
-    if isinstance(after.opinion, Unreadable):
-        said = after.opinion.reason.value
+    if consensus is not None and isinstance(consensus.verdict, Verified):
+        word = "STATED"
+    elif not isinstance(before.opinion, Verified):
+        word = UNREAD
     else:
-        said = "values" if isinstance(after.opinion, Verified) else "no roll"
-    return {
-        "kind": kind,
-        "style": stage.camera.style,
-        "unchanged": unchanged,
-        "was_read": int(isinstance(before.opinion, Verified)),
-        "is_confirming": int(after.is_confirming),
-        "said": said,
-        "verdict": "STATED" if is_stated else "none",
-    }
-
-
-def _report(done: list[dict[str, Any]]) -> bool:
-    stated, is_read = 0, True
-    for kind in CHANGES:
-        rows = [row for row in done if row["kind"] == kind]
-        wrong = sum(row["verdict"] == "STATED" for row in rows)
-        stated += wrong
-        read = sum(int(row["was_read"]) for row in rows)
-        is_read &= read > 0
-        unseen = sum(int(row["is_confirming"]) for row in rows)
-        said = Counter(str(row["said"]) for row in rows)
-        rest = ", ".join(f"{n} {name}" for name, n in said.most_common())
-        sys.stdout.write(
-            f"  {kind:<20} {len(rows):>4} scenes, read before in {read}; stated {wrong}; the "
-            f"change was read in full in all but {unseen}: {rest}\n"
-        )
-    low, high = bounds(stated, len(done))
-    sys.stdout.write(f"stated: {stated} of {len(done)}, 95 %: {low:.2%}-{high:.2%}\n")
-    return stated > 0 or not is_read
+        is_read = isinstance(after.opinion, Verified)
+        alone = "other values" if is_read else said(after.opinion, stage.toss.values)
+        word = f"{alone}{', not read in full' if after.is_confirming else ''}"
+    return {"kind": kind, "style": stage.camera.style, "unchanged": unchanged, "said": word}

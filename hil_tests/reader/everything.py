@@ -35,7 +35,7 @@ BENCHES: dict[str, tuple[str, ...]] = {
     "robustness": (),
 }
 """Each command of `hil_tests.reader` with the size of its run, beside the seed."""
-_RESULTS = ("verification", "leaning", "specks", "confirming")
+_RESULTS = ("verification", "leaning", "specks", "confirming", "refusals")
 """Benches that keep the result of each case in a folder."""
 _ENDED = (0, 1)
 """Statuses of a bench that reached its goal or missed it: another one, or no word, is of one that

@@ -8,7 +8,6 @@ is a line in `var/leaning`; a stopped run goes on where it was.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,14 +20,13 @@ import typer
 
 from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import MAX_FRAMES, readers, said
+from hil_tests.reader.outcomes import MAX_FRAMES, readers, said, told
 from hil_tests.reader.samples import RIG, STEREO
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.dice import CORNERS, DieAtRest, Lie, top_face
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.reading import DieEvidence, Observation
-from vision.shares import bounds
 from vision.table.consensus import agree, refuse
 from vision.table.reader import TableReader
 
@@ -124,7 +122,7 @@ def main(
         toss = _set_up(tosses(name), kind, (low, high), camera, random)
         style = list(sample.styles)[int(random.integers(len(sample.styles)))]
         row = _case(camera, reader_of(camera.calibration), toss, style, is_coin=kind == "coin")
-        row |= {"support": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
+        row |= {"kind": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
         return row | {"lens": lens}
 
     decides = digest_of(finder, supports, bands)
@@ -180,21 +178,11 @@ def _odds(die: DieEvidence | None) -> dict[str, float]:
 
 
 def _report(done: Sequence[dict[str, Any]]) -> bool:
-    """Print a table by angle and support; True if more is verified than the goals allow."""
+    """Print what was said, by angle and support; True if more is verified than the goals allow."""
     is_missed = False
     for band in sorted({row["band"] for row in done}, key=lambda b: int(b.split("-")[0])):
-        for kind in (*SUPPORTS, ""):
-            rows = [r for r in done if r["band"] == band and kind in ("", r["support"])]
-            if not rows:
-                continue
-            counts = Counter(row["said"] for row in rows)
-            verified = counts.pop("VERIFIED", 0)
-            low, high = bounds(verified, len(rows))
-            rest = ", ".join(f"{n} {name}" for name, n in counts.most_common(4))
-            sys.stdout.write(
-                f"  {band:<7} {kind or 'all':<21} verified {verified} of {len(rows)} "
-                f"(95 %: {low:.1%}-{high:.1%}); {rest}\n"
-            )
-            if not kind:
-                is_missed |= verified > (0.02 if band.startswith("6") else 0.0) * len(rows)
+        rows = sorted((r for r in done if r["band"] == band), key=lambda r: str(r["kind"]))
+        sys.stdout.write(f"{band}\n")
+        verified = told(rows, "VERIFIED")
+        is_missed |= verified > (0.02 if band.startswith("6") else 0.0) * len(rows)
     return is_missed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -107,24 +107,27 @@ def said(verdict: Verdict, values: tuple[int, ...]) -> str:
     return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
 
 
-def has_wrong(rows: Iterable[Mapping[str, Any]], changed: str, without: str) -> bool:
-    """Print, for each `kind` of rows, what was said of the `changed` pictures, and the share that
-    was verified wrongly with its bounds. Beside it stands what was said of the `clean` ones, which
-    are those `without`, in words. Returns whether any was wrong."""
+def told(rows: Iterable[Mapping[str, Any]], bad: str, key: str = "said") -> int:
+    """Print which words stand at `key` for each `kind` of rows, and how many are `bad` in all, with
+    the bounds of their share. Returns how many."""
     kinds: dict[str, Counter[str]] = {}
-    clean: Counter[str] = Counter()
     for row in rows:
-        kinds.setdefault(row["kind"], Counter())[row[changed]] += 1
-        clean[row["clean"]] += 1
+        kinds.setdefault(row["kind"], Counter())[row[key]] += 1
     width = max(map(len, kinds), default=0)
-    for kind, counts in sorted(kinds.items()):
+    for kind, counts in kinds.items():
         sys.stdout.write(f"  {kind:<{width}} {counts.total():>5}  {_counted(counts)}\n")
-    wrong = sum(counts["WRONG"] for counts in kinds.values())
-    low, high = bounds(wrong, clean.total())
-    sys.stdout.write(
-        f"verified wrong: {wrong} of {clean.total()}, 95 %: {low:.2%}-{high:.2%}; "
-        f"with {without}: {_counted(clean)}\n"
-    )
+    found = sum(counts[bad] for counts in kinds.values())
+    total = sum(counts.total() for counts in kinds.values())
+    low, high = bounds(found, total)
+    sys.stdout.write(f"{bad}: {found} of {total}, 95 %: {low:.2%}-{high:.2%}\n")
+    return found
+
+
+def has_wrong(rows: Sequence[Mapping[str, Any]], changed: str, without: str) -> bool:
+    """Print what was said of the `changed` pictures, and beside it of the `clean` ones, which are
+    those `without`, in words. Returns whether any was verified wrongly."""
+    wrong = told(sorted(rows, key=lambda row: str(row["kind"])), "WRONG", changed)
+    sys.stdout.write(f"with {without}: {_counted(Counter(row['clean'] for row in rows))}\n")
     return wrong > 0
 
 

@@ -11,17 +11,17 @@ than the picture.
 from __future__ import annotations
 
 import math
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
 import typer
 
+from hil_tests.reader.kept import digest_of, results
 from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import told
 from hil_tests.reader.picture_damage import (
     cloth,
     lay_thing,
@@ -289,15 +289,10 @@ def judge(reader: TableReader, frames: Frames) -> Verdict:
     return consensus.refuse(scene.observations)
 
 
-def cases(
-    kind: str, count: int, seed: int, pool: Sequence[Toss], cameras: Sequence[RigCamera]
-) -> Iterator[Frames]:
-    """`count` cases of a kind, the same for the same seed."""
-    geometry = GEOMETRIES["standard"]
-    make = KINDS[kind][0]
-    for number in range(count):
-        camera = cameras[number % len(cameras)]
-        yield make(Stage(geometry, camera, pool, seed * 100_003 + number))
+def stage_of(number: int, seed: int, pool: Sequence[Toss], cameras: Sequence[RigCamera]) -> Stage:
+    """The stage of a case, the same for the same seed."""
+    camera = cameras[number % len(cameras)]
+    return Stage(GEOMETRIES["standard"], camera, pool, seed * 100_003 + number)
 
 
 def _word(verdict: Verdict) -> str:
@@ -314,41 +309,26 @@ def main(
     count: Annotated[int, typer.Option(min=1, help="Cases of each kind.")] = 50,
     seed: Seed = 1,
     model: Model = None,
-    pictures: Annotated[
-        Path | None, typer.Option(help="Keep one picture of each case here.")
-    ] = None,
+    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/refusals"),
 ) -> None:
     """Count what must be refused, and for which reason; status 1 if anything was accepted."""
-    for name in kind or ():
+    names = kind or list(KINDS)
+    for name in names:
         if name not in KINDS:
             raise typer.BadParameter(f"no kind {name!r}; there are: {', '.join(KINDS)}")
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, seed, 40)
     first = RigCamera(geometry, STYLES[0], seed)
     cameras = [first.with_dice(style) for style in STYLES]
-    reader = TableReader(DieFinder(model), cameras[0].calibration)
-    accepted_all = 0
-    sys.stdout.write(
-        f"{'kind':<26} {'cases':>5} {'accepted':>8} {'right reason':>13}  other reasons\n"
-    )
-    for name in kind or KINDS:
-        right, accepted = 0, 0
-        others: Counter[str] = Counter()
-        for number, frames in enumerate(cases(name, count, seed, pool, cameras)):
-            verdict = judge(reader, frames)
-            accepted += isinstance(verdict, Verified)
-            if isinstance(verdict, Unreadable) and verdict.reason in KINDS[name][1]:
-                right += 1
-            else:
-                others[_word(verdict)] += 1
-            if pictures:
-                pictures.mkdir(parents=True, exist_ok=True)
-                file = name.replace(" ", "-").replace(",", "")
-                cv2.imwrite(str(pictures / f"{file}-{number:03}.jpg"), frames[-1])
-        accepted_all += accepted
-        rest = ", ".join(f"{n} {reason}" for reason, n in others.most_common())
-        sys.stdout.write(
-            f"{name:<26} {count:>5} {accepted:>8} {right:>6} {right / count:>6.0%}  {rest}\n"
-        )
-        sys.stdout.flush()
-    raise typer.Exit(1 if accepted_all else 0)
+    finder = DieFinder(model)
+    reader = TableReader(finder, first.calibration)
+
+    def case(number: int) -> dict[str, Any]:
+        name = names[number // count]
+        make, reasons = KINDS[name]
+        verdict = judge(reader, make(stage_of(number % count, seed, pool, cameras)))
+        is_right = isinstance(verdict, Unreadable) and verdict.reason in reasons
+        return {"kind": name, "said": "for the right reason" if is_right else _word(verdict)}
+
+    file = out / f"refusals-{seed}-{digest_of(finder, count, *names)}.jsonl"
+    raise typer.Exit(1 if told(results(file, count * len(names), case), "ACCEPTED") else 0)

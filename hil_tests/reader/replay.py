@@ -8,7 +8,6 @@ know dips: a box in the line can make its recording follow the light.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -17,6 +16,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import told
 from hil_tests.reader.picture_damage import with_grain
 from hil_tests.reader.samples import RIG
 from hil_tests.reader.tosses import flat_tosses
@@ -84,7 +84,7 @@ def main(
     camera = RIG.camera("standard", 0, 0, seed)
     reader = TableReader(DieFinder(model), camera.calibration)
     random = np.random.default_rng(seed)
-    memory, told = TossMemory(), Counter[str]()
+    memory, new, rows = TossMemory(), list[dict[str, str]](), list[dict[str, str]]()
     kept, places = [], []
     for number, toss in enumerate(
         flat_tosses(RIG.compartments["standard"], seed, max(count // 5, 3))
@@ -93,8 +93,8 @@ def main(
         seen = reader.read(Frame(picture, 0.0, number))
         if not isinstance(seen.opinion, Verified):
             continue
-        told["new tosses"] += 1
-        told["new tosses, taken for a recording"] += _is_known(memory, number, _poses(seen.dice))
+        is_known = _is_known(memory, number, _poses(seen.dice))
+        new.append({"kind": "a new toss", "said": "TAKEN FOR A RECORDING" if is_known else "new"})
         memory.keep(number, _poses(seen.dice))
         kept.append(picture)
         places.append(np.array([np.mean(die.corners, axis=0) for die in seen.dice]))
@@ -109,7 +109,7 @@ def main(
                 kept, places, number // len(CHANGES) % len(kept), camera.calibration.die_px
             )
             if mixed is None:
-                told[f"{how}: no dice lie apart"] += 1
+                rows.append({"kind": how, "said": "no dice lie apart"})
                 continue
             picture = mixed
         shown = changed(picture, how, camera.calibration.centre_px, random)
@@ -120,11 +120,9 @@ def main(
             result = "LIT"
         else:
             result = "looped"
-        told[f"{how}: {result}"] += 1
-        told["lit"] += result == "LIT"
-    for what, times in sorted(told.items()):
-        sys.stdout.write(f"  {what:<40} {times:>5}\n")
-    raise typer.Exit(1 if told["lit"] or told["new tosses, taken for a recording"] else 0)
+        rows.append({"kind": how, "said": result})
+    is_wrong = [told(new, "TAKEN FOR A RECORDING"), told(rows, "LIT")] != [0, 0]
+    raise typer.Exit(1 if is_wrong else 0)
 
 
 def _is_known(memory: TossMemory, number: int, poses: list[DiePose]) -> bool:

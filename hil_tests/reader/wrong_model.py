@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -18,6 +17,7 @@ import numpy as np
 import typer
 
 from hil_tests.reader.options import Model, Seed
+from hil_tests.reader.outcomes import told
 from hil_tests.reader.refusals import STYLES
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
@@ -26,7 +26,6 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.networks.near_look import NearReader
 from vision.reading import DICE, NoRoll, Verified
-from vision.shares import bounds
 from vision.table.model_view import ModelView
 from vision.table.reader import Finder, TableReader
 
@@ -207,29 +206,22 @@ def main(
     deceived = Deceived(finder, camera.calibration)
     by_both = Deceived(finder, camera.calibration, is_alone=True)
     random = np.random.default_rng(seed)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in [*LIES, LEANING, LEANING_BOTH]}
+    rows: list[dict[str, str]] = []
+
+    def tried(name: str, said: str) -> None:
+        rows.append({"kind": name, "said": said})
+
     for number, toss in enumerate(flat_tosses(geometry, seed, pictures)):
         style = STYLES[number % len(STYLES)]
         picture = camera.picture(toss, style=style)
         for k, (name, lie) in enumerate(LIES.items()):
-            counts[name][deceived.trial(picture, lie, 1000 * number + k)] += 1
+            tried(name, deceived.trial(picture, lie, 1000 * number + k))
         picture = camera.picture(lean(toss, random, geometry.die_mm), style=style)
-        counts[LEANING][deceived.trial(picture, says_flat, number)] += 1
-        counts[LEANING_BOTH][by_both.trial(picture, says_flat, number)] += 1
+        tried(LEANING, deceived.trial(picture, says_flat, number))
+        tried(LEANING_BOTH, by_both.trial(picture, says_flat, number))
         if number % 20 == 19:
             sys.stderr.write(f"\r{number + 1} of {pictures} pictures")
-    sys.stdout.write(f"\n{'the model says':<28} cases  caught          accepted  no roll\n")
-    caught_all = total_all = 0
-    is_told = True
-    for name, count in counts.items():
-        total = sum(count.values()) - count["-"]
-        caught = total - count["accepted"]
-        low, _ = bounds(caught, total)
-        caught_all, total_all = caught_all + caught, total_all + total
-        is_told &= total > 0
-        sys.stdout.write(
-            f"{name:<28} {total:>5}  {caught:>5} {caught / max(total, 1):>8.2%} "
-            f"{count['accepted']:>8} {count['no roll']:>8}   95 %: at least {low:.1%}\n"
-        )
-    sys.stdout.write(f"together {caught_all} of {total_all} caught\n")
-    raise typer.Exit(0 if is_told and caught_all >= 0.99 * total_all else 1)
+    lies = [row for row in rows if row["said"] != "-"]
+    accepted = told(lies, "accepted")
+    is_told = {row["kind"] for row in lies} == {row["kind"] for row in rows}
+    raise typer.Exit(0 if is_told and accepted <= 0.01 * len(lies) else 1)

@@ -30,7 +30,7 @@ def test_the_page_has_each_bench_and_a_stopped_run_goes_on(tmp_path, monkeypatch
     page = (tmp_path / "README.md").read_text("utf-8")
     assert "| refusals | 0 |" in page
     assert "| verification | came to no end | – |" in page
-    assert "black picture                  1        0      1   100%" in page
+    assert "black picture     1  1 for the right reason" in page
 
 
 def test_a_bench_that_there_is_not_is_named(tmp_path):

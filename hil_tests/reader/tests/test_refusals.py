@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import pytest
 
-from hil_tests.reader.refusals import KINDS, STYLES, cases, judge
+from hil_tests.reader.refusals import KINDS, STYLES, judge, stage_of
 from hil_tests.reader.tosses import RigCamera, flat_tosses
 from hil_tests.rig.plant.geometry import GEOMETRIES
 from vision.networks.classifier import DieFinder
@@ -25,7 +25,7 @@ def table():
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_but_three_readable_dice_is_accepted_and_the_reason_is_right(table, kind):
     cameras, pool, reader = table
-    verdicts = [judge(reader, frames) for frames in cases(kind, 2, 3, pool, cameras)]
+    verdicts = [judge(reader, KINDS[kind][0](stage_of(n, 3, pool, cameras))) for n in range(2)]
     assert not any(isinstance(verdict, Verified) for verdict in verdicts)
     right = [isinstance(v, Unreadable) and v.reason in KINDS[kind][1] for v in verdicts]
     # What lies under a smear may also look like something else: one of the two will do.
@@ -36,7 +36,8 @@ def test_an_unknown_style_is_told_though_two_of_its_dice_touch(table):
     """Seed 77: in four of these six tosses two dice touch, and were all that was said."""
     cameras, _, reader = table
     pool = flat_tosses(GEOMETRIES["standard"], 77, 8)
-    verdicts = [judge(reader, frames) for frames in cases("unknown style", 6, 77, pool, cameras)]
+    stages = [stage_of(n, 77, pool, cameras) for n in range(6)]
+    verdicts = [judge(reader, KINDS["unknown style"][0](stage)) for stage in stages]
     assert [verdict.reason for verdict in verdicts if isinstance(verdict, Unreadable)] == [
         Reason.UNKNOWN_STYLE
     ] * 6

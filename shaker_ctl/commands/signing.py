@@ -5,6 +5,7 @@ Must not know what is signed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
@@ -29,12 +30,19 @@ def require_mender(users: Path, name: str, role: Role, reason: str, act: str) ->
             f"a {role.value} does not {act}", remedy=f"A technician or supervisor does: {ROLES}"
         )
     require_words("--reason", reason)
-    passphrase = typer.prompt("Passphrase", hide_input=True)
-    account = Accounts(users).verify(name, role, passphrase)
-    if account is None:
-        raise RefusedError(
-            f"{name} as {role.value} and this passphrase do not belong together",
-            remedy=f"Type the passphrase again, with your own name and role: {ROLES}; people and "
-            f"roles stand in {users}",
-        )
-    return Person(name, role, account.number)
+    return signed_in(users, name, (role,), f"with your own name and role: {ROLES}")
+
+
+def signed_in(users: Path, name: str, roles: Iterable[Role], otherwise: str) -> Person:
+    """Ask for the passphrase; return the person in the first of `roles` that it is theirs for.
+
+    `otherwise`: how to try again. Raises RefusedError, and SettingsError of `users`.
+    """
+    passphrase, people = typer.prompt("Passphrase", hide_input=True), Accounts(users)
+    for role in roles:
+        if account := people.verify(name, role, passphrase):
+            return Person(name, role, account.number)
+    raise RefusedError(
+        f"{name} and this passphrase do not belong together",
+        remedy=f"Type the passphrase again, {otherwise}; people and roles stand in {users}",
+    )

@@ -22,7 +22,8 @@ from shaker_ctl.adapters.pins import daemon_network
 from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.interruption import INTERRUPTED
 from shaker_ctl.commands.service_user import become_the_service
-from shaker_ctl.console.accounts import Accounts, load
+from shaker_ctl.commands.signing import signed_in
+from shaker_ctl.console.accounts import load
 from shaker_ctl.errors import HardwareError, RefusedError, reraise_as
 from shaker_ctl.reading.taught_table import Bound, TaughtTable
 from shaker_ctl.rules.agreement import is_alike
@@ -221,22 +222,11 @@ def _persons(found: settings.Settings) -> tuple[Person, ...]:
     people: list[Person] = []
     while len(people) < 1 + found.table.dice_by_two:
         who = "Login name of who confirms" if not people else "Login name of the second person"
-        person = _person(found.console.users_file, typer.prompt(who))
+        users, name = found.console.users_file, typer.prompt(who)
+        roles = [one.role for one in load(users) if one.name == name and isinstance(one.role, Role)]
+        person = signed_in(users, name, roles, "with your own login name")
         if any(person.is_same(one) for one in people):
             screen.print("That is the same person: another one confirms, too")
             continue
         people.append(person)
     return tuple(people)
-
-
-def _person(users: Path, name: str) -> Person:
-    roles = [one.role for one in load(users) if one.name == name and isinstance(one.role, Role)]
-    passphrase = typer.prompt("Passphrase", hide_input=True)
-    people = Accounts(users)
-    for role in roles:
-        if account := people.verify(name, role, passphrase):
-            return Person(name, role, account.number)
-    raise RefusedError(
-        f"{name} and this passphrase do not belong together",
-        remedy=f"Type them again; people stand in {users}",
-    )

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from shaker_ctl.adapters.pins.gpio_backend import WITHOUT_PIGPIO
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
 from shaker_ctl.adapters.pins.sysfs_pwm import FUNCTION_OF, GROUP, OVERLAY
 from shaker_ctl.doctor.computer import Computer
@@ -20,9 +21,6 @@ NAME, PWM = "boot settings", "PWM pins"
 
 CONFIG = "/boot/firmware/config.txt"
 """Where Raspberry Pi OS has it since bookworm."""
-
-KERNEL_PINS = re.compile(r"Raspberry Pi (5|500|Compute Module 5)\b")
-"""Models whose pins hang at an RP1: reached through the kernel, not by pigpio."""
 
 DAEMONS = ("/usr/bin/pigpiod", "/usr/local/bin/pigpiod")
 """Debian's package, or built from source; the unit looks at the same places."""
@@ -35,7 +33,7 @@ def boot_settings(computer: Computer, model: str) -> Finding:
     if not model:
         return ok(NAME, "no Raspberry Pi, none needed")
     config = computer.text(CONFIG)
-    if KERNEL_PINS.search(model):
+    if model.startswith(WITHOUT_PIGPIO):
         return _kernel_pins(config)
     if not any((computer.root / path.lstrip("/")).exists() for path in DAEMONS):
         return fail(
@@ -65,7 +63,7 @@ def _kernel_pins(config: str | None) -> Finding:
 
 
 def pwm_pins(computer: Computer, pins: PinParameters) -> Finding:
-    """Whether each pin of the kernel's PWM shows it. Only for a board of `KERNEL_PINS`."""
+    """Whether each pin of the kernel's PWM shows it. Only for a board of `WITHOUT_PIGPIO`."""
     program = shutil.which("pinctrl", path=computer.path)
     if program is None:
         return warn(PWM, "no pinctrl tells their function", "sudo apt install raspi-utils")

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
-from shaker_ctl.adapters.pins.gpio_backend import make_pins
+from shaker_ctl.adapters.pins.gpio_backend import WITHOUT_PIGPIO, make_pins
 from shaker_ctl.doctor import camera, computer, lines, records, shaker
-from shaker_ctl.doctor.boot import KERNEL_PINS, boot_settings, pwm_pins
+from shaker_ctl.doctor.boot import boot_settings, pwm_pins
 from shaker_ctl.doctor.computer import Computer
 from shaker_ctl.doctor.digests import digests
 from shaker_ctl.doctor.finding import Finding, fail, ok
@@ -69,7 +69,7 @@ def _everything(
     yield from computer.examine(machine, settings.gpio.pins)
     board = computer.board(machine)
     yield boot_settings(machine, board)
-    if KERNEL_PINS.search(board):
+    if board.startswith(WITHOUT_PIGPIO):
         yield pwm_pins(machine, settings.gpio.pins)
     yield from records.examine(settings.journal, settings.console, book, settings.table)
     yield digests(source, settings.journal, is_real_table=real_table.mark(machine.root) is not None)

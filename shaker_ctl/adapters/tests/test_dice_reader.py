@@ -180,13 +180,6 @@ def test_a_listener_that_fails_does_not_end_the_supervision(
     assert "was not taken" in caplog.text
 
 
-def test_a_camera_that_comes_back_in_time_was_never_lost(heard: Heard) -> None:
-    heard.say(SILENT)
-    heard.say(CameraRecovered("camera-silent"))
-    time.sleep(4 * SOON_S)
-    assert heard.posted == []
-
-
 # ── Where nothing was read, the reader looks on ─────────────────────────────
 
 BLOCKED = Unreadable(Reason.BLOCKED, "a hand")

@@ -95,10 +95,16 @@ def test_help_and_version_load_no_command() -> None:
         assert "shaker-ctl" in done.stdout
 
 
-def test_the_journal_is_looked_at_without_the_table_and_its_libraries() -> None:
+@pytest.mark.parametrize(
+    ("loaded", "without"),
+    [
+        ("commands.journal", "numpy cv2 pymodbus pigpio shaker_ctl.table"),
+        ("commands.run, shaker_ctl.table", "numpy cv2 onnxruntime"),
+    ],
+)
+def test_what_a_part_does_not_need_it_does_not_load(loaded: str, without: str) -> None:
     code = (
-        "import sys; import shaker_ctl.commands.journal\n"
-        "heavy = {'numpy', 'cv2', 'pymodbus', 'pigpio', 'shaker_ctl.table'}\n"
-        "sys.exit(' '.join(heavy & sys.modules.keys()) or None)"
+        f"import sys; import shaker_ctl.{loaded}\n"
+        f"sys.exit(' '.join(set({without!r}.split()) & sys.modules.keys()) or None)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

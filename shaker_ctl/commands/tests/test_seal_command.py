@@ -498,6 +498,8 @@ def test_only_a_known_person_with_their_passphrase_clears(
     with pytest.raises(RefusedError, match="do not belong together") as refused:
         table.seal(*words, answer="wrong horse\n")
     assert "--role supervisor" in refused.value.remedy
+    with pytest.raises(RefusedError, match="do not belong together"):
+        table.seal(*words, "--role", "supervisor", answer=f"{PASSPHRASE}\n")
     with pytest.raises(RefusedError, match="does not clear"):
         table.seal(*words, "--role", "dealer", answer=f"{PASSPHRASE}\n")
     with pytest.raises(SealError, match="stands since"):

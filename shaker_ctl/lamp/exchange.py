@@ -281,10 +281,6 @@ class LampExchange:
                 remedy="Play without multipliers, and test the displays with the table closed",
             )
 
-    def currents(self) -> dict[Area, int]:
-        """Return the measured current of every lamp in percent of the rated one."""
-        return self._ask(r.CURRENTS, r.decode_currents, "report its lamp currents")
-
     # ── Memory ──────────────────────────────────────────────────────────────
 
     def keep(self, anchor: r.BoxAnchor) -> None:

@@ -394,10 +394,6 @@ class LampIdentity:
     areas_fitted: int
     capabilities: Capability
     warm_up_s: float
-    stage_life_s: float
-    test_life_s: float
-    rated_current_ma: int
-    reply_delay_s: float
     layout_digest: bytes
     """Of the areas of a house that the box was made for (map 1.2)."""
 
@@ -413,11 +409,7 @@ def decode_identity(words: Sequence[int]) -> LampIdentity:
         areas_fitted=cursor.take(),
         capabilities=Capability(cursor.take()),
         warm_up_s=cursor.take() / 1000,
-        stage_life_s=cursor.take() / 1000,
-        test_life_s=cursor.take() / 1000,
-        rated_current_ma=cursor.take(),
-        reply_delay_s=cursor.take() / 1000,
-        layout_digest=cursor.take_bytes(8),
+        layout_digest=cursor.take_bytes(16)[8:],  # behind times and currents of the box's own
     )
 
 
@@ -577,15 +569,6 @@ def decode_multipliers(words: Sequence[int]) -> tuple[int, dict[str, int]]:
     return round_id, {place: odds for place, odds in shown.items() if odds}
 
 
-def decode_currents(words: Sequence[int]) -> dict[Area, int]:
-    """Return the measured current of each lamp of Sic Bo's areas, in percent of the rated one."""
-    cursor = _Cursor(CURRENTS, words)
-    percent: list[int] = []
-    for _ in range(CURRENTS.words):
-        percent += divmod(cursor.take(), 256)
-    return dict(zip(AREAS, percent, strict=True))
-
-
 @frozen
 class Committed:
     """The result that the box retained with its last committed round."""
@@ -593,7 +576,6 @@ class Committed:
     round_id: int
     first: frozenset[Area]
     areas: frozenset[Area]
-    is_corrected: bool
 
 
 def decode_committed(words: Sequence[int], layout: Layout) -> Committed:
@@ -603,7 +585,6 @@ def decode_committed(words: Sequence[int], layout: Layout) -> Committed:
         round_id=cursor.take(2),
         first=cursor.take_areas(),
         areas=cursor.take_areas(),
-        is_corrected=bool(cursor.take()),
     )
 
 

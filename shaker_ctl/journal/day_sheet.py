@@ -6,7 +6,6 @@ zones, or how a sheet looks.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -234,8 +233,3 @@ def _worded(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def words_of(name: str) -> str:
-    """`DiceChanged` to `dice changed`; other words as they stand."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower() if name.isalpha() else name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -19,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shaker_ctl.adapters.disk.record_tables import TablesReader, place
-from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, words_of
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet
 from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.page import case, door
@@ -29,6 +30,7 @@ from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site, form_of
 from shaker_ctl.page.tables import Book, Wanted, marks_of
 from shaker_ctl.quoting import cell
+from shaker_ctl.rules.outcome import OUTCOMES, Values
 from shaker_ctl.rules.vocabulary import Ending, words
 from shaker_ctl.view.archive import decided_in, said_in
 
@@ -46,8 +48,7 @@ CSV_COLUMNS = (
     "marks",
 )
 
-WAYS = {n: sum(a + b + c == n for a in range(1, 7) for b in range(1, 7) for c in range(1, 7))
-        for n in range(3, 19)}  # fmt: skip
+WAYS = Counter(map(sum, OUTCOMES))
 """In how many of 216 ways three dice give a total."""
 
 _DAYS_KEPT = 4
@@ -217,7 +218,7 @@ class History:
             dice=await asyncio.to_thread(self._dice_of, found),
             marks=() if found is None else sorted(found.marks),
             closing=CLOSING_INSPECTION,
-            words_of=words_of,
+            words=words,
             made=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z (UTC%z)"),
         )
 
@@ -271,13 +272,12 @@ class History:
         }
 
 
-def _totals(tosses: Any) -> list[tuple[int, int, float]]:
+def _totals(tosses: Counter[Values]) -> list[tuple[int, int, float]]:
     """(total, how often it came, how often of perfect dice)."""
-    seen: dict[int, int] = {}
+    seen = Counter[int]()
     for values, count in tosses.items():
-        seen[sum(values)] = seen.get(sum(values), 0) + count
-    whole = sum(seen.values())
-    return [(total, seen.get(total, 0), whole * WAYS[total] / 216) for total in WAYS]
+        seen[sum(values)] += count
+    return [(total, seen[total], seen.total() * ways / 216) for total, ways in WAYS.items()]
 
 
 def _number(asked: dict[str, str], key: str, wrong: list[str]) -> int | None:

@@ -24,7 +24,6 @@ from shaker_ctl.journal.day_sheet import DaySheet
 from shaker_ctl.journal.history import STAGES, Round, until_ended
 from shaker_ctl.journal.record import Chain, Head, Record
 from shaker_ctl.rules.vocabulary import words
-from shaker_ctl.view.archive import words_of
 
 MAX_RECORDS = 20_000
 """Records of one round that are read; more are none that a table wrote."""
@@ -81,12 +80,12 @@ _MEASURED = {
 def _verdict(told: dict[str, Any]) -> str:
     kind = words(told.pop("type"))
     values = " ".join(map(str, told.pop("values", None) or ()))
-    rest = ", ".join(f"{words_of(key)} {_short(value)}" for key, value in told.items())
+    rest = ", ".join(f"{words(key)} {_short(value)}" for key, value in told.items())
     return ": ".join(part for part in (kind, values, rest) if part)
 
 
 def _short(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else words_of(str(value))
+    return f"{value:.3g}" if isinstance(value, float) else str(value).replace("_", " ")
 
 
 def read_round(path: Path, pictures: Path, number: int) -> RoundRecord | None:

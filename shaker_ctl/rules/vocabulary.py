@@ -6,6 +6,7 @@ Every Enum value is part of the journal's format.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import datetime
 from enum import Enum
@@ -467,5 +468,7 @@ def plain(typed: str) -> str:
 
 @cache
 def words(name: str) -> str:
-    """`TossPlanDrawn` to "toss plan drawn"."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+    """`TossPlanDrawn` to "toss plan drawn", `not_flat` to "not flat"; other words as they stand."""
+    if not name.isalpha():
+        return name.replace("_", " ")
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()

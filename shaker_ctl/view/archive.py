@@ -275,7 +275,7 @@ def said_in(record: Mapping[str, Any]) -> str:
         actor, said = record["actor"], record.get("text")
         text += f" by {_named(actor)}" if actor.get("name") else ""
         return text + f" at the {actor['port']} console" + (f": {said}" if said else "")
-    return text if event else f"{words_of(kind)}: {text}"
+    return text if event else f"{words(kind)}: {text}"
 
 
 _QUIET = ("type", "occasion", "plan", "demonstration", "clause", "corrects", "multipliers")
@@ -288,7 +288,7 @@ def decided_in(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _decided(command: Mapping[str, Any]) -> str:
     told = [
-        " ".join(map(str, value)) if isinstance(value, list) else words_of(str(value))
+        " ".join(map(str, value)) if isinstance(value, list) else str(value).replace("_", " ")
         for key, value in command.items()
         if key not in _QUIET and value not in (None, "", [], False) and not isinstance(value, dict)
     ]
@@ -311,14 +311,10 @@ def _ended_in(record: Mapping[str, Any]) -> str:
     text = ""
     for one in (ended := understood(record)):
         values = f": {' '.join(map(str, one.values))}" if one.values else ""
-        why = f" ({words_of(one.cause)})" if one.cause else ""
-        text += f"; round {one.number} {words_of(one.ending or '')}{values}{why}"
+        why = f" ({words(one.cause)})" if one.cause else ""
+        text += f"; round {one.number} {words(one.ending or '')}{values}{why}"
     is_strange = ends_round(record) and not ended
     return text + is_strange * "; it ends a round in a way that is not understood"
-
-
-def words_of(code: str) -> str:
-    return code.replace("_", " ")
 
 
 def who(record: dict[str, Any]) -> str:

@@ -21,10 +21,11 @@ from shaker_ctl.commands.default_config import DEFAULT_CONFIG
 from shaker_ctl.commands.journal.book import AsJson, CheckedJournal, Config, Journal, opened
 from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine, words_of
+from shaker_ctl.journal.day_sheet import CLOSING_INSPECTION, DaySheet, SheetLine
 from shaker_ctl.journal.dice_ledger import Ledger
 from shaker_ctl.journal.volume import day_of
 from shaker_ctl.quoting import visible
+from shaker_ctl.rules.vocabulary import words
 
 WIDTH = 80
 
@@ -174,8 +175,8 @@ def _list(title: str, lines: Iterable[SheetLine]) -> Iterator[str]:
     for line in lines:
         empty = False
         who = ", ".join(line.persons) or (LINE if line.what == "CompartmentOpened" else "")
-        words = "  ".join(part for part in (words_of(line.what), who, line.detail) if part)
-        yield f"  {_time(line.wall)[11:19]}  {words}"
+        said = "  ".join(part for part in (words(line.what), who, line.detail) if part)
+        yield f"  {_time(line.wall)[11:19]}  {said}"
     if empty:
         yield "  none"
     yield ""

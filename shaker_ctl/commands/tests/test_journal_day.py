@@ -82,7 +82,7 @@ def test_the_last_day_is_shown_with_its_rounds_persons_and_counters(journal: Pat
     assert "day 2026-03-03" in told
     assert "Rounds 1, numbers 1 to 1" in told
     assert "not started" in told
-    assert "round 1: not_started" in told
+    assert "round 1: not started" in told
     assert f"signed  {FLOOR.name} (floorperson)" in told
     assert "no more bets called" not in told, "what a dealer does in every round"
     assert "compartment opened" in told

@@ -19,6 +19,8 @@ import pytest
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.record_tables import RecordTables
 from shaker_ctl.console import accounts
+from shaker_ctl.console.desk import LampView, ProfileView, RoomView, TableView
+from shaker_ctl.console.json_voice import plain
 from shaker_ctl.errors import JournalWriteError
 from shaker_ctl.journal.history import Round
 from shaker_ctl.journal.parameters import JournalParameters
@@ -94,37 +96,20 @@ def tom(page):
 
 
 def view(**more: Any) -> dict[str, Any]:
-    """A view of the table, as the status socket sends it; without what the sign does not use."""
-    return {
-        "table": "Table 7",
-        "life": "open",
-        "phase": "bets open",
-        "says": "Bets are open.",
-        "room": {
-            "says": "Place your bets.",
-            "are_bets_open": True,
-            "scene": "board",
-            "multipliers": [],
-            "call": "",
-            "wagers": "",
-            "clause": "",
-            "shape": "circle",
-        },
-        "round_id": 4,
-        "last_result": None,
-        "pending": None,
-        "next_step": "",
-        "marks": [],
-        "faults": [],
-        "lamps": {"measured": [], "commanded": [], "broken": []},
-        "odds": {"big": "1 to 1", "small": "1 to 1", "one-6": "1, 2, 3 to 1"},
-        "since_s": 1_790_000_000.0,
-        "profile": {"title": "Pennsylvania: Sic Bo"},
-        "motor": {"is_enabled": False},
-        "digests": [],
-        "monotonic_s": time.monotonic(),
-        **more,
-    }
+    """A view of the table, as the status socket sends it."""
+    shown = TableView(
+        table="Table 7",
+        life="open",
+        phase="bets open",
+        says="Bets are open.",
+        room=RoomView(says="Place your bets.", are_bets_open=True, shape="circle"),
+        round_id=4,
+        lamps=LampView(measured=()),
+        since_s=1_790_000_000.0,
+        profile=ProfileView(title="Pennsylvania: Sic Bo"),
+    )
+    odds = {"big": "1 to 1", "small": "1 to 1", "one-6": "1, 2, 3 to 1"}
+    return {**plain(shown), "odds": odds, "monotonic_s": time.monotonic(), **more}
 
 
 def _part(html: str, name: str) -> str:
@@ -268,19 +253,17 @@ class TestWall:
 
     @pytest.mark.parametrize("call", ["void", "no roll", "dispute", "no result", "by hand"])
     def test_what_is_no_result_is_called_in_its_place(self, page, call, vic, sam):
-        room = {
-            "says": "This round has no result.",
-            "are_bets_open": False,
-            "scene": "dice",
-            "multipliers": [],
-            "call": call,
-            "wagers": "All wagers are returned.",
-            "clause": "625a.7(c)",
-            "shape": "cross",
-        }
+        room = RoomView(
+            says="This round has no result.",
+            scene="dice",
+            call=call,
+            wagers="All wagers are returned.",
+            clause="625a.7(c)",
+            shape="cross",
+        )
         page.watch.view = view(
             last_result=[2, 2, 2],
-            room=room,
+            room=plain(room),
             lamps={"measured": ["big"], "commanded": ["big"], "broken": []},
         )
 

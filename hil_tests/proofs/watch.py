@@ -149,15 +149,29 @@ class Watch(NamedTuple):
     """Name of the first of two persons, and the serials of the other dice that they name."""
 
 
-SUPERVISED = frozenset(
-    {
-        *(P.OPENING, P.ADMITTING, P.PACING, P.LAMP_ENTRY, P.LAMP_ENTRY_LIT),
-        *(P.LAMP_ENTRY_CLEARING, P.EACH_LAMP, P.ODDS_TRIED),
-        *(P.LAMP_TRIAL, P.JOGGING, P.PLANNING, P.PROVING_DARK, P.STARTING, P.TOSSING),
-        *(P.COMING_TO_REST, P.READING, P.DRAWING_MULTIPLIERS, P.SHOWING_MULTIPLIERS),
-        *(P.PUSHING, P.CLEARING),
-    }
-)
+ASKED: dict[Phase, type[do.Command]] = {
+    P.OPENING: do.CheckTime,
+    P.ADMITTING: do.CheckTime,
+    P.LAMP_ENTRY: do.PushLamps,
+    P.LAMP_ENTRY_CLEARING: do.ClearLamps,
+    P.EACH_LAMP: do.ProveEachLamp,
+    P.LAMP_TRIAL: do.ProveEachLamp,
+    P.ODDS_TRIED: do.ShowMultipliers,
+    P.JOGGING: do.Jog,
+    P.PLANNING: do.DrawTossPlan,
+    P.PROVING_DARK: do.ProveLampsDark,
+    P.STARTING: do.StartToss,
+    P.TOSSING: do.StartToss,
+    P.COMING_TO_REST: do.StartReading,
+    P.READING: do.StartReading,
+    P.DRAWING_MULTIPLIERS: do.DrawMultipliers,
+    P.SHOWING_MULTIPLIERS: do.ShowMultipliers,
+    P.PUSHING: do.PushLamps,
+    P.CLEARING: do.ClearLamps,
+}
+"""What a phase waits for must have been asked for."""
+
+SUPERVISED = frozenset({*ASKED, P.PACING, P.LAMP_ENTRY_LIT})
 """Phases that wait for a device, and must not wait for ever."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import Case, proves
-from hil_tests.proofs.watch import ANSWERS, SUPERVISED
+from hil_tests.proofs.watch import ANSWERS, ASKED, SUPERVISED
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
@@ -128,29 +128,6 @@ def _reveal_timed(case: Case) -> bool | None:
     if case.to is not P.REVEALING or case.phase is P.REVEALING:
         return None
     return case.after.timer is Timer.COVER
-
-
-ASKED: dict[Phase, type[do.Command]] = {
-    P.OPENING: do.CheckTime,
-    P.ADMITTING: do.CheckTime,
-    P.LAMP_ENTRY: do.PushLamps,
-    P.LAMP_ENTRY_CLEARING: do.ClearLamps,
-    P.EACH_LAMP: do.ProveEachLamp,
-    P.LAMP_TRIAL: do.ProveEachLamp,
-    P.ODDS_TRIED: do.ShowMultipliers,
-    P.JOGGING: do.Jog,
-    P.PLANNING: do.DrawTossPlan,
-    P.PROVING_DARK: do.ProveLampsDark,
-    P.STARTING: do.StartToss,
-    P.TOSSING: do.StartToss,
-    P.COMING_TO_REST: do.StartReading,
-    P.READING: do.StartReading,
-    P.DRAWING_MULTIPLIERS: do.DrawMultipliers,
-    P.SHOWING_MULTIPLIERS: do.ShowMultipliers,
-    P.PUSHING: do.PushLamps,
-    P.CLEARING: do.ClearLamps,
-}
-"""What a phase waits for must have been asked for."""
 
 
 @proves("who waits for a device has asked it", accepted=True)

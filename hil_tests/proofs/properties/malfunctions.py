@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import ASIDE, IN_CHARGE, Case, came_out, proves
-from hil_tests.proofs.properties.rounds import to_enter
+from hil_tests.proofs.properties.rounds import needs_presence, to_enter
 from hil_tests.proofs.watch import FAULTS, are_both, is_one, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -239,10 +239,6 @@ def _uncovered(case: Case) -> bool:
     return opened or not case.rules.covered or case.before.manual
 
 
-UNREAD = (P.REVEALING, P.COMING_TO_REST, P.READING, P.INTERRUPTED, P.AWAITING_DEALER)
-"""Settled and revealed, or about to be, and no value yet."""
-
-
 @proves(
     "interrupted after the toss: a presence is asked for if the lid's flag stands, else two words",
     events=(ev.Restarted,),
@@ -262,7 +258,7 @@ def _interrupted_after(case: Case) -> bool | None:
         return case.ends(Ending.VOID, Cause.INTERRUPTED)
     if case.ending is not None or case.next.values is not None:
         return False
-    if case.before.bets_closed and case.phase in UNREAD:
+    if case.before.bets_closed and case.phase in ph.TO_BE_READ:
         if case.rules.covered and case.event.cover_closed and case.before.verdict != "no_roll":
             told = case.tells(Notice.REVEAL) and case.orders(do.ShowPhase)
             return case.to is P.REVEALING and told
@@ -333,12 +329,7 @@ def _not_alone(case: Case) -> bool | None:
     granted=(ev.DisputeDecided,),
 )
 def _decided_in_presence(case: Case) -> bool | None:
-    values = tuple(sorted(case.event.values or ()))
-    if not case.before.interrupted or (values and values == case.before.read):
-        return None
-    enterer = case.before.enterer
-    roles = {case.event.person.role, *({enterer.role} if enterer else ())}
-    return bool(roles & case.expected.presence)
+    return not needs_presence(case) if case.before.interrupted else None
 
 
 @proves(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hil_tests.proofs.properties.case import IN_CHARGE, Case, came_out, proves
-from hil_tests.proofs.properties.rounds import UNSETTLED
+from hil_tests.proofs.properties.rounds import UNSETTLED, needs_presence
 from hil_tests.proofs.watch import are_both, is_one, kept_alone, seconds_dice, why_not
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
@@ -310,15 +310,6 @@ def _decidable(case: Case) -> frozenset[tuple[int, ...]]:
     return frozenset({case.before.read} if case.before.read else ())
 
 
-def _needs_presence(case: Case, person: Person) -> bool:
-    """True where only who is to be present after an interruption decides for these values."""
-    values = tuple(sorted(case.event.values or ()))
-    agrees = bool(values) and values == case.before.read
-    enterer = case.before.enterer
-    roles = {person.role, *({enterer.role} if enterer else ())}
-    return case.before.interrupted and not agrees and not roles & case.expected.presence
-
-
 def _is_both_sides(case: Case, person: Person) -> bool:
     """True where another person has to do this, or where it is no decision between the two."""
     if case.on(ev.RevealRequested) and case.phase is P.REVEALING:
@@ -329,7 +320,7 @@ def _is_both_sides(case: Case, person: Person) -> bool:
         return person in case.before.in_view or (both and another)
     if case.on(ev.CompartmentWatched):
         return False
-    if case.on(ev.DisputeDecided) and _needs_presence(case, person):
+    if case.on(ev.DisputeDecided) and needs_presence(case):
         return True
     if case.on(ev.DisputeDecided):
         values, enterer = case.event.values, case.before.enterer
@@ -466,7 +457,6 @@ def _ledger(case: Case) -> bool | None:
 
 
 RECORDABLE = ph.SHUT | ph.STOPPED | ph.STANDING
-DOUBTED = ph.SHUT | ph.STOPPED | ph.phases(P.INSPECTED)
 FRESH = frozenset("abc")
 """Serials of the alphabet that no set had before."""
 
@@ -479,7 +469,7 @@ def _dice(case: Case) -> bool | None:
     w, who = case.before, case.event.person
     opened = w.doubt and not w.compartment
     if case.on(ev.DiceKept):
-        may = case.phase in DOUBTED and w.dice and opened
+        may = case.phase in ph.DOUBTED and w.dice and opened
         if not may or who.role is Role.DEALER:
             return case.refused
         if case.next.dice != case.state.dice or case.to is not case.phase:

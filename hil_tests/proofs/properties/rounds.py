@@ -163,6 +163,15 @@ def _dealer_and_reader(case: Case) -> bool | None:
     return case.to is P.DISPUTED and case.next.entered == case.event.values
 
 
+def needs_presence(case: Case) -> bool:
+    """True where only who is to be present after an interruption decides for these values."""
+    values = tuple(sorted(case.event.values or ()))
+    agrees = bool(values) and values == case.before.read
+    enterer = case.before.enterer
+    roles = {case.event.person.role, *({enterer.role} if enterer else ())}
+    return case.before.interrupted and not agrees and not roles & case.expected.presence
+
+
 @proves("only the floorperson or above decides a dispute", events=(ev.DisputeDecided,))
 def _dispute(case: Case) -> bool | None:
     if case.phase is not P.DISPUTED or not case.is_current:

@@ -76,17 +76,6 @@ def test_a_table_that_there_is_not_is_answered_with_those_there_are(found: Explo
     assert all("".join(name.split()) in shown for name in NAMES)
 
 
-@pytest.mark.parametrize("every", ["0", "-1"])
-def test_every_noughth_mutant_is_refused_before_anything_is_explored(
-    monkeypatch: pytest.MonkeyPatch, every: str
-) -> None:
-    def never(*_: object, **__: object) -> Exploration:
-        raise AssertionError("explored")
-
-    monkeypatch.setattr(prove, "explore", never)
-    assert run("--mutants", "--every", every).exit_code == 2
-
-
 def two_mutants(monkeypatch: pytest.MonkeyPatch, explained: str, alive: str) -> None:
     """Two mutants to try; the one is explained, and of both those survive that are `alive`."""
     two = list(mutants())[:2]

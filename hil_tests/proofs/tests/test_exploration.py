@@ -38,7 +38,7 @@ from shaker_ctl.rules.commands import Command, RecordRound
 from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, permits, step
 from shaker_ctl.rules.record import from_record, to_record
 from shaker_ctl.rules.state import Phase, TableState
-from shaker_ctl.rules.tests.playing import FLOOR, Playing
+from shaker_ctl.rules.tests.playing import FLOOR
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
@@ -50,7 +50,6 @@ from shaker_ctl.rules.vocabulary import (
     Purpose,
     Shown,
     Source,
-    Timer,
 )
 from vision.reading import Unreadable, Verdict, Verified
 
@@ -312,21 +311,6 @@ def _worked_out(
     return found
 
 
-def test_the_exploration_would_find_a_wrong_row():
-    wrong = {
-        "lamp entry dark again: deleted",
-        "the walk over every lamp begins: guard `enough entries` negated",
-        "compartment closed: deleted",
-        "lamp entry illuminated: look: leads to closed",
-        "lamp entry seen: act `clear lamps` left out",
-    }
-    chosen = [mutant for mutant in mutants() if mutant.name in wrong]
-    assert len(chosen) == len(wrong)
-    for mutant in chosen:
-        found = explore(TABLES[0], mutant.machine(), max_nodes=1500, max_violations=1, scatter=True)
-        assert found.violations, mutant.name
-
-
 def test_a_mutant_is_killed_by_the_property_that_it_breaks_and_the_rules_as_they_are_by_none():
     """The last of these is seen only in nodes that the rules as they are do not have."""
     killed_by = {
@@ -362,13 +346,6 @@ def test_row_names_are_unique_and_rows_lead_somewhere():
     for row in ROWS:
         is_only_heard = row.name in ONLY_HEARD
         assert is_only_heard != bool(row.to or row.notes or row.do), row.name
-
-
-def test_a_phase_runs_under_at_most_one_timer_and_stale_ones_are_refused():
-    t = Playing(profile="house-auto", attended=False, autonomous=True).open().betting()
-    assert t.tell(ev.TimerExpired(Timer.PAYOUT, t.state.occasion)).refused
-    assert t.tell(ev.TimerExpired(Timer.BETTING, Occasion(Purpose.PLAY, 77))).refused
-    t.do(ev.TimerExpired(Timer.BETTING, t.state.occasion))
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, TILTED, UNREADABLE, Playing
-from shaker_ctl.rules.vocabulary import (
-    Correction,
-    Ending,
-    Notice,
-    Person,
-    Role,
-    Source,
-)
+from shaker_ctl.rules.vocabulary import Correction, Ending, Notice, Person, Role, Source
 from vision.reading import Verified
 
 TYPED, TRUE = (1, 4, 5), (1, 4, 4)
@@ -96,6 +89,14 @@ def test_a_no_roll_called_by_mistake_after_the_reader_saw_one_is_corrected_by_tw
     assert (record.values, record.correction) == (TRUE, Correction(None, DEALER, FLOOR))
 
 
+def test_after_an_outage_a_word_about_the_compartment_is_taken_back():
+    t = typed_wrongly().do(ev.Restarted(False, False, False))
+    t.do(ev.LampsShown(t.state.occasion, TYPED))
+    t.do(*(ev.CompartmentWatched(DEALER, 1, stayed) for stayed in (True, False)))
+    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
+    assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused
+
+
 # ── Before it is decided: whoever entered against the reading puts it right ──
 
 
@@ -145,11 +146,3 @@ def test_values_without_a_reading_are_typed_twice():
     said = t.last_of(do.Announce)
     assert (said.notice, said.values) == (Notice.ENTER_AGAIN, TYPED)
     assert t.do(ev.ValuesEntered(DEALER, 1, (5, 1, 4))).state.values == (5, 1, 4)
-
-
-def test_after_an_outage_a_word_about_the_compartment_is_taken_back():
-    t = typed_wrongly().do(ev.Restarted(False, False, False))
-    t.do(ev.LampsShown(t.state.occasion, TYPED))
-    t.do(*(ev.CompartmentWatched(DEALER, 1, stayed) for stayed in (True, False)))
-    t.do(ev.CompartmentWatched(FLOOR, 1, stayed=True))
-    assert t.tell(ev.CorrectionNamed(DEALER, 1, TRUE)).refused

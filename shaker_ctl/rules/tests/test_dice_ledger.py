@@ -10,14 +10,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.effects import REMEMBERED_DICE
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    FLOOR,
-    NOON,
-    PLAN,
-    SUPERVISOR,
-    Playing,
-)
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, PLAN, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,

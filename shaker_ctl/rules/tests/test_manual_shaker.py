@@ -13,11 +13,7 @@ from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, SUPERVISOR, TECHNICIAN, Playing
-from shaker_ctl.rules.vocabulary import (
-    Notice,
-    RetireStep,
-    Source,
-)
+from shaker_ctl.rules.vocabulary import Notice, RetireStep, Source
 
 STEPS = frozenset({RetireStep.DICE_REMOVED, RetireStep.COVERED_OR_SIGNED})
 REMOVED = frozenset({RetireStep.SHAKER_REMOVED})

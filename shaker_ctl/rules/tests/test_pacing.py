@@ -152,3 +152,17 @@ def test_multipliers_that_were_not_drawn_before_a_restart_are_in_force_for_nobod
     t.do(ev.Restarted(False, False, cover_closed=True, compartment_stayed_locked=True))
     assert t.phase is Phase.NO_MORE_BETS
     assert t.last_of(do.Announce).notice is Notice.NO_MULTIPLIERS
+
+
+def test_a_dealer_who_is_slow_to_uncover_is_told_again_and_nothing_is_broken():
+    t = Playing(profile="pa-625a", cover_fitted=True).open().settled().no_more_bets()
+    t.do(ev.RevealRequested(DEALER, 1))
+    assert t.last_of(do.StartTimer).timer is Timer.COVER
+    t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
+    assert t.last_of(do.Announce).notice is Notice.REVEAL
+    assert t.tell(ev.TimerExpired(Timer.COVER, t.state.occasion)).refused
+    assert not t.state.faults
+    t.do(ev.CoverOpened())
+    assert (t.phase, t.state.reveal_overdue) == (Phase.COMING_TO_REST, False)
+    t.do(ev.CoverClosed())
+    assert t.tell(ev.RevealRequested(DEALER, 1)).refused, "the next reveal has its own time"

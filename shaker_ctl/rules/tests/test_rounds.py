@@ -423,44 +423,6 @@ def test_out_of_service_survives_a_restart():
     assert _restart(t).phase is Phase.OUT_OF_SERVICE
 
 
-# ── Refusals ────────────────────────────────────────────────────────────────
-
-
-def test_a_refusal_says_why_and_changes_nothing():
-    t = Playing().open()
-    before = t.state
-    refused = t.tell(ev.BetsRequested(TECHNICIAN)).refused
-    assert t.state is before
-    assert refused.code == "condition"
-    assert "dealer" in refused.reason
-    assert "phase `ready`" in t.tell(ev.NoMoreBetsCalled(DEALER, 0)).refused.reason
-
-
-def test_every_step_can_say_on_what_it_rests():
-    t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
-    assert t.last.because()[0][1].clause == "6(a)"
-
-
-def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
-    def guard(name: str, *, holds: bool) -> Guard:
-        return Guard(lambda _: holds, f"{name} is missing")
-
-    met, first, second, third = (
-        guard(name, holds=name == "met") for name in ("met", "first", "second", "third")
-    )
-    rows = [
-        Row("far", frozenset({Phase.READY}), ev.BetsRequested, "", when=(met, first, second)),
-        Row("near", frozenset({Phase.READY}), ev.BetsRequested, "", when=(third, met)),
-    ]
-    t = Playing().open()
-
-    state = t.state.changed({"phase": Phase.READY})
-    refused = Machine(rows).step(state, ev.BetsRequested(DEALER), t.rules).refused
-
-    assert refused is not None
-    assert refused.reason == "bets requested: third is missing"
-
-
 @pytest.mark.parametrize("latched", [True, False])
 @pytest.mark.parametrize("driven", [True, False])
 def test_interrupted_and_covered_nobody_types_before_the_cover_is_off(driven, latched):
@@ -521,3 +483,41 @@ def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
     t.do(ev.Restarted(False, False, False))
     assert (t.phase, t.state.reading) == (Phase.AWAITING_DEALER, Verified((1, 4, 4)))
     assert t.last_of(do.Announce).notice is Notice.ENTER
+
+
+# ── Refusals ────────────────────────────────────────────────────────────────
+
+
+def test_a_refusal_says_why_and_changes_nothing():
+    t = Playing().open()
+    before = t.state
+    refused = t.tell(ev.BetsRequested(TECHNICIAN)).refused
+    assert t.state is before
+    assert refused.code == "condition"
+    assert "dealer" in refused.reason
+    assert "phase `ready`" in t.tell(ev.NoMoreBetsCalled(DEALER, 0)).refused.reason
+
+
+def test_every_step_can_say_on_what_it_rests():
+    t = Playing(profile="ma").open().awaiting_dealer(TILTED).do(ev.NoRollCalled(DEALER, 1))
+    assert t.last.because()[0][1].clause == "6(a)"
+
+
+def test_a_refusal_names_the_guard_of_the_row_with_the_fewest_that_fail():
+    def guard(name: str, *, holds: bool) -> Guard:
+        return Guard(lambda _: holds, f"{name} is missing")
+
+    met, first, second, third = (
+        guard(name, holds=name == "met") for name in ("met", "first", "second", "third")
+    )
+    rows = [
+        Row("far", frozenset({Phase.READY}), ev.BetsRequested, "", when=(met, first, second)),
+        Row("near", frozenset({Phase.READY}), ev.BetsRequested, "", when=(third, met)),
+    ]
+    t = Playing().open()
+
+    state = t.state.changed({"phase": Phase.READY})
+    refused = Machine(rows).step(state, ev.BetsRequested(DEALER), t.rules).refused
+
+    assert refused is not None
+    assert refused.reason == "bets requested: third is missing"

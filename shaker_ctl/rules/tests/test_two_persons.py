@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.state import Phase
-from shaker_ctl.rules.tests.playing import (
-    DEALER,
-    FLOOR,
-    SUPERVISOR,
-    TILTED,
-    Playing,
-)
-from shaker_ctl.rules.vocabulary import Cause, Ending, Notice, Person, Role, Timer
+from shaker_ctl.rules.tests.playing import DEALER, FLOOR, SUPERVISOR, TILTED, Playing
+from shaker_ctl.rules.vocabulary import Cause, Ending, Person, Role
 from vision.reading import Verified
 
 READ = Verified((1, 4, 4))
@@ -85,17 +78,3 @@ def test_two_persons_are_two_numbers_and_not_two_spellings(second, is_second):
     fay = Person("fay", Role.FLOORPERSON, "F-1")
     t = disputed(fay)
     assert (t.tell(ev.DisputeDecided(second, 1, (1, 4, 4))).refused is None) == is_second
-
-
-def test_a_dealer_who_is_slow_to_uncover_is_told_again_and_nothing_is_broken():
-    t = Playing(profile="pa-625a", cover_fitted=True).open().settled().no_more_bets()
-    t.do(ev.RevealRequested(DEALER, 1))
-    assert t.last_of(do.StartTimer).timer is Timer.COVER
-    t.do(ev.TimerExpired(Timer.COVER, t.state.occasion))
-    assert t.last_of(do.Announce).notice is Notice.REVEAL
-    assert t.tell(ev.TimerExpired(Timer.COVER, t.state.occasion)).refused
-    assert not t.state.faults
-    t.do(ev.CoverOpened())
-    assert (t.phase, t.state.reveal_overdue) == (Phase.COMING_TO_REST, False)
-    t.do(ev.CoverClosed())
-    assert t.tell(ev.RevealRequested(DEALER, 1)).refused, "the next reveal has its own time"

@@ -74,9 +74,8 @@ _REMEDIES = {
     Reason.WRONG_SIZE: "set the camera to the size in [camera.calibration]",
     Reason.TORN: "check the camera's cable and bandwidth",
     Reason.BLOCKED: "take away what covers the dome",
-    Reason.FROZEN: "restart the camera",
-    Reason.LOOPED: "the pictures are a recording: check what is connected as the camera",
 }
+"""Of what is wrong in a single picture."""
 
 
 class CameraWorker:
@@ -353,17 +352,9 @@ class CameraWorker:
         self._suspect = (quality.fault, times)
         if times < (_MOVED_CHECKS if quality.fault is Reason.CAMERA_MOVED else _FAULT_CHECKS):
             return
-        for known in (
-            Reason.BLACK,
-            Reason.OVER_EXPOSED,
-            Reason.DEFOCUSED,
-            Reason.CAMERA_MOVED,
-            Reason.WRONG_SIZE,
-            Reason.TORN,
-            Reason.BLOCKED,
-        ):
+        for known, remedy in _REMEDIES.items():
             text = f"camera: {quality.detail}" if known is quality.fault else None
-            self._set_fault(known.value, text, _REMEDIES[known])
+            self._set_fault(known.value, text, remedy)
 
     def _look_elsewhere(self, frame: Frame) -> None:
         """A knocked camera shows the rim at another place; a hand shows it nowhere."""
@@ -397,14 +388,14 @@ class CameraWorker:
         self._set_fault(
             Reason.FROZEN.value,
             f"camera: the same picture {repeated} times" if repeated >= FROZEN_FRAMES else None,
-            _REMEDIES[Reason.FROZEN],
+            "restart the camera",
         )
         self._set_fault(
             Reason.LOOPED.value,
             "camera: pictures that had been seen before came again, to the last bit"
             if looped >= LOOPED_FRAMES
             else None,
-            _REMEDIES[Reason.LOOPED],
+            "the pictures are a recording: check what is connected as the camera",
         )
         return looped > 0
 

@@ -1,8 +1,7 @@
 """A log that nobody waits for: a full disk or a hung journald must not hold up the control loop.
 
-Owns the queue between whoever logs and the stream. A thread whose
-heartbeat is due every 50 ms may not write to a file: under heavy load, or on a slow SD card, one
-write takes longer than that. Lines
+Owns the queue between whoever logs and the stream. A thread whose heartbeat is due every 50 ms may
+not write to a file: under heavy load, or on a slow SD card, one write takes longer than that. Lines
 beyond the queue's length are dropped and counted, and the count is logged as soon as there is room.
 """
 
@@ -36,16 +35,9 @@ class WaitlessHandler(logging.handlers.QueueHandler):
             return
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
+            told = f"{dropped} lines were dropped here: the log could not be written as they came"
             self._lines.put(
-                logging.makeLogRecord(
-                    {
-                        "name": __name__,
-                        "levelno": logging.WARNING,
-                        "levelname": "WARNING",
-                        "msg": f"{dropped} lines were dropped here: the log could not be written "
-                        "as fast as they came",
-                    }
-                )
+                logging.LogRecord(__name__, logging.WARNING, "", 0, told, args=None, exc_info=None)
             )
         self._lines.put(record)
 

@@ -246,7 +246,7 @@ class Line:
     """Two ends and the wire between them, carried by a thread of its own until `close`.
 
     A line to a box has one pair of wires, and the box a port that is set to `framing`. A program
-    that set its own otherwise talks and hears rubbish, and one that begins before the box has been
+    that set its own otherwise says and hears nothing, and one that begins before the box has been
     silent for 3.5 characters is not heard: its bytes meet those of the box, or find no begin of a
     frame.
     """

@@ -138,11 +138,6 @@ class Faults:
         with self._lock:
             return own | still_missing(self._waiting)
 
-    def table(self) -> list[dict[str, object]]:
-        """The catalogue as rows: part, name, summary, what is seen, parameters with
-        their bounds, events."""
-        return rows(self._parts)
-
     def _part(self, name: str) -> FaultPart:
         if name not in self._part_of:
             near = difflib.get_close_matches(name, self._part_of)
@@ -156,23 +151,6 @@ def _check(part: FaultPart, order: Order) -> None:
         part.check(order)
     except (KeyError, TypeError) as error:
         raise ValueError(str(error.args[0])) from error
-
-
-def rows(parts: Iterable[FaultPart]) -> list[dict[str, object]]:
-    """The catalogue of these parts as rows; see `Faults.table`."""
-    return [
-        {
-            "part": part.name,
-            "name": fault.name,
-            "summary": fault.summary,
-            "seen": fault.seen,
-            "parameters": dict(fault.parameters),
-            "bounds": {key: list(ends) for key, ends in fault.bounds.items()},
-            "events": list(dict.fromkeys((*part.events, *EVENTS))),
-        }
-        for part in parts
-        for fault in part.catalogue.values()
-    ]
 
 
 def parse(sentence: str) -> Order:

@@ -20,6 +20,7 @@ from rich.table import Column, Table
 from hil_tests.rig import lifetime
 from hil_tests.rig.control import TOKEN, ask, is_address
 from hil_tests.rig.crossed import crossed
+from hil_tests.rig.fault_set import Fault, FaultPart
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
 from hil_tests.rig.wire_test import wires
 from virtual_pigpiod.scheduling import answer_in_time
@@ -188,38 +189,38 @@ def quit(folder: PlaceOption = DEFAULT_FOLDER) -> None:  # noqa: A001 - the comm
 
 
 @app.command()
-def faults(folder: PlaceOption = DEFAULT_FOLDER) -> None:
-    """List every fault: who is broken, how, and what an observer sees.
+def faults() -> None:
+    """List every fault: who is broken, how, and what an observer sees."""
+    from hil_tests.rig.rig import known_parts  # and with it the physics
 
-    Of the rig that runs in the folder; where none runs, of one that is virtual throughout.
-    """
-    from hil_tests.rig.rig import known_faults  # and with it the physics
-
-    is_running = is_address(folder) or (folder / "rig.json").exists()
     console = Console(markup=False, emoji=False)
-    for line in catalogue(_ask(folder, "faults") if is_running else known_faults()):
+    for line in catalogue(known_parts()):
         console.print(line)
 
 
-def catalogue(rows: list[dict[str, Any]]) -> list[Table | str]:
+def catalogue(parts: list[FaultPart]) -> list[Table | str]:
     """Every fault as a row; below them, once, what a fault can wait for."""
+    from hil_tests.rig.faults import EVENTS
+
     folded = [Column(name, overflow="fold") for name in ("what", "seen", "parameters")]
     table = Table("part", Column("fault", no_wrap=True), *folded)
-    for row in rows:
-        parameters = [_parameter(row, key, value) for key, value in row["parameters"].items()]
-        told = (row["part"], row["name"], row["summary"], row["seen"], "\n".join(parameters))
-        table.add_row(*told)
-    common = [event for event in rows[0]["events"] if all(event in row["events"] for row in rows)]
-    lines = [f"Any fault can wait, `after COUNT EVENT`, for: {' '.join(common)}"]
-    own = {row["part"]: [one for one in row["events"] if one not in common] for row in rows}
-    lines += [f"Those of {part} also for: {' '.join(more)}" for part, more in own.items() if more]
-    return [table, *lines]
+    for part in parts:
+        for fault in part.catalogue.values():
+            parameters = [_parameter(fault, key) for key in fault.parameters]
+            table.add_row(part.name, fault.name, fault.summary, fault.seen, "\n".join(parameters))
+    lines: list[Table | str] = [table]
+    lines.append(f"Any fault can wait, `after COUNT EVENT`, for: {' '.join(EVENTS)}")
+    for part in parts:
+        if own := [event for event in part.events if event not in EVENTS]:
+            lines.append(f"Those of {part.name} also for: {' '.join(own)}")
+    return lines
 
 
-def _parameter(row: dict[str, Any], key: str, value: object) -> str:
-    if key not in row["bounds"]:
+def _parameter(fault: Fault, key: str) -> str:
+    value = fault.parameters[key]
+    if key not in fault.bounds:
         return f"{key}={value}"
-    least, most = row["bounds"][key]
+    least, most = fault.bounds[key]
     return f"{key}={value:g} ({least:g} to {most:g})"
 
 

@@ -23,7 +23,7 @@ from hil_tests.rig.camera.lighting import LightRig
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraStatus
 from hil_tests.rig.control import Control
 from hil_tests.rig.fault_set import FaultPart
-from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, parse, rows
+from hil_tests.rig.faults import CameraPart, DaemonPart, Faults, LinesPart, parse
 from hil_tests.rig.gpio_sides import CANNOT, AbsentPart, KernelGpio, VirtualGpio, open_gpio
 from hil_tests.rig.lamp_box.box import LampBox
 from hil_tests.rig.lamp_box.faults import LAMP_EVENTS, LAMP_FAULTS, LampFaults
@@ -369,7 +369,6 @@ class Rig:
             "status": lambda rest: self.status(),
             "inject": self._inject,
             "heal": self._heal,
-            "faults": lambda rest: self.faults.table(),
             "hands": self._hands,
             "addresses": lambda rest: self.addresses,
             "pinctrl": self._pinctrl,
@@ -531,9 +530,9 @@ def _dice(words: list[str]) -> tuple[str | None, tuple[int, ...] | None]:
     return style, tuple(int(word) for word in words)
 
 
-def known_faults() -> list[dict[str, object]]:
-    """The rows of the catalogue of a rig whose parts are all virtual; none has to run."""
+def known_parts() -> list[FaultPart]:
+    """Every part that can be broken, as in a rig whose parts are all virtual; none has to run."""
     camera, daemon = (
         AbsentPart(part.name, part.catalogue, "no rig runs") for part in (CameraPart, DaemonPart)
     )
-    return rows([PlantFaults(), camera, LampFaults(), LinesPart({}), daemon, ProcessPart()])
+    return [PlantFaults(), camera, LampFaults(), LinesPart({}), daemon, ProcessPart()]

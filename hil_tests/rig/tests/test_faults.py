@@ -13,7 +13,7 @@ import pytest
 from hil_tests.rig.camera.faults import CAMERA_FAULTS, CameraFaults
 from hil_tests.rig.camera.stream import Camera
 from hil_tests.rig.fault_set import Fault, FaultSet, checked
-from hil_tests.rig.faults import EVENTS, CameraPart, Faults, LinesPart, parse
+from hil_tests.rig.faults import CameraPart, Faults, LinesPart, parse
 from hil_tests.rig.lamp_box.faults import LAMP_FAULTS, LampFaults
 from hil_tests.rig.plant.faults import PLANT_FAULTS, PlantFaults
 from hil_tests.rig.wires.line import LINE_FAULTS, LineFaults
@@ -94,13 +94,6 @@ def test_a_waiting_fault_can_be_called_off(parts):
     parts.count("rest")
     time.sleep(0.02)
     assert not parts.active()
-
-
-def test_the_table_lists_every_fault_with_its_parameters_and_events(parts):
-    rows = {row["name"]: row for row in parts.table()}
-    assert set(rows) == {"dim", "deaf"}
-    assert rows["dim"]["parameters"] == {"percent": 50.0}
-    assert set(rows["deaf"]["events"]) == set(EVENTS)
 
 
 DESCRIBED: list[Fault] = [

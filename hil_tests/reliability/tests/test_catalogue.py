@@ -17,7 +17,7 @@ from hil_tests.reliability.required import (
 )
 from hil_tests.rig.fault_set import TABLE
 from hil_tests.rig.faults import parse
-from hil_tests.rig.rig import known_faults
+from hil_tests.rig.rig import known_parts
 from shaker_ctl.rules.profile_files import load
 
 HIL_TESTS = Path(__file__).parents[2]
@@ -57,7 +57,9 @@ def test_before_en_on_nothing_is_played_and_after_it_nothing_is_as_if_not_starte
 
 
 def test_every_sentence_is_one_that_the_rig_understands() -> None:
-    known: dict[object, Any] = {row["name"]: row["parameters"] for row in known_faults()}
+    known = {
+        name: fault.parameters for part in known_parts() for name, fault in part.catalogue.items()
+    }
     for act in of_kind(acts.InjectFault):
         assert isinstance(act, acts.InjectFault)
         order = parse(act.sentence)
@@ -68,9 +70,9 @@ def test_every_sentence_is_one_that_the_rig_understands() -> None:
 def test_every_broken_start_can_be_made() -> None:
     starts = [act for act in of_kind(acts.BreakStart) if isinstance(act, acts.BreakStart)]
     assert {act.what for act in starts if not act.of_rig} == set(BROKEN)
-    assert {act.what for act in starts if act.of_rig} <= {
-        str(row["name"]) for row in known_faults()
-    }
+    assert {act.what for act in starts if act.of_rig} <= set().union(
+        *(part.catalogue for part in known_parts())
+    )
 
 
 def test_every_fault_of_the_rig_has_a_row_or_says_where_it_is_played() -> None:

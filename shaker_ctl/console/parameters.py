@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from shaker_ctl.parameters import Parameters, bounded
 from shaker_ctl.rules.vocabulary import Role
@@ -69,14 +69,6 @@ class ConsoleParameters(Parameters):
     answer_s: float = bounded(2.0, at_least=0.2, at_most=30.0)
     """Seconds that a console waits for the table's decision and its record before it says
     `no-answer`. The journal's own deadline plus a margin. Estimate."""
-
-    @field_validator("users_file")
-    @classmethod
-    def _expand_home(cls, path: Path) -> Path:
-        try:
-            return path.expanduser()
-        except RuntimeError as error:
-            raise ValueError(f"{path} names the home of a person that is not here") from error
 
     def ports(self) -> dict[str, PortParameters]:
         """Return the consoles that are switched on, by name."""

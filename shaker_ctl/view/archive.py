@@ -24,7 +24,9 @@ from shaker_ctl.journal.record import Head, Record
 from shaker_ctl.journal.statistics import figures_of
 from shaker_ctl.journal.tally import Tally
 from shaker_ctl.ports import JournalHealth
-from shaker_ctl.rules.vocabulary import words
+from shaker_ctl.rules.record import from_record
+from shaker_ctl.rules.vocabulary import Multiplied, words
+from shaker_ctl.view.wording import odds
 
 BUNDLE_RECORDS = 2000
 BUNDLE_DECISIONS = 2
@@ -213,7 +215,7 @@ def _of_some(told: Round) -> dict[str, object]:
         "reading": told.verdicts[-1] if told.verdicts else None,
         "pictures": [file for _, file, _ in told.pictures],
         "plan": told.plan,
-        "multipliers": [_odds(each) for each in told.multipliers],
+        "multipliers": odds(from_record(each, Multiplied) for each in told.multipliers),
         "camera": "off: no picture proves the toss (O-21)" if told.camera_off else "",
         "by_eye": read_late(told) if told.by_eye else "",
         "shaker": "a manual one, shaken by the dealer" if told.manual_shaker else "",
@@ -230,11 +232,6 @@ _SAID = ("values", "serials", "area", "kind", "steps", "stayed", "tossed")
 
 _NO_ROLL = frozenset({"DisputeDecided", "CorrectionNamed", "CorrectionAgreed"})
 """Events that say no roll where they name no values."""
-
-
-def _odds(plain: dict[str, Any]) -> str:
-    dice = f" on {plain['dice']} dice" if plain["dice"] else ""
-    return f"{plain['area']}{dice} {plain['odds']} to 1"
 
 
 def _corrected(told: Round) -> dict[str, object]:

@@ -183,7 +183,8 @@ class DaySheet:
         is_decided = ended.source == "decided"
         if ended.ending != "settled" or is_decided or ended.corrected_by or ended.by_eye:
             values = " ".join(map(str, ended.values or ()))
-            told = [values, ended.source, ended.cause, ended.wagers]
+            codes = (ended.source, ended.cause, ended.wagers)
+            told = [values, *(worded(code or "") for code in codes)]
             if ended.corrected_by:
                 told.append(f"corrected from {ended.withdrawn}")
             if ended.by_eye:
@@ -222,14 +223,17 @@ def by_command(plain: Mapping[str, Any]) -> Named | None:
 def _said(event: Plain) -> str:
     """What an act holds beside persons: a round, values, a part, serials."""
     held = (
-        f"{key} {_worded(value)}"
+        f"{key} {worded(value)}"
         for key, value in event.items()
         if key not in ("type", "at") and not isinstance(value, dict) and value not in (None, "", [])
     )
     return ", ".join(held)
 
 
-def _worded(value: Any) -> str:
+def worded(value: Any) -> str:
+    """A value that a record holds, for people: `yes`, `1 4 5`, `not flat`; a serial as it is."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return str(value).replace("_", " ")

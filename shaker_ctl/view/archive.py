@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from shaker_ctl.console.desk import JournalLine, JournalView, Parcel, RoundView
 from shaker_ctl.errors import RefusedError
-from shaker_ctl.journal.day_sheet import by_command, named, read_late
+from shaker_ctl.journal.day_sheet import by_command, named, read_late, worded
 from shaker_ctl.journal.history import Round, ends_round, result, round_of, understood, until_ended
 from shaker_ctl.journal.pictures import is_recorded
 from shaker_ctl.journal.record import Head, Record
@@ -252,11 +252,8 @@ def happened_in(event: dict[str, Any]) -> str:
     text = words(event["type"])
     if person := event.get("person"):
         text += f" by {_named(person)}"
-    for said in (event.get(name) for name in _SAID):
-        if isinstance(said, bool):
-            text += ": yes" if said else ": no"
-        elif said:
-            text += ": " + (" ".join(map(str, said)) if isinstance(said, list) else str(said))
+    said = (event.get(name) for name in _SAID)
+    text += "".join(f": {worded(one)}" for one in said if one not in (None, "", []))
     if event["type"] in _NO_ROLL and not event.get("values"):
         text += ": no roll"
     return text
@@ -285,7 +282,7 @@ def decided_in(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _decided(command: Mapping[str, Any]) -> str:
     told = [
-        " ".join(map(str, value)) if isinstance(value, list) else str(value).replace("_", " ")
+        worded(value)
         for key, value in command.items()
         if key not in _QUIET and value not in (None, "", [], False) and not isinstance(value, dict)
     ]

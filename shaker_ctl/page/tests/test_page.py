@@ -666,7 +666,7 @@ class TestDay:
 
     def test_the_dice_of_a_day_are_reconciled(self, page, scribe, sam):
         fay = {"type": "Person", "name": "fay", "role": "floorperson", "number": "F7"}
-        logged = {"type": "DiceLogged", "person": fay, "what": "received", "serials": ["A1"]}
+        logged = {"type": "DiceLogged", "person": fay, "what": "received", "serials": ["A_1"]}
         scribe.write(logged, [], of=3)
         until(lambda: len(page.book.days()) == 1)
         tables = RecordTables(scribe.book.path)
@@ -675,7 +675,8 @@ class TestDay:
 
         words = sam.get("/day").words
 
-        assert "received: A1 fay (floorperson, F7)" in words
+        assert "received: A_1 fay (floorperson, F7)" in words
+        assert "serials A_1, what received" in words
         assert "moved: received 1" in words
 
     def test_a_day_that_goes_on_is_read_anew(self, page, scribe, sam):

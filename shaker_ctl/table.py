@@ -328,8 +328,7 @@ class Table:
         await_media(p.journal, partial(self._notifier.starting, "waiting for the journal's media"))
         journal = open_copies(p.journal, verifying)
         self._stops.append(journal.close)
-        copies = [journal.main] if journal.second is None else [journal.main, journal.second]
-        self._records = RecordsWatch(copies)
+        self._records = RecordsWatch(journal.copies)
         self._records.refuse_a_broken_one()
         sealed_start.check_journal(self._sealed, journal)
         self._disputes = DisputeList(

@@ -96,7 +96,7 @@ def test_a_copy_whose_open_volume_is_broken_keeps_nothing_from_being_fetched_for
 def test_what_is_bad_in_both_copies_is_asked_of_an_archive(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
-    list(archive(parameters.path, tmp_path / "archive"))
+    list(archive(parameters, tmp_path / "archive"))
     for path in (parameters.path, second_of(parameters)):
         changed(path, 3, gone)
     with pytest.raises(JournalCorruptError, match=r"40 records .*: 3, 4$") as refused:

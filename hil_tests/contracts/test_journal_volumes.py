@@ -196,7 +196,7 @@ def test_who_reads_the_journal_keeps_nothing_from_being_recorded(
     records.append(turn(store))
     store.write(records_after(store.head(), 1))
     assert list(amid) == records[1:10]
-    assert len(list(archive(store.path, tmp_path / "archive"))) == 1
+    assert len(list(archive(JournalParameters(path=store.path), tmp_path / "archive"))) == 1
     assert len(follower.take()) == 8
     follower.close()
     store.close()
@@ -741,11 +741,11 @@ def test_every_closed_volume_is_brought_to_an_archive_once_and_verified_there(
 ) -> None:
     both(parameters, 3)
     folder = tmp_path / "archive"
-    brought = [(one.number, one.is_new) for one in archive(parameters.path, folder)]
+    brought = [(one.number, one.is_new) for one in archive(parameters, folder)]
     assert brought == [(1, True), (2, True)]
     assert {path.name for path in folder.iterdir()} == {"journal.jsonl", "journal-000002.jsonl"}
     assert (folder / "journal.jsonl").read_bytes() == parameters.path.read_bytes()
-    assert [one.is_new for one in archive(parameters.path, folder)] == [False, False]
+    assert [one.is_new for one in archive(parameters, folder)] == [False, False]
 
 
 def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
@@ -753,16 +753,16 @@ def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
 ) -> None:
     both(parameters, 3)
     folder = tmp_path / "archive"
-    list(archive(parameters.path, folder))
+    list(archive(parameters, folder))
     changed(folder / "journal.jsonl", 3, gone)
     broken = (folder / "journal.jsonl").read_bytes()
     with pytest.raises(JournalCorruptError, match="record 3"):
-        list(archive(parameters.path, folder))
+        list(archive(parameters, folder))
     assert (folder / "journal.jsonl").read_bytes() == broken
     assert parameters.second is not None
     for own in (parameters.path.parent, parameters.second.parent):
         with pytest.raises(RefusedError, match="holds the journal itself"):
-            list(archive(parameters.path, own, parameters.second))
+            list(archive(parameters, own))
 
 
 def test_a_broken_volume_never_reaches_an_archive(
@@ -772,7 +772,7 @@ def test_a_broken_volume_never_reaches_an_archive(
     changed(parameters.path, 3, flipped)
     folder = tmp_path / "archive"
     with pytest.raises(JournalCorruptError, match="record 3"):
-        list(archive(parameters.path, folder))
+        list(archive(parameters, folder))
     assert not (folder / "journal.jsonl").exists()
 
 
@@ -781,7 +781,7 @@ def test_missing_and_broken_volumes_of_both_copies_are_fetched_back(
 ) -> None:
     records = both(parameters, 3)
     folder = tmp_path / "archive"
-    list(archive(parameters.path, folder))
+    list(archive(parameters, folder))
     parameters.path.unlink()
     assert parameters.second is not None
     second = volume_path(parameters.second, 2)
@@ -837,9 +837,9 @@ def test_an_archive_that_is_cut_short_leaves_no_volume_that_looks_whole(
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
         with pytest.raises(RefusedError, match="No space left"):
-            list(archive(parameters.path, folder))
+            list(archive(parameters, folder))
     assert not (folder / "journal.jsonl").exists()
-    assert len(list(archive(parameters.path, folder))) == 2
+    assert len(list(archive(parameters, folder))) == 2
 
 
 def test_what_the_medium_gives_back_is_verified_and_not_what_memory_holds_of_it(
@@ -858,7 +858,7 @@ def test_what_the_medium_gives_back_is_verified_and_not_what_memory_holds_of_it(
     monkeypatch.setattr(os, "posix_fadvise", forgotten)
     folder = tmp_path / "archive"
     with pytest.raises(JournalCorruptError, match=r"journal\.jsonl\.part"):
-        list(archive(parameters.path, folder))
+        list(archive(parameters, folder))
     assert not (folder / "journal.jsonl").exists()
 
 
@@ -866,12 +866,12 @@ def test_one_process_at_a_time_brings_volumes_to_a_folder(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
     both(parameters, 3)
-    first = archive(parameters.path, tmp_path / "archive")
+    first = archive(parameters, tmp_path / "archive")
     assert next(first).number == 1
     with pytest.raises(RefusedError, match="another process brings volumes"):
-        list(archive(parameters.path, tmp_path / "archive"))
+        list(archive(parameters, tmp_path / "archive"))
     assert [one.number for one in first] == [2]
-    assert len(list(archive(parameters.path, tmp_path / "archive"))) == 2
+    assert len(list(archive(parameters, tmp_path / "archive"))) == 2
 
 
 def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_each_copy_and_archive_gives_what_it_has(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
     records = both(parameters, 3)
-    list(archive(parameters.path, tmp_path / "archive"))
+    list(archive(parameters, tmp_path / "archive"))
     flipped(parameters.path, 50, 51, 80)
     flipped(second_of(parameters), 50, 70)
     flipped(tmp_path / "archive" / parameters.path.name, 41, 60, 51)

@@ -103,7 +103,7 @@ def test_volumes_copies_archives_and_exports_are_lines_that_a_shell_walks(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
     both(parameters, 2)
-    list(archive(parameters.path, tmp_path / "archive"))
+    list(archive(parameters, tmp_path / "archive"))
     words = ["export", str(tmp_path / "out"), "--journal", str(parameters.path)]
     assert CliRunner().invoke(app, words).exit_code == 0
     with closing(DiskJournal(parameters.path, read_only=True)) as book:

@@ -86,7 +86,7 @@ def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.Monk
         opened.main.write(made)
         opened.second.write([*written, *made])
     opened.close()
-    list(archive(parameters.path, tmp_path / "archive"))
+    list(archive(parameters, tmp_path / "archive"))
     accounts.add(tmp_path / "users.toml", "tess", Role.TECHNICIAN, WORD, "tess-1")
     config = tmp_path / "settings.toml"
     config.write_text(
@@ -238,7 +238,7 @@ def test_an_archive_on_the_medium_of_a_copy_is_named(aged: Aged) -> None:
         assert told in done.stderr
         assert done.exit_code == 0
     gone = aged.folder / "gone" / "journal.jsonl"
-    assert volume_archive.sharing_medium(aged.folder, (None, gone, aged.path)) == aged.path
+    assert volume_archive.sharing_medium(aged.folder, (gone, aged.path)) == aged.path
     assert volume_archive.sharing_medium(Path("/proc"), (aged.path, aged.second)) is None
 
 

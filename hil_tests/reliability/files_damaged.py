@@ -123,10 +123,9 @@ class TableFiles:
         sealed_start.check_required(found, chosen.seal, self.config)
         opened = open_copies(chosen.journal)
         try:
-            copies = [opened.main] if opened.second is None else [opened.main, opened.second]
-            RecordsWatch(copies).refuse_a_broken_one()
+            RecordsWatch(opened.copies).refuse_a_broken_one()
             sealed_start.check_journal(found, opened)
-            for copy in copies:  # as the proving does before the table opens
+            for copy in opened.copies:  # as the proving does before the table opens
                 for one in copy.closed:
                     if (damage := copy.verify_closed(one)[1]) is not None:
                         raise JournalCorruptError(damage.line(), remedy="journal verify")

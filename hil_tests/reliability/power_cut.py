@@ -108,7 +108,7 @@ def _write(opened: OpenedJournal, records: list[Record]) -> None:
 def archived(folder: Path) -> None:
     """As `three_volumes`, with every closed one in an archive."""
     three_volumes(folder)
-    list(archive(parameters_in(folder).path, folder / "archive"))
+    list(archive(parameters_in(folder), folder / "archive"))
 
 
 def broken(folder: Path) -> None:
@@ -159,7 +159,7 @@ def play(folder: Path) -> None:
 
 
 def bring(folder: Path) -> None:
-    for brought in archive(parameters_in(folder).path, folder / "archive"):
+    for brought in archive(parameters_in(folder), folder / "archive"):
         say(brought.file.name)
 
 
@@ -292,7 +292,7 @@ def is_brought(folder: Path, said: list[str]) -> None:
             assert file.exists() or file.name not in said, f"{file.name} is lost"
             if file.exists():
                 assert (damage := journal.verify_closed(one, file=file)[1]) is None, damage
-        done = list(archive(path, folder / "archive"))
+        done = list(archive(parameters_in(folder), folder / "archive"))
         assert [one.number for one in done] == [one.number for one in journal.closed]
     plays_on(folder, [])
 

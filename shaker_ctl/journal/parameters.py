@@ -26,6 +26,11 @@ class JournalParameters(Parameters):
     box's retained round number; `journal verify` says so.
     """
 
+    @property
+    def copies(self) -> tuple[Path, ...]:
+        """The main copy, and the second one where there is one."""
+        return tuple(path for path in (self.path, self.second) if path is not None)
+
     pictures: Path = Path("/var/lib/shaker-ctl/pictures")
     """Folder for the pictures on which values were decided (O-19)."""
 

@@ -54,10 +54,13 @@ class OpenedJournal:
     notices: tuple[RecoveryFinding, ...]
     lock: JournalLock
 
+    @property
+    def copies(self) -> list[DiskJournal]:
+        return [copy for copy in (self.main, self.second) if copy is not None]
+
     def close(self) -> None:
-        self.main.close()
-        if self.second is not None:
-            self.second.close()
+        for copy in self.copies:
+            copy.close()
         self.lock.close()
 
 
@@ -77,16 +80,13 @@ def await_media(
 
     A copy that is late is not a damaged one. `alive` is called now and then.
     """
-    if parameters.second is None:
-        return
-    copies = (parameters.path, parameters.second)
     waited_s = 0.0
     while (
-        len({bool(volume_numbers(copy)) for copy in copies}) > 1
+        len({bool(volume_numbers(copy)) for copy in parameters.copies}) > 1
         and waited_s < parameters.media_wait_s
     ):
         if not waited_s:
-            missing = next(copy for copy in copies if not volume_numbers(copy))
+            missing = next(copy for copy in parameters.copies if not volume_numbers(copy))
             wait_s = parameters.media_wait_s
             log.warning("waiting up to %.0f s for the medium of %s", wait_s, missing)
         if alive is not None:

@@ -57,18 +57,18 @@ class RestoredVolume:
     """False where the file was there already, and is whole."""
 
 
-def archive(path: Path, folder: Path, second: Path | None = None) -> Iterator[RestoredVolume]:
-    """Bring every closed volume of the copy at `path` to `folder`; yield each as it is done.
+def archive(parameters: JournalParameters, folder: Path) -> Iterator[RestoredVolume]:
+    """Bring every closed volume of the main copy to `folder`; yield each as it is done.
 
-    The folder of `second`, the other copy, is no archive, and neither is that of `path`.
+    The folder of a copy is no archive.
 
     May run while the table plays. Raises JournalCorruptError where a volume, here or there, does
     not verify, once the others are brought; RefusedError where the folder cannot be written, or
     another process writes there.
     """
-    with closing(DiskJournal(path, read_only=True)) as journal:
+    with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         _make_folder(folder)
-        for copy in filter(None, (path, second)):
+        for copy in parameters.copies:
             if copy.parent.exists() and folder.samefile(copy.parent):
                 raise _is_no_archive(folder, copy)
         with _alone_in(folder):
@@ -111,13 +111,12 @@ def fetch(parameters: JournalParameters, *folders: Path) -> Iterator[RestoredVol
     verify, and names the records that are bad everywhere.
     What can be mended is, before that is said.
     """
-    copies = [path for path in (parameters.path, parameters.second) if path is not None]
-    archived = _archived(copies, folders)
+    archived = _archived(parameters, folders)
     trouble: JournalError | RefusedError | None = None
     with closing(JournalLock(parameters.path)):
-        for path in copies:
+        for path in parameters.copies:
             if volume_numbers(path):
-                others = [other for other in copies if other != path]
+                others = [other for other in parameters.copies if other != path]
                 try:
                     yield from _fetch_copy(path, [*archived, *others])
                 except (JournalError, RefusedError) as error:
@@ -129,20 +128,19 @@ def fetch(parameters: JournalParameters, *folders: Path) -> Iterator[RestoredVol
 def lost_records(parameters: JournalParameters, *folders: Path) -> list[int]:
     """Return the records of closed volumes that are bad in each copy and in each archive given, and
     whose loss nobody has accepted. Raises RefusedError, JournalError."""
-    copies = [path for path in (parameters.path, parameters.second) if path is not None]
-    archived = _archived(copies, folders)
+    archived = _archived(parameters, folders)
     found = set[int]()
     with closing(DiskJournal(parameters.path, read_only=True)) as journal:
         for one in journal.present:
             here = volume_path(parameters.path, one.number)
-            places = [volume_path(source, one.number) for source in (*archived, *copies)]
+            places = [volume_path(source, one.number) for source in (*archived, *parameters.copies)]
             if all(journal.verify_closed(one, file=file)[1] for file in {here, *places}):
                 found.update(assemble(journal.identity, journal.start_of(one), one, places).lost)
         return sorted(found - journal.lost)
 
 
-def _archived(copies: Iterable[Path], folders: Iterable[Path]) -> list[Path]:
-    names = {path.name for path in copies}
+def _archived(parameters: JournalParameters, folders: Iterable[Path]) -> list[Path]:
+    names = {path.name for path in parameters.copies}
     return [journal for folder in folders for journal in _journals_in(folder, names)]
 
 
@@ -256,9 +254,9 @@ def _first_young(closed: Sequence[Volume]) -> int:
     return min([len(closed) - KEPT_VOLUMES + 1, *recent])
 
 
-def sharing_medium(folder: Path, copies: Iterable[Path | None]) -> Path | None:
+def sharing_medium(folder: Path, copies: Iterable[Path]) -> Path | None:
     """Return the copy on whose medium a folder lies, if there is one."""
-    for copy in filter(None, copies):
+    for copy in copies:
         with suppress(OSError):
             if folder.stat().st_dev == copy.parent.stat().st_dev:
                 return copy
@@ -271,7 +269,7 @@ def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -
     main = opened.main
     for one in going:
         file = folder / volume_path(main.path, one.number).name
-        for copy in filter(None, (main, opened.second)):
+        for copy in opened.copies:
             own = volume_path(copy.path, one.number)
             if file.exists() and own.exists() and file.samefile(own):
                 raise _is_no_archive(folder, copy.path)
@@ -281,7 +279,7 @@ def require_archived(opened: OpenedJournal, going: list[Volume], folder: Path) -
                 remedy=f"shaker-ctl journal archive {folder}",
             )
         _require_whole(file, main, one)
-        for copy in filter(None, (main, opened.second)):
+        for copy in opened.copies:
             there = os.path.lexists(volume_path(copy.path, one.number))
             if there and (damage := copy.verify_closed(one)[1]) is not None:
                 raise JournalCorruptError(damage.line(), remedy=FETCH)  # evidence is not removed
@@ -292,7 +290,7 @@ def delete(opened: OpenedJournal, going: list[Volume]) -> None:
 
     The main copy goes last: what it still holds is removed anew where this is cut short.
     """
-    for copy in filter(None, (opened.second, opened.main)):
+    for copy in reversed(opened.copies):
         for one in going:
             path = volume_path(copy.path, one.number)
             with _writing(path):

@@ -101,7 +101,7 @@ def convert(config: Config = DEFAULT_CONFIG, journal: Journal = None) -> None:
     parameters = parameters_of(config, journal)
     become_owner_of(parameters.path.parent)
     is_any = False
-    for path in filter(None, (parameters.path, parameters.second)):
+    for path in parameters.copies:
         for file, head in convert_copy(path):
             is_any = True
             screen.print(f"{visible(file)}: as before, to record {head.line()}", soft_wrap=True)
@@ -124,7 +124,7 @@ def archive(
     parameters = parameters_of(config, journal)
     require_there(parameters.path)
     count = 0
-    for one in archive_volumes(parameters.path, folder, parameters.second):
+    for one in archive_volumes(parameters, folder):
         count += 1
         what = "brought and verified" if one.is_new else "there already, verified"
         screen.print(f"volume {one.number}: {what}: {visible(one.file)}", soft_wrap=True)
@@ -135,7 +135,7 @@ def archive(
 
 def _say_whose_medium(folder: Path, parameters: JournalParameters) -> None:
     """Say on standard error that an archive lies on the medium of one of the copies, if it does."""
-    if copy := sharing_medium(folder, (parameters.path, parameters.second)):
+    if copy := sharing_medium(folder, parameters.copies):
         told = f"{visible(folder)} lies on the medium of {visible(copy)}"
         typer.echo(f"{told}: what takes that medium takes the archive, too", err=True)
 

@@ -78,7 +78,6 @@ class ResourceUse:
     handles: int
     threads: int
     camera_pid: int = 0
-    rounds: int = 0
 
 
 ALLOWED = {"service_mb": 12.0, "camera_mb": 12.0, "handles": 8.0, "threads": 4.0}
@@ -100,10 +99,9 @@ class Growth:
 
     per_hour: float
     at_most: float
-    blocks: int
 
 
-def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> ResourceUse:
+def sample(service: int, camera: int | None, now_s: float) -> ResourceUse:
     """Read /proc of both (proc(5)): unshared resident memory, open handles, threads."""
     pids = [service] if camera is None else [service, camera]
     return ResourceUse(
@@ -113,7 +111,6 @@ def sample(service: int, camera: int | None, now_s: float, rounds: int = 0) -> R
         sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in pids),
         sum(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in pids),
         camera or 0,
-        rounds,
     )
 
 
@@ -151,7 +148,7 @@ def _fit(points: list[tuple[float, float]]) -> Growth | None:
     per_hour, error = slope(hours, values)
     freedom = len(blocks) - 2
     t = next(t for known, t in reversed(CONFIDENCE_T.items()) if known <= freedom)
-    return Growth(per_hour, per_hour + t * error, len(blocks))
+    return Growth(per_hour, per_hour + t * error)
 
 
 def too_much(grown: dict[str, Growth]) -> list[str]:
@@ -279,7 +276,7 @@ class Soak:
         self._next_sample_s = now_s + SAMPLE_S
         with suppress(OSError):
             camera = read_status(self.bench.session.runtime_dir)["camera_pid"]
-            self.samples.keep(f"{now_s:.0f} s", sample(pid, camera, now_s, self.rounds))
+            self.samples.keep(f"{now_s:.0f} s", sample(pid, camera, now_s))
 
     def _look(self) -> None:
         steps, wrong = self.witness.steps()

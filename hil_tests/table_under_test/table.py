@@ -62,17 +62,11 @@ class TableUnderTest:
     reply_s = 10.0
     """Longest wait for a console's answer."""
 
-    def __init__(
-        self,
-        session: Session,
-        say: Callable[[str], None] = lambda _: None,
-        **consoles: Console,
-    ) -> None:
-        """`say` is told each act, and what the table answered. `consoles`: those of the ports that
-        are open already."""
+    def __init__(self, session: Session, say: Callable[[str], None] = lambda _: None) -> None:
+        """`say` is told each act, and what the table answered."""
         self.session = session
         self._say = say
-        self._consoles = consoles
+        self._consoles: dict[str, Console] = {}
         self._who: dict[str, str] = {}
         """Who is logged in at a port, by role."""
         self._lamps_tested = False

@@ -36,12 +36,12 @@ class Examining(FakeDesk):
 
 def open_table(desk: FakeDesk, users: Path, seconds: float) -> list[str]:
     """Have people open a table at its technician's port; return the acts that reached it."""
-    names = people.PEOPLE.values()
-    session: Any = SimpleNamespace(passphrases=dict.fromkeys(names, PASSPHRASE))
+    words = dict.fromkeys(people.PEOPLE.values(), PASSPHRASE)
     with served(desk, users) as device:
         console = Console(SerialPort(device))
         console.connect()
-        TableUnderTest(session, technician=console).be_open(seconds)
+        session: Any = SimpleNamespace(passphrases=words, console=lambda *_, **__: console)
+        TableUnderTest(session).be_open(seconds)
     return [verb(command) for command, _ in desk.acts]
 
 

@@ -157,14 +157,13 @@ def test_box_and_rules_name_the_same_lamps_for_all_216_results(layout) -> None:
         assert (back.verdict, back.own) == (0, layout.won(values)), values
 
 
-@pytest.mark.parametrize("layout", [FIFTY, HOUSE])
-def test_every_result_travels_the_whole_line(tmp_path, layout) -> None:
-    bench = Bench(tmp_path, None, LampBox(own=layout.own and own_areas(FOUR_NUMBERS)))
+def test_the_areas_of_a_house_travel_the_whole_line(tmp_path) -> None:
+    bench = Bench(tmp_path, None, LampBox(own=own_areas(FOUR_NUMBERS)))
     bench.box.faults.inject("lamp_late", delay_s=0.0)
-    lamp = bench.patient_lamp(layout)
+    lamp = bench.patient_lamp(HOUSE)
     for round_id, values in enumerate(combinations_with_replacement(range(1, 7), 3), start=1):
-        assert lamp.show(round_id, values) == layout.won(values)
-        assert bench.box.glance()["glowing"] == [*layout.in_order(layout.won(values))]
+        assert lamp.show(round_id, values) == HOUSE.won(values)
+        assert bench.box.glance()["glowing"] == [*HOUSE.in_order(HOUSE.won(values))]
         lamp.darken()
     lamp.close()
     bench.close()
@@ -327,13 +326,6 @@ def test_another_device_is_refused_before_anything_is_written(bench, fault, leaf
         lamp.show(7, VALUES)
     assert bench.box.glance()["last_committed"] == 0
     lamp.close()
-
-
-def test_a_box_that_counts_otherwise_is_never_committed(lamp, bench) -> None:
-    bench.box.faults.inject("lamp_rule_wrong")
-    with pytest.raises(LampReadbackError, match="computed other lamps"):
-        lamp.show(7, VALUES)
-    assert bench.box.glance()["state"] == "dark"
 
 
 @pytest.mark.parametrize(

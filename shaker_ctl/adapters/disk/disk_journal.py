@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shaker_ctl.adapters.disk import kept_aside, volume_file
+from shaker_ctl.adapters.disk import volume_file
 from shaker_ctl.adapters.disk.volume_file import Alive, VolumeFile
 from shaker_ctl.adapters.disk.volume_lines import REBUILD, Lines, record_in
 from shaker_ctl.errors import JournalCorruptError, JournalError
@@ -460,10 +460,6 @@ class DiskJournal:
                 f"{self.path} ends at record {head.sequence}, written was {written.sequence}",
                 remedy="shaker-ctl journal verify",
             )
-
-    def preserve(self, note: str, file: Path | None = None) -> Path:
-        """Keep `file`, or the open volume, as found (O-4); see `kept_aside.preserve`."""
-        return kept_aside.preserve(file or self._file.path, note)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_numbers
 from shaker_ctl.adapters.disk.journal_lock import JournalLock
+from shaker_ctl.adapters.disk.kept_aside import preserve
 from shaker_ctl.adapters.disk.volume_file import Alive
 from shaker_ctl.errors import (
     JournalAbsentError,
@@ -328,6 +329,7 @@ def _halted(
     kept = ""
     if concerned is not None and finding.trouble is not Trouble.SECOND_MISSING:
         with contextlib.suppress(OSError):
-            file = Path(finding.file) if finding.file and Path(finding.file).exists() else None
-            kept = f" (as found: {concerned.preserve(finding.text, file)})"
+            named = Path(finding.file)
+            file = named if finding.file and named.exists() else concerned.open_file
+            kept = f" (as found: {preserve(file, finding.text)})"
     return finding.error(kept)

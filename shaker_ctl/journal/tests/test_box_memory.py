@@ -72,13 +72,6 @@ def test_each_other_story_is_named_and_halts(box: BoxMemory, trouble: Trouble) -
     assert found.remedy
 
 
-def test_a_journal_that_was_founded_anew_is_named_as_such() -> None:
-    new = JournalMemory(THEIRS, genesis("theirs"), lambda record: None, 0, frozenset())
-    found = compare_lamp_box(new, BOX)
-    assert found is not None
-    assert found.trouble is Trouble.FOUNDED_ANEW
-
-
 def test_a_new_journal_and_a_box_that_remembers_nothing_agree() -> None:
     new = JournalMemory(OURS, genesis("ours"), lambda record: None, 0, frozenset())
     assert compare_lamp_box(new, BoxMemory(5, 3, 0, frozenset(), None)) is None

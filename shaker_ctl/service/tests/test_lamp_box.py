@@ -70,14 +70,6 @@ def test_a_volume_names_the_box_so_that_no_start_looks_back_behind_it(
     assert on_record(no_further_than_the_volume()) == KnownBox(5, 0, 7)
 
 
-def test_an_adoption_keeps_who_did_it_and_why(journal: DiskJournal) -> None:
-    write(journal, adopted(SPARE, TESS, "the old one burnt out"))
-    plain = next(journal.newest_first()).plain
-    assert plain["kind"] == "lamp_adopted"
-    assert plain["by"] == {"name": "tess", "role": "technician", "number": "T-7"}
-    assert "the old one burnt out" in plain["note"]
-
-
 def test_what_the_journal_says_is_read_from_its_records(journal: DiskJournal) -> None:
     entry = Occasion(Purpose.INSPECTION, 1)
     for done in (

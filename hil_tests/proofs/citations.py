@@ -31,10 +31,9 @@ from pydantic import ValidationError
 from hil_tests.proofs.explore import explore
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.tables import tables
-from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses, machine, profile_files
 from shaker_ctl.rules.machine import MACHINE, ROWS
-from shaker_ctl.rules.regulation import Profile
+from shaker_ctl.rules.regulation import Profile, values_of
 from shaker_ctl.rules.row import Context, Row
 from shaker_ctl.rules.vocabulary import Role
 
@@ -75,7 +74,7 @@ def changes() -> Iterator[Change]:
             yield Change(
                 mutant.name, row.may_cite, frozenset({row}), partial(_tabled, rows), mutant
             )
-    for key, _ in values(profile_files.load("ma")):
+    for key, _ in values_of(profile_files.load("ma")):
         if any(_otherwise(each, key) != each for each in profile_files.shipped_profiles()):
             rest = frozenset(row for row in ROWS if key in row.may_cite)
             yield Change(f"{key}: another value", (key,), rest, partial(_valued, key))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import shaker_ctl
 from hil_tests.proofs.citations import PROVED
-from shaker_ctl.commands.rules import cited as values
 from shaker_ctl.rules import clauses as known
 from shaker_ctl.rules import profile_files
 from shaker_ctl.rules.clauses import TEXTS, Clause, Kept
+from shaker_ctl.rules.regulation import values_of
 
 PAGES = Path(known.__file__).parent
 TREE = Path(shaker_ctl.__file__).parents[1]
@@ -44,7 +44,7 @@ def tests() -> dict[str, tuple[str, ...]]:
 def citations(text: str) -> Iterator[tuple[str, str]]:
     """Yield (key, citation) for every value, odds line and range of a text's profile."""
     profile = profile_files.load(text)
-    for key, value in values(profile):
+    for key, value in values_of(profile):
         yield key, value.clause
     for letter, lines in profile.payout.tables.items():
         for name, line in lines.items():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +27,7 @@ from shaker_ctl.rules.clauses.words import words
 from shaker_ctl.rules.multipliers import MAX_POSITIONS
 from shaker_ctl.rules.paytable import prices
 from shaker_ctl.rules.profile_files import PROFILES
-from shaker_ctl.rules.regulation import Cited, Profile, Strict
+from shaker_ctl.rules.regulation import Profile, said, values_of
 from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.rulebook import out_of_force
 from shaker_ctl.rules.table_text import EVENTS, PHASES, entries
@@ -42,30 +41,6 @@ screen = Console()
 ProfileName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(PROFILES)}; or the path of a profile file.")
 ]
-
-
-def said(value: object) -> str:
-    """Return a profile's value in words: enums by value, tuples by commas."""
-    if isinstance(value, Enum):
-        return said(value.value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple):
-        return ", ".join(said(each) for each in value) or "nobody"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value).replace("_", " ")
-
-
-def cited(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
-    """Yield (key, cited value) for every value of a profile, in the order of the file."""
-    for name in type(part).model_fields:
-        value = getattr(part, name)
-        key = f"{where}.{name}" if where else name
-        if isinstance(value, Cited):
-            yield key, value
-        elif isinstance(value, Strict):
-            yield from cited(value, key)
 
 
 def standing(profile: Profile) -> str:
@@ -128,7 +103,7 @@ def show(
     _head(one)
     grid = Table("what", "value", "clause")
     before = ""
-    for key, value in cited(one):
+    for key, value in values_of(one):
         group, _, name = key.partition(".")
         if before and group != before:
             grid.add_section()
@@ -219,7 +194,7 @@ def compare(
         )
     chosen = [profile_files.load(name) for name in profiles]
     grid = Table("what", *(escape(one.name) for one in chosen))
-    columns = [dict(cited(one)) for one in chosen]
+    columns = [dict(values_of(one)) for one in chosen]
     for key in columns[0]:
         cells = [column[key] for column in columns]
         words = [said(cell.value) for cell in cells]
@@ -358,7 +333,7 @@ def _keys_of(clause: str) -> set[str]:
     keys = {
         key
         for text in TEXTS
-        for key, value in cited(profile_files.load(text))
+        for key, value in values_of(profile_files.load(text))
         if clause in named_in(value.clause, clauses(text))
     }
     return keys or {clause for text in TEXTS if clause in clauses(text)}
@@ -402,10 +377,10 @@ def check(file: Annotated[Path, typer.Argument(help="A profile file.")]) -> None
             f"{file} is no profile file: its name does not end in .toml", remedy="Name a .toml file"
         )
     one = profile_files.load(file)
-    readings = sum(bool(value.reading) for _, value in cited(one))
+    readings = sum(bool(value.reading) for _, value in values_of(one))
     words = (
         f"{file}: profile {one.name} is complete: {_kind(one)}. "
-        f"{sum(1 for _ in cited(one))} values cited, {readings} of them readings; "
+        f"{sum(1 for _ in values_of(one))} values cited, {readings} of them readings; "
         f"{standing(one)}."
     )
     screen.print(escape(words))

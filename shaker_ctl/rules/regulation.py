@@ -11,11 +11,12 @@ rests on a reading and not on the words, `reading` says which and why. A profile
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -59,6 +60,30 @@ class Cited(Strict, Generic[T]):
     clause: str = Field(min_length=1)
     reading: str = ""
     """Set where the value is our reading of the text, or where the text is silent."""
+
+
+def said(value: object) -> str:
+    """Return a profile's value in words: enums by value, tuples by commas."""
+    if isinstance(value, Enum):
+        return said(value.value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(said(each) for each in value) or "nobody"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).replace("_", " ")
+
+
+def values_of(part: Strict, where: str = "") -> Iterator[tuple[str, Cited[Any]]]:
+    """Yield (key, cited value) for every value of a profile, in the order of the file."""
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        key = f"{where}.{name}" if where else name
+        if isinstance(value, Cited):
+            yield key, value
+        elif isinstance(value, Strict):
+            yield from values_of(value, key)
 
 
 class CoverUse(Enum):

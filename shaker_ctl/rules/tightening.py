@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
-from shaker_ctl.rules.regulation import Printed, Profile, Strict
+from shaker_ctl.rules.regulation import Printed, Profile, said, values_of
 
 Tighter = Callable[[Any, Any], bool]
 """True when the second value is as strict as the first, or stricter."""
@@ -93,16 +93,13 @@ DIRECTIONS: dict[str, Tighter] = {
 }
 """Profile key to its direction: what is not here may only stay as it is."""
 
-ABOUT_ITSELF = ("name", "title", "caution", "oddities", "own_file")
-"""What a file says of itself: `_said_of_it` judges what it keeps of what is said of the text."""
-
 
 def loosened(base: Profile, top: Profile) -> list[str]:
     """Return every key under which `top` allows more than `base`, or says something else."""
     return [
         *_plain(base, top),
         *_said_of_it(base, top),
-        *_sections(base, top, ""),
+        *_values(base, top),
         *_areas(base, top),
         *_odds(base, top),
         *_multiplied(base, top),
@@ -125,24 +122,21 @@ def _said_of_it(base: Profile, top: Profile) -> Iterator[str]:
             yield f"oddities: without {oddity!r}"
 
 
-def _sections(base: Strict, top: Strict, where: str) -> Iterator[str]:
-    for name in type(base).model_fields:
-        below, above = getattr(base, name), getattr(top, name)
-        key = f"{where}{name}"
-        if key in ABOUT_ITSELF or below == above:
+def _values(base: Profile, top: Profile) -> Iterator[str]:
+    others = dict(values_of(top))
+    for key, below in values_of(base):
+        above = others[key]
+        if below == above:
             continue
-        if hasattr(below, "clause") and hasattr(below, "value"):
-            if below.value == above.value:
-                yield f"{key}: other words for the same value ({below.clause})"
-            elif above.clause == below.clause and above.reading in ("", below.reading):
-                yield f"{key}: another value under the text's own clause ({below.clause})"
-            elif key == "shift_inspection.signed_by" and not below.value:
-                continue  # an inspection that the text does not know has signers of its own
-            elif key not in DIRECTIONS or not DIRECTIONS[key](below.value, above.value):
-                words = f"{_said(above.value)} where it says {_said(below.value)}"
-                yield f"{key}: {words} ({below.clause})"
-        elif hasattr(type(below), "model_fields"):
-            yield from _sections(below, above, f"{key}.")
+        if below.value == above.value:
+            yield f"{key}: other words for the same value ({below.clause})"
+        elif above.clause == below.clause and above.reading in ("", below.reading):
+            yield f"{key}: another value under the text's own clause ({below.clause})"
+        elif key == "shift_inspection.signed_by" and not below.value:
+            continue  # an inspection that the text does not know has signers of its own
+        elif key not in DIRECTIONS or not DIRECTIONS[key](below.value, above.value):
+            words = f"{said(above.value)} where it says {said(below.value)}"
+            yield f"{key}: {words} ({below.clause})"
 
 
 def _areas(base: Profile, top: Profile) -> Iterator[str]:
@@ -183,9 +177,3 @@ def _multiplied(base: Profile, top: Profile) -> Iterator[str]:
             yield f"multipliers.{name}: multiplied where the text has no multiplier"
         elif span.least < below.least or span.most > below.most:
             yield f"multipliers.{name}: beyond {below.least} to {below.most} ({below.clause})"
-
-
-def _said(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(_said(each) for each in value) or "nobody"
-    return str(getattr(value, "value", value))

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shaker_ctl.commands.rules import cited, said
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.rules import multipliers, profile_files
 from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.profile_files import load
-from shaker_ctl.rules.regulation import DiceAge
+from shaker_ctl.rules.regulation import DiceAge, said, values_of
 from shaker_ctl.rules.rulebook import dice_end, out_of_force, rulebook
 from shaker_ctl.rules.vocabulary import Barrier, DiceSet, Multiplied, TimeTrust
 
@@ -86,7 +85,7 @@ def test_profiles_say_what_the_texts_say(name):
     for line in SAID.strip().splitlines():
         key, *told = (cell.strip() for cell in line.split(" | "))
         typed[key] = told[TEXTS.index(name) if len(told) > 1 else 0]
-    found = {key: said(value.value) for key, value in cited(load(name)) if key not in PROSE}
+    found = {key: said(value.value) for key, value in values_of(load(name)) if key not in PROSE}
     assert found == typed
 
 

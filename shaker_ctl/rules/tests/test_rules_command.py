@@ -15,6 +15,7 @@ from shaker_ctl.rules import diagram
 from shaker_ctl.rules.events import ValuesEntered
 from shaker_ctl.rules.machine import ROWS
 from shaker_ctl.rules.profile_files import EXAMPLES, PROFILES, load, source
+from shaker_ctl.rules.regulation import said, values_of
 from shaker_ctl.rules.state import Phase
 
 
@@ -39,9 +40,9 @@ def test_list_names_every_profile_and_what_is_not_in_force(shown):
 @pytest.mark.parametrize("name", PROFILES)
 def test_show_gives_every_value_with_its_clause(shown, name):
     text = "".join(shown("show", name).split())
-    for _, value in rules.cited(load(name)):
+    for _, value in values_of(load(name)):
         assert "".join(value.clause.split())[:12] in text
-        assert "".join(rules.said(value.value).split())[:12] in text
+        assert "".join(said(value.value).split())[:12] in text
 
 
 def test_a_house_s_own_areas_are_shown_with_what_wins_them(shown):
@@ -117,26 +118,6 @@ def test_check_finds_a_file_good_or_names_what_is_wrong(shown, tmp_path: Path):
     assert str(good) in refused(shown, SettingsError, "check", str(good))
     good.write_text("", encoding="utf-8")
     assert str(good) in refused(shown, SettingsError, "check", str(good))
-
-
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        (['name = "pa-625a"'], "comes with the product"),
-        (
-            ['name = "mine"', "[opening_inspection]", 'signed_by = { value = [], clause = "x" }'],
-            "item",
-        ),
-        (
-            ['name = "mine"', "[dice]", 'automated = { value = "unlimited", clause = "x" }'],
-            "tighten",
-        ),
-    ],
-)
-def test_check_takes_no_file_for_the_law(shown, tmp_path: Path, lines, says):
-    file = tmp_path / "mine.toml"
-    file.write_text("\n".join(['on_top_of = "pa-625a"', *lines]), encoding="utf-8")
-    assert says in refused(shown, SettingsError, "check", str(file))
 
 
 def test_check_looks_at_files_only(shown, tmp_path: Path, monkeypatch):

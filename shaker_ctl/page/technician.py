@@ -104,21 +104,20 @@ class Technician:
     # ── Wiring ──────────────────────────────────────────────────────────────
 
     async def _wiring(self, request: Request) -> Response:
-        try:
-            text = (self._places.documents / "README.md").read_text("utf-8")
-        except OSError:
-            raise HTTPException(404) from None
+        text = self._document("README.md").decode()
         has_drawing = (self._places.documents / "wiring.svg").exists()
         return self._site.page(
             request, "wiring.html", parts=parts_of(text), has_drawing=has_drawing
         )
 
     async def _drawing(self, _request: Request) -> Response:
+        return Response(self._document("wiring.svg"), media_type="image/svg+xml")
+
+    def _document(self, name: str) -> bytes:
         try:
-            drawn = (self._places.documents / "wiring.svg").read_bytes()
+            return (self._places.documents / name).read_bytes()
         except OSError:
             raise HTTPException(404) from None
-        return Response(drawn, media_type="image/svg+xml")
 
     # ── From the table ──────────────────────────────────────────────────────
 

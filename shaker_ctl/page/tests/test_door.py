@@ -11,9 +11,9 @@ from shaker_ctl.console import accounts
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.page.people import ASKED_A_SECOND
 from shaker_ctl.page.tests.asking import Answer, Browser
-from shaker_ctl.page.tests.test_page import WORD, _logged_in, _page, page, scribe, view
+from shaker_ctl.page.tests.test_page import WORD, _page, page, sam, scribe, vic, view
 
-__all__ = ["page", "scribe"]
+__all__ = ["page", "sam", "scribe", "vic"]
 
 ADDRESSES = ("/state.json", "/rounds.json", "/rounds/1.json", "/day.json", "/openapi.json")
 
@@ -114,25 +114,22 @@ def test_a_round_in_hand_is_read_by_nobody_before_it_has_ended(page, scribe):
     assert state["road"][-1]["values"] == [2, 2, 2]
 
 
-def test_only_who_sees_the_staff_view_gets_it(page):
+def test_only_who_sees_the_staff_view_gets_it(page, vic, sam):
     page.watch.view = view(says="Announce 3 5 1.")
 
-    seen = {
-        name: json.loads(_logged_in(page, name, role).get("/state.json").text)["staff"]
-        for name, role in (("vic", "viewer"), ("sam", "surveillance"))
-    }
+    of_viewer, of_staff = (json.loads(one.get("/state.json").text)["staff"] for one in (vic, sam))
 
-    assert seen["vic"] is None
-    assert seen["sam"]["says"] == "Announce 3 5 1."
+    assert of_viewer is None
+    assert of_staff["says"] == "Announce 3 5 1."
 
 
-def test_a_strange_site_reads_the_answer_to_a_token_alone(page, tmp_path, scribe):
+def test_a_strange_site_reads_the_answer_to_a_token_alone(page, vic, tmp_path, scribe):
     machine = Machine(page, "display")
     strange = {"origin": "https://sign.example", "accept": "*/*"}
     allowed = "access-control-allow-origin"
 
     assert machine.ask("/state.json").headers[allowed] == "*"
-    assert allowed not in _logged_in(page, "vic", "viewer").get("/state.json", **strange).headers
+    assert allowed not in vic.get("/state.json", **strange).headers
     everybody = _page(tmp_path, login=False)
     answer = Browser(everybody.app).get("/state.json", authorization="Bearer x", **strange)
     everybody.book.stop()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from shaker_ctl.page.parameters import SignParameters
 from shaker_ctl.page.tests.asking import Browser
-from shaker_ctl.page.tests.test_page import _first_event, _logged_in, _page, page, scribe, view
+from shaker_ctl.page.tests.test_page import _first_event, _page, page, sam, scribe, vic, view
 from shaker_ctl.rules.paytable import paid
 from shaker_ctl.rules.profile_files import EXAMPLES, load
 
-__all__ = ["page", "scribe"]
+__all__ = ["page", "sam", "scribe", "vic"]
 
 
 def test_a_countdown_runs_while_bets_are_open_where_the_house_sets_one(page, monkeypatch) -> None:
@@ -59,22 +57,17 @@ def test_a_house_s_own_areas_stand_on_the_sign_with_their_odds(tmp_path, scribe)
     made.book.stop()
 
 
-def test_a_logo_that_cannot_be_read_is_none(page, tmp_path, monkeypatch) -> None:
+def test_a_logo_that_cannot_be_read_is_none(page, vic, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("os.access", lambda file, how: False)  # another user's
     (tmp_path / "logo.svg").write_text("<svg/>")
     for logo in (tmp_path / "logo.svg", tmp_path / ("x" * 300)):
         page._house = SignParameters(logo=logo)
-        assert _logged_in(page, "vic", "viewer").get("/sign/logo").status == 404
+        assert vic.get("/sign/logo").status == 404
 
 
-def test_shares_and_faces_are_those_of_the_results_on_record(page) -> None:
-    words = _logged_in(page, "vic", "viewer").get("/sign").words
-
-    assert "Small 0 % Triple 50 % Big 50 % hot 2 cold 5" in words
+def test_shares_and_faces_are_those_of_the_results_on_record(vic) -> None:
+    assert "Small 0 % Triple 50 % Big 50 % hot 2 cold 5" in vic.get("/sign").words
 
 
-@pytest.mark.parametrize(("role", "first"), [("viewer", "/sign"), ("surveillance", "/staff")])
-def test_the_first_page_is_that_of_the_role(page, role: str, first: str) -> None:
-    name = "vic" if role == "viewer" else "sam"
-
-    assert _logged_in(page, name, role).get("/").headers["location"] == first
+def test_the_first_page_is_that_of_the_role(vic, sam) -> None:
+    assert [one.get("/").headers["location"] for one in (vic, sam)] == ["/sign", "/staff"]

@@ -9,8 +9,8 @@ table.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -20,7 +20,7 @@ import typer
 
 from hil_tests.reader.cases import Case, toss_case
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.outcomes import examine
+from hil_tests.reader.outcomes import Outcome, examine
 from hil_tests.reader.picture_damage import with_grain
 from hil_tests.reader.tosses import RigCamera, Toss, flat_tosses
 from hil_tests.rig.camera.optics import Lens
@@ -36,38 +36,20 @@ DIE_TILT = "tilt of one die, degrees"
 Spoil = Callable[[np.ndarray, float, np.random.Generator], np.ndarray]
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Counts at one level of one sweep."""
-
-    level: float
-    pictures: int
-    model_right: int
-    """Pictures in which the model alone has exactly the true values."""
-    model_wrong: int
-    """Three dice found, and the values are not the true ones."""
-    second_right: int
-    second_wrong: int
-    both_wrong: int
-    """Both wrong with the same values."""
-    accepted: int
-    wrong_accepted: int
-    """Not the true values, or a die that lies at 6° or more."""
-    no_roll: int
-
-
-_COLUMNS = (
-    ("pictures", "pictures"),
-    ("model", "model_right"),
-    ("(wrong)", "model_wrong"),
-    ("second", "second_right"),
-    ("(wrong)", "second_wrong"),
-    ("both wrong", "both_wrong"),
-    ("accepted", "accepted"),
-    ("(wrong)", "wrong_accepted"),
-    ("no roll", "no_roll"),
+COUNTED: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
+    ("pictures", lambda _: True),
+    ("model", lambda o: o.model == "right"),
+    ("(wrong)", lambda o: o.model == "wrong"),
+    ("second", lambda o: o.second == "right"),
+    ("(wrong)", lambda o: o.second == "wrong"),
+    ("both wrong", lambda o: o.same_error),
+    ("accepted", lambda o: o.said in ("right", "WRONG")),
+    ("(wrong)", lambda o: o.wrongly_accepted),
+    ("no roll", lambda o: o.said == "no roll"),
 )
-"""What is printed of a point."""
+"""What is counted at each level: of each reader alone three true values, or three of which one is
+not true; of both wrong, with the same values; of what is accepted, not the true values or a die
+that lies at 6° or more."""
 
 
 def contrast(picture: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:
@@ -154,27 +136,10 @@ def cases(
         yield toss_case(number, camera, toss, partial(np.copy, picture))
 
 
-def measure(reader: TableReader, level: float, shown: Iterable[Case]) -> Point:
-    """Read every picture once and count."""
-    seen = [examine(reader, case) for case in shown]
-    return Point(
-        level,
-        pictures=len(seen),
-        model_right=sum(o.model == "right" for o in seen),
-        model_wrong=sum(o.model == "wrong" for o in seen),
-        second_right=sum(o.second == "right" for o in seen),
-        second_wrong=sum(o.second == "wrong" for o in seen),
-        both_wrong=sum(o.same_error for o in seen),
-        accepted=sum(o.said in ("right", "WRONG") for o in seen),
-        wrong_accepted=sum(o.wrongly_accepted for o in seen),
-        no_roll=sum(o.said == "no roll" for o in seen),
-    )
-
-
 def run(
     finder: DieFinder, count: int, seed: int, only: Sequence[str] | None = None
-) -> Iterator[tuple[str, Point]]:
-    """Every sweep, point by point."""
+) -> Iterator[tuple[str, float, list[Outcome]]]:
+    """What became of the pictures of every sweep, level by level."""
     geometry = GEOMETRIES["standard"]
     pool = flat_tosses(geometry, seed, count)
     first = RigCamera(geometry, STYLES[0], seed)
@@ -198,7 +163,7 @@ def run(
                 cameras = [first.with_dice(style) for style in STYLES[:2]]
                 judge = TableReader(finder, cameras[0].calibration)
             shown = cases(sweep, level, cameras, pool, count, seed)
-            yield sweep, measure(judge, level, shown)
+            yield sweep, level, [examine(judge, case) for case in shown]
 
 
 def main(
@@ -212,12 +177,12 @@ def main(
         if name not in SWEEPS:
             raise typer.BadParameter(f"no sweep {name!r}; there are: {', '.join(SWEEPS)}")
     is_wrong, shown = False, ""
-    for name, point in run(DieFinder(model), count, seed, sweep):
+    for name, level, seen in run(DieFinder(model), count, seed, sweep):
         if name != shown:
-            sys.stdout.write(f"{name}\n   level{''.join(f'  {title}' for title, _ in _COLUMNS)}\n")
+            sys.stdout.write(f"{name}\n   level{''.join(f'  {title}' for title, _ in COUNTED)}\n")
             shown = name
-        counts = [f"{getattr(point, field):{len(title) + 2}}" for title, field in _COLUMNS]
-        sys.stdout.write(f"{point.level:8.2f}{''.join(counts)}\n")
+        counts = [f"{sum(map(is_one, seen)):{len(title) + 2}}" for title, is_one in COUNTED]
+        sys.stdout.write(f"{level:8.2f}{''.join(counts)}\n")
         sys.stdout.flush()
-        is_wrong |= point.wrong_accepted > 0
+        is_wrong |= any(outcome.wrongly_accepted for outcome in seen)
     raise typer.Exit(1 if is_wrong else 0)

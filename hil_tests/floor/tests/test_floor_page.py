@@ -19,21 +19,18 @@ from hil_tests.described import fits
 from hil_tests.door import day_report, results
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
-from hil_tests.floor.show import page_part, recorded_view
+from hil_tests.floor.show import page_part
 from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, as_floor, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
-from shaker_ctl.floor.cards import card_of
 from shaker_ctl.floor.door import described
 from shaker_ctl.floor.page import ASK_S
-from shaker_ctl.floor.tables import Tables
-from shaker_ctl.floor.tests.a_table import alarm, alive, birth
+from shaker_ctl.floor.tests.a_table import alarm, birth
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import home_assistant, messages, packing
 from shaker_ctl.link.packing import Batch
-from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
 
 HOSTILE = (
@@ -291,12 +288,3 @@ def test_a_browser_finds_no_fault_with_any_view(
         for link in links:
             link.__exit__()
     assert said == []
-
-
-def test_a_recorded_table_of_the_demonstration_is_alive(tmp_path: Path) -> None:
-    place, tables = Place(SITE, "pit-1"), Tables(SITE)
-    tables.take(place.topic("alive"), alive())
-    told = state_of(recorded_view(InventedTable(tmp_path, "pit-1")))
-    tables.take(place.topic("state"), json.dumps(told).encode())
-
-    assert card_of(tables.by_name["pit-1"], "").shape == "circle"

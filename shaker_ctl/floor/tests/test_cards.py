@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,16 @@ from shaker_ctl.page.words import Words
 PLACE = Place("house", "pit-1")
 
 
+def said_by(views: dict[str, dict[str, Any]]) -> Tables:
+    """Each of these tables is there, and has said where it stands."""
+    tables = Tables("house")
+    for name, view in views.items():
+        tables.take(Place("house", name).topic("alive"), alive())
+        state = json.dumps(state_of(view)).encode()
+        tables.take(Place("house", name).topic("state"), state)
+    return tables
+
+
 def drawn(*, is_staff: bool) -> str:
     view = {
         "life": "open",
@@ -26,10 +37,8 @@ def drawn(*, is_staff: bool) -> str:
         "room": {"says": "Please wait: a floorperson is called."},
         "pending": {"text": "dealer: 5 6 4, reader: 4 6 4; say: decide 5 6 4"},
     }
-    tables = Tables("house")
-    tables.take(PLACE.topic("alive"), alive())
+    tables = said_by({"pit-1": view})
     tables.take(PLACE.topic("birth"), birth(marks=["DEMONSTRATION"]))
-    tables.take(PLACE.topic("state"), json.dumps(state_of(view)).encode())
     tables.take(PLACE.topic("alarm/motor-stall"), alarm("motor-stall"))
     site = Site(
         people=Logins.__new__(Logins),
@@ -50,10 +59,7 @@ def drawn(*, is_staff: bool) -> str:
     [("circle", "circle"), ("square", "circle"), ("triangle", "triangle"), ("cross", "triangle")],
 )
 def test_an_open_table_that_waits_for_somebody_is_not_green(of_room: str, on_floor: str) -> None:
-    tables = Tables("house")
-    tables.take(PLACE.topic("alive"), alive())
-    state = state_of({"life": "open", "room": {"says": "", "shape": of_room}})
-    tables.take(PLACE.topic("state"), json.dumps(state).encode())
+    tables = said_by({"pit-1": {"life": "open", "room": {"says": "", "shape": of_room}}})
 
     assert card_of(tables.by_name["pit-1"], "").shape == on_floor
 
@@ -75,11 +81,9 @@ def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:
 def test_a_card_shows_the_result_of_the_round_in_hand_alone(
     round_id: int, shape: str, is_shown: bool
 ) -> None:
-    tables = Tables("house")
-    tables.take(PLACE.topic("alive"), alive())
+    view = {"life": "open", "round_id": round_id, "room": {"shape": shape}}
+    tables = said_by({"pit-1": view})
     tables.take(PLACE.topic("result"), result())
-    state = state_of({"life": "open", "round_id": round_id, "room": {"shape": shape}})
-    tables.take(PLACE.topic("state"), json.dumps(state).encode())
 
     assert bool(card_of(tables.by_name["pit-1"], "").result) is is_shown
 
@@ -92,14 +96,13 @@ def test_a_floor_hears_which_multipliers_are_in_force() -> None:
 
 
 def test_who_has_waited_longest_comes_first_with_role_and_time() -> None:
-    tables = Tables("house")
+    pending = {"text": "decide", "roles": ["floorperson"]}
     waits = {"pit-1": ("circle", 0.0), "pit-2": ("triangle", 1_790_000_600.0)}
-    for name, (shape, since_s) in {**waits, "pit-10": ("triangle", 1_790_000_000.0)}.items():
-        pending = {"text": "decide", "roles": ["floorperson"]}
-        view = {"life": "open", "room": {"shape": shape}, "pending": pending, "since_s": since_s}
-        tables.take(Place("house", name).topic("alive"), alive())
-        told = json.dumps(state_of(view)).encode()
-        tables.take(Place("house", name).topic("state"), told)
+    views = {
+        name: {"life": "open", "room": {"shape": shape}, "pending": pending, "since_s": since_s}
+        for name, (shape, since_s) in {**waits, "pit-10": ("triangle", 1_790_000_000.0)}.items()
+    }
+    tables = said_by(views)
 
     cards = in_order(card_of(one, "") for one in tables.by_name.values())
 

@@ -135,17 +135,6 @@ def test_a_torn_row_of_one_table_stops_no_other(
     assert floor.counts.store_failures == 1
 
 
-def test_the_newest_batch_of_a_table_stands_for_those_before_it(floor: Collector) -> None:
-    records = played(10)
-    floor._received(HERE.topic("birth"), BIRTH)
-    floor._divide()
-    for until in (4, 8, 40):
-        floor._received(HERE.topic("journal"), sent(records, 0, until))
-    (waiting,) = floor._pending.values()
-    assert len(waiting.records) == 40
-    assert floor._pending_bytes == collector._bytes_of(waiting)
-
-
 def test_a_table_gets_its_own_records_back_by_the_same_exchange(
     floor: Collector, said: list[tuple[str, bytes]]
 ) -> None:

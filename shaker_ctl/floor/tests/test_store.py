@@ -151,10 +151,6 @@ def test_rounds_are_those_of_a_tables_newest_line(store: Store) -> None:
     assert (store.rounds(), store.endings(**day)) == ([], [])
 
 
-def test_what_the_first_record_follows_is_the_beginning(store: Store) -> None:
-    assert store.head_before(fill(store, played(1), each=4), 1) == genesis(IDENTITY)
-
-
 def test_whoever_has_records_removed_is_named() -> None:
     with pytest.raises(ValueError, match="removed_by"):
         FloorParameters(keep_months=12, removed_by=" ")

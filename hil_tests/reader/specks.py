@@ -9,7 +9,7 @@ is a line in `var/specks`; a stopped run goes on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from hil_tests.reader.cases import Case, rows, scene_cases
+from hil_tests.reader.cases import Case, rows, scene_cases, toss_case
 from hil_tests.reader.kept import contents_of, digest_of, results
 from hil_tests.reader.options import Model, Seed
 from hil_tests.reader.outcomes import MAX_FRAMES, has_wrong, read_still, readers, said
@@ -26,7 +26,6 @@ from hil_tests.reader.picture_damage import disc, with_grain
 from hil_tests.reader.samples import RIG, STEREO
 from hil_tests.reader.tosses import Toss, flat_tosses, level_axes
 from hil_tests.rig.plant.looks import pip_places
-from vision.calibration import Calibration
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
 
@@ -89,21 +88,6 @@ def some_disc(random: np.random.Generator, shade: str | None = None) -> Disc:
     return Disc(radius_mm, is_dark, grey, float(random.choice([0.5, 1.0, 1.5, 3.0, 5.0])))
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a disc is put on."""
-
-    calibration: Calibration
-    shoot: Callable[[], np.ndarray]
-    """Another frame of it, (h, w, 3) uint8."""
-    values: tuple[int, ...]
-    look: str
-    is_clear: bool
-    at_px: np.ndarray
-    """(N, 2) the middle of the disc, as each lens shows it."""
-    disc: Disc
-
-
 def shots(folders: Sequence[Path]) -> list[tuple[Case, list[dict[str, Any]]]]:
     """The flat tosses in sets of calibrated shots, whose dice are wholly in sight, with the labels
     of their dice."""
@@ -118,25 +102,19 @@ def shots(folders: Sequence[Path]) -> list[tuple[Case, list[dict[str, Any]]]]:
     return found
 
 
-def shown_in_shot(
-    case: Case,
-    labels: Sequence[dict[str, Any]],
-    kind: str,
-    random: np.random.Generator,
-    shade: str | None = None,
-) -> Shown:
-    """One shot, with a place for a disc."""
+def place_in_shot(
+    case: Case, labels: Sequence[dict[str, Any]], kind: str, random: np.random.Generator
+) -> np.ndarray:
+    """(1, 2) pixels: a place for a disc in a shot."""
     calibration, label = case.calibration, labels[int(random.integers(len(labels)))]
     if kind == "dome":
-        at = calibration.to_px(np.array([*place_on_dome(random), calibration.die_mm]))[0]
-    else:
-        a, b, c, d = np.array(label["corners"], float) - 0.5
-        u, v = place_on_face(kind, label["value"], random)
-        scatter = random.normal(0, 0.1, 2) / calibration.die_mm
-        x, y = np.array([u, v]) + scatter + 0.5
-        at = (1 - y) * ((1 - x) * a + x * b) + y * ((1 - x) * d + x * c)
-    looks_like, is_clear = some_disc(random, shade), "translucent" in case.look
-    return Shown(calibration, case.shoot, case.values, case.look, is_clear, at[None], looks_like)
+        return calibration.to_px(np.array([*place_on_dome(random), calibration.die_mm]))
+    a, b, c, d = np.array(label["corners"], float) - 0.5
+    u, v = place_on_face(kind, label["value"], random)
+    scatter = random.normal(0, 0.1, 2) / calibration.die_mm
+    x, y = np.array([u, v]) + scatter + 0.5
+    at = (1 - y) * ((1 - x) * a + x * b) + y * ((1 - x) * d + x * c)
+    return np.asarray(at)[None]
 
 
 def main(
@@ -168,28 +146,30 @@ def main(
     camera_of = cache(lambda name, lens: sample.camera(name, lens, 0, seed))
     flat_shots = shots(folders or [])
 
-    def of_rig(number: int, kind: str, random: np.random.Generator) -> Shown:
+    def of_rig(number: int, kind: str, random: np.random.Generator) -> dict[str, Any]:
         name = names[number % len(names)]
         toss = tosses(name)[int(random.integers(_POOL))]
         camera = camera_of(name, int(random.integers(len(sample.lenses))))
         place = place_mm(kind, toss, camera.die_mm, random)
         if stereo and kind == "dome":
             place[2] = _DOME_MM
-        at = camera.seen_at(place)
-        looks_like = some_disc(random, shade)
+        spot = some_disc(random, shade)
         style = list(sample.styles)[int(random.integers(len(sample.styles)))]
-        shoot = partial(camera.picture, toss, style=style)
-        is_clear = sample.styles[style].glow is not None
-        return Shown(camera.calibration, shoot, toss.values, style, is_clear, at, looks_like)
+        shown = toss_case(number, camera, toss, partial(camera.picture, toss, style=style), style)
+        row = _case(reader_of(shown.calibration), shown, camera.seen_at(place), spot, random)
+        return row | _kind(kind, spot, is_clear=sample.styles[style].glow is not None)
+
+    def of_shots(number: int, kind: str, random: np.random.Generator) -> dict[str, Any]:
+        shown, labels = flat_shots[number % len(flat_shots)]
+        at = place_in_shot(shown, labels, kind, random)
+        spot = some_disc(random, shade)
+        row = _case(reader_of(shown.calibration), shown, at, spot, random)
+        return row | _kind(kind, spot, is_clear="translucent" in shown.look)
 
     def case(number: int) -> dict[str, Any]:
         random = np.random.default_rng((seed, number))
         kind = places[number % len(places)]
-        if folders:
-            shown = shown_in_shot(*flat_shots[number % len(flat_shots)], kind, random, shade)
-        else:
-            shown = of_rig(number, kind, random)
-        return _case(reader_of(shown.calibration), shown, kind, random)
+        return of_shots(number, kind, random) if folders else of_rig(number, kind, random)
 
     if folders and not flat_shots:
         raise typer.BadParameter("no flat toss is in these sets of shots")
@@ -201,25 +181,23 @@ def main(
     raise typer.Exit(1 if has_wrong(done, "specked", "no disc") else 0)
 
 
+def _kind(place: str, spot: Disc, *, is_clear: bool) -> dict[str, str]:
+    size = "as a pip" if spot.radius_mm >= _COVERS_MM else "smaller"
+    dice = "clear" if is_clear else "opaque"
+    return {"kind": ", ".join((place, SHADES[not spot.is_dark], size, dice))}
+
+
 def _case(
-    reader: TableReader, shown: Shown, kind: str, random: np.random.Generator
+    reader: TableReader, shown: Case, at_px: np.ndarray, spot: Disc, random: np.random.Generator
 ) -> dict[str, Any]:
-    spot = shown.disc
+    """`at_px`: (N, 2) the middle of the disc, as each lens shows it."""
     radius_px = spot.radius_mm * shown.calibration.px_per_mm(shown.calibration.die_mm)
     clean = [shown.shoot() for _ in range(MAX_FRAMES)]
     specked = clean
-    for at in shown.at_px:
+    for at in at_px:
         specked = [disc(p, at, radius_px, spot.grey, spot.soft_px) for p in specked]
     specked = [with_grain(picture, random, 1.0) for picture in specked]
     return {
-        "kind": ", ".join(
-            (
-                kind,
-                SHADES[not spot.is_dark],
-                "as a pip" if spot.radius_mm >= _COVERS_MM else "smaller",
-                "clear" if shown.is_clear else "opaque",
-            )
-        ),
         "style": shown.look,
         "radius_mm": spot.radius_mm,
         "soft_px": spot.soft_px,

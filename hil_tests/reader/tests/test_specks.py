@@ -9,7 +9,7 @@ import pytest
 from hil_tests.reader.cases import toss_case
 from hil_tests.reader.picture_damage import disc, top_corners
 from hil_tests.reader.samples import RIG
-from hil_tests.reader.specks import PLACES, place_mm, shown_in_shot
+from hil_tests.reader.specks import PLACES, place_in_shot, place_mm
 from hil_tests.reader.tosses import flat_tosses
 from hil_tests.rig.plant.looks import pip_places
 from vision.frame import Frame
@@ -76,7 +76,7 @@ def test_in_a_shot_a_disc_lies_on_a_top_face_or_on_the_dome():
     random = np.random.default_rng(3)
     for kind in PLACES:
         for _ in range(20):
-            at = shown_in_shot(case, labels, kind, random).at_px
+            at = place_in_shot(case, labels, kind, random)
             gap = np.linalg.norm(middles - at, axis=1).min()
             assert kind == "dome" or gap < 0.75 * case.calibration.die_px
             assert kind != "centre" or gap < 0.05 * case.calibration.die_px

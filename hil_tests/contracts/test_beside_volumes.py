@@ -32,11 +32,6 @@ def parameters(tmp_path: Path) -> JournalParameters:
     return found
 
 
-def second_of(parameters: JournalParameters) -> Path:
-    assert parameters.second is not None
-    return parameters.second
-
-
 @pytest.mark.parametrize("number", [1, 3])
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
 def test_nothing_but_a_file_of_its_own_is_read_in_its_place(
@@ -68,7 +63,7 @@ def test_what_is_bad_in_either_copy_is_taken_from_the_other_one(
     parameters: JournalParameters,
 ) -> None:
     changed(parameters.path, 3, gone)
-    volume_path(second_of(parameters), 2).unlink()
+    volume_path(parameters.copies[1], 2).unlink()
     remedies = {finding.remedy for finding in survey(parameters)[1]}
     assert remedies == {FETCH}
     for is_main in (True, False):
@@ -83,7 +78,7 @@ def test_a_copy_whose_open_volume_is_broken_keeps_nothing_from_being_fetched_for
     parameters: JournalParameters,
 ) -> None:
     volume_path(parameters.path, 3).write_bytes(b"")
-    volume_path(second_of(parameters), 2).unlink()
+    volume_path(parameters.copies[1], 2).unlink()
     with pytest.raises(RefusedError) as refused:
         rebuild(parameters, main=True)
     assert refused.value.remedy == FETCH
@@ -97,7 +92,7 @@ def test_what_is_bad_in_both_copies_is_asked_of_an_archive(
     parameters: JournalParameters, tmp_path: Path
 ) -> None:
     list(archive(parameters, tmp_path / "archive"))
-    for path in (parameters.path, second_of(parameters)):
+    for path in parameters.copies:
         changed(path, 3, gone)
     with pytest.raises(JournalCorruptError, match=r"40 records .*: 3, 4$") as refused:
         list(fetch(parameters))
@@ -121,7 +116,7 @@ def test_a_dangling_link_in_a_volumes_place_is_moved_aside(
         open_copies(parameters)
     with pytest.raises(JournalError if number == 3 else RefusedError):
         rebuild(parameters, main=False)
-    assert not list(second_of(parameters).parent.glob("*.replaced-*"))
+    assert not list(parameters.copies[1].parent.glob("*.replaced-*"))
     rebuild(parameters, main=True)
     (aside,) = link.parent.glob(f"{link.name}.replaced-*")
     assert aside.is_symlink()
@@ -148,6 +143,6 @@ def test_a_medium_that_is_not_there_or_refuses_is_named(
         patched.setattr(os, "replace", refused)
         with pytest.raises(JournalWriteError, match="moved aside: Read-only"):
             rebuild(parameters, main=True)
-    shutil.rmtree(second_of(parameters).parent)
+    shutil.rmtree(parameters.copies[1].parent)
     with pytest.raises(JournalWriteError, match="stick: No such file"):
         rebuild(parameters, main=False)

@@ -31,8 +31,7 @@ from shaker_ctl.main import exit_status
 def copies(parameters: JournalParameters) -> list[Path]:
     """Both copies, of three volumes each, in the former form."""
     both(parameters, 3)
-    assert parameters.second is not None
-    return [parameters.path, parameters.second]
+    return list(parameters.copies)
 
 
 def test_bodies_hashes_and_heads_stay_as_they_are(

@@ -76,10 +76,9 @@ def only_main_keeps(parameters: JournalParameters) -> JournalParameters:
 def filled(parameters: JournalParameters, main: int, second: int) -> None:
     """Found both copies and write so many records to each."""
     opened = open_copies(parameters)
-    assert opened.second is not None
     records = records_after(opened.main.head(), max(main, second))
     opened.main.write(records[:main])
-    opened.second.write(records[:second])
+    opened.copies[1].write(records[:second])
     opened.close()
 
 
@@ -226,8 +225,7 @@ def test_a_second_medium_that_is_read_only_at_start_halts_with_its_remedy(
 ) -> None:
     """A USB stick that came up read-only: lock and main copy are well, the second is not."""
     filled(parameters, 40, 33)
-    assert parameters.second is not None
-    second = parameters.second
+    second = parameters.copies[1]
 
     def append(lines: Lines, data: bytes) -> None:
         if lines.path == second:
@@ -259,8 +257,7 @@ def test_a_copy_that_is_behind_is_caught_up_and_said(
     filled(parameters, main, second)
     opened = open_copies(parameters)
     assert [notice.trouble for notice in opened.notices] == said
-    assert opened.second is not None
-    assert list(opened.main.read()) == list(opened.second.read())
+    assert list(opened.main.read()) == list(opened.copies[1].read())
     assert opened.main.head().sequence == 40
     opened.close()
 
@@ -279,8 +276,7 @@ def test_a_missing_copy_halts_and_is_rebuilt_by_command(
     head = rebuild(parameters, main=is_main)
     opened = open_copies(parameters)
     assert opened.notices == ()
-    assert opened.second is not None
-    assert opened.main.head() == opened.second.head() == head
+    assert opened.main.head() == opened.copies[1].head() == head
     opened.close()
 
 
@@ -327,9 +323,8 @@ def test_a_medium_that_never_comes_is_tried_again_and_not_called_damaged(
     parameters: JournalParameters,
 ) -> None:
     filled(parameters, 40, 40)
-    assert parameters.second is not None
     slept: list[float] = []
-    for gone in (parameters.second, parameters.path):
+    for gone in (parameters.copies[1], parameters.path):
         away = gone.rename(gone.with_suffix(".away"))
         await_media(parameters, sleep=slept.append)
         with pytest.raises(JournalAbsentError, match="missing") as caught:
@@ -387,8 +382,7 @@ def test_a_survey_beside_a_table_that_plays_knows_a_longer_copy_from_a_cut_one(
 
 def test_copies_that_tell_different_stories_halt(parameters: JournalParameters) -> None:
     filled(parameters, 10, 10)
-    assert parameters.second is not None
-    for path, n in ((parameters.path, 3), (parameters.second, 4)):
+    for path, n in ((parameters.path, 3), (parameters.copies[1], 4)):
         store = DiskJournal(path)
         write(store, 2, round_of_first=n)
         store.close()

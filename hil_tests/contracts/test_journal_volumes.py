@@ -77,9 +77,8 @@ def grown(store: DiskJournal, count: int) -> list[Record]:
 def both(parameters: JournalParameters, count: int) -> list[Record]:
     """Two copies of so many volumes."""
     opened = open_copies(parameters)
-    assert opened.second is not None
     records = grown(opened.main, count)
-    opened.second.write(records)
+    opened.copies[1].write(records)
     opened.close()
     return records
 
@@ -141,29 +140,25 @@ def test_rounds_are_found_in_whichever_volume_they_lie(tmp_path: Path) -> None:
 
 def test_a_copy_that_is_written_anew_has_the_same_volumes(parameters: JournalParameters) -> None:
     records = both(parameters, 3)
-    assert parameters.second is not None
-    for number in volume_numbers(parameters.second):
-        volume_path(parameters.second, number).unlink()
+    for number in volume_numbers(parameters.copies[1]):
+        volume_path(parameters.copies[1], number).unlink()
     with pytest.raises(JournalAbsentError, match="second copy"):
         open_copies(parameters)
     rebuild(parameters, main=False)
     opened = open_copies(parameters)
     assert opened.notices == ()
-    assert opened.second is not None
-    assert opened.second.closed == opened.main.closed
-    assert list(opened.second.read()) == records
+    assert opened.copies[1].closed == opened.main.closed
+    assert list(opened.copies[1].read()) == records
     opened.close()
 
 
 def test_a_second_copy_is_caught_up_over_a_change_of_volume(parameters: JournalParameters) -> None:
     opened = open_copies(parameters)
     records = grown(opened.main, 3)
-    assert opened.second is not None
-    opened.second.write(records[:37])
+    opened.copies[1].write(records[:37])
     opened.close()
     opened = open_copies(parameters)
-    assert opened.second is not None
-    assert list(opened.second.read()) == records
+    assert list(opened.copies[1].read()) == records
     opened.close()
 
 
@@ -436,10 +431,9 @@ def test_a_folder_where_a_volume_is_written_first_is_moved_aside(
     parameters: JournalParameters,
 ) -> None:
     both(parameters, 3)
-    assert parameters.second is not None
     here = volume_path(parameters.path, 2)
     here.unlink()
-    for name in (f"{here}.part", f"{parameters.second}.founding"):
+    for name in (f"{here}.part", f"{parameters.copies[1]}.founding"):
         (Path(name) / "something").mkdir(parents=True)
     assert [each.number for each in fetch(parameters)] == [2]
     rebuild(parameters, main=False)
@@ -466,8 +460,7 @@ def test_every_closed_volume_of_both_copies_is_verified_and_then_none_is_due(
 ) -> None:
     both(parameters, 3)
     opened = open_copies(parameters)
-    assert opened.second is not None
-    copies = [opened.main, opened.second]
+    copies = opened.copies
     proofs = proved(copies, 1000.0)
     assert len(proofs.of) == 4
     assert volume_proofs.unproved(copies, proofs, 1000.0) == []
@@ -632,8 +625,7 @@ def test_the_records_process_verifies_and_ends_with_its_service(
 ) -> None:
     both(parameters, 3)
     opened = open_copies(parameters)
-    assert opened.second is not None
-    watch = RecordsWatch([opened.main, opened.second])
+    watch = RecordsWatch(opened.copies)
     watch.start()
     process = watch._process
     assert process is not None
@@ -759,8 +751,7 @@ def test_an_archive_is_never_written_over_and_a_broken_one_is_named(
     with pytest.raises(JournalCorruptError, match="record 3"):
         list(archive(parameters, folder))
     assert (folder / "journal.jsonl").read_bytes() == broken
-    assert parameters.second is not None
-    for own in (parameters.path.parent, parameters.second.parent):
+    for own in (parameters.path.parent, parameters.copies[1].parent):
         with pytest.raises(RefusedError, match="holds the journal itself"):
             list(archive(parameters, own))
 
@@ -783,8 +774,7 @@ def test_missing_and_broken_volumes_of_both_copies_are_fetched_back(
     folder = tmp_path / "archive"
     list(archive(parameters, folder))
     parameters.path.unlink()
-    assert parameters.second is not None
-    second = volume_path(parameters.second, 2)
+    second = volume_path(parameters.copies[1], 2)
     changed(second, 50, gone)
     broken = second.read_bytes()
     fetched = [(one.number, one.file) for one in fetch(parameters, folder)]
@@ -812,9 +802,8 @@ def test_another_tables_volume_is_not_fetched(
     strange.write(records_after(strange.head(), EACH, wall=other))
     turn(strange)
     strange.close()
-    assert parameters.second is not None
     parameters.path.unlink()
-    parameters.second.unlink()
+    parameters.copies[1].unlink()
     with pytest.raises(JournalCorruptError, match="40 of its 40 records are bad"):
         list(fetch(parameters, folder))
     (folder / "journal.jsonl").unlink()
@@ -898,8 +887,7 @@ def test_ten_thousand_volumes_are_looked_at_without_opening_one(tmp_path: Path) 
 
 def test_a_damaged_identity_is_mended_as_the_refusal_says(parameters: JournalParameters) -> None:
     both(parameters, 2)
-    assert parameters.second is not None
-    file = volume_path(parameters.second, 2)
+    file = volume_path(parameters.copies[1], 2)
     file.write_bytes(file.read_bytes().replace(b'"journal":"', b'"journal":"f', 1))
     with pytest.raises(JournalCorruptError, match="another journal") as caught:
         open_copies(parameters)

@@ -27,11 +27,6 @@ from shaker_ctl.rules.vocabulary import Role
 WORD = "correct horse battery"
 
 
-def second_of(parameters: JournalParameters) -> Path:
-    assert parameters.second is not None
-    return parameters.second
-
-
 def flipped(path: Path, *numbers: int) -> None:
     """Flip a byte in records of the second volume."""
     for number in numbers:
@@ -71,12 +66,12 @@ def test_each_copy_and_archive_gives_what_it_has(
     records = both(parameters, 3)
     list(archive(parameters, tmp_path / "archive"))
     flipped(parameters.path, 50, 51, 80)
-    flipped(second_of(parameters), 50, 70)
+    flipped(parameters.copies[1], 50, 70)
     flipped(tmp_path / "archive" / parameters.path.name, 41, 60, 51)
     assert lost_records(parameters) == [50]
     assert lost_records(parameters, tmp_path / "archive") == []
     assert len(list(fetch(parameters, tmp_path / "archive"))) == 2
-    assert everything(parameters.path) == everything(second_of(parameters)) == records
+    assert everything(parameters.path) == everything(parameters.copies[1]) == records
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -86,11 +81,11 @@ def test_what_is_sound_somewhere_is_found_wherever_the_damage_lies(
     """Bodies and hashes alike, in a fifth of the records of each copy, never the same record."""
     records = both(parameters, 3)
     chosen = random.Random(seed).sample(range(EACH + 1, 2 * EACH + 1), 16)
-    for path, numbers in ((parameters.path, chosen[:8]), (second_of(parameters), chosen[8:])):
+    for path, numbers in ((parameters.path, chosen[:8]), (parameters.copies[1], chosen[8:])):
         flipped(path, *numbers[:5])
         unhashed(path, *numbers[5:])
     list(fetch(parameters))
-    assert everything(parameters.path) == everything(second_of(parameters)) == records
+    assert everything(parameters.path) == everything(parameters.copies[1]) == records
 
 
 @pytest.mark.parametrize("bad", [[50], [41], [80], [50, 51], [41, 60, 80]])
@@ -98,7 +93,7 @@ def test_what_is_bad_everywhere_is_named_and_a_person_accepts_its_loss(
     parameters: JournalParameters, config: Path, bad: list[int]
 ) -> None:
     records = both(parameters, 3)
-    for path in (parameters.path, second_of(parameters)):
+    for path in parameters.copies:
         flipped(path, *bad)
     with pytest.raises(JournalCorruptError, match=f": {', '.join(map(str, bad))}$") as caught:
         list(fetch(parameters))
@@ -107,7 +102,7 @@ def test_what_is_bad_everywhere_is_named_and_a_person_accepts_its_loss(
     assert done.exit_code == 0, done.output
     assert f"accepted as lost: records {', '.join(map(str, bad))}" in done.output
     assert survey(parameters)[1] == []
-    for path in (parameters.path, second_of(parameters)):
+    for path in parameters.copies:
         found = everything(path)
         sound = [record for record in found if record.sequence not in bad]
         assert sound[: len(records) - len(bad)] == [r for r in records if r.sequence not in bad]
@@ -118,8 +113,7 @@ def test_what_is_bad_everywhere_is_named_and_a_person_accepts_its_loss(
         assert opened.main.verify()[1] is None
         opened.main.check_tail()
         list(opened.main.newest_first())
-        assert opened.second is not None
-        opened.second.write([turn(opened.main, "2026-11-24")])
+        opened.copies[1].write([turn(opened.main, "2026-11-24")])
     assert survey(parameters)[1] == [], "the next volume says what is lost, too"
     rebuild(parameters, main=False)
     assert survey(parameters)[1] == []
@@ -129,7 +123,7 @@ def test_a_loss_that_nobody_accepted_stays_damage(
     parameters: JournalParameters, config: Path
 ) -> None:
     both(parameters, 3)
-    for path in (parameters.path, second_of(parameters)):
+    for path in parameters.copies:
         flipped(path, 50)
     assert accept(config).exit_code == 0
     mark = canonical({"kind": "lost", "sequence": 60, "wall": "2026-11-22", "round": None})
@@ -141,7 +135,7 @@ def test_a_loss_that_nobody_accepted_stays_damage(
 
 def test_a_wrong_passphrase_accepts_nothing(parameters: JournalParameters, config: Path) -> None:
     both(parameters, 3)
-    for path in (parameters.path, second_of(parameters)):
+    for path in parameters.copies:
         flipped(path, 50)
     words = ["journal", "fetch", "--accept-loss", "--by", "tess", "--reason", "no archive"]
     done = CliRunner().invoke(program, [*words, "--config", str(config)], input="guess\n")

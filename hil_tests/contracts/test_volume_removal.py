@@ -77,23 +77,21 @@ def aged(parameters: JournalParameters, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(volume_archive, "KEPT_ROUNDS", 8)
     monkeypatch.setattr(volume_archive, "KEPT_VOLUMES", 1)
     opened = open_copies(parameters)
-    assert opened.second is not None
-    assert parameters.second is not None
     for number, day in enumerate(DAYS):
         written = [turn(opened.main, day)] if number else []
         wall = f"{day}T12:00:00.000+00:00"
         made = records_after(opened.main.head(), EACH, round_of_first=1 + 8 * number, wall=wall)
         opened.main.write(made)
-        opened.second.write([*written, *made])
+        opened.copies[1].write([*written, *made])
     opened.close()
     list(archive(parameters, tmp_path / "archive"))
     accounts.add(tmp_path / "users.toml", "tess", Role.TECHNICIAN, WORD, "tess-1")
     config = tmp_path / "settings.toml"
     config.write_text(
-        f'[journal]\npath = "{parameters.path}"\nsecond = "{parameters.second}"\n'
+        f'[journal]\npath = "{parameters.path}"\nsecond = "{parameters.copies[1]}"\n'
         f'pictures = "{tmp_path}/pictures"\n[console]\nusers_file = "{tmp_path}/users.toml"\n'
     )
-    return Aged(tmp_path, parameters, parameters.path, parameters.second, config)
+    return Aged(tmp_path, parameters, parameters.path, parameters.copies[1], config)
 
 
 def remove(aged: Aged, before: str = "2026-10-01", archive: str = "archive") -> Result:
@@ -110,14 +108,13 @@ def test_removed_volumes_are_recorded_and_the_journal_goes_on_without_them(aged:
     assert volume_numbers(aged.path) == [1, 4, 5]
     assert volume_numbers(aged.second) == [1, 4, 5]
     opened = open_copies(aged.parameters)
-    assert opened.second is not None
     assert opened.notices == ()
     (last,) = list(opened.main.read(opened.main.head().sequence))
     assert last.plain["kind"] == volume.REMOVED
     assert last.plain["by"] == {"name": "tess", "role": "technician", "number": "tess-1"}
     for each in ("2026-11-23", "2026-11-24"):  # the record of it goes on from volume to volume
-        opened.second.write([turn(opened.main, each)])
-    assert RecordsWatch([opened.main, opened.second]).words().startswith("verifying: 0 of 8 ")
+        opened.copies[1].write([turn(opened.main, each)])
+    assert RecordsWatch(opened.copies).words().startswith("verifying: 0 of 8 ")
     opened.close()
     store = DiskJournal(aged.path, read_only=True)
     assert store.removed == {2, 3}
@@ -169,8 +166,7 @@ def test_tables_that_cannot_be_made_after_a_removal_do_not_bar_the_opening(
 
     monkeypatch.setattr(records_process, "wait", until_the_third_pause)
     opened = open_copies(aged.parameters)
-    assert opened.second is not None
-    watch = RecordsWatch([opened.main, opened.second])
+    watch = RecordsWatch(opened.copies)
     capfd.readouterr()
     with pytest.raises(SystemExit):
         records_process._work([aged.path, aged.second or Path()])
@@ -452,8 +448,7 @@ def test_damage_in_the_first_record_of_the_open_volume_is_damage_of_that_file(
     """It says which volumes were removed, and is believed only once it is verified."""
     assert remove(aged).exit_code == 0
     with closing(open_copies(aged.parameters)) as opened:
-        assert opened.second is not None
-        opened.second.write([turn(opened.main, "2026-11-23")])
+        opened.copies[1].write([turn(opened.main, "2026-11-23")])
         first = opened.main.head().sequence
     path = volume_path(aged.path, 6)
     content = path.read_bytes()

@@ -116,15 +116,14 @@ def made(folder: Path) -> Crashed:
             second=folder / "open" / "second" / "journal.jsonl",
         )
     )
-    assert opened.second is not None
     records = records_after(opened.main.head(), CLOSED)
     opened.main.write(records)
     records.append(volume_after(opened.main))
     records += records_after(Head(records[-1].sequence, records[-1].hash), 60 - CLOSED - 1)
     opened.main.write(records[CLOSED:])
-    opened.second.write(records)
+    opened.copies[1].write(records)
     main = as_a_crash_leaves_it(opened.main.path, folder / "crashed")
-    second = as_a_crash_leaves_it(opened.second.path, folder / "crashed" / "second")
+    second = as_a_crash_leaves_it(opened.copies[1].path, folder / "crashed" / "second")
     opened.close()
     return Crashed(JournalParameters(path=main, second=second), records)
 

@@ -245,13 +245,12 @@ def made(folder: Path) -> TableFiles:
     shutil.rmtree(folder / "approver")
     parameters = settings.load(table.config).journal
     opened = open_copies(parameters)
-    assert opened.second is not None
     records = records_after(opened.main.head(), 10)
     opened.main.write(records)
     records.append(volume_after(opened.main))
     records += played(Head(records[-1].sequence, records[-1].hash), 3)
     opened.main.write(records[10:])
-    opened.second.write(records)
+    opened.copies[1].write(records)
     disputes = DisputeList(parameters.pictures)
     disputes.add(Dispute(1, True, "fay", "a five", "2026-11-23"))
     sealed_start.write(opened, disputes.listed().entry())

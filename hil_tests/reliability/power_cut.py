@@ -70,10 +70,9 @@ def parameters_in(folder: Path) -> JournalParameters:
 
 def append(opened: OpenedJournal, records: list[Record]) -> None:
     """Write as the service does: the main copy's sync is reported, then the second follows."""
-    assert opened.second is not None
     opened.main.write(records)
     say(opened.main.head().sequence)
-    opened.second.write(records)
+    opened.copies[1].write(records)
 
 
 def say(word: object) -> None:
@@ -101,8 +100,7 @@ def three_volumes(folder: Path) -> None:
 
 def _write(opened: OpenedJournal, records: list[Record]) -> None:
     opened.main.write(records)
-    assert opened.second is not None
-    opened.second.write(records)
+    opened.copies[1].write(records)
 
 
 def archived(folder: Path) -> None:
@@ -263,8 +261,7 @@ def opened_in(folder: Path) -> Iterator[tuple[OpenedJournal, list[DiskJournal]]]
     """What a start opens, and both copies of it."""
     opened = open_copies(parameters_in(folder))
     try:
-        assert opened.second is not None
-        yield opened, [opened.main, opened.second]
+        yield opened, opened.copies
     finally:
         opened.close()
 

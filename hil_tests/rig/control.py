@@ -72,27 +72,16 @@ class RigRefusedError(ValueError):
     """The rig does not do that; the text is the rig's."""
 
 
-def told(place: Path | str, command: str) -> Any:
-    """Send one command to a running rig; return what was asked for.
-
-    Raises RigRefusedError, and OSError without a rig.
-    """
-    answer = ask(place, command)
-    if not answer["ok"]:
-        raise RigRefusedError(answer["error"])
-    return answer[command.partition(" ")[0]]
-
-
 def is_address(place: Path | str) -> bool:
     """Whether a place is HOST:PORT, and no path."""
     host, _, port = str(place).rpartition(":")
     return bool(host) and "/" not in host and port.isdecimal()
 
 
-def ask(place: Path | str, command: str) -> dict[str, Any]:
-    """Send one command to a running rig, at its socket or at HOST:PORT, and return its answer.
+def told(place: Path | str, command: str) -> Any:
+    """Send one command to a running rig, at its socket or at HOST:PORT; return what was asked for.
 
-    Raises OSError without a rig.
+    Raises RigRefusedError, and OSError without a rig.
     """
     said = command.encode() + b"\n"
     if is_address(place):
@@ -106,5 +95,7 @@ def ask(place: Path | str, command: str) -> dict[str, Any]:
         if not is_address(place):
             client.connect(str(place))
         client.sendall(said)
-        answer: dict[str, Any] = json.loads(lines.readline())
-    return answer
+        answer = json.loads(lines.readline())
+    if not answer["ok"]:
+        raise RigRefusedError(answer["error"])
+    return answer[command.partition(" ")[0]]

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from hil_tests.rig import lifetime
-from hil_tests.rig.control import TOKEN, ask, is_address
+from hil_tests.rig.control import TOKEN, RigRefusedError, is_address, told
 from hil_tests.rig.crossed import crossed
 from hil_tests.rig.fault_set import Fault, FaultPart
 from hil_tests.rig.rigfile import RigFile, RigFileError, load
@@ -129,9 +129,9 @@ def run(
         with lifetime.Lifetime() as life, Rig(plan) as rig:
             answer_in_time()
             life.ends_when(lambda: rig.has_ended)
-            told = [line for ask_ in on_start if given.is_virtual for line in ask_(rig.addresses)]
+            said = [line for ask in on_start if given.is_virtual for line in ask(rig.addresses)]
             screen = Console(markup=False, emoji=False)
-            view.show(screen, rig.addresses, rig.status, life.ended, told)
+            view.show(screen, rig.addresses, rig.status, life.ended, said)
     except (WiresError, CameraLostError, ReservedError) as error:
         _fail(str(error))
     except CameraPortError as error:
@@ -249,12 +249,11 @@ def _ask(folder: Path, command: str) -> Any:
         place = str(folder)
         if not is_address(place):
             place = json.loads((folder / "rig.json").read_text(encoding="utf-8"))["control"]
-        answer = ask(place, command)
+        return told(place, command)
+    except RigRefusedError as error:
+        _fail(str(error))
     except (OSError, ValueError) as error:
         _fail(f"no rig answers in {folder} ({error}). Start one: shaker-rig run --dir {folder}")
-    if not answer["ok"]:
-        _fail(answer["error"])
-    return answer[command.partition(" ")[0]]
 
 
 def _say(answer: Any) -> None:
@@ -262,8 +261,8 @@ def _say(answer: Any) -> None:
 
 
 def _fail(message: str) -> NoReturn:
-    told = Console(stderr=True, markup=False, emoji=False)  # file names are printed as they stand
-    told.print(f"shaker-rig: {message}", highlight=False, soft_wrap=True)
+    screen = Console(stderr=True, markup=False, emoji=False)  # file names print as they stand
+    screen.print(f"shaker-rig: {message}", highlight=False, soft_wrap=True)
     raise typer.Exit(1)
 
 

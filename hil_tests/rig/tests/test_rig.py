@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from typer.testing import CliRunner
 from hil_tests.rig import control as control_socket
 from hil_tests.rig import lifetime, main
 from hil_tests.rig.camera.stream import Camera, CameraLostError, CameraPortError
-from hil_tests.rig.control import TOKEN, Control, ask, told
+from hil_tests.rig.control import TOKEN, Control, RigRefusedError, told
 from hil_tests.rig.faults import EVENTS, CameraPart
 from hil_tests.rig.main import app
 from hil_tests.rig.reservation import Reservation
@@ -97,9 +98,7 @@ class Running:
         self.addresses = addresses(folder, self.process)
 
     def ask(self, command: str) -> Any:
-        answer = ask(Path(self.addresses["control"]), command)
-        assert answer["ok"], answer
-        return answer[command.split()[0]]
+        return told(self.addresses["control"], command)
 
 
 @pytest.fixture(scope="module")
@@ -188,9 +187,8 @@ def test_hands_move_contacts(rig):
     ],
 )
 def test_the_door_says_what_would_have_been_right(rig, command, text):
-    answer = ask(Path(rig.addresses["control"]), command)
-    assert not answer["ok"]
-    assert text in answer["error"]
+    with pytest.raises(RigRefusedError, match=re.escape(text)):
+        rig.ask(command)
 
 
 @pytest.mark.rig
@@ -342,11 +340,10 @@ def test_a_stranger_that_says_nothing_is_let_go(monkeypatch):
 def test_a_command_that_fails_is_answered_and_logged_and_the_door_stays_open(tmp_path, caplog):
     control = Control(tmp_path / "control", {"sum": lambda rest: int(float(rest))})
     try:
-        answer = ask(control.address, "sum inf")
-        assert answer["ok"] is False
-        assert answer["error"].startswith("OverflowError: cannot convert")
+        with pytest.raises(RigRefusedError, match=r"^OverflowError: cannot convert"):
+            told(control.address, "sum inf")
         assert "the command b'sum inf" in caplog.text
-        assert ask(control.address, "sum 3") == {"ok": True, "sum": 3}
+        assert told(control.address, "sum 3") == 3
     finally:
         control.close()
 

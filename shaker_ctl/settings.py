@@ -55,15 +55,6 @@ class Settings(Parameters):
             )
         return self
 
-    @model_validator(mode="after")
-    def _reads_by_teaching_in_trials_alone(self) -> Self:
-        if self.camera.read_by_teaching and not self.table.as_demonstration:
-            raise ValueError(
-                "camera.read_by_teaching is for trials, since a reader that was taught states a "
-                "die that lost a pip wrongly: leave it out, or set table.as_demonstration"
-            )
-        return self
-
 
 Section = TypeVar("Section", bound=Parameters)
 

@@ -15,7 +15,6 @@ def table_reader(camera: CameraParameters) -> TableReader:
     """Raises VisionError where calibration, model or teaching cannot be used, and CameraError where
     the teaching is damaged or of another camera."""
     calibration = Calibration.from_table(camera.calibration_table())
-    table = taught_table.found(camera) if camera.read_by_teaching else None
-    taught = taught_table.for_the_reader(camera, table)
+    taught = taught_table.for_the_reader(camera, taught_table.found(camera))
     teaching = Teaching.from_bytes(taught, calibration) if taught else None
     return TableReader(DieFinder(), calibration, teaching=teaching)

@@ -168,14 +168,9 @@ class CameraParameters(Parameters):
 
     teaching: Path = Path("/var/lib/shaker-ctl/teaching")
     """File of what the table was taught of its dice (`shaker-ctl teach`). The confirmed tosses lie
-    beside it, in a folder `….tosses`. Without the file the table reads as one that nobody taught.
-    """
-
-    read_by_teaching: bool = False
-    """True, for trials that are marked as a demonstration: a table before two lenses is read by
-    what it was taught, if it reads 97 % of its own tosses; else automatic entry is refused. False:
-    the readers for any dice read, and a teaching is only shown. On the rig the taught reader stated
-    46 of 240 dice with a lost pip wrongly, the others none.
+    beside it, in a folder `….tosses`. A table before two lenses that reads 97 % of them is read by
+    it; one that reads fewer offers no automatic entry. Without the file, or with one lens, the
+    readers for any dice read.
     """
 
     open_timeout_s: float = bounded(3.0, above=0.1, at_most=30.0)

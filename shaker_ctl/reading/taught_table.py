@@ -124,19 +124,20 @@ def found(p: CameraParameters) -> TaughtTable | None:
 
 
 def for_the_reader(p: CameraParameters, table: TaughtTable | None) -> bytes:
-    """What the reader reads by: a teaching that is not enough is no better than none."""
-    is_wanted = p.read_by_teaching and table is not None and table.is_enough
-    return table.taught if table is not None and is_wanted else b""
+    """What a table before two lenses is read by; empty where it was not taught, or reads too few of
+    its own tosses."""
+    if table is None or not (table.is_enough and p.second.fitted):
+        return b""
+    return table.taught
 
 
 def require_may_enter(p: CameraParameters, table: TaughtTable | None, *, is_auto: bool) -> None:
-    """Raise SettingsError where automatic entry is set, and not offered."""
-    if not (is_auto and p.read_by_teaching) or for_the_reader(p, table):
+    """Raise SettingsError where a table before two lenses is to enter what it reads, but reads too
+    few of its own tosses."""
+    if not (is_auto and p.second.fitted) or table is None or table.is_enough:
         return
-    read = 0.0 if table is None else table.read
-    advice = "Teach it: shaker-ctl teach" if table is None else f"{table.advice}; teach it anew"
     raise SettingsError(
-        f"the table reads {100 * read:.1f} % of its own tosses by its teaching: automatic entry is "
-        "not offered",
-        remedy=f"{advice}, or set table.entry_mode to dealer_confirm",
+        f"the table reads {100 * table.read:.1f} % of its own tosses by its teaching: automatic "
+        "entry is not offered",
+        remedy=f"{table.advice}; teach it anew, or set table.entry_mode to dealer_confirm",
     )

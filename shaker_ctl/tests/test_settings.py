@@ -239,10 +239,3 @@ def test_every_key_of_a_fresh_file_can_be_taken_out_of_its_comment(tmp_path: Pat
 def test_each_name_of_a_machines_keys_begins_some() -> None:
     names = [each.name for each in entries(Settings()) if isinstance(each, Key)]
     assert [each for each in MACHINE if not any(name.startswith(each) for name in names)] == []
-
-
-def test_a_table_is_read_by_its_teaching_in_a_demonstration_alone() -> None:
-    camera = {"read_by_teaching": True}
-    assert parse({"camera": camera, "table": {"as_demonstration": True}}, source="here")
-    with pytest.raises(SettingsError, match=r"table\.as_demonstration"):
-        parse({"camera": camera}, source="here")

@@ -37,7 +37,7 @@ def test_a_file_is_read_back_and_none_is_none(tmp_path: Path) -> None:
 
 
 def test_the_reader_reads_by_a_teaching_that_is_enough_alone(tmp_path: Path) -> None:
-    p = camera(tmp_path, read_by_teaching=True)
+    p = camera(tmp_path, second={"fitted": True})
     table = taught(p)
     assert for_the_reader(p, table) == b"\0learnt"
     assert for_the_reader(p, replace(table, is_enough=False)) == for_the_reader(p, None) == b""

@@ -4,7 +4,6 @@ and the reader works with it: straight, tilted and distorted cameras, three comp
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from shaker_ctl.settings import load
 from virtual_pigpiod.pins.board import Board
 from virtual_pigpiod.process import VirtualPigpiod
 from vision.calibrating.calibrate import Fit, View, calibrate
-from vision.calibrating.dice_calibration import calibrate_by_dice
 from vision.calibrating.target import Target
 from vision.calibration import Calibration, CalibrationError
 from vision.frame import Frame
@@ -48,10 +46,6 @@ is where that of a die has it that leans by 1.2°."""
 RAISED_TOP_PX = 0.9
 """With a second picture, of the card raised by 40 mm."""
 
-DICE_FLOOR_PX, DICE_TOP_PX = 1.2, 2.6
-"""By ten pictures of three dice, with a ruler's height: 3 % of a die's edge. The network in int8
-gives 2.46 where the one in float32 stayed below 2.2."""
-
 pytestmark = pytest.mark.timeout(300)
 
 STRAIGHT = Lens()
@@ -72,12 +66,12 @@ def scene_of(geometry: str, lens: Lens) -> Scene:
     return Scene(GEOMETRIES[geometry], lens=lens, seed=3)
 
 
-def picture(scene: Scene, dice_mm: list[tuple[float, float]] | None = None) -> np.ndarray:
-    """One frame in full light, of dice that lie flat at these places."""
+def picture(scene: Scene) -> np.ndarray:
+    """One frame in full light, of dice that lie flat."""
     samples = np.zeros(8, SAMPLE)
     samples["at_s"] = np.linspace(0.0, 0.1, 8)
     samples["light"] = 1.0
-    for die, (x, y) in enumerate(dice_mm or [(-20.0, -8.0), (18.0, -10.0), (2.0, 20.0)]):
+    for die, (x, y) in enumerate([(-20.0, -8.0), (18.0, -10.0), (2.0, 20.0)]):
         samples["position_mm"][:, die] = (x, y, 8.0)
     samples["rotation"][:] = np.eye(3)
     return scene.render(0.1, samples, SEEN)
@@ -98,13 +92,12 @@ def off_px(
     lens: Lens,
     radius_mm: float,
     z_mm: float,
-    middle_mm: tuple[float, float] = CARD_MM,
 ) -> float:
     """Largest distance between the calibration and the truth over the compartment, pixels."""
     steps = np.linspace(-radius_mm, radius_mm, 9)
     grid = np.array([(x, y, z_mm) for x in steps for y in steps if np.hypot(x, y) < radius_mm - 2])
     true = lens.project(grid * (1, -1, 1))
-    return float(np.hypot(*(fit.calibration.to_px(grid - (*middle_mm, 0.0)) - true).T).max())
+    return float(np.hypot(*(fit.calibration.to_px(grid - (*CARD_MM, 0.0)) - true).T).max())
 
 
 @pytest.mark.parametrize(
@@ -166,87 +159,6 @@ def test_a_card_that_is_half_hidden_is_said(tmp_path: Path) -> None:
     start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
     with pytest.raises(CalibrationError, match="lay it flat"):
         calibrate([View(image)], target, start)
-
-
-# ── By the dice ─────────────────────────────────────────────────────────────
-
-
-def upright(random: np.random.Generator) -> np.ndarray:
-    """A die that lies flat on any face, turned any way: (3, 3)."""
-    faces = np.linalg.qr(random.permutation(np.eye(3)) * random.choice((-1.0, 1.0), 3))[0]
-    faces[0] *= np.sign(np.linalg.det(faces))
-    angle = random.uniform(0.0, 2.0 * np.pi)
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)]) @ faces
-
-
-def apart(random: np.random.Generator, radius_mm: float, die_mm: float) -> np.ndarray:
-    """Three places (3, 2) of dice that touch neither each other nor the wall."""
-    while True:
-        at = random.uniform(-radius_mm, radius_mm, (3, 2))
-        gaps = np.hypot(*(at - np.roll(at, 1, axis=0)).T)
-        if gaps.min() > 1.6 * die_mm and np.hypot(*at.T).max() < radius_mm - 0.75 * die_mm:
-            return at
-
-
-def dice_pictures(geometry: str, lens: Lens, count: int, style: str = "white") -> list[np.ndarray]:
-    """Pictures of three flat dice each, every time in other places."""
-    size, random = GEOMETRIES[geometry], np.random.default_rng(7)
-    pictures = []
-    for _ in range(count):
-        samples = np.zeros(1, SAMPLE)
-        samples["light"] = 1.0
-        samples["position_mm"][0, :, :2] = apart(random, size.radius_mm, size.die_mm)
-        samples["position_mm"][0, :, 2] = size.die_mm / 2
-        samples["rotation"][0] = [upright(random) for _ in range(3)]
-        view = dataclasses.replace(SEEN, style=style)
-        pictures.append(scene_of(geometry, lens).render(0.0, samples, view))
-    return pictures
-
-
-@pytest.mark.parametrize(
-    ("lens", "style"),
-    [(STRAIGHT, "white"), (ASKEW, "white"), (STRAIGHT, "red")],
-    ids=["straight", "askew", "red"],
-)
-def test_the_dice_themselves_place_every_point(lens: Lens, style: str) -> None:
-    """The height by a ruler that is 2 mm wrong, the scale 9 % off to begin with."""
-    start = Calibration((640, 480), 4.0, lens.height_mm + 2.0, (320.0, 240.0), 50.0, 16.0)
-    fit = calibrate_by_dice(dice_pictures("standard", lens, 10, style), DieFinder(), start)
-    middle_mm = (0.0, 0.0)
-    assert off_px(fit, lens, 50.0, 0.0, middle_mm) <= DICE_FLOOR_PX
-    assert off_px(fit, lens, 50.0, 16.0, middle_mm) <= DICE_TOP_PX
-    assert fit.calibration.floor_px_per_mm == pytest.approx(4.4, rel=0.01)
-    assert QualityGate(fit.calibration).judge(picture(scene_of("standard", lens))).fault is None
-
-
-def test_too_few_dice_and_dice_on_a_heap_are_said() -> None:
-    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
-    pictures = dice_pictures("standard", STRAIGHT, 1)
-    with pytest.raises(CalibrationError, match="take more pictures"):
-        calibrate_by_dice(pictures, DieFinder(), start)
-    scene = scene_of("standard", STRAIGHT)
-    heaps = [[(x + 0.5 * n, y) for x, y in HEAP] for n in range(8)]
-    with pytest.raises(CalibrationError, match="all over the floor"):
-        calibrate_by_dice([picture(scene, heap) for heap in heaps], DieFinder(), start)
-
-
-def test_dice_that_were_not_moved_count_once() -> None:
-    """Ten pictures of the same three dice know no more than one picture."""
-    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 16.0)
-    scene = scene_of("standard", STRAIGHT)
-    pictures = [picture(scene) for _ in range(10)]
-    with pytest.raises(CalibrationError, match="flat in only 3 different places"):
-        calibrate_by_dice(pictures, DieFinder(), start)
-
-
-HEAP = [(-11.0, 0.0), (11.0, 0.0), (0.0, 20.0)]
-
-
-def test_a_die_of_another_size_than_the_settings_say_is_noticed() -> None:
-    start = Calibration((640, 480), 4.0, 300.0, (320.0, 240.0), 50.0, 18.0)
-    with pytest.raises(CalibrationError, match="die_mm or compartment_radius_mm"):
-        calibrate_by_dice(dice_pictures("standard", STRAIGHT, 10), DieFinder(), start)
 
 
 def test_the_ring_light_is_dark_again_after_a_calibration(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`shaker-ctl calibrate`: print the target, and measure the camera with it or with the dice."""
+"""`shaker-ctl calibrate`: print the target, and measure the camera with it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ from vision.calibration import MIN_DICE_HIGH, Calibration, CalibrationError
 from vision.frame import Frame
 from vision.pictures import PictureError, load_whole
 
-app = typer.Typer(
-    no_args_is_help=True, help="Calibrate the camera, by a printed target or the dice."
-)
+app = typer.Typer(no_args_is_help=True, help="Calibrate the camera by a printed target.")
 
 CARD_MM = (0.0, 20.0)
 """A sheet of paper to a card glued onto a board."""
@@ -144,50 +142,6 @@ def camera(
         else:
             fits = list(calibrate_both(lenses, target, replace(start, right=None)))
     _keep(fits, start, lenses, config, yes)
-
-
-@app.command()
-def dice(
-    config: ChangedConfig,
-    height: Height = None,
-    pictures: Annotated[
-        int, typer.Option(help="How many to take, of dice in other places.", min=1)
-    ] = 10,
-    photo: Annotated[
-        list[Path] | None,
-        typer.Option(help="Use these pictures, such as a table's own of its rounds.", exists=True),
-    ] = None,
-    yes: Yes = False,
-) -> None:
-    """Measure the camera by dice that lie flat, and write the table camera.calibration.
-
-    For a table without a printed card. Stop the service and open the lid; before each picture lay
-    the dice flat somewhere else, also near the wall, so that none touches another. die_mm and
-    compartment_radius_mm in the settings must be right. The table is then due an inspection.
-    """
-    from vision.calibrating.dice_calibration import calibrate_by_dice
-    from vision.networks.classifier import DieFinder
-
-    found = settings.load(config)
-    start = _start(found.camera, height)
-    if start.right is not None:
-        raise RefusedError(
-            "the dice do not show how the lenses of a stereo camera stand to each other",
-            remedy=f"Measure by the card: shaker-ctl calibrate camera --raised {start.die_mm:g}; "
-            "nothing was done",
-        )
-    if photo:
-        images = [_read(file) for file in photo]
-        _require_size(images, start, yes)
-    else:
-        words = [
-            f"Lay the dice flat, apart, in new places ({n + 1} of {pictures})"
-            for n in range(pictures)
-        ]
-        images = _take(found, words, yes)
-    with _to_be_mended():
-        fit = calibrate_by_dice(images, DieFinder(), start)
-    _keep([fit], start, [[View(images[0])]], config, yes)
 
 
 @contextlib.contextmanager

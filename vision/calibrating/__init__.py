@@ -1,1 +1,1 @@
-"""Measuring the camera once: by a printed target, or by the dice."""
+"""Measuring the camera once by a printed target."""

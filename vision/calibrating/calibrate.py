@@ -151,20 +151,20 @@ def _refined(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lying:
-    """Corners of flat things, cards or tops of dice, that lie level somewhere in the pictures."""
+    """Corners of cards that lie level somewhere in the pictures."""
 
     places: np.ndarray
-    """(N, 2) mm: where each corner is on its thing."""
+    """(N, 2) mm: where each corner is on its card."""
     px: np.ndarray
     """(N, 2) pixels: where it is seen."""
     height_mm: np.ndarray
-    """(N,) of its thing above the floor."""
-    thing: np.ndarray
-    """(N,) int: which thing it belongs to, from 0."""
+    """(N,) of its card above the floor."""
+    card: np.ndarray
+    """(N,) int: which card it belongs to, from 0."""
 
     def only(self, keep: np.ndarray) -> Lying:
         """Those of the corners that (N,) bool keeps."""
-        return Lying(self.places[keep], self.px[keep], self.height_mm[keep], self.thing[keep])
+        return Lying(self.places[keep], self.px[keep], self.height_mm[keep], self.card[keep])
 
 
 def calibrate(
@@ -191,12 +191,12 @@ def calibrate(
     base = replace(start, image_size=(width, height))
 
     def residuals(x: np.ndarray) -> np.ndarray:
-        left = misses(x, base, lying).ravel() / CORNER_PX
-        return np.concatenate([left, unexpected(x, base), x[CAMERA : CAMERA + 2] / beside_mm])
+        left = _misses(x, base, lying).ravel() / CORNER_PX
+        return np.concatenate([left, _unexpected(x, base), x[_CAMERA : _CAMERA + 2] / beside_mm])
 
-    x, covariance = least_squares(residuals, first_guess(base, lying))
+    x, covariance = least_squares(residuals, _first_guess(base, lying))
     # Corners far from all others' opinion: a glint, a shadow's edge.
-    off = np.hypot(*misses(x, base, lying).T)
+    off = np.hypot(*_misses(x, base, lying).T)
     is_good = off < max(4.0 * CORNER_PX, 3.0 * float(np.median(off)))
     if not is_good.all():
         lying = lying.only(is_good)
@@ -206,8 +206,8 @@ def calibrate(
                 "is the card flat, evenly lit, and the camera in focus?"
             )
         x, covariance = least_squares(residuals, x)
-    fitted = camera_of(x, base)
-    missed = misses(x, base, lying)
+    fitted = _camera_of(x, base)
+    missed = _misses(x, base, lying)
     error_px = float(np.sqrt((missed**2).sum(axis=1).mean()))
     if not error_px <= MAX_ERROR_PX:  # nan, too: a fit that went astray
         raise CalibrationError(
@@ -215,12 +215,12 @@ def calibrate(
             "is the card flat, printed without scaling, and the camera in focus?"
         )
     fitted.check()
-    views_of = [lying.thing == number for number in range(len(views))]
+    views_of = [lying.card == number for number in range(len(views))]
     return Fit(
         calibration=fitted,
         error_px=error_px,
         corners=len(missed),
-        sigma=sigmas(covariance, error_px, CORNER_PX),
+        sigma=_sigmas(covariance, error_px),
         found=tuple((lying.px[each], (lying.px - missed)[each]) for each in views_of),
     )
 
@@ -237,10 +237,9 @@ def _require_possible(views: Sequence[View], start: Calibration) -> None:
             )
 
 
-def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[str, float]:
-    """Uncertainties for `Fit.sigma` of a camera fitted with that root mean square error, where
-    a corner was expected to be found within `corner_px` a coordinate."""
-    spread = np.sqrt(np.diag(covariance)) * max(1.0, error_px / (corner_px * np.sqrt(2.0)))
+def _sigmas(covariance: np.ndarray, error_px: float) -> dict[str, float]:
+    """Uncertainties for `Fit.sigma` of a camera fitted with that root mean square error."""
+    spread = np.sqrt(np.diag(covariance)) * max(1.0, error_px / (CORNER_PX * np.sqrt(2.0)))
     return {
         "floor_px_per_mm": float(100.0 * spread[0]),
         "height_mm": float(spread[1]),
@@ -249,16 +248,16 @@ def sigmas(covariance: np.ndarray, error_px: float, corner_px: float) -> dict[st
     }
 
 
-# ── The unknowns: of the camera, then of each thing. The place of the first card is the
+# ── The unknowns: of the camera, then of each card. The place of the first card is the
 #    compartment's.
 
 _OF_CAMERA = ("log of the scale", "height", "u", "v", "k1", "tilt right", "tilt down")
-_OF_THING = ("x", "y", "turn")
-CAMERA, _POSE = len(_OF_CAMERA), len(_OF_THING)
+_OF_CARD = ("x", "y", "turn")
+_CAMERA, _POSE = len(_OF_CAMERA), len(_OF_CARD)
 
 
-def camera_of(x: np.ndarray, base: Calibration) -> Calibration:
-    place = x[CAMERA : CAMERA + 2]
+def _camera_of(x: np.ndarray, base: Calibration) -> Calibration:
+    place = x[_CAMERA : _CAMERA + 2]
     return replace(
         base,
         floor_px_per_mm=float(np.exp(x[0])),
@@ -270,28 +269,28 @@ def camera_of(x: np.ndarray, base: Calibration) -> Calibration:
     )
 
 
-def misses(x: np.ndarray, base: Calibration, lying: Lying) -> np.ndarray:
+def _misses(x: np.ndarray, base: Calibration, lying: Lying) -> np.ndarray:
     """(N, 2) seen minus expected, pixels."""
-    camera = replace(camera_of(x, base), compartment_mm=(0.0, 0.0))
-    poses = x[CAMERA:].reshape(-1, _POSE)[lying.thing]
+    camera = replace(_camera_of(x, base), compartment_mm=(0.0, 0.0))
+    poses = x[_CAMERA:].reshape(-1, _POSE)[lying.card]
     turned = (lying.places[:, None] @ turn_matrices(poses[:, 2]))[:, 0]
     return lying.px - camera.to_px(np.c_[turned + poses[:, :2], lying.height_mm])
 
 
-def unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
+def _unexpected(x: np.ndarray, base: Calibration) -> np.ndarray:
     """(6,) How far a camera is from what is known without the picture, in sigmas."""
     usual = np.array([base.height_mm, *base.middle_px, 0.0, 0.0, 0.0])
     axis = AXIS_SHARE * base.image_size[0]
     sigma = np.array([HEIGHT_MM, axis, axis, DISTORTION, TILT_DEG, TILT_DEG])
-    return np.asarray((x[1:CAMERA] - usual) / sigma)
+    return np.asarray((x[1:_CAMERA] - usual) / sigma)
 
 
-def first_guess(base: Calibration, lying: Lying) -> np.ndarray:
-    """Scale, place and turn of each card, or die, by a similarity; the rest as it should be."""
+def _first_guess(base: Calibration, lying: Lying) -> np.ndarray:
+    """Scale, place and turn of each card by a similarity; the rest as it should be."""
     middle = base.middle_px
-    cards, scale = [], 1.0
-    for number in range(int(lying.thing.max()) + 1):
-        card = lying.only(lying.thing == number)
+    poses, scale = [], 1.0
+    for number in range(int(lying.card.max()) + 1):
+        card = lying.only(lying.card == number)
         matrix, _ = cv2.estimateAffinePartial2D(card.places, card.px)
         if matrix is None:
             raise CalibrationError(CROOKED)
@@ -299,8 +298,8 @@ def first_guess(base: Calibration, lying: Lying) -> np.ndarray:
         if number == 0:
             scale = here * (base.height_mm - float(card.height_mm[0])) / base.height_mm
         turn = float(np.arctan2(matrix[1, 0], matrix[0, 0]))
-        cards += [*((matrix[:, 2] - middle) / here), turn]
-    return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *cards])
+        poses += [*((matrix[:, 2] - middle) / here), turn]
+    return np.array([np.log(scale), base.height_mm, *middle, 0.0, 0.0, 0.0, *poses])
 
 
 def least_squares(

@@ -24,14 +24,13 @@ STEP_PX = 16
 
 _STEPS_PX = range(-REACH_PX, REACH_PX + 1, STEP_PX)
 
-
-OFFSETS_PX = sorted(
+_OFFSETS_PX = sorted(
     ((x, y) for x in _STEPS_PX for y in _STEPS_PX), key=lambda offset: math.hypot(*offset)
 )
 """Places around a calibrated one, to the right and down, nearest first; the first is that one."""
 
 
-def rim_near(camera: Calibration, image: np.ndarray) -> np.ndarray | None:
+def _rim_near(camera: Calibration, image: np.ndarray) -> np.ndarray | None:
     """Where the rim is beside its place by `camera`, (3,) as of `Rim.shift`; None if no
     whole rim is so near."""
     shift, seen = Rim(camera).shift(image)
@@ -52,11 +51,11 @@ class RimSearch:
         size. Returns how far from its calibrated place the rim is seen whole, pixels; None: not
         there, or where it must be (a place nearby finds a rim that stands where it must, too).
         """
-        x, y = OFFSETS_PX[self._next % len(OFFSETS_PX)]
+        x, y = _OFFSETS_PX[self._next % len(_OFFSETS_PX)]
         self._next += 1
         u, v = self._calibration.centre_px
         tried = replace(self._calibration, centre_px=(u + x, v + y))
-        shift = rim_near(tried, image)
+        shift = _rim_near(tried, image)
         if shift is None:
             return None
         away = float(np.hypot(x + shift[0], y + shift[1]))

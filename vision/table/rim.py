@@ -19,7 +19,7 @@ geometry that proves it is not."""
 MIN_SEEN = 0.48
 """Share of the rim that must look as the rim does elsewhere. 90 pictures of the rig in three
 compartments, dice and ribs at the wall: 0.62 and more; a hand or a cloth over half the dome: 0.38
-and less. With less, no rim is known to be near either, in `place` and `dice_calibration`."""
+and less. With less, no rim is known to be near either, in `place`."""
 
 _RAYS = 90
 """From the middle of the compartment: one for each 4°."""

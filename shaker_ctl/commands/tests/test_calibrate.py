@@ -20,7 +20,7 @@ from shaker_ctl.errors import CameraError, RefusedError, SettingsError
 from shaker_ctl.reading.parameters import RADIUS_MM
 from vision.calibrating.target import RADII_MM, Target
 from vision.calibration import Calibration
-from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.drawing import TABLE
 
 TRUE = Calibration(
     (640, 480), 4.35, 303.0, (323.0, 238.0), 50.0, 16.0, k1=-0.1, tilt_deg=(1.0, -0.5)
@@ -96,9 +96,8 @@ def test_no_card_in_the_picture_is_said_and_nothing_written(config: Path, tmp_pa
     assert config.read_text() == before
 
 
-@pytest.mark.parametrize("how", ["camera", "dice"])
 def test_a_picture_of_another_size_is_asked_about_and_never_taken_unasked(
-    config: Path, tmp_path: Path, how: str
+    config: Path, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.png"
     seen = cv2.imread(str(shoot(tmp_path / "floor.png", 0.3)))
@@ -106,8 +105,10 @@ def test_a_picture_of_another_size_is_asked_about_and_never_taken_unasked(
     cv2.imwrite(str(large), cv2.resize(seen, (2363, 2363)))
     before = config.read_text()
     with pytest.raises(RefusedError, match="2363 x 2363 px, by the settings the camera's have 640"):
-        invoke(how, "--config", config, "--photo", large, "--yes")
-    asked = CliRunner().invoke(app, [how, "--config", str(config), "--photo", str(large)], "n\n")
+        invoke("camera", "--config", config, "--photo", large, "--yes")
+    asked = CliRunner().invoke(
+        app, ["camera", "--config", str(config), "--photo", str(large)], "n\n"
+    )
     assert "The picture has 2363 x 2363 px, the table's have 640 x 480 px" in asked.output
     assert config.read_text() == before
 
@@ -193,36 +194,6 @@ def test_settings_that_would_be_refused_are_not_written(
     assert not list(tmp_path.glob("camera-calibration*"))
 
 
-def test_the_camera_is_measured_by_the_dice_of_a_tables_own_pictures(
-    config: Path, tmp_path: Path
-) -> None:
-    places = ((-28, -16), (24, -20), (0, 26), (-30, 14), (30, 10), (4, -30), (0, 0))
-    arguments: list[object] = ["dice", "--config", config, "--height", 300, "--yes"]
-    for number in range(8):
-        at = [places[(number * 3 + die) % len(places)] for die in range(3)]
-        # No two tosses end in the same place.
-        moved = [(x - 0.3 * number, y + 0.4 * number) for x, y in at]
-        dice = [Die(x, y, 25.0 * number + 40.0 * n, 1 + n) for n, (x, y) in enumerate(moved)]
-        file = tmp_path / f"{number}.png"
-        cv2.imwrite(str(file), draw(dice, seed=number))
-        arguments += ["--photo", file]
-    output = invoke(*arguments)
-    found = Calibration.from_table(settings.load(config).camera.calibration_table())
-    assert found.floor_px_per_mm == pytest.approx(TABLE.floor_px_per_mm, rel=0.01)
-    grid = np.array([(x, y, 16.0) for x in (-30, 0, 30) for y in (-30, 0, 30)], float)
-    assert np.hypot(*(found.to_px(grid) - TABLE.to_px(grid)).T).max() < 2.2
-    assert "px/mm" in output
-
-
-def test_pictures_without_dice_are_said_and_nothing_written(config: Path, tmp_path: Path) -> None:
-    blank = tmp_path / "blank.png"
-    cv2.imwrite(str(blank), np.full((480, 640, 3), 90, np.uint8))
-    before = config.read_text()
-    with pytest.raises(CameraError, match="only 0 different places"):
-        invoke("dice", "--config", config, "--photo", blank, "--yes")
-    assert config.read_text() == before
-
-
 def test_where_the_pins_cannot_be_reached_the_light_is_left_and_that_is_said(
     config: Path, tmp_path: Path
 ) -> None:
@@ -288,16 +259,12 @@ def test_both_lenses_of_a_stereo_camera_are_measured(config: Path, tmp_path: Pat
     assert "second" in config.read_text()
 
 
-def test_a_stereo_camera_is_not_measured_by_one_picture_nor_by_dice(
-    config: Path, tmp_path: Path
-) -> None:
+def test_a_stereo_camera_is_not_measured_by_one_picture(config: Path, tmp_path: Path) -> None:
     config.write_text(config.read_text() + STEREO)
     before = config.read_bytes()
     photo = shoot_both(tmp_path / "floor.png", 0.3)
     with pytest.raises(RefusedError, match="height of the dice"):
         invoke("camera", "--config", config, "--photo", photo, "--yes")
-    with pytest.raises(RefusedError, match="stand to each other"):
-        invoke("dice", "--config", config, "--photo", photo, "--yes")
     narrow = shoot(tmp_path / "narrow.png", 0.3)
     with pytest.raises(RefusedError, match="1280 x 480"):
         invoke(

@@ -8,7 +8,6 @@ code beyond the client of its console.
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -362,11 +361,6 @@ class Table(TableUnderTest):
             "text": played.get("reason", ""),
             "picture": path.read_bytes() if path is not None and path.exists() else None,
         }
-
-
-def plain(text: str) -> str:
-    """A record's names as words: `ShakerFault -> StopMotor` is `shaker fault -> stop motor`."""
-    return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f" {found[1]}", text).lower()
 
 
 def all_flat(toss: Mapping[str, Any]) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 from hil_tests.rig.lamp_box.layout import names_of, own_areas, own_lamps, winning_lamps
 from shaker_ctl.rules.outcome import Values
 
-Toss = Mapping[str, Any]
 Dice = Sequence[Mapping[str, Any]]
 
 EVEN_ODD = {"pa-625b"}

@@ -67,7 +67,8 @@ def archive(parameters: JournalParameters, folder: Path) -> Iterator[RestoredVol
     another process writes there.
     """
     with closing(DiskJournal(parameters.path, read_only=True)) as journal:
-        _make_folder(folder)
+        with _writing(folder):
+            _make_lasting(folder)
         for copy in parameters.copies:
             if copy.parent.exists() and folder.samefile(copy.parent):
                 raise _is_no_archive(folder, copy)
@@ -209,18 +210,11 @@ def _assembled(here: Path, candidates: list[Path], journal: DiskJournal, one: Vo
     return _written(here, made.records, journal, one)
 
 
-@frozen
-class RemovalRefused:
-    """A volume that stays at the table."""
-
-    number: int
-    why: str
-
-
 def removable(
     opened: OpenedJournal, before: str, disputed: frozenset[int], acknowledged: int | None
-) -> tuple[list[Volume], list[RemovalRefused]]:
-    """Return which closed volumes of gaming days before `before` may go, and which must stay.
+) -> tuple[list[Volume], dict[int, str]]:
+    """Return which closed volumes of gaming days before `before` may go, and the numbers of those
+    that must stay, with the reason.
 
     A volume stays while it is too young, while one of its rounds is disputed, and until the floor
     has committed its last record. Young are the newest `KEPT_VOLUMES`, by their place in the chain
@@ -231,7 +225,7 @@ def removable(
     """
     main = opened.main
     young_from = _first_young(main.closed)
-    going, staying = [], []
+    going, staying = list[Volume](), dict[int, str]()
     for one in (each for each in main.present if each.day < before):
         rounds = sorted(number for number in disputed if one.holds_round(number))
         if one.number >= young_from:
@@ -243,7 +237,7 @@ def removable(
         else:
             going.append(one)
             continue
-        staying.append(RemovalRefused(one.number, why))
+        staying[one.number] = why
     return going, staying
 
 
@@ -296,11 +290,6 @@ def delete(opened: OpenedJournal, going: list[Volume]) -> None:
             with _writing(path):
                 path.unlink(missing_ok=True)
                 sync_folder(path.parent)
-
-
-def _make_folder(folder: Path) -> None:
-    with _writing(folder):
-        _make_lasting(folder)
 
 
 @contextmanager

@@ -249,13 +249,13 @@ def remove(
         alone.enter_context(disputes.held())
         acknowledged = _acknowledged(opened.main)
         going, staying = removable(opened, before, disputes.open_rounds(), acknowledged)
-        for kept in staying:
-            screen.print(f"volume {kept.number} stays: {kept.why}")
+        for number, why in staying.items():
+            screen.print(f"volume {number} stays: {why}")
         _say_whose_medium(folder, parameters)
         require_archived(opened, going, folder)
         if not going:
-            why = "" if staying else f": none that is here was begun before {before}"
-            screen.print(f"no volume is removed{why}")
+            told = "" if staying else f": none that is here was begun before {before}"
+            screen.print(f"no volume is removed{told}")
             return
         numbers = [one.number for one in going]
         sealed_start.write(

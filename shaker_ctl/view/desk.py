@@ -40,6 +40,7 @@ class TableDesk:
         self._c = facts
         self.archive = facts.archive
         self._lock = threading.Lock()
+        self._subscribers: list[Callable[[Announcement], None]] = []
         self._allowed: tuple[TableState | None, frozenset[str]] = (None, frozenset())
         self._clearing: tuple[Person, float] | None = None
         """Who asked first that the meters be cleared, and when (monotonic, s)."""
@@ -138,19 +139,19 @@ class TableDesk:
     def subscribe(self, callback: Callable[[Announcement], None]) -> Callable[[], None]:
         """Call back with each announcement; returns the way to end it."""
         with self._lock:
-            self._c.subscribers.append(callback)
+            self._subscribers.append(callback)
 
         def end() -> None:
             with self._lock:
-                if callback in self._c.subscribers:
-                    self._c.subscribers.remove(callback)
+                if callback in self._subscribers:
+                    self._subscribers.remove(callback)
 
         return end
 
     def tell(self, announcement: Announcement) -> None:
         """Pass an announcement to every console. Called by the service."""
         with self._lock:
-            callbacks = tuple(self._c.subscribers)
+            callbacks = tuple(self._subscribers)
         for callback in callbacks:
             callback(announcement)
 

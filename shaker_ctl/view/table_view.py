@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from shaker_ctl.console import desk as console
-from shaker_ctl.console.desk import Announcement
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.dice_watch import DiceSoFar
 from shaker_ctl.journal.meters import Meters
@@ -77,7 +76,6 @@ class TableFacts:
     monotonic: Callable[[], float] = time.monotonic
     stood: tuple[object, float] = (None, 0.0)
     """Where the table stood at the newest view, and since when (wall time)."""
-    subscribers: list[Callable[[Announcement], None]] = field(default_factory=list)
     facts: tuple[tuple[str, str, str], ...] = field(init=False)
     """Every cited value of the profile as (what, value, clause): put into words once."""
 

@@ -93,7 +93,7 @@ class Bench(TableUnderTest):
     # ── People ──────────────────────────────────────────────────────────────
 
     def restart_service(self) -> None:
-        """Start the service again, whatever became of it; raises `TrialError` where it will not."""
+        """Start the service again, whatever became of it; raises `BenchError` where it will not."""
         self.leave_consoles()
         self.session.kill_service()
         self.restarts += 1

@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hil_tests.campaign import Campaign
-from hil_tests.processes import TrialError, end_at_once
+from hil_tests.processes import BenchError, TrialError, end_at_once
 from hil_tests.reliability import tracer
 from hil_tests.reliability.bench import Bench
 from hil_tests.reliability.required import Observation, RequiredEnding, RequiredLamps
@@ -351,7 +351,7 @@ class Crashes:
         for _ in range(STARTS - 1):
             try:
                 self._bench.restart_service()
-            except TrialError:
+            except BenchError:
                 time.sleep(RESTART_S)
             else:
                 return

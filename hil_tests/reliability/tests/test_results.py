@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
-from hil_tests.reliability import catalogue
+import pytest
+
+from hil_tests.processes import BenchError
+from hil_tests.reliability import catalogue, crash
 from hil_tests.reliability.crash import APPENDS, TRIES, Point, missed
 from hil_tests.reliability.required import Observation
 from hil_tests.reliability.results import (
@@ -35,6 +40,21 @@ def test_an_append_that_was_missed_is_aimed_at_again_and_not_for_ever() -> None:
     assert missed(hit, tried[:2]) == [Point("append", "10 (for ReadingMade, 3)")]
     assert missed(hit, tried) == []
     assert missed(APPENDS, []) == []
+
+
+def test_a_start_that_fails_after_a_kill_is_tried_again_as_the_unit_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starts = iter([BenchError("no camera yet"), BenchError("no camera yet"), None])
+
+    def restart() -> None:
+        if error := next(starts):
+            raise error
+
+    monkeypatch.setattr(crash, "RESTART_S", 0.0)
+    bench: Any = SimpleNamespace(restart_service=restart)
+    crash.Crashes(bench, cast("Any", None))._start_as_the_unit_does()
+    assert list(starts) == [], "two failed, the third came"
 
 
 def test_rows_stand_in_a_report_as_stories_do_with_their_limits(tmp_path: Path) -> None:

@@ -420,11 +420,18 @@ def _leads(case: Case) -> bool | None:
 
 
 @proves(
-    "a released lid is an opening: nothing that was inspected holds", granted=(ev.LidRequested,)
+    "a released lid is an opening: nothing inspected holds, and people are asked for the dice",
+    granted=(ev.LidRequested,),
 )
 def _released(case: Case) -> bool | None:
+    y, w = case.next, case.before
     pulse = case.commands[0] == do.ReleaseLatch()
-    return pulse and not case.before.playing and not case.before.energised and not case.after.valid
+    if not pulse or w.playing or w.energised or case.after.valid:
+        return False
+    if w.manual:
+        return y.dice_in_doubt == case.state.dice_in_doubt
+    asked = case.tells(Notice.SAME_DICE) == (w.dice and not w.compartment)
+    return asked and y.dice_in_doubt and y.dice_named is None
 
 
 @proves(
@@ -538,15 +545,6 @@ def _nothing_started(case: Case) -> bool | None:
     if case.before.playing and why is not None:
         return case.ends(Ending.NOT_STARTED, why)
     return case.to is P.PROVING_DARK
-
-
-@proves("a pulse on the lid's latch counts as an opening", granted=(ev.LidRequested,))
-def _lid_opens(case: Case) -> bool | None:
-    y = case.next
-    if case.before.manual:
-        return y.dice_in_doubt == case.state.dice_in_doubt
-    asked = case.before.dice and not case.before.compartment
-    return y.dice_in_doubt and y.dice_named is None and case.tells(Notice.SAME_DICE) == asked
 
 
 @proves("a table in doubt about its dice does not open", granted=(ev.TimeChecked,))

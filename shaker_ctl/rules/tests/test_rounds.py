@@ -485,6 +485,22 @@ def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
     assert t.last_of(do.Announce).notice is Notice.ENTER
 
 
+@pytest.mark.parametrize("latched", [True, False])
+def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_does_not(latched):
+    t = _restart(Playing().open().settled(), latched=latched)
+    if latched:
+        t.do(ev.PresenceGiven(FLOOR, 1))
+    else:
+        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+    for who in (FLOOR, SUPERVISOR, Person(" FLORA", Role.DEALER)):
+        assert t.tell(ev.ValuesEntered(who, 1, (1, 4, 4))).refused
+        assert t.tell(ev.NoRollCalled(who, 1)).refused
+    t.do(*2 * [ev.ValuesEntered(DEALER, 1, (1, 4, 4))])
+    t.do(ev.LampsShown(t.state.occasion, (1, 4, 4)))
+    assert t.tell(ev.WagersSettled(FLOOR, 1)).refused
+    t.do(ev.WagersSettled(DEALER, 1))
+
+
 # ── Refusals ────────────────────────────────────────────────────────────────
 
 

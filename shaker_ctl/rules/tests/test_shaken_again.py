@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.profile_files import EXAMPLES
@@ -75,3 +77,18 @@ def test_a_no_roll_that_the_floorperson_decides_is_shaken_again():
     assert t.tell(ev.DisputeDecided(DEALER, 1, None)).refused
     t.do(ev.DisputeDecided(FLOOR, 1, None))
     assert (t.phase, t.state.entered) == (Phase.NO_MORE_BETS, None)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [ev.ShakerFault(None, "motor-stall"), ev.CompartmentOpened(), ev.EstopPressed()],
+    ids=["fault", "lid", "e-stop"],
+)
+def test_wagers_go_back_where_the_dice_cannot_be_shaken_again(broken):
+    t = playing().open().awaiting_dealer(TILTED).do(broken)
+    if t.phase is Phase.AWAITING_DEALER:
+        t.do(ev.NoRollCalled(DEALER, 1))
+    assert t.phase is Phase.WITHOUT_RESULT
+    assert t.last_of(do.Announce).wagers is WagersDo.RETURNED
+    t.do(ev.WagersSettled(DEALER, 1))
+    assert t.last_of(do.RecordRound).wagers is WagersDo.RETURNED

@@ -20,7 +20,7 @@ from hil_tests.door import day_report, results
 from hil_tests.floor.house import SITE, House, free_port, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part
-from hil_tests.floor.tests.test_handing_on import metrics, stored_as
+from hil_tests.floor.tests.test_handing_on import metrics, pictured, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, as_floor, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
@@ -100,6 +100,21 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
     began_s = time.monotonic()
     assert got(f"{floor_page}/picture/{name}/1/{'0' * 64}")[0] == 504
     assert time.monotonic() - began_s < ASK_S, "a table without a link is not asked"
+
+
+def test_a_picture_that_somebody_opens_is_asked_of_the_table_that_names_it(
+    house: House, floor_page: str, tmp_path: Path, name: str
+) -> None:
+    """And stored: it is there when the table is not."""
+    table, picture, digest = pictured(tmp_path, name)
+    at = f"{floor_page}/picture/{name}/{table.head().sequence}/"
+    with RunningLink(house.link_parameters(name, table.settings)):
+        until(lambda: (shown_by(floor_page).get(name) or {}).get("life") == "no service")
+        assert got(at + "0" * 64)[0] == 410, "no record names it"
+        with urllib.request.urlopen(at + digest, timeout=40) as answer:
+            assert answer.read() == picture
+    with urllib.request.urlopen(at + digest, timeout=40) as answer:
+        assert answer.read() == picture
 
 
 def test_a_report_and_a_list_of_results_written_from_the_descriptions_alone(

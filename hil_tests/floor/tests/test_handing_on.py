@@ -187,24 +187,30 @@ def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
             assert len(book.closed) == 3
 
 
+WALL = "2026-11-23T06:00:00+00:00"
+
+
+def pictured(folder: Path, name: str) -> tuple[InventedTable, bytes, str]:
+    """A table whose second record names a picture; the picture, and its digest."""
+    table, picture = InventedTable(folder, name), b"\xff\xd8 not really a JPEG" * 30_000
+    digest, file = hashlib.sha256(picture).hexdigest(), "00000001-0000000001-frame.jpg"
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / file).write_bytes(picture)
+    with closing(DiskJournal(table.path)) as book:
+        named = {"frame": {"file": file, "sha256": digest}}
+        entry = Entry("step", {"event": {"type": "ReadingMade"}}, round=1)
+        book.write(
+            [chained(book.head(), entry, monotonic_s=0, wall=WALL, digests={}, pictures=named)]
+        )
+    return table, picture, digest
+
+
 def test_pictures_of_a_disputed_round_come_by_themselves(
     house: House, tmp_path: Path, name: str
 ) -> None:
-    table = InventedTable(tmp_path, name)
-    picture = b"\xff\xd8 not really a JPEG" * 30_000
-    digest = hashlib.sha256(picture).hexdigest()
-    pictures = tmp_path / "pictures"
-    pictures.mkdir()
-    (pictures / "00000001-0000000001-frame.jpg").write_bytes(picture)
-    with closing(DiskJournal(table.path)) as book:
-        named = {"frame": {"file": "00000001-0000000001-frame.jpg", "sha256": digest}}
-        entry = Entry("step", {"event": {"type": "ReadingMade"}}, round=1)
-        wall = "2026-11-23T06:00:00+00:00"
-        book.write(
-            [chained(book.head(), entry, monotonic_s=0, wall=wall, digests={}, pictures=named)]
-        )
-    act = Dispute(1, is_open=True, by="Fay", reason="the player says five", wall=wall)
-    DisputeList(pictures).add(act)
+    table, picture, digest = pictured(tmp_path, name)
+    act = Dispute(1, is_open=True, by="Fay", reason="the player says five", wall=WALL)
+    DisputeList(tmp_path / "pictures").add(act)
     link = RunningLink(house.link_parameters(name, table.settings))
     with closing(house.store()) as store, link:
         until(lambda: store.picture(digest) == picture)

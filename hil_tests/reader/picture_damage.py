@@ -204,14 +204,25 @@ def _levels(picture: np.ndarray, corners: np.ndarray) -> np.ndarray:
     return np.asarray(np.median(picture[mask > 0], axis=0), np.float32)
 
 
+def _painted(
+    picture: np.ndarray, corners: np.ndarray, mark: np.ndarray, camera: RigCamera, soft_px: int
+) -> np.ndarray:
+    """A face of its own colour with a (_FACE, _FACE) mark in the ink of the dice's pips."""
+    body = _levels(picture, corners)
+    ink = np.array(STYLES[camera.style].pip[::-1], np.float32)
+    blurred = cv2.GaussianBlur(mark, (soft_px, soft_px), 0)
+    share = np.asarray(blurred, np.float32)[..., None] / 255
+    face = np.asarray(body * (1 - share) + ink * share, np.float32)
+    cover = np.zeros((_FACE, _FACE), np.float32)
+    cover[7:-7, 7:-7] = 1.0
+    return _repaint(picture, corners, face, cover)
+
+
 def paint_faces(picture: np.ndarray, camera: RigCamera, toss: Toss, seed: int) -> np.ndarray:
     """All top faces with digits, letters, crosses or stripes instead of pips."""
     random = np.random.default_rng(seed)
     kind = int(random.integers(4))
-    ink = np.array(STYLES[camera.style].pip[::-1], np.float32)
     for die in range(len(toss.position_mm)):
-        corners = top_corners(camera, toss, die)
-        body = _levels(picture, corners)
         mark: np.ndarray = np.zeros((_FACE, _FACE), np.uint8)
         value = int(random.integers(1, 7))
         if kind == 0:
@@ -226,11 +237,7 @@ def paint_faces(picture: np.ndarray, camera: RigCamera, toss: Toss, seed: int) -
             for line in range(value):
                 y = 24 + 80 * (line + 1) // (value + 1)
                 cv2.line(mark, (28, y), (100, y), 255, 8)
-        share = np.asarray(cv2.GaussianBlur(mark, (5, 5), 0), np.float32)[..., None] / 255
-        face = np.asarray(body * (1 - share) + ink * share, np.float32)
-        cover = np.zeros((_FACE, _FACE), np.float32)
-        cover[7:-7, 7:-7] = 1.0
-        picture = _repaint(picture, corners, face, cover)
+        picture = _painted(picture, top_corners(camera, toss, die), mark, camera, 5)
     return picture
 
 
@@ -252,17 +259,9 @@ def repaint_pips(picture: np.ndarray, camera: RigCamera, toss: Toss, seed: int) 
     random = np.random.default_rng(seed)
     die = int(random.integers(len(toss.position_mm)))
     pattern = _FALSE_FACES[int(random.integers(len(_FALSE_FACES)))]
-    style = STYLES[camera.style]
-    corners = top_corners(camera, toss, die)
-    body = _levels(picture, corners)
     mark: np.ndarray = np.zeros((_FACE, _FACE), np.uint8)
-    radius = round(style.pip_mm / 16.0 * _FACE / 2)
+    radius = round(STYLES[camera.style].pip_mm / 16.0 * _FACE / 2)
     for across, down in pattern:
         centre = (round(_FACE * (0.5 + 0.265 * across)), round(_FACE * (0.5 + 0.265 * down)))
         cv2.circle(mark, centre, radius, 255, -1, cv2.LINE_AA)
-    share = np.asarray(cv2.GaussianBlur(mark, (3, 3), 0), np.float32)[..., None] / 255
-    ink = np.array(style.pip[::-1], np.float32)
-    face = np.asarray(body * (1 - share) + ink * share, np.float32)
-    cover = np.zeros((_FACE, _FACE), np.float32)
-    cover[7:-7, 7:-7] = 1.0
-    return _repaint(picture, corners, face, cover)
+    return _painted(picture, top_corners(camera, toss, die), mark, camera, 3)

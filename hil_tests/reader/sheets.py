@@ -21,7 +21,6 @@ import typer
 from rich.progress import track
 
 from hil_tests.reader.cases import rows
-from hil_tests.reader.options import Every, Sets
 from vision.evaluate import Counts, compare, contact_sheet, tile
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -81,8 +80,8 @@ def choose(folders: Sequence[Path], every: int) -> dict[str, list[Shown]]:
 
 
 def main(
-    sets: Sets = None,
-    every: Every = 1,
+    sets: Annotated[list[Path] | None, typer.Argument(help="Rendered sets of pictures.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Each so many-th picture only.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder of the pictures.")] = Path("models/figures"),
 ) -> None:
     """Write pictures of what is read, refused, and got wrong, in the order of the sets."""

@@ -98,6 +98,7 @@ def test_each_record_that_moves_a_counter_or_an_outcome_reaches_the_tables(
     assert found is not None
     assert counted is not None
     assert found.counts == moved
+    assert (found.since[:10], found.cleared_by) == ("2026-11-23", "fay and tom")
     expected = Tally()
     for record in store.read():
         expected.take(record)
@@ -391,21 +392,3 @@ def test_the_records_process_keeps_the_tables_up_and_makes_them_anew_for_another
     finally:
         watch.stop()
         store.close()
-
-
-def test_meters_count_since_two_persons_cleared_them(store: DiskJournal) -> None:
-    opened = Entry("step", {"event": {"type": "CompartmentOpened"}, "decision": []})
-    refused = Entry("refused", {"event": {"type": "CompartmentOpened"}})
-    started = Entry("step", {"event": {"type": "Restarted"}, "decision": []})
-    rounds(store, 1, 5)
-    written(store, started, opened, refused, opened)
-    before = made(store).meters()
-    assert before is not None
-    assert (before.counts["rounds"], before.counts["compartment opened"]) == (5, 2)
-    assert before.counts["starts of the controller"] == 1
-    written(store, Entry("console", {"note": CLEARED, "by": ["fay", "tom"], "actor": {}}), opened)
-    rounds(store, 6, 2)
-    after = made(store).meters()
-    assert after is not None
-    assert (after.counts["rounds"], after.counts["compartment opened"]) == (2, 1)
-    assert (after.since[:10], after.cleared_by) == ("2026-11-23", "fay and tom")

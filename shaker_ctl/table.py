@@ -373,8 +373,6 @@ class Table:
         if self._untaught != taught_table.UNTAUGHT:
             log.error("%s: %s", taught_table.FAULT, self._untaught)
             self._post(events.ReaderFault(None, taught_table.FAULT))
-        self._stops.append(self._dice.stop)
-        self._dice.start()
         for line in consoles(p.console, self._desk):
             self._stops.append(line.stop)
             line.start()
@@ -408,6 +406,7 @@ class Table:
         if (broken := self._records.broken()) is not None:
             error = JournalCorruptError(broken.line, remedy=FETCH)
             self._halt_between_rounds(error, Entry("journal_broken", {"note": broken.line}))
+        self._dice.look()
         self._look_at_the_disputes()
         self._look_at_the_seal()
         self._state.between_events(lambda: self._turns.look(self._state.state.phase))

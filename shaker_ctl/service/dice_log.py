@@ -7,21 +7,17 @@ never waits for them. Must not know limits, nor what follows a finding.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from shaker_ctl.journal.dice_watch import DiceSoFar
 from shaker_ctl.rules import commands, events
 from shaker_ctl.rules.row import Step
 
-AGAIN_S = 1.0
-"""Time between two queries of the tables, in seconds, until they reach the newest record."""
-
 _BEARING = (events.TossSettled, events.DiceChanged, events.FaultCleared)
 
 
 class DiceLog:
-    """An observer of the state thread's steps, with a thread that asks the tables."""
+    """An observer of the state thread's steps; `look`, from another thread, asks the tables."""
 
     def __init__(
         self,
@@ -31,16 +27,15 @@ class DiceLog:
         odd: Callable[[int], str] = lambda _: "",
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`ask` reads the tables; `head`: number of the newest record; `tell` gets a finding, from
-        this thread, once for each record that shows it. `odd` says what the ledger finds odd about
-        the dice that were locked in, as of a record; `warn` gets it."""
+        """`ask` reads the tables; `head`: number of the newest record; `tell` gets a finding, once
+        for each record that shows it. `odd` says what the ledger finds odd about the dice that were
+        locked in, as of a record; `warn` gets it."""
         self._ask, self._head, self._tell = ask, head, tell
         self._odd, self._warn = odd, warn
         self._is_other = False
         self._known: DiceSoFar | None = None
         self._told_of = 0
-        self._wanted, self._ended = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._follow, name="dice", daemon=True)
+        self._is_wanted = True
 
     def figures(self) -> DiceSoFar | None:
         """The newest answer; None before the first, and until the tables know of other dice."""
@@ -53,32 +48,24 @@ class DiceLog:
             self._is_other = True
         is_over = any(isinstance(each, commands.RecordRound) for each in step.commands)
         if is_over or isinstance(event, _BEARING):
-            self._wanted.set()
+            self._is_wanted = True
 
-    def start(self) -> None:
-        self._wanted.set()
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Give the asking up, and wait until nothing of it is left."""
-        self._ended.set()
-        self._wanted.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=2.0)
-
-    def _follow(self) -> None:
-        while self._wanted.wait() and not self._ended.is_set():
-            self._wanted.clear()
-            while (found := self._ask()) is None or found.sequence < self._head():
-                if self._ended.wait(AGAIN_S):
-                    return
-            if self._wanted.is_set():
-                continue  # meanwhile these may have become the figures of other dice
-            self._known = found
-            if self._is_other:
-                self._is_other = False
-                if odd := self._odd(found.sequence):
-                    self._warn(odd)
-            if found.watch.found and found.watch.found_in != self._told_of:
-                self._told_of = found.watch.found_in
-                self._tell(found.watch.found)
+    def look(self) -> None:
+        """Ask the tables where something is wanted of them; again, until they reach the newest
+        record. Call regularly."""
+        if not self._is_wanted:
+            return
+        self._is_wanted = False
+        found = self._ask()
+        if found is None or found.sequence < self._head():
+            self._is_wanted = True
+        if found is None or self._is_wanted:  # else they may have become figures of other dice
+            return
+        self._known = found
+        if self._is_other:
+            self._is_other = False
+            if odd := self._odd(found.sequence):
+                self._warn(odd)
+        if found.watch.found and found.watch.found_in != self._told_of:
+            self._told_of = found.watch.found_in
+            self._tell(found.watch.found)

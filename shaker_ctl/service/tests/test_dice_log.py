@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import count
 
 import pytest
 
-from hil_tests.waiting import until
 from shaker_ctl.journal.dice_watch import DiceSoFar, DiceWatch
 from shaker_ctl.journal.worn import PartUsage
 from shaker_ctl.rules import events
@@ -18,7 +15,6 @@ from shaker_ctl.rules.row import Step
 from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.tests.playing import FLOOR, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import Ending, FaultKind, TossProof, WagersDo, play
-from shaker_ctl.service import dice_log
 from shaker_ctl.service.dice_log import DiceLog
 
 STEP = Step(TableState(Phase.CLOSED), (), ())
@@ -38,7 +34,7 @@ class Tables:
     def __init__(self) -> None:
         self.answer: DiceSoFar | None = None
         self.head = 4
-        self.asked = count()
+        self.asked = 0
         self.told: list[str] = []
         self.odd = ""
         self.meanwhile: list[events.Event] = []
@@ -49,7 +45,7 @@ class Tables:
         )
 
     def _ask(self) -> DiceSoFar | None:
-        next(self.asked)
+        self.asked += 1
         return self.answer
 
     def _head(self) -> int:
@@ -59,30 +55,27 @@ class Tables:
             self.log.observe(STEP, self.meanwhile.pop())
         return head
 
-    def asks(self) -> None:
-        """Wait until the tables have been asked twice more."""
-        since = next(self.asked)
-        until(lambda: next(self.asked) > since + 4)
+    def shown(self) -> DiceSoFar | None:
+        """What is known after one more look."""
+        self.log.look()
+        return self.log.figures()
 
 
 @pytest.fixture
-def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tables]:
-    monkeypatch.setattr(dice_log, "AGAIN_S", 0.01)
-    made = Tables()
-    made.log.start()
-    yield made
-    made.log.stop()
+def tables() -> Tables:
+    return Tables()
 
 
 def test_tables_that_are_behind_are_asked_again_and_their_figures_are_not_shown(
     tables: Tables,
 ) -> None:
-    tables.asks()
+    assert tables.shown() is None
     tables.answer = replace(SOME, sequence=3)
-    tables.asks()
-    assert tables.log.figures() is None
+    assert tables.shown() is None
     tables.answer = SOME
-    until(lambda: tables.log.figures() == SOME)
+    assert tables.shown() == SOME
+    assert tables.shown() == SOME
+    assert tables.asked == 3, "nothing is wanted any more"
 
 
 @pytest.mark.parametrize(
@@ -98,33 +91,31 @@ def test_each_step_that_bears_on_the_dice_has_the_tables_asked(
     tables: Tables, step: Step, event: events.Event
 ) -> None:
     tables.answer = SOME
-    until(lambda: tables.log.figures() == SOME)
+    assert tables.shown() == SOME
     tables.answer = replace(SOME, sequence=5)
     tables.log.observe(step, event)
-    until(lambda: tables.log.figures() == replace(SOME, sequence=5))
+    assert tables.shown() == replace(SOME, sequence=5)
 
 
 def test_figures_of_the_former_dice_are_not_those_of_others(tables: Tables) -> None:
     tables.answer = SOME
-    until(lambda: tables.log.figures() == SOME)
+    assert tables.shown() == SOME
     tables.head = 5
     tables.log.observe(STEP, CHANGED)
-    tables.asks()
-    assert tables.log.figures() is None
+    assert tables.shown() is None
 
 
 def test_an_answer_that_came_while_the_dice_were_changed_is_not_shown(tables: Tables) -> None:
     tables.head = 5
     tables.answer = SOME
-    tables.asks()
+    assert tables.shown() is None
     tables.head, tables.meanwhile = 4, [CHANGED]
-    tables.asks()
-    assert tables.log.figures() is None
+    assert tables.shown() is None
 
 
 def test_dice_that_the_first_of_two_persons_names_change_nothing(tables: Tables) -> None:
     tables.answer = SOME
-    until(lambda: tables.log.figures() == SOME)
+    assert tables.shown() == SOME
     tables.head = 5
     table = Playing(dice_by_two=True).do(events.Restarted(False, False, False))
     for who, shown in ((FLOOR, SOME), (SUPERVISOR, None)):
@@ -139,16 +130,16 @@ def test_a_finding_is_told_once_and_another_one_after_it(tables: Tables) -> None
         for sequence in (record, record + 1):
             tables.answer = replace(tables.answer, sequence=sequence)
             tables.log.observe(STEP, SETTLED)
-            until(lambda: tables.log.figures() == tables.answer)
+            assert tables.shown() == tables.answer
     assert tables.told == ["found in 4", "found in 8"]
 
 
 def test_what_the_ledger_finds_odd_is_told_when_other_dice_are_locked_in(tables: Tables) -> None:
     tables.answer, tables.odd = SOME, "A1 was not inspected"
-    until(lambda: tables.log.figures() == SOME)
+    assert tables.shown() == SOME
     assert not tables.warned, "a start is no change of dice"
     for event in (CHANGED, SETTLED):
         tables.answer = replace(tables.answer, sequence=tables.answer.sequence + 1)
         tables.log.observe(STEP, event)
-        until(lambda: tables.log.figures() == tables.answer)
+        assert tables.shown() == tables.answer
     assert tables.warned == ["A1 was not inspected"]

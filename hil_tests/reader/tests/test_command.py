@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from hil_tests.reader import __main__ as command
 from hil_tests.reader.__main__ import app
+from hil_tests.reader.outcomes import told
 from vision.errors import ModelError, VisionError
 
 
@@ -76,3 +77,16 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, ModelError)
     assert str(tmp_path / "none") in str(done.exception)
+
+
+def test_what_must_not_be_said_is_counted_for_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """`told` judges every bench that counts words."""
+    rows = [
+        {"kind": kind, "said": word}
+        for kind, word in (("a", "right"), ("a", "WRONG"), ("b", "right"))
+    ]
+    assert told(rows, "WRONG") == 1
+    assert told(rows[2:], "WRONG") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[:2] == ["  a     2  1 right, 1 WRONG", "  b     1  1 right"]
+    assert said[2].startswith("WRONG: 1 of 3, 95 %: 6.15%-")

@@ -99,7 +99,7 @@ floor: $(VENV)/.rig  ## a floor on this machine: broker, collector, page, two ri
 
 floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--seconds 60"
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
-	$(BIN)/python -m hil_tests.floor load --postgres $(FLOOR)
+	$(BIN)/python -m hil_tests.floor load $(FLOOR)
 
 bench-floor: $(VENV)/.rig  ## what a link costs the table beside it: none, with one, stopped, killed, without a broker
 	@sh hil_tests/system-libraries mosquitto:bin/mosquitto

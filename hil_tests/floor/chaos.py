@@ -65,8 +65,7 @@ class Chaos:
             self.recorded.append(table)
             self.links.append(part)
         self._chance = random.Random(seed)
-        self._of_floor = [*house.brokers_of_it, *house.collecting]
-        self._of_floor += [house.database] if house.postgres else []
+        self._of_floor = [*house.brokers_of_it, *house.collecting, house.database]
         self._parts = [*self._of_floor, *self.links]
         self._back: list[tuple[float, Program]] = []
 
@@ -184,14 +183,13 @@ def broken_at_random(
     kills: Annotated[int, typer.Option(min=1, help="Parts that are killed.")] = 50,
     pace: Annotated[float, typer.Option(help="Rounds a minute.")] = 6.0,
     every: Annotated[float, typer.Option(help="Seconds between two kills.")] = 3.0,
-    sqlite: Annotated[bool, typer.Option("--sqlite", help="Instead of PostgreSQL.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     hour: Annotated[float, typer.Option(help="Minutes of the network's cut.")] = 60.0,
 ) -> Iterator[str]:
     """Kill parts at random; every record must be there exactly once."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    house = House(folder, postgres=not sqlite, collectors=1 if sqlite else 3, brokers=2)
+    house = House(folder, postgres=True, collectors=3, brokers=2)
     try:
         with (
             mounted(house.store_folder, DISK_MB, "-m", "0", "-O", "^has_journal") as is_small,

@@ -33,14 +33,13 @@ def measured(
         list[float] | None, typer.Option(help="Rounds a minute; several, one after the other.")
     ] = None,
     seconds: Annotated[float, typer.Option(help="For each pace.")] = 600.0,
-    postgres: Annotated[bool, typer.Option("--postgres", help="Instead of SQLite.")] = False,
 ) -> Iterator[str]:
     """What a thousand tables cost a floor."""
     more_descriptors()
     folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
     try:
-        with House(folder, postgres=postgres) as house:
-            parts = [house.broker, house.collector] + ([house.database] if postgres else [])
+        with House(folder, postgres=True) as house:
+            parts = [house.broker, house.collector, house.database]
             began_s = time.monotonic()
             crowd = Crowd(house, tables)
             yield f"{tables} certificates in {time.monotonic() - began_s:.1f} s"
@@ -94,8 +93,7 @@ def _one(crowd: Crowd, parts: list[Program], pace: float, seconds: float) -> Ite
 def _size(house: House) -> int:
     """Bytes of the database, without its log."""
     with closing(house.store()) as store, store.committing() as db:
-        pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-        asked = pages if store.is_sqlite else "SELECT pg_database_size(current_database())"
+        asked = "SELECT pg_database_size(current_database())"
         return int(db.exec_driver_sql(asked).scalar() or 0)
 
 

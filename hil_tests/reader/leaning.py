@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,16 +97,12 @@ def main(
     seed: Seed = 1,
     model: Model = None,
     out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("var/leaning"),
-    support: Annotated[list[str] | None, typer.Option(help="Only these supports.")] = None,
     stereo: Annotated[bool, typer.Option(help="Before a stereo camera.")] = False,
-    left: Annotated[bool, typer.Option(help="Before its left lens alone.")] = False,
-    band: Annotated[list[int] | None, typer.Option(help="Only these bands, from 0.")] = None,
 ) -> None:
     """Count what is said of dice that something holds up; status 1 where a goal is missed."""
     finder = DieFinder(model)
     reader_of = readers(finder)
-    supports, bands = tuple(support or SUPPORTS), tuple(band or range(len(BANDS_DEG)))
-    sample = replace(STEREO, is_left_only=left) if stereo or left else RIG
+    sample = STEREO if stereo else RIG
     names = list(sample.compartments)
     tosses = cache(lambda name: flat_tosses(sample.compartments[name], seed, _POOL))
     camera_of = cache(lambda name, lens: sample.camera(name, lens, 0, seed))
@@ -117,16 +112,15 @@ def main(
         name = names[int(random.integers(len(names)))]
         lens = int(random.integers(len(sample.lenses)))
         camera = camera_of(name, lens)
-        kind = supports[number % len(supports)]
-        low, high = BANDS_DEG[bands[number // len(supports) % len(bands)]]
+        kind = SUPPORTS[number % len(SUPPORTS)]
+        low, high = BANDS_DEG[number // len(SUPPORTS) % len(BANDS_DEG)]
         toss = _set_up(tosses(name), kind, (low, high), camera, random)
         style = list(sample.styles)[int(random.integers(len(sample.styles)))]
         row = _case(camera, reader_of(camera.calibration), toss, style, is_coin=kind == "coin")
         row |= {"kind": kind, "band": f"{low:.0f}-{high:.0f}°", "look": f"{name} {style}"}
         return row | {"lens": lens}
 
-    decides = digest_of(finder, supports, bands)
-    name = f"leaning-{seed}{'-left' if left else '-stereo' if stereo else ''}-{decides}.jsonl"
+    name = f"leaning-{seed}{'-stereo' if stereo else ''}-{digest_of(finder)}.jsonl"
     raise typer.Exit(1 if _report(results(out / name, count, case)) else 0)
 
 

@@ -53,12 +53,12 @@ def scene_labels(folder: Path) -> Iterator[tuple[Path, list[Label]]]:
         yield path, labels
 
 
-def choose(folders: Sequence[Path], every: int) -> dict[str, list[Shown]]:
+def choose(folders: Sequence[Path]) -> dict[str, list[Shown]]:
     """The pictures of each sheet."""
     reader = PhotoReader(DieFinder())
     sheets: dict[str, list[Shown]] = {"reads": [], "refuses": [], "fails": []}
     reasons: Counter[str] = Counter()
-    pictures = [picture for folder in folders for picture in list(scene_labels(folder))[::every]]
+    pictures = [picture for folder in folders for picture in scene_labels(folder)]
     for path, labels in track(pictures, description="reading", transient=True):
         image = load(path)
         seen = reader.look(Frame(image))
@@ -81,12 +81,11 @@ def choose(folders: Sequence[Path], every: int) -> dict[str, list[Shown]]:
 
 def main(
     sets: Annotated[list[Path] | None, typer.Argument(help="Rendered sets of pictures.")] = None,
-    every: Annotated[int, typer.Option(min=1, help="Each so many-th picture only.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder of the pictures.")] = Path("models/figures"),
 ) -> None:
     """Write pictures of what is read, refused, and got wrong, in the order of the sets."""
     out.mkdir(parents=True, exist_ok=True)
-    for name, shown in choose(sets or (), every).items():
+    for name, shown in choose(sets or ()).items():
         sys.stdout.write(f"{name}: {len(shown)} pictures\n")
         if shown:
             quality = [cv2.IMWRITE_JPEG_QUALITY, 85]

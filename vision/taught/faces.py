@@ -33,7 +33,7 @@ _INNER = 4
 """Of these radii so many lie within any pip."""
 _ANGLES = np.linspace(0, 2 * np.pi, _WAYS, endpoint=False)
 _AROUND = _RADII[:, None, None] * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=-1)
-_SLACK = 1.6
+_SLACK = 2.2
 """How much farther than any taught place, each seen by the rest alone, a place may be from the
 usual."""
 _SPREADS, _LEAST = 8.0, 0.03

@@ -238,17 +238,14 @@ class FloorPage:
         name, number = self._named(request), request.path_params["number"]
         if number >= MAX_NUMBER:
             raise HTTPException(404)
-        store = self._store
-        records = await asyncio.to_thread(store.round_records, name, number)
+        records = await asyncio.to_thread(self._store.round_records, name, number)
         if not records:
             raise HTTPException(404)
-        kept = await asyncio.to_thread(store.kept, name)
-        assert kept.id is not None
-        assert kept.line is not None
-        head = await asyncio.to_thread(store.head_before, kept.id, records[0].sequence)
+        before = await asyncio.to_thread(self._store.before, name, records[0].sequence)
         self.site.noted(request, "round", f"{name} {number}")
         try:
-            return round_of(number, kept.line.identity, head, records, "the floor's database")
+            where = "the floor's database"
+            return round_of(number, before.identity, before.head, records, where)
         except (*NOT_UNDERSTOOD, JournalCorruptError) as error:
             # A chain says that the records are the table's, not that they make sense.
             raise JournalError(

@@ -330,14 +330,13 @@ class Store:
         with self.committing() as db:
             yield from self._lines(db, id_, first, last)
 
-    def head_before(self, id_: int, sequence: int) -> Head:
-        """Return what a stored record of a line follows. Raises StoreError."""
+    def before(self, table: str, sequence: int) -> Have:
+        """Return what a stored record of a table's newest line follows. Raises StoreError."""
         with self.committing() as db:
-            before = self.hash_at(db, id_, sequence - 1)
-            if before is not None:
-                return Head(sequence - 1, before)
-            stored = db.execute(select(line).where(line.c.id == id_)).mappings().one()
-            return start_of(dict(stored))
+            stored = db.execute(self._newest_line(table)).mappings().one()
+            hash_ = self.hash_at(db, stored["id"], sequence - 1)
+        head = start_of(dict(stored)) if hash_ is None else Head(sequence - 1, hash_)
+        return Have(stored["identity"], head)
 
     def _lines(self, db: Connection, id_: int, first: int, last: int) -> Iterator[Record]:
         ends = batch.c.last.between(first, last + BATCH_RECORDS)

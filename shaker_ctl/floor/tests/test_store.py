@@ -20,7 +20,7 @@ from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store, StoreError, batch, metadata
 from shaker_ctl.journal.record import Entry, Head, Record, genesis, link
 from shaker_ctl.link import packing
-from shaker_ctl.link.packing import Batch
+from shaker_ctl.link.packing import Batch, Have
 
 IDENTITY = "pit-1 founded 2026-11-23T06:00:00+00:00"
 RECORDS_A_ROUND = 4
@@ -81,6 +81,7 @@ def test_a_batch_lies_as_it_came_until_sixty_four_records_are_packed_together(st
     assert store.broken(stored) == ""
     assert [row["number"] for row in store.rounds(count=99)] != []
     assert store.round_records("pit-1", 17) == records[64:68]
+    assert store.before("pit-1", 1) == Have(IDENTITY, genesis(IDENTITY))
 
 
 def fill_on(
@@ -138,7 +139,7 @@ def test_old_records_are_removed_and_the_line_says_by_whom(
     assert store.broken(stored) == "", "what is left is one chain behind what is removed"
     assert list(store.records(id_)) == records[96:]
     for at in (97, 98):
-        assert store.head_before(id_, at) == Head(at - 1, records[at - 2].hash)
+        assert store.before("pit-1", at) == Have(IDENTITY, Head(at - 1, records[at - 2].hash))
     assert len(store.rounds(count=99)) == 40, "rounds stay"
 
 

@@ -87,3 +87,9 @@ def test_dice_that_are_found_unmoved_when_the_result_stands_put_the_shaker_out_o
     t.do(ev.TossDisproved(t.state.occasion))
     assert do.RaiseFault(FaultKind.SHAKER, "dice-unmoved") in t.last.commands
     assert (t.phase, ended(t).values, t.phase) == (Phase.COLLECTING, WRONG, Phase.OUT_OF_SERVICE)
+
+
+def test_no_lost_reader_is_asked_to_look_on():
+    t = Playing().open().settled().at_rest().do(ev.ReaderFault(None, "camera-silent"))
+    assert t.phase is Phase.AWAITING_DEALER
+    assert do.KeepLooking not in t.commands

@@ -128,3 +128,10 @@ def test_a_restart_once_the_shaker_is_uncovered_asks_for_a_presence(
     t.do(ev.LampsShown(t.state.occasion, (1, 2, 3)))
     assert t.tell(ev.WagersSettled(present, 1)).refused, "settled in the presence of another"
     t.do(ev.WagersSettled(DEALER, 1))
+
+
+def test_the_dice_have_come_out_of_the_compartment_before_a_manual_shaker_is_used():
+    t = Playing().open().do(ev.ShakerFault(None, "motor-stall"))
+    refused = t.tell(ev.ShakerRetired(TECHNICIAN, STEPS)).refused
+    assert refused is not None
+    assert "still in it" in refused.reason

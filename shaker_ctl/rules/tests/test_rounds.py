@@ -501,6 +501,28 @@ def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_d
     t.do(ev.WagersSettled(DEALER, 1))
 
 
+def test_a_flag_that_was_set_again_after_an_outage_proves_nothing_of_it():
+    t = _restart(_restart(Playing().open().settled()), latched=True)
+    assert t.tell(ev.PresenceGiven(FLOOR, 1)).refused
+    assert t.last.refused is not None
+    t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
+
+
+def _words(t: Playing, *said: tuple[Person, bool]) -> Playing:
+    return t.do(*(ev.CompartmentWatched(who, 1, stayed) for who, stayed in said))
+
+
+def test_what_one_denies_two_others_do_not_make_true():
+    t = _words(_restart(Playing().open().settled()), (SUPERVISOR, False), (FLOOR, True))
+    assert t.tell(ev.CompartmentWatched(DEALER, 1, stayed=True)).refused
+    assert _words(t, (FLOOR, False)).state.ending is Ending.VOID
+
+
+def test_a_first_word_in_a_role_that_makes_no_pair_gives_way():
+    t = _words(_restart(Playing().open().settled()), (Person(DEALER.name, Role.FLOORPERSON), True))
+    assert _words(t, (DEALER, True), (FLOOR, True)).phase is Phase.AWAITING_DEALER
+
+
 # ── Refusals ────────────────────────────────────────────────────────────────
 
 

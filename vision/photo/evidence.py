@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vision.faces_by_pips.faces import SMALL_EDGE, PhotoDie, PhotoReading
+from vision.faces_by_pips.pips import Face
+from vision.networks import probability
 from vision.networks.classifier import FoundDie
 from vision.parameters import ALIKE, PHOTO
 from vision.photo.finder import worth
+from vision.photo.places import PlacesVote
 from vision.quads import SAME_FACE, match, turn_deg
 from vision.reading import DieEvidence, GeometryReading, NetworkReading
-
-_WHOLE = 0.10
-"""Edges by which a top face may reach beyond the border and still show all of its pips: they begin
-an eighth of an edge inside it. Of 35 such pictures of `n3v-round` that nothing else refuses none is
-wrong, of 15 with more than that cut off one is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +28,10 @@ class Die:
 
     found: FoundDie
     evidence: DieEvidence
-    """With the second reader's vote."""
-    pip_contrast: float
-    """Between pips and face, Lab units, as the second reader sees them; 0: it sees none."""
-    is_cut_off: bool
-    """The top face goes on beyond the picture's border."""
+    """With the second reader's vote, by the places of the face."""
+    places: PlacesVote
+    by_pips: Face | None
+    """What the second reader sees here in the whole picture, without the model's places."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,31 +59,27 @@ def compare(
     found: Sequence[FoundDie],
     faint: Sequence[FoundDie],
     second: PhotoReading,
+    votes: Sequence[PlacesVote],
     size: tuple[int, int],
 ) -> PhotoEvidence:
-    """Both readers' findings in a picture of `size` (width, height), matched by place."""
+    """Both readers' findings in a picture of `size` (width, height), matched by place. `votes`: of
+    the places of each found die."""
     centres = np.array([die.centre for die in found]).reshape(-1, 2)
     others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
     pairs = match(centres, others, SAME_FACE * np.array([die.edge_px for die in found]))
     dice = []
-    for i, die in enumerate(found):
-        second_vote, contrast = None, 0.0
-        if i in pairs:
-            face = second.dice[pairs[i]].face
-            second_vote = GeometryReading(
-                face.value, face.confidence, face.note, oddity=face.oddity
-            )
-            contrast = face.contrast
+    for i, (die, vote) in enumerate(zip(found, votes, strict=True)):
+        by_pips = second.dice[pairs[i]].face if i in pairs else None
         evidence = DieEvidence(
             corners=tuple((float(x), float(y)) for x, y in die.corners),
             x_mm=0.0,
             y_mm=0.0,
             turn_deg=turn_deg(die.corners),
             model=NetworkReading(die.value, float(die.value_p.max()), die.flat_p, die.score),
-            second=second_vote,
+            second=GeometryReading(vote.value, probability.of_logit(abs(vote.lead))),
             measured=None,
         )
-        dice.append(Die(die, evidence, contrast, _is_cut_off(die, size)))
+        dice.append(Die(die, evidence, vote, by_pips))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
     return PhotoEvidence(tuple(dice), tuple(faint), alone, second, size)
 
@@ -98,9 +91,9 @@ def settle(evidence: PhotoEvidence) -> PhotoEvidence:
     usual = usual_edge(evidence.found)
     dice, faint = [], list(evidence.faint)
     for die in evidence.dice:
-        found, second = die.found, die.evidence.second
+        found = die.found
         is_small = found.edge_px < SMALL_EDGE and worth(found) >= PHOTO.small
-        has_face = second is not None and second.value is not None
+        has_face = die.by_pips is not None and die.by_pips.value is not None
         if worth(found) >= PHOTO.sure or (is_of_size(found, usual) and (is_small or has_face)):
             dice.append(die)
         else:
@@ -117,12 +110,3 @@ def usual_edge(found: Sequence[FoundDie]) -> float | None:
 def is_of_size(die: FoundDie, usual: float | None, ratio: float = ALIKE) -> bool:
     """True if its size may be that of a die: not much smaller or larger than the sure ones."""
     return usual is None or 1 / ratio < die.edge_px / usual < ratio
-
-
-def _is_cut_off(die: FoundDie, size: tuple[int, int]) -> bool:
-    """True if a corner of the top face lies so far beyond the picture that the pips that are in
-    sight may form another face, as a six without its last row is a four."""
-    width, height = size
-    x, y = die.corners.T
-    beyond = max(-x.min(), -y.min(), x.max() - (width - 1), y.max() - (height - 1))
-    return bool(beyond > _WHOLE * die.edge_px)

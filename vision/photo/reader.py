@@ -4,8 +4,8 @@ Owns: the order of the steps, and which picture has room for dice. Must not know
 `shaker_ctl`.
 
 The plain reading comes from the model alone; only its least certain findings also need pips that
-the second reader sees (`evidence`). The verified reading needs both readers for each die
-(`judgement`).
+the second reader sees (`evidence`). The verified reading needs both readers for each die: the
+places of its face (`places`), and what the pips of the whole picture say (`judgement`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from vision.parameters import PHOTO
 from vision.photo.evidence import PhotoEvidence, compare, settle
 from vision.photo.finder import PhotoFinder, ScoredFinder
 from vision.photo.judgement import judge
+from vision.photo.places import measure, shipped
 from vision.reading import Observation
 
 _MIN_SIDE_PX, _MAX_ASPECT = 8, 40
@@ -46,9 +47,10 @@ class PhotoReader:
         """What both readers say of a (H, W, 3) uint8 BGR picture, for `settle` and `judge`."""
         height, width = image.shape[:2]
         if min(width, height) < max(_MIN_SIDE_PX, max(width, height) / _MAX_ASPECT):
-            return compare((), (), NOTHING_SEEN, (width, height))
+            return compare((), (), NOTHING_SEEN, (), (width, height))
         found, faint = self._finder.find(image, PHOTO.found)
         clock.lap("model")
         second = read_photo(image)
+        votes = [shipped().vote(measure(image, die.corners), die.value) for die in found]
         clock.lap("second reader")
-        return compare(found, faint, second, (width, height))
+        return compare(found, faint, second, votes, (width, height))

@@ -25,13 +25,13 @@ class Logistic:
     weights: np.ndarray
 
     @classmethod
-    def fit(cls, features: np.ndarray, truth: np.ndarray) -> Logistic:
+    def fit(cls, features: np.ndarray, truth: np.ndarray, ridge: float = _RIDGE) -> Logistic:
         """Learn from (N, K) features and (N,) bool. Both classes count alike, however many rows
         either has."""
         mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-3
         rows = _rows((features - mean) / spread)
         share = np.where(truth, 0.5 / max(truth.sum(), 1), 0.5 / max((~truth).sum(), 1))
-        penalty = np.full(rows.shape[1], _RIDGE)
+        penalty = np.full(rows.shape[1], ridge)
         penalty[0] = 0.0
         weights = np.zeros(rows.shape[1])
         for _ in range(_STEPS):

@@ -176,14 +176,13 @@ class PhotoLimits:
     though the second reader sees no face there, and no body with a spot: a button, a lid."""
     sure: float = 0.50
     """Worth above which a finding is a die without the second reader. A finding below it must not
-    be smaller or larger than the sure dice of its picture by more than `ALIKE`, and a picture with
-    one that counts as a die is not verified."""
+    be smaller or larger than the sure dice of its picture by more than `ALIKE`."""
     flat_p: float = 0.15
     """Smallest probability of flat. It is low, because a die looks less flat from an oblique
     camera."""
     missed: float = 0.60
     """Confidence above which a face that only the second reader sees is a die that the model
-    missed, or the top of one of which the model saw a side."""
+    missed."""
 
 
 PHOTO = PhotoLimits()

@@ -15,6 +15,8 @@ from hil_tests.reader import (
     flatness,
     leaning,
     lost_pips,
+    photo_judgement,
+    photographs,
     refusals,
     replay,
     robustness,
@@ -37,6 +39,8 @@ def reader() -> None:
 
 
 app.command("verification")(verification.main)
+app.command("photographs")(photographs.main)
+app.command("fit-photographs")(photo_judgement.main)
 app.command("refusals")(refusals.main)
 app.command("robustness")(robustness.main)
 app.command("wrong-model")(wrong_model.main)

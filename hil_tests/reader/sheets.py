@@ -21,7 +21,7 @@ import typer
 from rich.progress import track
 
 from hil_tests.reader.cases import rows
-from vision.evaluate import Counts, compare, contact_sheet, tile
+from hil_tests.reader.photographs import Counts, compare, contact_sheet, tile
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.overlay import draw_reading

@@ -147,27 +147,6 @@ def evaluate(
     measure_all(out, sets or [], photos or [], most, choose)
 
 
-@app.command()
-def judgement(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Labelled photographs.")],
-    corrections: Annotated[Path, typer.Option(help="Wrong labels.")] = Path(
-        "models/label_corrections.jsonl"
-    ),
-    work: Work = Path("var/photographs"),
-    out: Out = _MODELS,
-    processes: Annotated[int, typer.Option(min=1)] = 2,
-) -> None:
-    """Fit what a photograph must show to be verified; count sets that are left out."""
-    from models.training.photo_judgement import make
-    from vision.photo.labels import read_corrections
-    from vision.photo.places import WEIGHTS
-
-    try:
-        make(folders, read_corrections(corrections), work, out / WEIGHTS.name, processes)
-    except VisionError as error:
-        sys.exit(str(error))
-
-
 if __name__ == "__main__":
     try:
         app()

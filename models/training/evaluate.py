@@ -1,7 +1,7 @@
 """How well a model reads, in counts, on sets it was and was not trained on.
 
 Owns: matching, counting, and the thresholds that follow from the counts. Must not know:
-verification by the second reader; `vision.evaluate` measures the whole reading.
+verification by the second reader; `hil_tests.reader.photographs` measures the whole reading.
 """
 
 from __future__ import annotations

@@ -9,19 +9,11 @@ import math
 
 import numpy as np
 
-_SURE = 50
-
 
 def of_logit(logit: float) -> float:
     """0..1, of one thing that is or is not."""
     power = math.exp(-abs(logit))
     return 1 / (1 + power) if logit >= 0 else power / (1 + power)
-
-
-def logit(p: float) -> float:
-    """The logit of a probability; no surer than one in `_SURE`, whatever rounds to 0 or 1."""
-    p = min(max(p, 1 / _SURE), 1 - 1 / _SURE)
-    return math.log(p / (1 - p))
 
 
 def mean_of(one: float, other: float) -> float:

@@ -53,7 +53,7 @@ _GOOD_EDGES = (30.0, 130.0)
 _CUBE = 0.25
 """How far two faces may be from one cube's, see `_is_one_cube`. Two dice side by side have 0.33,
 seen from straight above."""
-_SLANTED = 0.15
+SLANTED = 0.15
 """Distance between the middles of top and bottom face, in edges, from which a photograph shows the
 sides of its dice: 9 degrees off the vertical. Seen from closer to above, two faces side by side are
 two dice; taking them for two faces of one cost 15 of 184 dice that lay close together."""
@@ -119,7 +119,7 @@ class PhotoFinder:
             if scale <= 1.0 or smallest * scale < _GOOD_EDGES[1]:
                 found += self._at_scale(image, scale)
         sure = _sure(found)
-        if len(sure) < _ENOUGH or max(map(_slant, sure)) > _SLANTED:
+        if len(sure) < _ENOUGH or max(map(_slant, sure)) > SLANTED:
             slanted = min(_SLANTED_SIDE / longest, MAX_ENLARGED)
             found += self._at_scale(image, slanted, _STRETCH)
         edges = [die.edge_px for die in _sure(found)]
@@ -271,7 +271,7 @@ def _slant(die: FoundDie) -> float:
 
 def is_slanted(dice: Sequence[FoundDie]) -> bool:
     """True if the dice of a picture are seen from the side."""
-    return bool(dice) and float(np.median([_slant(die) for die in dice])) > _SLANTED
+    return bool(dice) and float(np.median([_slant(die) for die in dice])) > SLANTED
 
 
 def _is_top_of(die: FoundDie, other: FoundDie) -> bool:

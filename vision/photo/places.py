@@ -6,60 +6,50 @@ that the model read, but to say how well that value fits.
 The face is rectified by the corners of the model's die. How far apart its pips are, and whether the
 corners are a little off, is not known, so all distances of a small set are tried. A pip stands out
 from the face's own colour by about as much as the strongest places of the face. So one set of
-weights fits any colour; `models/photo_judgement.json` has them, `models.training` fits them.
+weights fits any colour; `hil_tests.reader fit-photographs` fits `models/photo_judgement.json`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from typing import Any
 
 import cv2
 import numpy as np
 
+from vision.cube_outlines.reader import rectify
+from vision.errors import ModelError
+from vision.faces_by_pips.pieces import FACE_PX
+from vision.faces_by_pips.pips import BORDER
+from vision.faces_by_pips.spots import MIN_CONTRAST
 from vision.networks.model_card import MODELS
 from vision.reading import VALUES
+from vision.taught.faces import AROUND, INNER
 from vision.taught.lattice import ON, PLACES
 from vision.taught.lattice import VALUES as VALUES_OF
 from vision.taught.regression import Logistic
 
 WEIGHTS = MODELS / "photo_judgement.json"
 
-_WIDE, _SIZE = 1.4, 128
-"""How much of a die is rectified, in edges, and how many pixels that has."""
-_SPACINGS = (0.17, 0.20, 0.23, 0.26, 0.29)
-_SHIFTS = tuple(product((-0.05, 0.0, 0.05), repeat=2))
+_SPACINGS = np.linspace(0.17, 0.29, 5)
+_SHIFTS = 0.05 * PLACES
 """Distances of the outer places from the middle, and what the middle may be off, in edges."""
-_POSES = np.array(
-    [spacing * PLACES + np.array(shift) for spacing, shift in product(_SPACINGS, _SHIFTS)]
-)
+_POSES = (_SPACINGS[:, None, None, None] * PLACES + _SHIFTS[:, None]).reshape(-1, *PLACES.shape)
 """(P, 9, 2): the places, in edges from the middle of the model's face."""
-_RADII, _WAYS = (np.arange(7) + 0.5) * 0.018, 10
-_ANGLES = np.linspace(0, 2 * np.pi, _WAYS, endpoint=False)
-_AROUND = _RADII[:, None, None] * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=-1)
-"""(7, 10, 2): where around a place its colour is read, in edges."""
-_CORE = 3
-"""So many of these radii lie on any pip."""
-_UNEVEN = (1, 4)
-"""Radii around which the colour may be uneven."""
-_INNER = 0.42
-"""Edges from the middle within which the face has its own colour on most of its area."""
-_MIN_CONTRAST = 12.0
-"""Lab distance below which nothing stands out."""
-_INK = 0.35
+_UNEVEN = (1, -1)
+"""Of the rings around a place those on which the colour may be uneven."""
+_INK = 0.5
 """Contrasts from the face's own colour, from which something is painted there."""
-_REACH = 0.11
-"""Edges from a place, within which what is painted belongs to its pip."""
 _UNEXPLAINED = 8.0
 """Log-likelihood that a layout loses if nothing of what is painted lies on its pips."""
-_GRID = np.stack(np.meshgrid(*(((np.arange(36) + 0.5) / 36 * 0.8 - 0.4),) * 2), axis=-1)
-_NEAR = np.linalg.norm(_GRID - _POSES[:, :, None, None], axis=-1) < _REACH
+_ALONG = (np.arange(FACE_PX)[BORDER:-BORDER:2] + 0.5) / FACE_PX - 0.5
+_CELLS = np.stack(np.meshgrid(_ALONG, _ALONG), axis=-1)
+_NEAR = np.linalg.norm(_CELLS - _POSES[:, :, None, None], axis=-1) < np.linalg.norm(AROUND[-1, 0])
 _NEAR = _NEAR.reshape(*_POSES.shape[:2], -1).astype(np.float32)
-"""(P, 9, 36·36): 1 for the cells of the face that are near to a place."""
+"""(P, 9, N): 1 for the cells of the face that are near to a place."""
 MIDDLE = len(PLACES) // 2
 
 
@@ -84,10 +74,10 @@ class PlacesVote:
     lead: float
     """By how much the model's value explains the face better than any other, in log-likelihood;
     below 0: `value` is another one."""
-    plain: float = 0.0
+    plain: float
     """Log-odds that the face's middle is what the model's value needs, a pip like the others or a
     plain place, and no speck or highlight."""
-    reach: np.ndarray = field(default_factory=lambda: 0.25 * PLACES)
+    reach: np.ndarray
     """(9, 2) where the places are, in edges along the face's sides, from its middle."""
 
 
@@ -129,54 +119,41 @@ class Weights:
 
 @cache
 def shipped() -> Weights:
-    """The weights in `models/`."""
-    return Weights.of(json.loads(WEIGHTS.read_text("utf-8")))
+    """The weights in `models/`. Raises ModelError where they are missing or damaged."""
+    try:
+        return Weights.of(json.loads(WEIGHTS.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"cannot read the weights {WEIGHTS}: {error}. Restore models/ from the release"
+        ) from error
 
 
 def measure(image: np.ndarray, corners: np.ndarray) -> Measured:
     """The face with (4, 2) `corners` in a (H, W, 3) uint8 BGR picture."""
-    lab = cv2.cvtColor(cv2.GaussianBlur(_rectified(image, corners), (3, 3), 0), cv2.COLOR_BGR2Lab)
-    lab = np.asarray(lab, np.float32)
-    low, high = int(_pixel(-_INNER)), int(_pixel(_INNER)) + 1
-    inner = lab[low:high, low:high].reshape(-1, 3)
-    own = np.median(inner, axis=0).astype(np.float32)
+    lab = cv2.cvtColor(rectify(image, corners), cv2.COLOR_BGR2Lab).astype(np.float32)
+    inner = lab[BORDER:-BORDER:2, BORDER:-BORDER:2].reshape(-1, 3)
+    own = np.median(inner, axis=0)
     away = np.linalg.norm(inner - own, axis=1)
-    contrast = max(float(np.quantile(away, 0.95)), _MIN_CONTRAST)
-    around = (_at(lab, _POSES[:, :, None, None] + _AROUND) - own) / contrast
+    contrast = max(float(np.quantile(away, 0.95)), MIN_CONTRAST)
+    around = (_at(lab, _POSES[:, :, None, None] + AROUND) - own) / contrast
     rings = around.mean(axis=3)
     uneven = np.linalg.norm(around.std(axis=3), axis=-1)[..., _UNEVEN]
-    cores = rings[:, :, :_CORE].mean(axis=2)
+    cores = rings[:, :, :INNER].mean(axis=2)
     order = np.argsort(-np.linalg.norm(cores, axis=-1), axis=1)[:, :2, None]
     strongest = np.take_along_axis(cores, order, axis=1).mean(axis=1, keepdims=True)
-    power = np.maximum((strongest**2).sum(axis=-1), 1e-3)
+    power = np.maximum((strongest**2).sum(axis=-1), 1e-6)
     alike = (cores * strongest).sum(axis=-1) / power
     apart = np.linalg.norm(cores - strongest, axis=-1)
     rows = [np.linalg.norm(rings, axis=-1), uneven, alike[..., None], apart[..., None]]
-    ink = np.linalg.norm(_at(lab, _GRID) - own, axis=-1).ravel().clip(max=1.5 * contrast) / contrast
-    ink[ink < _INK] = 0
-    near = _NEAR @ ink.astype(np.float32) / max(float(ink.sum()), 1e-6)
+    ink = np.where(away > _INK * contrast, away, 0).astype(np.float32)
+    near = _NEAR @ ink / max(float(ink.sum()), 1e-6)
     grain = float(np.quantile(away, 0.4)) / contrast
     return Measured(np.concatenate(rows, axis=-1).astype(np.float32), near, grain)
 
 
-def _rectified(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    middle = corners.mean(axis=0)
-    wide = (middle + (corners - middle) * _WIDE).astype(np.float32)
-    target = np.array([(0, 0), (_SIZE, 0), (_SIZE, _SIZE), (0, _SIZE)], np.float32) - 0.5
-    matrix = cv2.getPerspectiveTransform(wide, target)
-    return cv2.warpPerspective(
-        image, matrix, (_SIZE, _SIZE), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
-
-
-def _pixel(edges: np.ndarray | float) -> Any:
-    """Where in the rectified picture something is, by edges from the middle of the face."""
-    return (edges / _WIDE + 0.5) * _SIZE - 0.5
-
-
 def _at(lab: np.ndarray, points: np.ndarray) -> np.ndarray:
     """(..., 3) colours at (..., 2) points, in edges from the middle of the face."""
-    at = _pixel(points).astype(np.float32).reshape(len(points), -1, 2)
+    at = ((points + 0.5) * FACE_PX - 0.5).astype(np.float32).reshape(len(points), -1, 2)
     colours = cv2.remap(lab, at[..., 0], at[..., 1], cv2.INTER_LINEAR)
     return np.asarray(colours.reshape(*points.shape[:-1], 3))
 
@@ -208,7 +185,7 @@ def middle_of(face: Measured, pose: int, on: np.ndarray) -> np.ndarray:
     is_like = on if on[MIDDLE] else ~on & (np.abs(PLACES).sum(axis=1) == 1)
     others = rows[is_like & (np.arange(len(on)) != MIDDLE)]
     differs = np.abs(rows[MIDDLE] - others.mean(axis=0))
-    colour, uneven = len(_RADII), len(_RADII) + len(_UNEVEN)
+    colour, uneven = len(AROUND), len(AROUND) + len(_UNEVEN)
     beyond = np.maximum(differs - np.ptp(others, axis=0) / 2, 0)[:uneven]
     alike, apart = differs[uneven:]
     rings = beyond[:colour]

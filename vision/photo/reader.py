@@ -31,7 +31,9 @@ class PhotoReader:
     """Reads photographs. One instance per thread."""
 
     def __init__(self, finder: ScoredFinder) -> None:
+        """Raises ModelError where the judgement's weights are missing or damaged."""
         self._finder = PhotoFinder(finder)
+        self._weights = shipped()
 
     def look(self, frame: Frame, dice: int | None = None) -> Findings:
         """All that both readers say of a picture. `dice`: how many there must be; None: any."""
@@ -51,6 +53,6 @@ class PhotoReader:
         found, faint = self._finder.find(image, PHOTO.found)
         clock.lap("model")
         second = read_photo(image)
-        votes = [shipped().vote(measure(image, die.corners), die.value) for die in found]
+        votes = [self._weights.vote(measure(image, die.corners), die.value) for die in found]
         clock.lap("second reader")
         return compare(found, faint, second, votes, (width, height))

@@ -29,10 +29,11 @@ _FACE_PX, _BORDER = 64, 6
 """Edge of a rectified face, pixels, and the part at its border that does not say its colour."""
 _RADII, _WAYS = (np.arange(8) + 0.5) * 0.0163, 12
 """Distances from the middle of a place, edges, and directions in which the colour is read."""
-_INNER = 4
+INNER = 4
 """Of these radii so many lie within any pip."""
 _ANGLES = np.linspace(0, 2 * np.pi, _WAYS, endpoint=False)
-_AROUND = _RADII[:, None, None] * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=-1)
+AROUND = _RADII[:, None, None] * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=-1)
+"""(8, 12, 2): where around a place its colour is read, in edges."""
 _SLACK = 2.2
 """How much farther than any taught place, each seen by the rest alone, a place may be from the
 usual."""
@@ -60,9 +61,9 @@ def measured(image: np.ndarray, corners: np.ndarray, spacing: float) -> np.ndarr
     face = cv2.warpPerspective(image, matrix, (_FACE_PX, _FACE_PX), flags=cv2.INTER_LINEAR)
     lab = cv2.cvtColor(face, cv2.COLOR_BGR2Lab).astype(np.float32)
     inner = lab[_BORDER:-_BORDER, _BORDER:-_BORDER].reshape(-1, 3)
-    at = (PLACES[:, None, None] * spacing + _AROUND + 0.5) * _FACE_PX - 0.5
+    at = (PLACES[:, None, None] * spacing + AROUND + 0.5) * _FACE_PX - 0.5
     colours = sampled_all(lab, at) - np.median(inner, axis=0)
-    uneven = [colours[:, :reach].std(axis=(1, 2)) for reach in (_INNER, len(_RADII))]
+    uneven = [colours[:, :reach].std(axis=(1, 2)) for reach in (INNER, len(_RADII))]
     return np.concatenate([colours.mean(axis=2).reshape(len(PLACES), -1), *uneven], axis=1)
 
 

@@ -24,7 +24,7 @@ the rules for any die of the world go, which are most of the others."""
 GIVEN = (0, 1, 2, 0.5, 45, 90, 180, 360, 255, 256)
 NEARLY_NOTHING = 1e-5
 NAMES_LENGTHS = ("reshape", "transpose")
-DRAW_OR_COUNT = ("evaluate.py", "explain.py", "overlay.py", "shares.py", "target_paper.py", "tests")
+DRAW_OR_COUNT = ("explain.py", "overlay.py", "shares.py", "target_paper.py", "tests")
 
 
 def numbers(source: str) -> Iterator[float]:

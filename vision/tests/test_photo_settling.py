@@ -36,16 +36,20 @@ def reading(second, spots=()):
     return PhotoReading(tuple(second), np.array(spots, float).reshape(-1, 4))
 
 
+def vote(value=3, lead=4.0, plain=0.0, spacing=0.25):
+    return PlacesVote(value, lead, plain, spacing * PLACES)
+
+
 def settled(dice, second, votes=None):
-    """As both readers see it; the places of each face have the model's value, if nothing is said."""
-    votes = votes or [PlacesVote(die.value, 4.0) for die in dice]
+    """As both readers see it; places have the model's value where nothing is said."""
+    votes = votes or [vote(die.value) for die in dice]
     return settle(compare(dice, [], reading(second), votes, (640, 480)))
 
 
 def judged(dice, faint, spots=(), alone=()):
     """The verdict on sure dice that both readers see, and on what is faint beside them."""
     second = reading([*map(seen, dice), *alone], spots)
-    votes = [PlacesVote(die.value, 4.0) for die in dice]
+    votes = [vote(die.value) for die in dice]
     return judge(settle(compare(dice, faint, second, votes, (640, 480))), None)
 
 
@@ -248,7 +252,7 @@ def test_a_face_whose_middle_is_odd_to_its_pips_and_its_places_is_not_verified(
     dice = [found(100, 60, 0.9), found(300, 60, 0.9, turn_deg=30)]
     faces = [seen(die) for die in dice]
     faces[1] = replace(faces[1], face=replace(faces[1].face, oddity=odd))
-    votes = [PlacesVote(3, 4.0), PlacesVote(3, 4.0, plain)]
+    votes = [vote(), vote(plain=plain)]
     verdict = judge(settled(dice, faces, votes), None)
     assert isinstance(verdict, Verified) == is_verified
     if isinstance(verdict, Unreadable):
@@ -260,9 +264,7 @@ def test_a_face_whose_middle_is_odd_to_its_pips_and_its_places_is_not_verified(
 
 def test_a_die_whose_places_show_another_value_is_not_verified():
     dice = [found(100, 60, 0.9), found(300, 60, 0.9, turn_deg=30)]
-    verdict = judge(
-        settled(dice, list(map(seen, dice)), [PlacesVote(3, 4.0), PlacesVote(5, -2.0)]), None
-    )
+    verdict = judge(settled(dice, list(map(seen, dice)), [vote(), vote(5, -2.0)]), None)
     assert verdict == Unreadable(
         Reason.READERS_DISAGREE, "die 2 from the left: the model reads 3, the second reader 5"
     )
@@ -271,7 +273,7 @@ def test_a_die_whose_places_show_another_value_is_not_verified():
 @pytest.mark.parametrize(("spacing", "is_verified"), [(0.26, True), (0.34, False)])
 def test_a_face_whose_places_are_in_sight_may_reach_beyond_the_border(spacing, is_verified):
     dice = [found(300, 60, 0.9), found(619, 60, 0.9, turn_deg=0)]
-    votes = [PlacesVote(3, 4.0), PlacesVote(3, 4.0, reach=spacing * PLACES)]
+    votes = [vote(), vote(spacing=spacing)]
     verdict = judge(settled(dice, list(map(seen, dice)), votes), None)
     assert isinstance(verdict, Verified) == is_verified
     if isinstance(verdict, Unreadable):

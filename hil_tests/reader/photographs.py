@@ -1,4 +1,4 @@
-"""`python -m vision.evaluate FOLDER... [--json]`: how well are photographs read?
+"""`python -m hil_tests.reader photographs FOLDER... [--json]`: how well are photographs read?
 
 Owns: the comparison with labels (`vision.photo.labels`) and its counts. Must not know how reading
 works.
@@ -32,6 +32,7 @@ import cv2
 import numpy as np
 import typer
 
+from hil_tests.reader.options import Model
 from vision.errors import VisionError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder, FoundDie
@@ -294,10 +295,6 @@ def _make_folder(folder: Path) -> None:
         raise VisionError(f"cannot make the folder {folder} for --sheets: {error}") from error
 
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.command()
 def main(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER")],
     *,
@@ -307,7 +304,7 @@ def main(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Read only the first so many pictures of a set.")
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of another model's manifest.")] = None,
+    model: Model = None,
     sheets: Annotated[
         Path, typer.Option(help="Where the contact sheets of the worst errors go.")
     ] = _SHEETS,
@@ -348,7 +345,3 @@ def main(
         raise typer.Exit(2) from None
     if as_json:
         typer.echo(json.dumps({"sets": result}))
-
-
-if __name__ == "__main__":
-    app()

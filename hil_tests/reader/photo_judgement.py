@@ -1,4 +1,4 @@
-"""Fit the judgement of photographs: `python -m models.training judgement FOLDER...`.
+"""Fit the judgement of photographs: `python -m hil_tests.reader fit-photographs FOLDER...`.
 
 Owns: what the weights of `models/photo_judgement.json` are fitted on, and how well they judge sets
 that they never saw. Must not know how a face is measured, or a photograph judged (`vision.photo`).
@@ -21,23 +21,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
+import typer
 from rich.progress import track
 from scipy.optimize import minimize
 
-from vision.evaluate import Counts, compare, pair, report
+from hil_tests.reader.photographs import Counts, compare, pair, report
 from vision.faces_by_pips.faces import PhotoReading, read_photo
 from vision.networks.classifier import DieFinder, FoundDie
+from vision.networks.model_card import MODELS
 from vision.parameters import PHOTO
 from vision.photo.evidence import PhotoEvidence, settle
 from vision.photo.evidence import compare as put_together
 from vision.photo.finder import PhotoFinder
 from vision.photo.judgement import features, judge
-from vision.photo.labels import Corrections, Label, read_labels, sets_under
+from vision.photo.labels import Corrections, Label, read_corrections, read_labels, sets_under
 from vision.photo.places import (
+    WEIGHTS,
     Measured,
     Weights,
     explained,
@@ -295,11 +298,19 @@ def table_of(weights: Weights) -> dict[str, Any]:
     return json.loads(json.dumps(table), parse_float=lambda text: float(f"{float(text):.6g}"))
 
 
-def make(
-    folders: Sequence[Path], corrections: Corrections, work: Path, out: Path, processes: int
+def main(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Labelled photographs.")],
+    corrections: Annotated[Path, typer.Option(help="Wrong labels.")] = MODELS
+    / "label_corrections.jsonl",
+    work: Annotated[Path, typer.Option(help="Where what both readers see is kept.")] = Path(
+        "var/photographs"
+    ),
+    out: Annotated[Path, typer.Option(help="Folder of the weights.")] = MODELS,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that read pictures.")] = 2,
 ) -> None:
-    """Fit the weights, write them, and say how well sets that are left out are judged."""
-    cases = gather(folders, corrections, work, processes)
+    """Fit what a photograph must show to be verified; count each set by the others' weights."""
+    cases = gather(folders, read_corrections(corrections), work, jobs)
     for name, counts in left_out(cases):
-        print(report(name, counts), flush=True)
-    out.write_text(json.dumps(table_of(fit(cases)), indent=1) + "\n", "utf-8")
+        typer.echo(report(name, counts))
+    text = json.dumps(table_of(fit(cases)), indent=1) + "\n"
+    (out / WEIGHTS.name).write_text(text, "utf-8")

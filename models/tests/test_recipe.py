@@ -64,13 +64,12 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     out.mkdir()
     for name in ("near.onnx", "photo.onnx"):  # as in a clone, where those that ship lie
         shutil.copy2(MANIFEST.parent / name, out)
-    follow(plan, tmp_path / "work", out, [photos], [], processes=2)
+    follow(plan, tmp_path / "work", out, [photos], processes=2)
 
     finder = DieFinder(out)
     assert finder.find(np.full((96, 96, 3), 90, np.uint8), min_score=0.99) == []
     text = (out / "manifest.toml").read_text("utf-8")
     assert 'photographs = ["album"]' in text
-    assert "[figures.album]" in text
     assert finder.photo is not None
     assert (tmp_path / "work" / "photo" / "guesses.json").exists()
     record = tomllib.loads((out / "record.toml").read_text("utf-8"))
@@ -87,7 +86,7 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     assert set(before) == {"dice.onnx", "near.onnx", "photo.onnx"}
     shipped = {path.name: path.read_bytes() for path in MANIFEST.parent.glob("*.onnx")}
     assert not set(before.values()) & set(shipped.values()), "all three are of this training"
-    follow(plan, tmp_path / "work", out, [photos], [], processes=2)
+    follow(plan, tmp_path / "work", out, [photos], processes=2)
     after = {path.name: path.read_bytes() for path in out.glob("*.onnx")}
     assert after == before, "a second call trains nothing anew"
     again = tomllib.loads((out / "record.toml").read_text("utf-8"))
@@ -106,7 +105,7 @@ def test_one_look_is_made_beside_the_shipped_networks(tmp_path, photos):
     photo = plan.looks["photo"].shortened(sets, plan.looks["photo"].samples)
     out = tmp_path / "models"
     shutil.copytree(MANIFEST.parent, out, ignore=lambda folder, names: {"training", "tests"})
-    follow(replace(plan, sets=sets, looks={"photo": photo}), tmp_path, out, [photos], [], 2)
+    follow(replace(plan, sets=sets, looks={"photo": photo}), tmp_path, out, [photos], 2)
     is_shipped = {
         path.name: path.read_bytes() == (MANIFEST.parent / path.name).read_bytes()
         for path in out.glob("*.onnx")
@@ -121,7 +120,7 @@ def test_one_look_is_made_beside_the_shipped_networks(tmp_path, photos):
     ("given", "told"),
     [
         (["--photos", "nowhere"], "cannot read nowhere/labels.jsonl"),
-        (["--check", "empty"], "empty/labels.jsonl has no row"),
+        (["--photos", "empty"], "empty/labels.jsonl has no row"),
         (3 * ["--photos", "empty"], "at most 2 sources"),
     ],
 )

@@ -47,7 +47,6 @@ def _resumable() -> Iterator[None]:
 @app.command()
 def recipe(
     photos: Photos = None,
-    check: Annotated[list[Path] | None, typer.Option(help="Photographs to report.")] = None,
     work: Work = Path("var"),
     out: Out = _MODELS,
     plan: Annotated[Path | None, typer.Option(help="Other numbers than recipe.toml's.")] = None,
@@ -66,12 +65,12 @@ def recipe(
     from models.training.recipe import SHIPPED, TrainingPlan, follow
     from vision.photo.labels import read_labels
 
-    taught, told = photos or [], check or []
+    taught = photos or []
     if len(taught) > _MAX_SOURCES:
         raise typer.BadParameter(
-            f"--photos: at most {_MAX_SOURCES} sources are trained on; others: --check"
+            f"--photos: at most {_MAX_SOURCES} sources are trained on: the others are for counting"
         )
-    for folder in (*taught, *told):
+    for folder in taught:
         try:
             for _ in read_labels(folder):
                 pass  # a wrong row is told here, not hours later
@@ -87,7 +86,7 @@ def recipe(
         numbers, work = numbers.rehearsal(), work / "rehearsal"
         out = work / "models"
     with _resumable():
-        follow(numbers, work, out, taught, told, threads)
+        follow(numbers, work, out, taught, threads)
 
 
 @app.command()
@@ -136,7 +135,6 @@ def quantise(
 @app.command()
 def evaluate(
     sets: Sets = None,
-    photos: Photos = None,
     out: Out = _MODELS,
     most: Annotated[int, typer.Option(min=1, help="Pictures of each rendered set.")] = 10_000,
     choose: Annotated[bool, typer.Option("--choose", help="Choose the thresholds anew.")] = False,
@@ -144,7 +142,7 @@ def evaluate(
     """Measure the die finder alone; write its figures and manifest."""
     from models.training.evaluate import measure_all
 
-    measure_all(out, sets or [], photos or [], most, choose)
+    measure_all(out, sets or [], most, choose)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How well a model reads, in counts, on sets it was and was not trained on.
+"""How well a finder reads rendered sets, in counts.
 
-Owns: matching, counting, and the thresholds that follow from the counts. Must not know:
-verification by the second reader; `hil_tests.reader.photographs` measures the whole reading.
+Owns: matching, counting, and the threshold that follows from the counts. Must not know the second
+reader, nor photographs: `hil_tests.reader.photographs` counts the whole reading on those.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from models.training import scenes
 from models.training.export import read_manifest, write_manifest
 from models.training.libraries import libraries
 from vision.networks.classifier import DieFinder, FoundDie
-from vision.photo.labels import read_labels
 from vision.pictures import load
-from vision.quads import match
+from vision.quads import edge_of, match
 
 MIN_SCORE = 0.1
 _CLEARLY_VISIBLE = 0.75
@@ -30,14 +29,14 @@ _CLEARLY_VISIBLE = 0.75
 class LabelledDie:
     """One labelled die: enough to tell whether it was found and read."""
 
-    centre: np.ndarray
-    side: float
-    value: int | None
-    """None: whether it is found is counted, what is read is not."""
-
+    corners: np.ndarray
+    """(4, 2) of its top face, pixels."""
+    value: int
     is_required: bool
-    corners: np.ndarray | None = None
-    """(4, 2) of its top face, pixels; None on a photograph."""
+
+    @property
+    def side(self) -> float:
+        return edge_of(self.corners)
 
 
 @dataclass(slots=True)
@@ -68,31 +67,21 @@ class SetTally:
 def scene_pictures(folder: Path, most: int) -> Iterator[tuple[np.ndarray, list[LabelledDie]]]:
     """Pictures of a rendered set with what is in them."""
     for path, row in islice(scenes.rows(folder), most):
-        wanted = []
-        for die in row["dice"]:
-            corners = np.array(die["corners"])
-            side = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
-            is_seen, middle = die["visible"] > _CLEARLY_VISIBLE, corners.mean(axis=0)
-            wanted.append(LabelledDie(middle, side, die["value"], is_seen, corners))
-        yield load(path), wanted
-
-
-def photo_pictures(folder: Path) -> Iterator[tuple[np.ndarray, list[LabelledDie]]]:
-    """Photographs with what is in them; those in which a die has no box are left out."""
-    for path, labels in read_labels(folder):
-        wanted = [
-            LabelledDie(np.array(label.centre), label.size, label.value, is_required=True)
-            for label in labels
-            if label.centre is not None
-        ]
-        if len(wanted) == len(labels):
-            yield load(path), wanted
+        yield (
+            load(path),
+            [
+                LabelledDie(
+                    np.array(die["corners"]), die["value"], die["visible"] > _CLEARLY_VISIBLE
+                )
+                for die in row["dice"]
+            ],
+        )
 
 
 def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], score: float) -> None:
     """Match by centre and count. Things under `score` count for the choice of
     thresholds alone."""
-    centres = np.array([die.centre for die in wanted]).reshape(-1, 2)
+    centres = np.array([die.corners.mean(axis=0) for die in wanted]).reshape(-1, 2)
     others = np.array([one.centre for one in found]).reshape(-1, 2)
     near = match(centres, others, np.array([0.5 * die.side for die in wanted]))
     partner = {i: j for j, i in near.items()}
@@ -106,13 +95,8 @@ def count(tally: SetTally, found: list[FoundDie], wanted: list[LabelledDie], sco
     spurious = len(kept - partner.keys())
     required = [j for j, die in enumerate(wanted) if die.is_required]
     both = [(seen[j], wanted[j]) for j in required if j in seen]
-    rights = []
-    for one, die in both:
-        if die.value is not None:
-            rights.append(one.value == die.value)
-        if die.corners is not None:
-            gap = _corner_gap(one.corners, die.corners)
-            tally.corner_gaps.append(gap / die.side)
+    rights = [one.value == die.value for one, die in both]
+    tally.corner_gaps += [_corner_gap(one.corners, die.corners) / die.side for one, die in both]
     is_exact = not spurious and len(both) == len(required) and all(rights)
     is_of_three = len(required) == 3 == len(wanted)
     tally.counts.update(
@@ -130,12 +114,10 @@ def _corner_gap(found: np.ndarray, wanted: np.ndarray) -> float:
     )
 
 
-def measure(
-    finder: DieFinder, pictures: Iterator[tuple[np.ndarray, list[LabelledDie]]], score: float
-) -> SetTally:
-    """Read every picture."""
+def measure(finder: DieFinder, folder: Path, most: int, score: float) -> SetTally:
+    """Read so many pictures of a rendered set."""
     tally = SetTally()
-    for image, wanted in pictures:
+    for image, wanted in scene_pictures(folder, most):
         count(tally, finder.find(image, min_score=MIN_SCORE), wanted, score)
     return tally
 
@@ -150,23 +132,22 @@ def choose_thresholds(tallies: list[SetTally]) -> dict[str, float]:
     return {"score": round(float(levels[np.argmax(both)]), 2)}
 
 
-def measure_all(
-    out: Path, sets: Sequence[Path], photos: Sequence[Path], most: int = 10_000,
-    chooses: bool = False,
-) -> None:  # fmt: skip
-    """Measure the model in `out` and write its manifest. `most`: pictures of each
-    rendered set; `chooses`: also choose the thresholds anew, and forget figures under others."""
+def measure_all(out: Path, sets: Sequence[Path], most: int = 10_000, chooses: bool = False) -> None:
+    """Measure the model in `out` and write its manifest. `most`: pictures of each set; `chooses`:
+    also choose the thresholds anew, and forget figures under others."""
     finder, manifest = DieFinder(out), read_manifest(out)
-    score = float(manifest["thresholds"]["score"])
-    tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in sets}
+
+    def tallies() -> dict[str, SetTally]:
+        score = float(manifest["thresholds"]["score"])
+        return {folder.name: measure(finder, folder, most, score) for folder in sets}
+
+    counted = tallies()
     if chooses:
-        manifest["thresholds"] = choose_thresholds(list(tallies.values()))
+        manifest["thresholds"] = choose_thresholds(list(counted.values()))
         manifest["figures"] = {}
-        score = manifest["thresholds"]["score"]
-        tallies = {f.name: measure(finder, scene_pictures(f, most), score) for f in sets}
-    tallies |= {f.name: measure(finder, photo_pictures(f), score) for f in photos}
+        counted = tallies()
     manifest["libraries"] = libraries()
-    for name, tally in tallies.items():
+    for name, tally in counted.items():
         manifest.setdefault("figures", {})[name] = tally.figures()
         print(name, tally.figures())
     write_manifest(out, manifest)

@@ -134,7 +134,6 @@ def follow(
     work: Path,
     out: Path,
     photos: Sequence[Path],
-    check: Sequence[Path],
     processes: int,
 ) -> None:
     """Render, train, export and measure; `out` then holds networks, manifest and record."""
@@ -220,7 +219,7 @@ def follow(
         }
         export.register(out, training)
         held_out = [folders[name] for name in plan.held_out]
-        evaluate.measure_all(out, held_out, [*photos, *check], chooses=True)
+        evaluate.measure_all(out, held_out, chooses=True)
     elif (out / DICE).exists():
         export.register(out, {})
 

@@ -34,7 +34,7 @@ _SPOT_CONTRAST = 12.0
 _AS_CLEAR = 0.6
 """Min contrast of a spot at the border that may be a pip, as a share of the contrast of the dice's
 pips."""
-_UPRIGHT_DEG, _HELD_DEG = 8.0, 10.0
+_UPRIGHT_DEG = 10.0
 """Max angle between the upright sides of two fronts in one picture, and from them to the picture's
 own upright, as a camera is held."""
 _REACH = 0.05
@@ -168,7 +168,7 @@ def _may_be_at_eye_level(found: Sequence[FoundDie]) -> bool:
     leans = np.degrees(np.arctan2(ways[..., 0], ways[..., 1]))
     leans = (leans + 90.0) % 180.0 - 90.0
     upright = np.take_along_axis(leans, np.abs(leans).argmin(axis=1)[:, None], axis=1)
-    return bool(np.ptp(upright) < _UPRIGHT_DEG and abs(np.median(upright)) < _HELD_DEG)
+    return bool(np.ptp(upright) < _UPRIGHT_DEG and abs(np.median(upright)) < _UPRIGHT_DEG)
 
 
 def _missed(evidence: PhotoEvidence) -> str:

@@ -198,7 +198,7 @@ def _place(cases: Cases) -> Logistic:
     for _ in range(_TURNS):
         poses = [(face, *fitted(scores(face), value)) for face, value in faces]
         rows = np.concatenate([face.rows[pose] for face, pose, _ in poses])
-        model = Logistic.fit(rows, np.concatenate([on for *_, on in poses]), _RIDGE)
+        model = Logistic.fit(rows, np.concatenate([on for *_, on in poses]), ridge=_RIDGE)
         scores = partial(explained, model)
     return model
 

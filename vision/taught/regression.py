@@ -25,7 +25,7 @@ class Logistic:
     weights: np.ndarray
 
     @classmethod
-    def fit(cls, features: np.ndarray, truth: np.ndarray, ridge: float = _RIDGE) -> Logistic:
+    def fit(cls, features: np.ndarray, truth: np.ndarray, *, ridge: float = _RIDGE) -> Logistic:
         """Learn from (N, K) features and (N,) bool. Both classes count alike, however many rows
         either has."""
         mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-3

@@ -4,8 +4,9 @@ Owns: the rules of its verdict and their order. Must not know pictures, nor how 
 
 Values are stated if both readers see the same dice with the same values, each like those that were
 taught, with nothing beside them, and if the pips of each lie as high as the table's flat dice and
-the networks do not say the contrary; where the height is nearly sure, they may add to it. A die
-surely higher, or surely askew, is no roll if one reader bears that out. Every doubt refuses.
+it does not look to the networks as if it leant; where the height is nearly sure, they may add to
+it. What the edges of its top say, the height says better. A die surely higher, or surely askew, is
+no roll if one reader bears that out. Every doubt refuses.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from vision.reading import (
     Verified,
     spot_doubted,
 )
-from vision.table.witnesses import HEIGHT, NETWORKS, side_of
+from vision.table.witnesses import HEIGHT, LOOKS, NETWORKS, side_of
 from vision.taught.own_rate import FOREIGN, SURE
 
 LENT = 2.0
@@ -73,14 +74,14 @@ def _doubts(die: DieEvidence, limits: Limits, *, is_lie_granted: bool) -> Iterat
     if model is None:
         yield Unreadable(Reason.READERS_DISAGREE, "only the second reader sees a die")
         return
-    networks, by_height = side_of(die, NETWORKS), side_of(die, (HEIGHT,))
-    sure = by_height + min(max(networks, 0.0), LENT)
-    if not is_lie_granted and (networks < limits.no_roll or sure < limits.height_sure):
+    looks, by_height = side_of(die, (LOOKS,)), side_of(die, (HEIGHT,))
+    sure = by_height + min(max(looks, 0.0), LENT)
+    if not is_lie_granted and (looks < limits.no_roll or sure < limits.height_sure):
         says = ", ".join(map(str, die.witnesses))
         yield Unreadable(
             Reason.NOT_FLAT_DOUBTFUL,
             f"flat is not certain: {says}; needed {limits.height_sure:+.1f} of the height, "
-            f"{limits.no_roll:+.1f} of the networks",
+            f"{limits.no_roll:+.1f} of the looks",
         )
     if vote is None or vote.value is None:
         yield Unreadable(Reason.READERS_DISAGREE, "only the model sees a flat die of this table")

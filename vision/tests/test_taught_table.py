@@ -154,6 +154,10 @@ def test_what_nothing_speaks_against_is_verified():
     assert isinstance(said(), Verified)
 
 
+def test_edges_that_are_not_square_say_less_than_the_height():
+    assert isinstance(said(measured=Measured(16.0, 1.0, 1.0, 1.0)), Verified)
+
+
 VOTE, MODEL = GeometryReading(4, 0.999), NetworkReading(4, 0.99, 0.95, 0.9, 0.95, 1.0)
 
 

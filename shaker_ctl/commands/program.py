@@ -26,7 +26,7 @@ LISTED = {
     "doctor": "Check the whole table: computer, disks, people, digests, lamps, consoles, camera, "
     "shaker.",
     "read": "Read dice in photographs: values where both readers agree, or why not.",
-    "calibrate": "Calibrate the camera, by a printed target or the dice.",
+    "calibrate": "Calibrate the camera by a printed target.",
     "teach": "Teach the table its dice: it tosses them, you type what lies there, some 34 times.",
     "dice": "The ledger of the table's dice, and the test that watches them.",
     "journal": "The table's journal: its last rounds, one round, proof, disputes, export, figures.",

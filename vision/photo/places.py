@@ -28,7 +28,7 @@ from vision.faces_by_pips.spots import MIN_CONTRAST
 from vision.networks.model_card import MODELS
 from vision.reading import VALUES
 from vision.taught.faces import AROUND, INNER
-from vision.taught.lattice import ON, PLACES
+from vision.taught.lattice import MIDDLE, ON, PLACES
 from vision.taught.lattice import VALUES as VALUES_OF
 from vision.taught.regression import Logistic
 
@@ -50,7 +50,6 @@ _CELLS = np.stack(np.meshgrid(_ALONG, _ALONG), axis=-1)
 _NEAR = np.linalg.norm(_CELLS - _POSES[:, :, None, None], axis=-1) < np.linalg.norm(AROUND[-1, 0])
 _NEAR = _NEAR.reshape(*_POSES.shape[:2], -1).astype(np.float32)
 """(P, 9, N): 1 for the cells of the face that are near to a place."""
-MIDDLE = len(PLACES) // 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

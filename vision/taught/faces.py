@@ -21,7 +21,7 @@ import numpy as np
 
 from vision.quads import SQUARE
 from vision.taught import lattice
-from vision.taught.lattice import PLACES
+from vision.taught.lattice import MIDDLE, PLACES
 from vision.taught.regression import Usual
 from vision.taught.view import sampled_all
 
@@ -42,7 +42,6 @@ _SPREADS, _LEAST = 8.0, 0.03
 middle pip of the rig with a tenth of its paint left is 0.06 of a pip or more."""
 _MOST_ODD = 2
 """A face with more odd places is of other dice."""
-_MIDDLE = 4
 _FEWEST = 5
 """A kind of place seen less often is not known."""
 Face = tuple[np.ndarray, np.ndarray]
@@ -79,7 +78,7 @@ def pip_diameter(faces: Sequence[Face]) -> float:
 def _kind(place: int, on: np.ndarray) -> str:
     """What a place is called, of a face with pips `on` (9,) places. In the middle it may turn one
     value into another, and an ace's pip may be larger."""
-    if place != _MIDDLE:
+    if place != MIDDLE:
         return "pip" if on[place] else "plain place"
     if not on[place]:
         return "plain middle"

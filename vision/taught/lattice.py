@@ -9,6 +9,8 @@ import numpy as np
 
 PLACES = np.array([(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)], float)
 """(9, 2) in spacings from the middle of a face."""
+MIDDLE = len(PLACES) // 2
+"""Which of them is there."""
 _LAYOUTS = (
     ("....o....",),
     ("o.......o", "..o...o.."),

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from vision.cube_outlines.reader import rectify
 from vision.findings import Findings
 from vision.networks.classifier import FoundDie
 from vision.overlay import colour_of, describe, draw_reading, enlarged, enlargement
+from vision.quads import rectify
 from vision.reading import DieEvidence
 
 _PANEL = (640, 480)
-_FACE_PX = 132
+_FACE_PX, _SHARP_PX = 132, 72
+"""Edges of a face as it is drawn, and as a table's picture shows it, pixels."""
 _CARD = (206, 390)
 """Width and height, pixels: a face, and a line for each of the 15 things that may be said of it."""
 _DARK = (28, 26, 24)
@@ -130,7 +131,7 @@ def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
 
 def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
     card = np.full((_CARD[1], _CARD[0], 3), _DARK, np.uint8)
-    patch = rectify(image, np.array(die.corners))
+    patch = rectify(image, np.array(die.corners), _SHARP_PX)
     patch = cv2.resize(patch, (_FACE_PX, _FACE_PX), interpolation=cv2.INTER_CUBIC)
     card[8 : 8 + _FACE_PX, 8 : 8 + _FACE_PX] = patch
     lines = [f"die {index + 1}"]

@@ -89,3 +89,10 @@ def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -
         for x, y in points
     ]
     return max(0.0, float(min(gaps)))
+
+
+def rectify(image: np.ndarray, corners: np.ndarray, side: int) -> np.ndarray:
+    """(side, side, 3): the quadrilateral (4, 2) of a picture as a square."""
+    target = ((SQUARE / 2 + 0.5) * side - 0.5).astype(np.float32)
+    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
+    return cv2.warpPerspective(image, matrix, (side, side), flags=cv2.INTER_LINEAR)

@@ -24,7 +24,7 @@ from vision.cube_outlines.sides import NOTHING_SEEN, Sides, measure_sides
 from vision.faces_by_pips.pieces import FACE_PX
 from vision.faces_by_pips.pips import SPOTS, Face, read_face
 from vision.pip_heights import Pips
-from vision.quads import SAME_FACE, turn_matrices
+from vision.quads import SAME_FACE, rectify, turn_matrices
 from vision.reading import DICE, GeometryReading
 
 _MAX_AREA = 7.0
@@ -235,7 +235,7 @@ class SecondReader:
     ) -> SecondDie:
         """A die at the place that its pips say, with the outline there, however well it fits. Its
         face is odd where it does not show these pips, or where they look like specks."""
-        seen = read_face(rectify(image, self._outline.tops_px([pose])[0]))
+        seen = read_face(rectify(image, self._outline.tops_px([pose])[0], FACE_PX))
         is_same = seen.value == face.value
         odd = seen.oddity if is_same else f"the face does not show the {face.value} of its pips"
         edge = self.calibration.die_mm
@@ -299,7 +299,7 @@ class SecondReader:
     def _faces_at(self, image: np.ndarray, fits: Sequence[Fit]) -> list[SecondDie]:
         tops = self._outline.tops_px([fit.pose for fit in fits])
         return [
-            SecondDie(fit.pose, corners, read_face(rectify(image, corners)), fit)
+            SecondDie(fit.pose, corners, read_face(rectify(image, corners, FACE_PX)), fit)
             for fit, corners in zip(fits, tops, strict=True)
         ]
 
@@ -325,14 +325,6 @@ def _around(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
     """For each of several (h, w) bool areas where the others are."""
     count = sum(area.view(np.uint8) for area in areas)
     return [np.asarray(count > area) for area in areas]
-
-
-def rectify(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(FACE_PX, FACE_PX, 3): the quadrilateral (4, 2) as a square."""
-    size = FACE_PX
-    target = np.array([(0, 0), (size, 0), (size, size), (0, size)], np.float32) - 0.5
-    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
-    return cv2.warpPerspective(image, matrix, (size, size), flags=cv2.INTER_LINEAR)
 
 
 def _widened(area: np.ndarray, by_px: int = 1) -> np.ndarray:

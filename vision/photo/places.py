@@ -20,12 +20,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.cube_outlines.reader import rectify
 from vision.errors import ModelError
 from vision.faces_by_pips.pieces import FACE_PX
 from vision.faces_by_pips.pips import BORDER
 from vision.faces_by_pips.spots import MIN_CONTRAST
 from vision.networks.model_card import MODELS
+from vision.quads import rectify
 from vision.reading import VALUES
 from vision.taught.faces import AROUND, INNER
 from vision.taught.lattice import MIDDLE, ON, PLACES
@@ -129,7 +129,7 @@ def shipped() -> Weights:
 
 def measure(image: np.ndarray, corners: np.ndarray) -> Measured:
     """The face with (4, 2) `corners` in a (H, W, 3) uint8 BGR picture."""
-    lab = cv2.cvtColor(rectify(image, corners), cv2.COLOR_BGR2Lab).astype(np.float32)
+    lab = cv2.cvtColor(rectify(image, corners, FACE_PX), cv2.COLOR_BGR2Lab).astype(np.float32)
     inner = lab[BORDER:-BORDER:2, BORDER:-BORDER:2].reshape(-1, 3)
     own = np.median(inner, axis=0)
     away = np.linalg.norm(inner - own, axis=1)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.quads import SQUARE
+from vision.quads import rectify
 from vision.taught import lattice
 from vision.taught.lattice import MIDDLE, PLACES
 from vision.taught.regression import Usual
@@ -55,9 +55,7 @@ _PARTS = 4
 def measured(image: np.ndarray, corners: np.ndarray, spacing: float) -> np.ndarray:
     """(9, K) colour by distance from the middle of each place, against the face's own, and how
     uneven it is around; of the face with (4, 2) `corners` in a frame."""
-    target = ((SQUARE / 2 + 0.5) * _FACE_PX - 0.5).astype(np.float32)
-    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
-    face = cv2.warpPerspective(image, matrix, (_FACE_PX, _FACE_PX), flags=cv2.INTER_LINEAR)
+    face = rectify(image, corners, _FACE_PX)
     lab = cv2.cvtColor(face, cv2.COLOR_BGR2Lab).astype(np.float32)
     inner = lab[_BORDER:-_BORDER, _BORDER:-_BORDER].reshape(-1, 3)
     at = (PLACES[:, None, None] * spacing + AROUND + 0.5) * _FACE_PX - 0.5

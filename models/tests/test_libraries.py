@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
-from models.training.libraries import MEASURED_WITH, libraries
+from models.training.manifest import MEASURED_WITH, libraries
 from vision.networks.model_card import MANIFEST
 
 

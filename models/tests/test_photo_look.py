@@ -12,6 +12,7 @@ import torch
 
 from models.training import augment, impostors, near_look
 from models.training import photo_look as training
+from models.training.optimiser import Run
 from models.training.samples import SampleSource, scene_source
 from models.training.scenes import SceneSet, make
 from models.training.small_net import BATCH
@@ -147,8 +148,8 @@ def snapshots(tmp_path_factory):
 
 def test_training_ends_in_a_small_file_that_the_reader_loads(snapshots, near, tmp_path):
     sources = [scene_source(snapshots, 1.0)]
-    samples = 2 * BATCH
-    net = training.train(sources, tmp_path / "work", samples, seed=1, workers=0, near=near[1])
+    run = Run(tmp_path / "work" / "photo.pt", 2 * BATCH, BATCH, workers=0, peak_rate=2e-3)
+    net = training.train(sources, near[1], 1, run)
     path = training.export(net, sources, tmp_path / "work", tmp_path)
     assert path.stat().st_size < 950_000
     looker = PhotoLooker(ModelFile(path, digest_of(path)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -16,7 +15,7 @@ pytest.importorskip("torch", reason="training needs the train extra")
 
 from models.training.__main__ import app
 from models.training.pictures import random_picture
-from models.training.recipe import SHIPPED, TrainingPlan, follow
+from models.training.recipe import TrainingPlan, follow
 from vision.networks.classifier import DieFinder
 from vision.networks.model_card import MANIFEST, digest_of
 
@@ -46,20 +45,13 @@ def photos(tmp_path):
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
 @pytest.mark.timeout(600)
 def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
-    plan = TrainingPlan.read(SHIPPED).rehearsal()
+    plan = TrainingPlan.read().rehearsal()
     kinds = {plan.sets[name].kind for stage in plan.finder for name in stage.shares}
     scenes = ("loose", "table", "snapshot", "lean", "house", "surface")
     assert kinds == {f"quick {scene}" for scene in scenes}
     # The other scenes have tests of their own, and would take a minute here.
     few = ("loose-1", "loose-11", "surface-16", "quick-shots-leaning-21", "loose-1001")
-    sets = {name: plan.sets[name] for name in few}
-    plan = replace(
-        plan,
-        sets=sets,
-        finder=[stage.shortened(sets, stage.samples) for stage in plan.finder],
-        looks={name: stage.shortened(sets, stage.samples) for name, stage in plan.looks.items()},
-        held_out=plan.held_out[:1],
-    )
+    plan = plan.with_sets({name: plan.sets[name] for name in few})
     out = tmp_path / "models"
     out.mkdir()
     for name in ("near.onnx", "photo.onnx"):  # as in a clone, where those that ship lie
@@ -94,28 +86,6 @@ def test_recipe_runs_from_seeds_to_a_registered_model(tmp_path, photos):
     assert hashes[0] == hashes[1]
 
 
-@pytest.mark.filterwarnings("ignore:You are using the legacy:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore:The feature will be removed:DeprecationWarning")
-@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
-@pytest.mark.timeout(300)
-def test_one_look_is_made_beside_the_shipped_networks(tmp_path, photos):
-    plan = TrainingPlan.read(SHIPPED).rehearsal().only("photo")
-    assert set(plan.sets) == {"snapshot-35", "house-20", "loose-11"}
-    sets = {"loose-11": plan.sets["loose-11"]}
-    photo = plan.looks["photo"].shortened(sets, plan.looks["photo"].samples)
-    out = tmp_path / "models"
-    shutil.copytree(MANIFEST.parent, out, ignore=lambda folder, names: {"training", "tests"})
-    follow(replace(plan, sets=sets, looks={"photo": photo}), tmp_path, out, [photos], 2)
-    is_shipped = {
-        path.name: path.read_bytes() == (MANIFEST.parent / path.name).read_bytes()
-        for path in out.glob("*.onnx")
-    }
-    assert is_shipped == {"dice.onnx": True, "near.onnx": True, "photo.onnx": False}
-    assert DieFinder(out).photo is not None, "its digest is in the manifest"
-    guesses = json.loads((tmp_path / "photo" / "guesses.json").read_text("utf-8"))
-    assert any(guesses.values()), "the shipped finder guesses corners"
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -135,31 +105,10 @@ def test_photographs_are_looked_for_before_anything_is_rendered(tmp_path, monkey
 
 
 def test_shares_of_every_stage_add_up_to_about_one_with_the_photographs():
-    plan = TrainingPlan.read(SHIPPED)
+    plan = TrainingPlan.read()
     # The first stage has no photographs: there is nothing yet to guess their corners with.
-    for stage in (*plan.finder[1:], plan.looks["photo"]):
+    for stage in (*plan.finder[1:], plan.photo):
         assert sum(stage.shares.values()) + stage.photos == pytest.approx(1, abs=0.05), stage.name
-    stages = (*plan.finder, *plan.looks.values())
+    stages = (*plan.finder, plan.near, plan.photo)
     named = {name for stage in stages for name in stage.shares} | set(plan.held_out)
     assert named == set(plan.sets)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("loose-1 = 0.27", "loose-9 = 0.27", "no set loose-9"),
-        ("quick loose", "quick lose", "'lose'"),
-        ("rate = 2e-3", "photos = 0.2", "first: no network yet"),
-        ("rate = 2e-3", "speed = 2e-3", "speed"),
-    ],
-)
-def test_a_plan_that_cannot_be_followed_is_refused_before_anything_is_rendered(
-    tmp_path, monkeypatch, old, new, told
-):
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "plan.toml"
-    file.write_text(SHIPPED.read_text("utf-8").replace(old, new, 1), "utf-8")
-    ended = CliRunner().invoke(app, ["recipe", "--plan", str(file)])
-    assert ended.exit_code == 2
-    assert told in ended.stderr
-    assert not (tmp_path / "var").exists()

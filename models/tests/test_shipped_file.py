@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnxruntime as ort
 import pytest
@@ -14,11 +12,9 @@ pytest.importorskip("onnx", reason="training needs the train extra")
 import onnx
 import torch
 
-from models.training import finder
-from models.training.quantise import DICE, quantise
+from models.training import export, finder
 from models.training.scenes import SceneSet, make
 from vision.networks.model_card import MODELS
-from vision.pictures import load
 
 pytestmark = [
     # PyTorch says on every export that its older exporter, which keeps our graph small, is older.
@@ -35,9 +31,8 @@ def scenes(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory):
+def net():
     """Random weights with norms that do something, as after training."""
-    folder = tmp_path_factory.mktemp("shipped")
     torch.manual_seed(4)
     net = finder.DieNet()
     for module in net.modules():
@@ -45,8 +40,15 @@ def shipped(tmp_path_factory):
             module.running_mean.normal_(0, 0.2)
             module.running_var.uniform_(0.5, 1.5)
             module.bias.data.normal_(0, 0.3)
-    torch.save({"average": net.state_dict()}, folder / "net.pt")
-    return finder.export_exact(folder / "net.pt", folder)
+    return finder.ExportedDieNet(net)
+
+
+@pytest.fixture(scope="module")
+def made(net, scenes, tmp_path_factory):
+    """The files in float32 and in int8."""
+    exact, out = (tmp_path_factory.mktemp(name) for name in ("exact", "out"))
+    whole = export.export(net, finder.GRAPH, finder.examples([scenes], 25), exact, out)
+    return exact / whole.name, whole
 
 
 def _maps(path, picture):
@@ -54,18 +56,18 @@ def _maps(path, picture):
     return session.run(["peaks", "faces"], {"image": picture[None]})
 
 
-def test_whole_numbers_say_nearly_what_floats_say(tmp_path, shipped, scenes):
-    path = quantise(shipped, [scenes], tmp_path / "dice.onnx", count=25)
-    assert path.stat().st_size < shipped.stat().st_size / 3
+def test_whole_numbers_say_nearly_what_floats_say(made):
+    exact, whole = made
+    assert whole.stat().st_size < exact.stat().st_size / 3
     picture = np.random.default_rng(2).integers(0, 255, (96, 128, 3)).astype(np.uint8)
-    for exact, whole in zip(_maps(shipped, picture), _maps(path, picture), strict=True):
+    for floats, bytes_ in zip(_maps(exact, picture), _maps(whole, picture), strict=True):
         # Heat has been through a maximum filter, which may keep another of two equal neighbours.
-        a, b = exact[0, 1:].ravel(), whole[0, 1:].ravel()
+        a, b = floats[0, 1:].ravel(), bytes_[0, 1:].ravel()
         assert np.corrcoef(a, b)[0, 1] > 0.97
 
 
-def test_first_layer_takes_the_picture_as_it_is(tmp_path, shipped, scenes):
-    graph = onnx.load(str(quantise(shipped, [scenes], tmp_path / "dice.onnx", count=25))).graph
+def test_first_layer_takes_the_picture_as_it_is(made):
+    graph = onnx.load(str(made[1])).graph
     kinds = [node.op_type for node in graph.node]
     assert kinds[0] == "Transpose"
     assert not {"Div", "Sub", "QuantizeLinear"} & set(kinds[:2])
@@ -80,14 +82,6 @@ def test_no_map_is_rounded_twice_on_its_way_through_a_relu(name):
     assert before <= {"Conv", "Add", "Gemm"}
 
 
-def test_the_checkpoint_of_the_finder_that_ships_says_nearly_what_it_says(tmp_path):
-    exact = finder.export_exact(Path(finder.__file__).with_name("dice.pt"), tmp_path)
-    picture = load(MODELS / "figures" / "reads.jpg")[:320, :640]
-    for floats, whole in zip(_maps(exact, picture), _maps(MODELS / DICE, picture), strict=True):
-        a, b = floats[0, 1:].ravel(), whole[0, 1:].ravel()
-        assert np.corrcoef(a, b)[0, 1] > 0.97
-
-
-def test_a_file_that_computes_otherwise_is_refused(shipped):
-    with pytest.raises(ValueError, match="differs from the checkpoint"):
-        finder.compare(finder.ExportedDieNet(finder.DieNet().eval()).eval(), shipped)
+def test_a_file_that_computes_otherwise_is_refused(made):
+    with pytest.raises(ValueError, match="differs from PyTorch"):
+        export.compare(finder.ExportedDieNet(finder.DieNet()), finder.GRAPH, made[0])

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -25,8 +25,6 @@ _MAX_SOURCES = 2
 """Of photographs to train on: the others are for measuring."""
 
 
-Only = Annotated[Literal["near", "photo"] | None, typer.Option(help="One look alone.")]
-Sets = Annotated[list[Path] | None, typer.Argument(metavar="SET", help="Rendered sets.")]
 Photos = Annotated[list[Path] | None, typer.Option("--photos", help="A folder; repeatable.")]
 Work = Annotated[Path, typer.Option(help="Where sets, states and float32 files are kept.")]
 Out = Annotated[Path, typer.Option(help="Where the result goes.")]
@@ -49,8 +47,6 @@ def recipe(
     photos: Photos = None,
     work: Work = Path("var"),
     out: Out = _MODELS,
-    plan: Annotated[Path | None, typer.Option(help="Other numbers than recipe.toml's.")] = None,
-    only: Only = None,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch; processes that draw.")] = 2,
     rehearse: Annotated[
         bool,
@@ -62,7 +58,7 @@ def recipe(
     """The whole way: render, train, quantise, measure. Goes on where it was stopped."""
     import torch
 
-    from models.training.recipe import SHIPPED, TrainingPlan, follow
+    from models.training.recipe import TrainingPlan, follow
     from vision.photo.labels import read_labels
 
     taught = photos or []
@@ -77,16 +73,12 @@ def recipe(
         except VisionError as error:
             raise typer.BadParameter(f"{folder}: {error}") from error
     torch.set_num_threads(threads)
-    try:
-        numbers = TrainingPlan.read(plan or SHIPPED)
-        numbers = numbers.only(only) if only else numbers
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise typer.BadParameter(f"--plan {plan}: {error}") from error
+    plan = TrainingPlan.read()
     if rehearse:
-        numbers, work = numbers.rehearsal(), work / "rehearsal"
+        plan, work = plan.rehearsal(), work / "rehearsal"
         out = work / "models"
     with _resumable():
-        follow(numbers, work, out, taught, threads)
+        follow(plan, work, out, taught, threads)
 
 
 @app.command()
@@ -115,34 +107,6 @@ def scenes(
         raise typer.BadParameter(f"cannot make a folder in --out {out}: {error}") from error
     with _resumable():
         print(make(pictures, out, processes, limit_s))
-
-
-@app.command()
-def quantise(
-    checkpoint: Path,
-    sets: Annotated[list[Path], typer.Argument(metavar="SET", help="Rendered sets.")],
-    work: Work = Path("var"),
-    out: Out = _MODELS,
-) -> None:
-    """Write a finder's checkpoint in float32 and in int8; register it with what lies beside."""
-    from models.training import export, finder
-
-    path = finder.export(checkpoint, sets, work, out)
-    export.register(out, {})
-    print(f"{path}: {path.stat().st_size} bytes")
-
-
-@app.command()
-def evaluate(
-    sets: Sets = None,
-    out: Out = _MODELS,
-    most: Annotated[int, typer.Option(min=1, help="Pictures of each rendered set.")] = 10_000,
-    choose: Annotated[bool, typer.Option("--choose", help="Choose the thresholds anew.")] = False,
-) -> None:
-    """Measure the die finder alone; write its figures and manifest."""
-    from models.training.evaluate import measure_all
-
-    measure_all(out, sets or [], most, choose)
 
 
 if __name__ == "__main__":

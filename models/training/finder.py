@@ -9,28 +9,40 @@ depthwise ones save arithmetic but not time.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import cv2
 import numpy as np
-import onnxruntime as ort
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from models.training.export import Graph
+from models.training.manifest import DICE
 from models.training.optimiser import Run, averaged, fit
-from models.training.quantise import DICE, OPSET, quantise
 from models.training.samples import Samples, SampleSource
+from models.training.scenes import rows
+from vision.pictures import load
 
 BATCH = 24
-_WARM_UP = 300
-_MAX_BYTES = 4_000_000
+_SIDE = 320
 PEAK_CHANNELS = 8
 VALUE_CHANNELS = 6
 LIE_CHANNELS = 3
 PARTS = 3
+
+GRAPH = Graph(
+    DICE, "image", ("peaks", "faces"),
+    shapes=((1, 96, 128, 3), (1, 480, 640, 3), (1, 224, 352, 3)),
+    axes={
+        "image": {1: "height", 2: "width"},
+        "peaks": {2: "height4", 3: "width4"},
+        "faces": {2: "height8", 3: "width8"},
+    },
+    spared=("/net/peak/Conv", "/net/face/face.1/Conv", "/net/lie/lie.1/Conv"),
+)  # fmt: skip
 
 SHARES = {
     "heat": 1.5, "place": 1.0, "size": 2.0, "shape": 2.0, "value": 3.0, "flat": 4.0, "down": 6.0,
@@ -123,7 +135,7 @@ def _double(x: Tensor) -> Tensor:
 
 
 def losses(
-    found: tuple[Tensor, Tensor, Tensor],
+    said: tuple[Tensor, Tensor, Tensor],
     heat: Tensor,
     shape: Tensor,
     face: Tensor,
@@ -131,7 +143,7 @@ def losses(
     parts_wanted: Tensor,
 ) -> dict[str, Tensor]:
     """Each part of the loss with its weight; arguments as in `targets.Maps`, batched."""
-    peaks, faces, cells = (maps.float() for maps in found)
+    peaks, faces, cells = (maps.float() for maps in said)
     parts = {"heat": _heat_loss(peaks[:, 0], heat[:, 0], heat[:, 1])}
     weight = shape[:, 0]
     total = weight.sum().clamp(min=1.0)
@@ -163,87 +175,25 @@ def _heat_loss(logits: Tensor, wanted: Tensor, weight: Tensor) -> Tensor:
     return -((hit + miss) * weight).sum() / centre.sum().clamp(min=1.0)
 
 
-def train(
-    sources: list[SampleSource], work: Path, images: int, size: int, seed: int, peak_rate: float,
-    begin: Path | None, workers: int,
-) -> Path:  # fmt: skip
+def train(sources: list[SampleSource], size: int, seed: int, run: Run, begin: Path | None) -> Path:
     """Train to the end of the schedule, from a checkpoint or from nothing; returns the checkpoint
     with the averaged weights."""
     torch.manual_seed(seed)
-    net = DieNet()
-    if begin is not None:
-        net.load_state_dict(averaged(begin))
-    net = net.to(memory_format=torch.channels_last)
-    decayed = [p for p in net.parameters() if p.ndim > 1]
-    plain = [p for p in net.parameters() if p.ndim <= 1]
-    optimiser = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.02}, {"params": plain, "weight_decay": 0.0}],
-        lr=peak_rate,
-    )
-
-    def rate(step: int, steps: int) -> float:
-        """A short rise, then half a cosine to zero."""
-        done = step - 1
-        if done < _WARM_UP:
-            return peak_rate * (done + 1) / _WARM_UP
-        far = (done - _WARM_UP) / max(steps - _WARM_UP, 1)
-        return peak_rate * 0.5 * (1 + math.cos(math.pi * far))
-
-    def parts(pictures: Tensor, *wanted: Tensor) -> dict[str, Tensor]:
-        with torch.autocast(pictures.device.type, torch.bfloat16):
-            found = net(pictures.float().to(memory_format=torch.channels_last))
-        return losses(found, *wanted)
-
-    run = Run(
-        work / "latest.pt", images, BATCH, workers, rate,
-        keep=lambda step: min(0.998, (step + 1) / (step + 10)),
-    )  # fmt: skip
-    fit(net, optimiser, partial(Samples, sources, size, seed), parts, run)
+    net = DieNet() if begin is None else restored(begin)
+    fit(net, partial(Samples, sources, size, seed), losses, run)
     return run.saved
 
 
-def export(checkpoint: Path, sets: Sequence[Path], work: Path, out: Path) -> Path:
-    """Write the network in int8 in the folder `out`, its ranges from the rendered `sets`; in
-    float32 it stays in `work`. Returns the first."""
-    out.mkdir(parents=True, exist_ok=True)
-    return quantise(export_exact(checkpoint, work), sets, out / DICE)
-
-
-def export_exact(checkpoint: Path, out: Path) -> Path:
-    """Write `<out>/dice.onnx` in float32; ValueError when it is too big or computes otherwise."""
+def restored(checkpoint: Path) -> DieNet:
+    """The network with the averaged weights of a checkpoint."""
     net = DieNet()
     net.load_state_dict(averaged(checkpoint))
-    whole = ExportedDieNet(net.eval()).eval()
-    path = out / DICE
-    example = torch.randint(0, 255, (1, 96, 128, 3), dtype=torch.uint8)
-    torch.onnx.export(
-        whole, (example,), str(path), dynamo=False,
-        opset_version=OPSET, input_names=["image"], output_names=["peaks", "faces"],
-        dynamic_axes={
-            "image": {1: "height", 2: "width"},
-            "peaks": {2: "height4", 3: "width4"},
-            "faces": {2: "height8", 3: "width8"},
-        },
-    )  # fmt: skip
-    size = path.stat().st_size
-    if size > _MAX_BYTES:
-        raise ValueError(f"{path} has {size} bytes, more than {_MAX_BYTES}")
-    compare(whole, path)
-    return path
+    return net
 
 
-def compare(whole: ExportedDieNet, path: Path) -> None:
-    """Raise ValueError where the file does not compute what PyTorch does."""
-    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    for height, width in ((96, 128), (480, 640), (224, 352)):
-        image = torch.randint(0, 255, (1, height, width, 3), dtype=torch.uint8)
-        with torch.no_grad():
-            wanted = whole(image)
-        found = session.run(["peaks", "faces"], {"image": image.numpy()})
-        # The maximum filter may break ties differently: compare the channels beside it.
-        gaps = [
-            float(np.abs(wanted[0][:, 1:].numpy() - found[0][:, 1:]).max()),
-            float(np.abs(wanted[1].numpy() - found[1]).max()),
-        ]
-        if max(gaps) > 0.02:
-            raise ValueError(f"{path} differs from the checkpoint by {gaps} at {width}×{height}")
+def examples(sets: Sequence[Path], count: int = 160) -> Iterator[np.ndarray]:
+    """About `count` pictures, every so many-th of each set, `_SIDE` pixels square."""
+    for folder in sets:
+        here = [path for path, _ in rows(folder)]
+        for path in here[:: max(1, len(here) * len(sets) // count)]:
+            yield np.asarray(cv2.resize(load(path), (_SIDE, _SIDE)), np.uint8)

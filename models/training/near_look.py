@@ -23,9 +23,9 @@ from torch.nn import functional
 
 from models.training import scenes, small_net
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
-from models.training.optimiser import Drawn, averaged
-from models.training.quantise import NEAR
-from models.training.small_net import RANGES, SmallNet, teach
+from models.training.manifest import NEAR
+from models.training.optimiser import Drawn, Run, fit
+from models.training.small_net import RANGES, SmallNet
 from vision.calibration import Calibration
 from vision.networks.near_look import CHANNELS, FACE, drawings, windows
 from vision.networks.windows import SIDE
@@ -47,7 +47,8 @@ class NearNet(SmallNet):
     """Windows (n, 5, 96, 96) in 0..255 to (n, 4): where the bottom face is beyond an upright
     die's (2, in tenths of an edge), the logit of flat, and ln of how uncertain the place is."""
 
-    channels, outputs, things = CHANNELS, 4, "dice"
+    channels, outputs, things, file = CHANNELS, 4, "dice", NEAR
+    spared = ("/net/weigh/weigh.1/Gemm", "/net/weigh/weigh.3/Gemm")
 
     def shipped(self, told: Tensor) -> Tensor:
         """(n, 3), as `vision.networks.near_look` has it."""
@@ -163,9 +164,10 @@ def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
     return image
 
 
-def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
+def losses(said: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     """Of the logit; and of where the bottom face is, less where the network itself says that it
     cannot tell (Kendall and Gal, 2017)."""
+    told = said.float()
     flat = functional.binary_cross_entropy_with_logits(told[:, 2], wanted[:, 2])
     unsure = told[:, 3].clamp(-3, 3)
     off = functional.smooth_l1_loss(
@@ -175,25 +177,16 @@ def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     return {"flat": flat, "place": _PLACE_SHARE * place}
 
 
-def train(
-    sets: Sequence[Path], work: Path, samples: int, seed: int, workers: int,
-    begin: Path | None = None, peak_rate: float = 2e-3,
-) -> NearNet:  # fmt: skip
-    """The network after that many windows, its weights averaged over the last ones. A run that was
-    stopped goes on where it last saved; a new one begins with the weights of the checkpoint `begin`
-    or with none."""
+def train(sets: Sequence[Path], seed: int, run: Run) -> NearNet:
+    """The network after a run on those sets."""
     torch.manual_seed(seed)
-    with multiprocessing.get_context("spawn").Pool(workers + 1) as pool:
-        cuts = pool.map(partial(cut_windows, store=work / "windows"), sets, chunksize=1)
-    net = NearNet()
-    if begin is not None:
-        net.load_state_dict(averaged(begin))
-    data = partial(NearWindows, cuts, seed)
-    return teach(net, data, losses, work / "near.pt", samples, peak_rate, workers)
+    store = run.saved.parent / "windows"
+    with multiprocessing.get_context("spawn").Pool(run.workers + 1) as pool:
+        cuts = pool.map(partial(cut_windows, store=store), sets, chunksize=1)
+    return fit(NearNet(), partial(NearWindows, cuts, seed), losses, run)
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
-    """Write the network in int8 in the folder `out`, its ranges from windows of the sets that it
-    was trained on; in float32 it stays in `work`. Returns the first."""
+    """See `small_net.ship`; the ranges are those of windows that it was trained on."""
     cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    return small_net.export(net, NearWindows(cuts, 0, 0, RANGES), work / NEAR, out / NEAR)
+    return small_net.ship(net, NearWindows(cuts, 0, 0, RANGES), work, out)

@@ -20,11 +20,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from models.training import augment, impostors, small_net
+from models.training.manifest import PHOTO
 from models.training.near_look import NearNet
-from models.training.optimiser import Drawn, averaged
-from models.training.quantise import PHOTO
+from models.training.optimiser import Drawn, Run, averaged, fit
 from models.training.samples import SampleSource, read
-from models.training.small_net import RANGES, SmallNet, teach
+from models.training.small_net import RANGES, SmallNet
 from models.training.targets import SHOWN, Mark
 from vision.networks.photo_look import CHANNELS, EDGE
 from vision.networks.windows import SIDE, cut
@@ -46,14 +46,14 @@ _LITTERED, _DEFACED, _REPAINTED = 0.3, 0.15, 0.35
 _PLACE_UNIT = 0.1
 """Edges; an error of the top face's place that counts as one."""
 _PLACE_SHARE = 0.2
-_LAST = "/net/weigh/weigh.3/Gemm"
 
 
 class PhotoNet(SmallNet):
     """Windows (n, 3, 96, 96) in 0..255 to (n, 9), as `vision.networks.photo_look` has it,
     but places in tenths of an edge."""
 
-    channels, outputs, things = CHANNELS, 9, "things"
+    channels, outputs, things, file = CHANNELS, 9, "things", PHOTO
+    spared = ("/net/weigh/weigh.3/Gemm",)
 
     def shipped(self, told: Tensor) -> Tensor:
         """(n, 9)"""
@@ -198,9 +198,9 @@ def _holds(mark: Mark, point: np.ndarray, grown: float) -> bool:
     return cv2.pointPolygonTest(hull, (float(point[0]), float(point[1])), False) >= 0
 
 
-def losses(told: Tensor, wanted: Tensor) -> dict[str, Tensor]:
+def losses(said: Tensor, wanted: Tensor) -> dict[str, Tensor]:
     """Is it a die; which value; where is its top face. Each only where it is known."""
-    is_die = wanted[:, 0]
+    told, is_die = said.float(), wanted[:, 0]
     has_value = wanted[:, 1] > 0
     has_place = wanted[:, 2] < 9
     return {
@@ -229,20 +229,12 @@ def begin_from(near: Path) -> PhotoNet:
     return net
 
 
-def train(
-    sources: Sequence[SampleSource], work: Path, samples: int, seed: int, workers: int,
-    near: Path | None = None, peak_rate: float = 2e-3,
-) -> PhotoNet:  # fmt: skip
-    """The network after that many windows, begun from scratch or from the near look's checkpoint. A
-    run that was stopped goes on where it last saved."""
+def train(sources: Sequence[SampleSource], near: Path, seed: int, run: Run) -> PhotoNet:
+    """The network after a run that begins with the near look's checkpoint."""
     torch.manual_seed(seed)
-    net = PhotoNet() if near is None else begin_from(near)
-    data = partial(PhotoWindows, sources, seed)
-    return teach(net, data, losses, work / "photo.pt", samples, peak_rate, workers)
+    return fit(begin_from(near), partial(PhotoWindows, sources, seed), losses, run)
 
 
 def export(net: PhotoNet, sources: Sequence[SampleSource], work: Path, out: Path) -> Path:
-    """Write the network in int8 in the folder `out`; in float32 it stays in `work`. Returns the
-    first."""
-    data = PhotoWindows(sources, 0, 0, RANGES)
-    return small_net.export(net, data, work / PHOTO, out / PHOTO, spared=(_LAST,))
+    """See `small_net.ship`."""
+    return small_net.ship(net, PhotoWindows(sources, 0, 0, RANGES), work, out)

@@ -14,27 +14,27 @@ import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 
 from models.training import evaluate, export, finder, near_look, photo_look
-from models.training.optimiser import averaged
-from models.training.quantise import DICE
+from models.training.manifest import register
+from models.training.optimiser import Run, averaged
 from models.training.samples import SampleSource, guess_corners, photo_source, scene_source
 from models.training.scenes import CHUNK, SceneSet, draw_missing
 from models.training.small_net import BATCH
-from vision.networks.model_card import MODELS, digest_of
+from vision.networks.model_card import digest_of
 
-SHIPPED = Path(__file__).with_name("recipe.toml")
-_LOOKS = ("near", "photo")
+NUMBERS = Path(__file__).with_name("recipe.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingStage:
-    """One run of the optimiser."""
+    """One run of the optimiser. A stage of the finder begins with the weights of the stage before,
+    the photo look with layers of the near look."""
 
     name: str
     samples: int
@@ -45,62 +45,52 @@ class TrainingStage:
     """Share of the samples, shared between the photograph sets."""
     rate: float = 2e-3
     """The highest learning rate."""
-    begin: str | None = None
-    """A checkpoint to begin with, instead of the usual one: a stage of the finder begins with that
-    of the stage before, the photo look with layers of the near look, the others with none."""
 
-    def shortened(self, sets: Mapping[str, SceneSet], samples: int) -> TrainingStage:
-        """The stage with those of its sets that there are, and other samples."""
+    def shortened(self, sets: Mapping[str, SceneSet], batch: int) -> TrainingStage:
+        """The stage with those of its sets that there are, and two batches."""
         shares = {name: share for name, share in self.shares.items() if name in sets}
-        return replace(self, shares=shares, samples=samples)
+        return replace(self, shares=shares, samples=2 * batch)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """The numbers of the networks. A network without a stage is not made."""
+    """The numbers of the three networks."""
 
     sets: Mapping[str, SceneSet]
-    finder: Sequence[TrainingStage] = ()
+    finder: Sequence[TrainingStage]
     """One after the other."""
-    looks: Mapping[str, TrainingStage] = field(default_factory=dict)
-    """`near` and `photo`."""
-    held_out: Sequence[str] = ()
-    """Sets that thresholds are chosen on."""
-    size: int = 256
+    near: TrainingStage
+    photo: TrainingStage
+    held_out: Sequence[str]
+    """Sets that the threshold is chosen on."""
+    size: int
     """Pixels of a side of the finder's samples."""
 
     @classmethod
-    def read(cls, file: Path) -> TrainingPlan:
-        """Raises ValueError for a set that is not known, TypeError or KeyError for other keys."""
+    def read(cls, file: Path = NUMBERS) -> TrainingPlan:
+        """The plan that a file holds."""
         table = tomllib.loads(file.read_text("utf-8"))
-        stages = table.pop("stages")
-        sets = {name: SceneSet(**one) for name, one in table.pop("sets").items()}
-        looks = {name: TrainingStage(name, **stages.pop(name)) for name in _LOOKS if name in stages}
-        rest = [TrainingStage(name, **one) for name, one in stages.items()]
-        named = {name for stage in (*rest, *looks.values()) for name in stage.shares}
-        if unknown := named.union(table.get("held_out", ())) - set(sets):
-            raise ValueError(f"no set {', '.join(sorted(unknown))}")
-        if rest and rest[0].photos and not rest[0].begin:
-            raise ValueError(f"{rest[0].name}: no network yet that guesses corners on photographs")
-        return cls(sets, rest, looks, **table)
-
-    def only(self, look: str) -> TrainingPlan:
-        """This plan with one look and its sets. What it begins with is the shipped networks."""
-        sets = {name: self.sets[name] for name in self.looks[look].shares}
-        return replace(self, sets=sets, finder=(), looks={look: self.looks[look]}, held_out=())
+        sets = {name: SceneSet(**one) for name, one in table["sets"].items()}
+        *stages, near, photo = (TrainingStage(name, **one) for name, one in table["stages"].items())
+        return cls(sets, stages, near, photo, table["held_out"], table["size"])
 
     def rehearsal(self) -> TrainingPlan:
         """Return this plan with one chunk of small pictures a set, two batches a stage, and no path
         tracing, whose library not every machine has."""
-        sets = {
+        small = {
             name: replace(one, count=CHUNK, size=max(96, one.min_size))
             for name, one in self.sets.items()
             if not one.is_traced
         }
+        return replace(self, size=96).with_sets(small)
+
+    def with_sets(self, sets: Mapping[str, SceneSet]) -> TrainingPlan:
+        """Return this plan with these sets alone and two batches a stage."""
         return replace(
-            self, sets=sets, size=96,
-            finder=[stage.shortened(sets, 2 * finder.BATCH) for stage in self.finder],
-            looks={name: stage.shortened(sets, 2 * BATCH) for name, stage in self.looks.items()},
+            self, sets=sets,
+            finder=[stage.shortened(sets, finder.BATCH) for stage in self.finder],
+            near=self.near.shortened(sets, BATCH), photo=self.photo.shortened(sets, BATCH),
+            held_out=[name for name in self.held_out if name in sets],
         )  # fmt: skip
 
 
@@ -129,99 +119,117 @@ class RecipeRecord:
             self.spent(name, time.monotonic() - began)
 
 
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One way through a plan."""
+
+    plan: TrainingPlan
+    work: Path
+    photos: Sequence[Path]
+    processes: int
+    record: RecipeRecord
+
+    def folder(self, name: str) -> Path:
+        """Where a set lies."""
+        return self.plan.sets[name].folder(self.work / "scenes")
+
+    def render(self) -> None:
+        """Draw the sets, or what is missing of them."""
+        sets = list(self.plan.sets.values())
+        names, limit_s = list(self.plan.sets), 7200.0 * len(sets)
+        made = draw_missing(sets, self.work / "scenes", self.processes, limit_s)
+        for number, seconds in made:
+            self.record.spent(names[number], seconds)
+        for name, one in self.plan.sets.items():
+            with self.record.step(name, seed=one.seed, pictures=one.count) as row:
+                files = sorted(self.folder(name).iterdir())
+                row["sha256"] = _sha256(each.read_bytes() for each in files)
+
+    def run(self, stage: TrainingStage, batch: int, state: str) -> Run:
+        saved = self.work / stage.name / state
+        return Run(saved, stage.samples, batch, self.processes - 1, stage.rate)
+
+    def shown(self, stage: TrainingStage, weights: Path | None) -> list[SampleSource]:
+        """What a stage sees; photographs with the corners that a finder of these weights sees."""
+        sources = [scene_source(self.folder(name), share) for name, share in stage.shares.items()]
+        if not self.photos or not stage.photos or weights is None:
+            return sources
+        guesses, draft = self.work / stage.name / "guesses.json", self.work / stage.name / "draft"
+        if not guesses.exists():
+            net = finder.ExportedDieNet(finder.restored(weights))
+            export.export_exact(net, finder.GRAPH, draft)
+            register(draft)
+            guesses.write_text(json.dumps(guess_corners(draft, self.photos, self.processes)))
+        share = stage.photos / len(self.photos)
+        return sources + [photo_source(folder, guesses, share) for folder in self.photos]
+
+    def finder(self) -> Path:
+        """Teach the finder, stage by stage; returns its checkpoint."""
+        weights: Path | None = None
+        for stage in self.plan.finder:
+            with self.record.step(stage.name, seed=stage.seed, samples=stage.samples) as row:
+                run = self.run(stage, finder.BATCH, "latest.pt")
+                sources = self.shown(stage, weights)
+                weights = finder.train(sources, self.plan.size, stage.seed, run, weights)
+                row["sha256"] = _sha256(
+                    part.numpy().tobytes() for part in averaged(weights).values()
+                )
+        assert weights is not None
+        return weights
+
+    def near(self) -> Path:
+        """Teach and export the near look; returns its file."""
+        stage = self.plan.near
+        with self._look(stage) as path:
+            if not path.exists():
+                sets = [self.folder(name) for name in stage.shares]
+                net = near_look.train(sets, stage.seed, self.run(stage, BATCH, "near.pt"))
+                near_look.export(net, sets, self.work / stage.name, path.parent)
+        return path
+
+    def photo(self, weights: Path) -> Path:
+        """Teach and export the photo look; returns its file. `weights`: the finder's."""
+        stage = self.plan.photo
+        with self._look(stage) as path:
+            if not path.exists():
+                sources = self.shown(stage, weights)
+                near, run = self.work / "near" / "near.pt", self.run(stage, BATCH, "photo.pt")
+                net = photo_look.train(sources, near, stage.seed, run)
+                photo_look.export(net, sources, self.work / stage.name, path.parent)
+        return path
+
+    @contextmanager
+    def _look(self, stage: TrainingStage) -> Iterator[Path]:
+        path = self.work / stage.name / "int8" / f"{stage.name}.onnx"
+        with self.record.step(stage.name, seed=stage.seed, samples=stage.samples) as row:
+            yield path
+            row["sha256"] = digest_of(path)
+
+
 def follow(
-    plan: TrainingPlan,
-    work: Path,
-    out: Path,
-    photos: Sequence[Path],
-    processes: int,
+    plan: TrainingPlan, work: Path, out: Path, photos: Sequence[Path], processes: int
 ) -> None:
     """Render, train, export and measure; `out` then holds networks, manifest and record."""
     work.mkdir(parents=True, exist_ok=True)
-    record = RecipeRecord(work / "record.toml")
-
-    names, sets_of = list(plan.sets), list(plan.sets.values())
-    limit_s = 7200.0 * len(names)
-    for number, seconds in draw_missing(sets_of, work / "scenes", processes, limit_s):
-        record.spent(names[number], seconds)
-    folders = {name: one.folder(work / "scenes") for name, one in plan.sets.items()}
-    for name, one in plan.sets.items():
-        with record.step(name, seed=one.seed, pictures=one.count) as row:
-            row["sha256"] = _sha256(each.read_bytes() for each in sorted(folders[name].iterdir()))
-
-    def shown(
-        stage: TrainingStage, folder: Path, weights: Path | None = None
-    ) -> list[SampleSource]:
-        """What a stage sees; photographs with the corners that these weights see on them, or the
-        finder that was made."""
-        sources = [scene_source(folders[name], share) for name, share in stage.shares.items()]
-        if not photos or not stage.photos:
-            return sources
-        guesses, model = folder / "guesses.json", work / "int8" if plan.finder else MODELS
-        if not guesses.exists():
-            if weights is not None:
-                model = folder / "draft"
-                model.mkdir(parents=True, exist_ok=True)
-                finder.export_exact(weights, model)
-                export.register(model, {})
-            folder.mkdir(parents=True, exist_ok=True)
-            guesses.write_text(json.dumps(guess_corners(model, photos, processes)))
-        share = stage.photos / len(photos)
-        return sources + [photo_source(folder, guesses, share) for folder in photos]
-
-    taught: Path | None = None
-    for stage in plan.finder:
-        folder = work / stage.name
-        with record.step(stage.name, seed=stage.seed, samples=stage.samples) as row:
-            begin = Path(stage.begin) if stage.begin else taught
-            sources = shown(stage, folder, begin)
-            taught = finder.train(
-                sources, folder, stage.samples, plan.size, stage.seed, stage.rate, begin,
-                processes - 1,
-            )  # fmt: skip
-            row["sha256"] = _sha256(part.numpy().tobytes() for part in averaged(taught).values())
+    course = _Course(plan, work, photos, processes, RecipeRecord(work / "record.toml"))
+    course.render()
+    weights = course.finder()
     used = {name for stage in plan.finder for name in stage.shares}
-    sets = [folders[name] for name in plan.sets if name in used]
-    made = []
-    if taught is not None:
-        made.append(finder.export(taught, sets, taught.parent, work / "int8"))
-        export.register(work / "int8", {})
-    for name, stage in plan.looks.items():
-        folder = work / name
-        path = folder / "int8" / f"{name}.onnx"
-        made.append(path)
-        if path.exists():
-            continue
-        with record.step(name, seed=stage.seed, samples=stage.samples) as row:
-            numbers = (folder, stage.samples, stage.seed, processes - 1)
-            begin = Path(stage.begin) if stage.begin else None
-            if name == "near":
-                shots = [folders[each] for each in stage.shares]
-                near = near_look.train(shots, *numbers, begin, stage.rate)
-                near_look.export(near, shots, folder, path.parent)
-            else:
-                sources = shown(stage, folder)
-                before = (work / "near" / "near.pt", SHIPPED.with_name("near.pt"))
-                begin = begin or next(filter(Path.exists, before))
-                photo = photo_look.train(sources, *numbers, begin, stage.rate)
-                photo_look.export(photo, sources, folder, path.parent)
-            row["sha256"] = digest_of(path)
+    sets = [course.folder(name) for name in plan.sets if name in used]
+    net = finder.ExportedDieNet(finder.restored(weights))
+    dice = export.export(net, finder.GRAPH, finder.examples(sets), weights.parent, work / "int8")
+    made = (dice, course.near(), course.photo(weights), work / "record.toml")
     # What lies in `out` before may be the networks that came with the clone: it counts for nothing,
     # and stays whole until all are there.
     out.mkdir(parents=True, exist_ok=True)
-    for path in (*made, work / "record.toml"):
+    for path in made:
         shutil.copy2(path, out)
-    if taught is not None:
-        training = {
-            "seed": plan.finder[0].seed,
-            "scene_sets": [folder.name for folder in sets],
-            "photographs": [folder.name for folder in photos],
-        }
-        export.register(out, training)
-        held_out = [folders[name] for name in plan.held_out]
-        evaluate.measure_all(out, held_out, chooses=True)
-    elif (out / DICE).exists():
-        export.register(out, {})
+    training = {
+        "seed": plan.finder[0].seed,
+        "scene_sets": [folder.name for folder in sets],
+        "photographs": [folder.name for folder in photos],
+    }
+    evaluate.measure_all(out, [course.folder(name) for name in plan.held_out], training)
 
 
 def _sha256(parts: Iterable[bytes]) -> str:

@@ -1,24 +1,23 @@
-"""What the networks that look at one die at a time share: layers, schedule, export.
+"""What the networks that look at one die at a time share: layers, and the form of the files.
 
-Owns: how they learn, and the files. Must not know: what a window shows, nor what is asked of it.
+Must not know: what a window shows, nor what is asked of it.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from models.training.export import Graph, export
 from models.training.finder import convolve
-from models.training.optimiser import DEVICE, Drawn, Run, fit
-from models.training.quantise import OPSET, quantise_windows
+from models.training.optimiser import Drawn
 from vision.networks.windows import SIDE
 
 BATCH = 96
@@ -56,8 +55,11 @@ class SmallNet(nn.Module, ABC):
 
     channels: ClassVar[int]
     outputs: ClassVar[int]
+    file: ClassVar[str]
     things: ClassVar[str]
     """What the exported file calls several windows."""
+    spared: ClassVar[tuple[str, ...]]
+    """Layers that stay float32 in the file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,55 +95,14 @@ def sample(window: np.ndarray, wanted: Sequence[float]) -> tuple[Tensor, Tensor]
     return planes, torch.tensor(wanted, dtype=torch.float32)
 
 
-Net = TypeVar("Net", bound=SmallNet)
-
-
-def teach(
-    net: Net, data: Callable[[int, int], Drawn],
-    losses: Callable[[Tensor, Tensor], Mapping[str, Tensor]],
-    saved: Path, samples: int, peak_rate: float, workers: int,
-) -> Net:  # fmt: skip
-    """The network after that many windows, its weights averaged over the last ones.
-
-    `losses` of what the network tells and what is wanted are added up. A run that was stopped goes
-    on from `saved`.
-    """
-
-    # A processor with AVX-512 takes half as long so: 1.9 ms a window instead of 4.0.
-    is_short = DEVICE.type == "cpu"
-    layout = torch.channels_last if is_short else torch.contiguous_format
-    net.to(memory_format=layout)
-
-    def rate(step: int, steps: int) -> float:
-        """A short rise, along a half cosine to zero."""
-        rise = min(1.0, step / 100)
-        return peak_rate * rise * 0.5 * (1 + math.cos(math.pi * step / steps))
-
-    def parts(windows: Tensor, wanted: Tensor) -> Mapping[str, Tensor]:
-        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=is_short):
-            told = net(windows.float().to(memory_format=layout))
-        return losses(told.float(), wanted)
-
-    return fit(
-        net,
-        torch.optim.AdamW(net.parameters(), lr=peak_rate, weight_decay=0.02),
-        data,
-        parts,
-        Run(saved, samples, BATCH, workers, rate, keep=lambda step: min(0.998, step / (step + 10))),
-    )
-
-
-def export(
-    net: SmallNet, data: Drawn, exact: Path, path: Path, spared: Sequence[str] | None = None
-) -> Path:
-    """Write the network in float32 to `exact`, for any number of windows, and in int8 to `path`.
-    The ranges are those of all windows of `data`. `spared`: see `quantise_windows`."""
-    example = torch.zeros((3, SIDE, SIDE, net.channels), dtype=torch.uint8)
-    torch.onnx.export(
-        Exported(net.eval()).eval(), (example,), str(exact), dynamo=False,
-        opset_version=OPSET, input_names=["windows"], output_names=["looks"],
-        dynamic_axes={name: {0: net.things} for name in ("windows", "looks")},
-    )  # fmt: skip
+def ship(net: SmallNet, data: Drawn, work: Path, out: Path) -> Path:
+    """Write the network in int8 in the folder `out`, for any number of windows, its ranges from all
+    windows of `data`; in float32 it stays in `work`. Returns the first."""
     windows = (data[i][0].numpy().transpose(1, 2, 0) for i in range(len(data)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return quantise_windows(exact, windows, path, spared)
+    graph = Graph(
+        net.file, "windows", ("looks",),
+        shapes=((3, SIDE, SIDE, net.channels),),
+        axes={name: {0: net.things} for name in ("windows", "looks")},
+        spared=net.spared,
+    )  # fmt: skip
+    return export(Exported(net), graph, windows, work, out)

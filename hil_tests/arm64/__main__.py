@@ -59,7 +59,7 @@ def count_programs(
     works: dict[str, Callable[[], int]] = {
         "--help": lambda: programs.command(emulator, core, folder, "--help"),
         "journal last": lambda: programs.command(emulator, core, folder, *last),
-        FIRST_FRAME: lambda: programs.camera_process(emulator, core, folder, folder / "flat"),
+        FIRST_FRAME: lambda: programs.camera_process(emulator, core, folder),
         estimates.SETTLING: lambda: programs.settling_of_a_round(emulator, core, folder),
         READY: lambda: programs.service_to_ready(emulator, core, folder / core.qemu),
     }

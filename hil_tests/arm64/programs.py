@@ -17,7 +17,7 @@ from typing import Any
 
 import cv2
 
-from hil_tests.arm64 import camera, service, settling
+from hil_tests.arm64 import camera, reading, service, settling
 from hil_tests.arm64.emulator import EmulationError, Emulator, marks_of
 from hil_tests.arm64.processors import Core
 from hil_tests.reliability.bytes_cut import forged
@@ -65,10 +65,10 @@ def write_journal(path: Path) -> None:
         )
 
 
-def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) -> int:
-    """Instructions of the camera process, from its start to its first frame, which shows `scene`
-    (a folder that `frames` wrote)."""
-    picture = cv2.imread(str(scene / "0.png"))
+def camera_process(emulator: Emulator, core: Core, folder: Path) -> int:
+    """Instructions of the camera process of the taught table in `folder`, which `frames` wrote,
+    from its start to its first frame."""
+    picture = cv2.imread(str(folder / "flat" / "0.png"))
     assert picture is not None
     film = folder / "film.avi"
     height, width = picture.shape[:2]
@@ -78,10 +78,11 @@ def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) ->
     writer.release()
     counts = folder / "counts"
     counts.unlink(missing_ok=True)
-    seen = json.loads((scene / "calibration.json").read_text("utf-8"))
+    seen = json.loads((folder / reading.CAMERA).read_text("utf-8"))
     parameters = CameraParameters.model_validate(
         {
             "device": f"file://{film}",
+            "second": {"fitted": True, **seen.pop("second")},
             "calibration": seen,
             "start_timeout_s": 120.0,
             "answer_timeout_s": 10.0,
@@ -89,7 +90,8 @@ def camera_process(emulator: Emulator, core: Core, folder: Path, scene: Path) ->
             "silent_after_s": 2.0,
         }
     )
-    watched = DiceCamera(parameters, lambda _message: None)
+    taught = (folder / reading.TEACHING).read_bytes()
+    watched = DiceCamera(parameters, lambda _message: None, taught=taught)
     with _python(emulator, core, folder, counts):
         watched.start()
         try:

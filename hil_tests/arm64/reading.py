@@ -18,12 +18,17 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
+from vision.taught import Teaching
+
+FRAMES = 2
+"""Pictures of each scene: the same dice, other grain."""
+CAMERA, TEACHING = "camera.json", "teaching"
+"""Files of the table: its calibration, and what it was taught."""
 
 CASES = {
     "first flat frame": ("flat", 0),
     "confirming frame": ("flat", 1),
     "not-flat frame": ("leaning", 0),
-    "frame by pips": ("by-pips", 0),
 }
 """What is counted: a scene, and which of its frames. A table reads them in this order. A frame that
 follows another of its scene is read as one that may confirm it."""
@@ -32,15 +37,12 @@ STEPS = {
     "quality": "vision.table.quality:QualityGate.judge",
     "crop and size": "vision.table.model_view:ModelView.show",
     "finder": "vision.networks.classifier:DieFinder.maps",
-    "edges": "vision.table.reader:refine",
     "near windows": "vision.networks.near_look:NearReader.look",
     "near network": "vision.networks.near_look:NearReader._told",
-    "comparison": "vision.cube_outlines.reader:shows_the_same",
-    "second reader": "vision.cube_outlines.reader:SecondReader.read",
-    "second reader again": "vision.cube_outlines.reader:SecondReader.read_again",
-    "evidence": "vision.table.reader:gather",
-    "witnesses": "vision.table.reader:combine",
-    "judgement": "vision.table.reader:judge",
+    "second reader": "vision.taught.reader:TaughtReader.read",
+    "second reader again": "vision.taught.reader:TaughtReader.read_again",
+    "search for dice": "vision.taught.reader:search",
+    "heights and evidence": "vision.table.reader:gather",
 }
 """Each without the steps inside it: the near network is not counted among the near windows."""
 
@@ -54,26 +56,27 @@ def main(folder: Path) -> None:
     steps = Steps()
     for name, place in STEPS.items():
         steps.count(name, place)
-    readers = {
-        scene: TableReader(DieFinder(), _calibration(folder / scene))
-        for scene in ("warm", *dict.fromkeys(scene for scene, _ in CASES.values()))
-    }
-    scenes = {name: StillScene(reader) for name, reader in readers.items()}
-    for number in range(2):
-        scenes["warm"].look(Frame(_picture(folder / "warm" / f"{number}.png"), 0.0, 0))
+    reader = table_reader(folder)
+    scenes = {scene: StillScene(reader) for scene in ("warm", "flat", "leaning")}
+    for number in range(FRAMES):
+        scenes["warm"].look(Frame(picture_of(folder / "warm" / f"{number}.png"), 0.0, 0))
     for sequence, (case, (scene, number)) in enumerate(CASES.items(), 1):
-        frame = Frame(_picture(folder / scene / f"{number}.png"), sequence / 30, sequence)
+        frame = Frame(picture_of(folder / scene / f"{number}.png"), sequence / 30, sequence)
         steps.begin(case)
         scenes[scene].look(frame)
         steps.end()
     (folder / "names.json").write_text(json.dumps(steps.names), "utf-8")
 
 
-def _calibration(scene: Path) -> Calibration:
-    return Calibration.from_table(json.loads((scene / "calibration.json").read_text("utf-8")))
+def table_reader(folder: Path) -> TableReader:
+    """The reader of the table that `frames` wrote into `folder`."""
+    calibration = Calibration.from_table(json.loads((folder / CAMERA).read_text("utf-8")))
+    teaching = Teaching.from_bytes((folder / TEACHING).read_bytes(), calibration)
+    return TableReader(DieFinder(), calibration, teaching=teaching)
 
 
-def _picture(path: Path) -> cv2.typing.MatLike:
+def picture_of(path: Path) -> cv2.typing.MatLike:
+    """A picture that `frames` wrote."""
     picture = cv2.imread(str(path))
     assert picture is not None, path
     return picture

@@ -9,24 +9,7 @@ import traceback
 import cv2
 import typer
 
-from hil_tests.reader import (
-    confirming,
-    everything,
-    flatness,
-    leaning,
-    lost_pips,
-    photo_judgement,
-    photographs,
-    refusals,
-    replay,
-    robustness,
-    sheets,
-    specks,
-    speed,
-    taught,
-    verification,
-    wrong_model,
-)
+from hil_tests.reader import count, everything, photo_judgement, photographs, sheets, speed
 from vision.errors import VisionError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -38,20 +21,10 @@ def reader() -> None:
     cv2.setNumThreads(1)
 
 
-app.command("verification")(verification.main)
+app.command("count")(count.main)
 app.command("photographs")(photographs.main)
 app.command("fit-photographs")(photo_judgement.main)
-app.command("refusals")(refusals.main)
-app.command("robustness")(robustness.main)
-app.command("wrong-model")(wrong_model.main)
-app.command("flatness")(flatness.main)
-app.command("leaning")(leaning.main)
-app.command("lost-pips")(lost_pips.main)
-app.command("replay")(replay.main)
-app.command("specks")(specks.main)
-app.command("confirming")(confirming.main)
 app.command("speed")(speed.main)
-app.command("taught")(taught.main)
 app.command("sheets")(sheets.main)
 app.command("everything")(everything.main)
 

@@ -1,8 +1,8 @@
-"""Pictures with their truth: tosses of the rig, and folders of rendered shots.
+"""Tosses as a table's camera shows them, with their truth: of the rig, and of folders of rendered
+shots.
 
-Owns the sets and what is true of each picture. Must not know how the reader works, or what is
-counted. All dice at most 1.5° off level is flat; one die at 6° or more, or one that another die
-carries, is not flat; anything between is only counted.
+Must not know how the reader works, or what is counted. All dice at most 1.5° off level is flat; one
+die at 6° or more, or one that another die carries, is not flat; anything between is only counted.
 """
 
 from __future__ import annotations
@@ -16,107 +16,41 @@ from typing import Any
 
 import numpy as np
 
-from hil_tests.reader.samples import RIG, Sample
-from hil_tests.reader.tosses import FLAT_DEG, NOT_FLAT_DEG, RigCamera, Toss, tosses
-from hil_tests.rig.plant.dice import Lie
+from hil_tests.reader.picture_damage import top_mm
+from hil_tests.reader.tosses import RigCamera, Toss
 from vision.calibration import Calibration
 from vision.errors import VisionError
 from vision.pictures import load
 
-_VISIBLE = 0.97
+VISIBLE = 0.97
 """Share of a top face in sight from which a die is fully visible: masks have whole pixels."""
-_SET_UP_DEG = (6.0, 20.0)
-"""Chance leaves few dice at such an angle, so that some are set up there."""
+_UP = (1.0, -1.0)
+"""The rig's y points up, the picture's down."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrueDie:
-    """One die as it really lies; millimetres in the calibration's axes, y down."""
-
-    x_mm: float
-    y_mm: float
-    tilt_deg: float
-    is_stacked: bool
-    visible: float
-    """Share of the top face in sight, 0 to 1."""
-
-    @property
-    def is_flat(self) -> bool | None:
-        """None: between flat and not flat, or half hidden."""
-        if self.is_stacked or self.tilt_deg >= NOT_FLAT_DEG:
-            return False
-        return True if self.tilt_deg <= FLAT_DEG and self.visible >= _VISIBLE else None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """One picture with its truth."""
+    """One toss with its truth."""
 
-    number: int
-    calibration: Calibration
     shoot: Callable[[], np.ndarray]
     """A frame of it, each with fresh grain."""
     values: tuple[int, ...]
+    """In growing order."""
     truth: str
     """`flat`, `not flat` or `between`."""
-    dice: tuple[TrueDie, ...]
-    is_visible: bool
-    look: str
-
-    @property
-    def tilt_deg(self) -> float:
-        return max(die.tilt_deg for die in self.dice)
-
-
-def toss_case(
-    number: int,
-    camera: RigCamera,
-    toss: Toss,
-    shoot: Callable[[], np.ndarray],
-    look: str = "",
-) -> Case:
-    """A case of the rig: `shoot` shows that toss by that camera."""
-    dice = tuple(
-        # The rig's y points up, the picture's down.
-        TrueDie(float(x), -float(y), die.tilt_deg, die.lie is Lie.STACKED, 1.0)
-        for (x, y, _), die in zip(toss.position_mm, toss.dice, strict=True)
-    )
-    # Seen from straight above, only a die that does not lie flat hides a flat one.
-    is_visible = toss.truth == "flat"
-    return Case(number, camera.calibration, shoot, toss.values, toss.truth, dice, is_visible, look)
+    tops_mm: np.ndarray
+    """(3, 4, 2) corners of the top faces, in the calibration's axes, y down."""
+    faces: tuple[int, ...]
+    """The value of each."""
+    toss: Toss | None = None
+    """Of the rig."""
 
 
-def rig_cases(
-    count: int, seed: int, skip: set[int], are_some_set_up: bool = False, sample: Sample = RIG
-) -> Iterator[Case]:
-    """Tosses of the rig, half of them in the second compartment, two pictures of each.
-
-    With `are_some_set_up` every second picture of a flat toss shows one die tipped by 6° to 20°.
-    """
-    views: dict[tuple[str, int, int], RigCamera] = {}
-    shapes, styles = sample.compartments, list(sample.styles)
-    streams = {name: tosses(shape, seed + i) for i, (name, shape) in enumerate(shapes.items())}
-    chance = np.random.default_rng(seed)
-    for number in range(0, count, 2):
-        name = list(shapes)[(0, 1, 2, 1)[number // 2 % 4] % len(shapes)]
-        toss = next(streams[name])
-        looks = [int(chance.integers(len(styles))) for _ in range(2)]
-        lenses = [int(chance.integers(len(sample.lenses))) for _ in range(2)]
-        lights = [1.0 if chance.random() < 0.6 else float(chance.uniform(0.55, 0.75)), 1.0]
-        for k in range(2):
-            if number + k in skip:
-                continue
-            key = (name, lenses[k], number // 2 % len(sample.lights))
-            if key not in views:
-                views[key] = sample.camera(*key, seed)
-            view, style = views[key], styles[looks[k]]
-            shown = toss
-            if are_some_set_up and k and toss.truth == "flat":
-                # Its own generator, so that a run that goes on tips the dice as one in one go.
-                tips = np.random.default_rng((seed, number))
-                shown = toss.tilted(float(tips.uniform(*_SET_UP_DEG)), tips, view.die_mm)
-            shoot = partial(view.picture, shown, lights[k], style=style)
-            yield toss_case(number + k, view, shown, shoot, f"{name} {style}")
+def of_rig(camera: RigCamera, toss: Toss) -> Case:
+    """A toss before a camera of the rig."""
+    tops = np.array([top_mm(toss, die, camera.die_mm)[:, :2] * _UP for die in range(3)])
+    faces = tuple(die.value for die in toss.dice)
+    return Case(partial(camera.picture, toss), toss.values, toss.truth, tops, faces, toss)
 
 
 def rows(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -135,34 +69,28 @@ def rows(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield picture, row
 
 
-def scene_cases(folder: Path, skip: set[int]) -> Iterator[Case]:
-    """The pictures of a set of calibrated shots; grain is added anew for each frame. Raises
-    VisionError where a picture is missing, or the set has no calibration."""
+def of_shots(folder: Path) -> Iterator[tuple[Calibration, str, Case]]:
+    """The tosses of a set of calibrated shots, each with its camera and the look of its table. A
+    flat one that is not wholly in sight counts as between. Raises VisionError where a picture is
+    missing, or the set has no calibration."""
     for number, (path, row) in enumerate(rows(folder)):
-        if number in skip:
-            continue
         if "calibration" not in row:
             raise VisionError(f"{folder} is no set of calibrated shots: draw one, `make scenes`")
-        image = load(path)
-        calibration = Calibration.from_table(row["calibration"])
-        dice = []
-        for die in row["dice"]:
-            # A pixel of a rendered label has its middle at halves, one of a calibration at wholes.
-            corners = np.array(die["corners"], float) - 0.5
-            x, y = calibration.to_mm(corners, calibration.die_mm).mean(axis=0)
-            tilt_deg, visible = float(die["tilt_deg"]), float(die["visible"])
-            dice.append(TrueDie(float(x), float(y), tilt_deg, bool(die["stacked"]), visible))
-        notes = row["notes"]
-        yield Case(
-            number=number,
-            calibration=calibration,
-            shoot=_with_grain(image, float(notes["grain"]), number),
-            values=tuple(sorted(die["value"] for die in row["dice"])),
-            truth=notes["truth"],
-            dice=tuple(dice),
-            is_visible=all(die.visible >= _VISIBLE for die in dice),
-            look=f"{notes['floor']} {notes['style']}",
+        calibration, notes, dice = (
+            Calibration.from_table(row["calibration"]), row["notes"], row["dice"]
+        )  # fmt: skip
+        # A pixel of a rendered label has its middle at halves, one of a calibration at wholes.
+        corners = np.array([die["corners"] for die in dice], float) - 0.5
+        faces = tuple(die["value"] for die in dice)
+        is_hidden = notes["truth"] == "flat" and min(die["visible"] for die in dice) < VISIBLE
+        case = Case(
+            _with_grain(load(path), float(notes["grain"]), number),
+            tuple(sorted(faces)),
+            "between" if is_hidden else notes["truth"],
+            calibration.to_mm(corners.reshape(-1, 2), calibration.die_mm).reshape(-1, 4, 2),
+            faces,
         )
+        yield calibration, f"{notes['floor']} {notes['style']}", case
 
 
 def _with_grain(image: np.ndarray, grain: float, seed: int) -> Callable[[], np.ndarray]:

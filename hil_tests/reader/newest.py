@@ -20,20 +20,18 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from hil_tests.reader.cases import Case, rig_cases
 from hil_tests.reader.outcomes import said
+from hil_tests.reader.tables import rig_tables
 from shaker_ctl.libraries import DECIDING, locked
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
+from vision.taught import Teaching
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -41,33 +39,33 @@ READS = frozenset({"numpy", "onnxruntime", "opencv-python"})
 """Those that turn a picture into a reading."""
 
 CONTRACTS = {
-    "numpy": ("vision/tests/test_second_reader.py", "vision/tests/test_consensus.py"),
+    "numpy": ("vision/tests/test_taught.py", "vision/tests/test_consensus.py"),
     "onnxruntime": ("vision/tests/test_classifier.py", "models/tests/test_same_everywhere.py"),
-    "opencv-python": ("vision/tests/test_second_reader.py", "vision/tests/test_quality.py"),
+    "opencv-python": ("vision/tests/test_taught.py", "vision/tests/test_quality.py"),
     "pigpio": ("hil_tests/contracts/test_motor.py", "hil_tests/contracts/test_interlock.py"),
     "pymodbus": ("hil_tests/contracts/test_lamp_contract.py",),
 }
 
 
 def store(file: Path, count: int, seed: int) -> None:
-    """Render `count` cases of the rig with the locked libraries and keep them."""
-    # The same bytes for every release.
-    cases = [
-        replace(case, shoot=partial(np.copy, case.shoot()))
-        for case in rig_cases(count, seed, set())
-    ]
-    file.write_bytes(pickle.dumps(cases))
+    """Render `count` tosses of a taught table with the locked libraries and keep them."""
+    table = rig_tables(DieFinder(), seed, file.parent)(0)
+    cases = [table.case("flat", number) for number in range(count)]
+    shown = [(case.shoot(), case.values) for case in cases]  # the same bytes for every release
+    file.write_bytes(pickle.dumps((table.calibration, table.teaching.to_bytes(), shown)))
 
 
 def read(file: Path) -> list[dict[str, Any]]:
     """Read the stored cases with the libraries of this process; one row each."""
-    cases: list[Case] = pickle.loads(file.read_bytes())  # our own file, of a moment ago
-    finder = DieFinder()
+    # Our own file, of a moment ago.
+    calibration, taught, shown = pickle.loads(file.read_bytes())
+    teaching = Teaching.from_bytes(taught, calibration)
+    reader = TableReader(DieFinder(), calibration, teaching=teaching)
     rows = []
-    for case in cases:
-        seen = TableReader(finder, case.calibration).read(Frame(case.shoot(), 0.0, 0))
+    for picture, values in shown:
+        seen = reader.read(Frame(picture))
         figures = hashlib.sha256(repr((seen.quality, seen.dice, seen.opinion)).encode())
-        rows.append({"said": said(seen.opinion, case.values), "figures": figures.hexdigest()})
+        rows.append({"said": said(seen.opinion, values), "figures": figures.hexdigest()})
     return rows
 
 

@@ -1,92 +1,54 @@
-"""What the reader made of a case, beside the truth."""
+"""What a table says of pictures, beside the truth: in one word."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any
+import itertools
+from collections.abc import Iterable
 
 import numpy as np
 
-from hil_tests.reader.cases import Case
-from vision.calibration import Calibration
+from hil_tests.reader.stage import REFUSED, Shown, Stage
+from shaker_ctl.reading.stream import FROZEN_FRAMES, LOOPED_FRAMES, StreamMemory
 from vision.findings import Findings
-from vision.frame import Frame
-from vision.networks.classifier import DieFinder
-from vision.reading import NoRoll, Verdict, Verified
-from vision.shares import bounds
+from vision.frame import Frame, digest
+from vision.reading import NoRoll, Reason, Unreadable, Verdict, Verified
 from vision.table.consensus import FRAMES, agree, refuse
+from vision.table.motion import StillnessDetector
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
 
 MAX_FRAMES = 6
+RIGHT, WRONG, NO_ROLL = "right", "WRONG", "no roll"
+STATED = (RIGHT, WRONG)
+TOGETHER = "both readers wrong alike"
+
+FALSE: dict[str, tuple[str, ...]] = {
+    "flat": (WRONG, NO_ROLL),
+    "not flat": STATED,
+    "between": (WRONG,),
+    REFUSED: STATED,
+}
+"""What must not be said of what is true."""
+
+Said = dict[str, str]
+"""`said`: the word; of dice at rest also `alone`: how both readers do in the first frame."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one case."""
-
-    number: int
-    truth: str
-    is_visible: bool
-    tilt_deg: float
-    look: str
-    said: str
-    """`right`, `WRONG`, `no roll` or the reason of a refusal. `right` for dice that do not lie
-    flat is still a wrong acceptance: see `wrongly_accepted`."""
-    model: str
-    second: str
-    """Each reader alone: `right`, `wrong` (three values, not the true ones) or `unsure`."""
-    same_error: bool
-    """Both wrong with the same values."""
-    first: str
-    """What the first frame says alone, in the words of `said`."""
-
-    @property
-    def wrongly_accepted(self) -> bool:
-        return self.said == "WRONG" or (self.said == "right" and self.truth == "not flat")
+def said(verdict: Verdict, values: tuple[int, ...]) -> str:
+    """One word for a verdict; `values` are the true ones, in growing order."""
+    if isinstance(verdict, Verified):
+        return RIGHT if tuple(sorted(verdict.values)) == values else WRONG
+    return NO_ROLL if isinstance(verdict, NoRoll) else verdict.reason.value
 
 
-def readers(finder: DieFinder) -> Callable[[Calibration], TableReader]:
-    """What gives the reader of a camera; those of the last forty cameras are kept."""
-    return lru_cache(maxsize=40)(partial(TableReader, finder))
+def at_rest(stage: Stage, shown: Shown) -> Said:
+    """Of dice that lie still, from at most `MAX_FRAMES` frames."""
+    first, verdict = read_still(stage.table.reader, itertools.islice(shown.pictures, MAX_FRAMES))
+    return {"said": said(verdict, shown.values), "alone": _alone(first, shown.values)}
 
 
-def examine(reader: TableReader, case: Case, frames: int = 1) -> Outcome:
-    """Read one case.
-
-    With `frames` = 1 the verdict is what one picture says alone. With more it is what so many
-    frames in a row agree on, out of at most `MAX_FRAMES`, read as at a table.
-    """
-    shots = (case.shoot() for _ in range(1 if frames == 1 else MAX_FRAMES))
-    first, verdict = read_still(reader, shots, frames)
-    if frames == 1:
-        verdict = first.observation.opinion
-    model = tuple(sorted(die.value for die in first.model))
-    votes = [die.value for die in first.second.dice] if first.second is not None else []
-    second = tuple(sorted(value for value in votes if value is not None))
-    is_second_whole = len(second) == len(votes)
-    return Outcome(
-        number=case.number,
-        truth=case.truth,
-        is_visible=case.is_visible,
-        tilt_deg=case.tilt_deg,
-        look=case.look,
-        said=said(verdict, case.values),
-        model=_alone(model, case.values, True),
-        second=_alone(second, case.values, is_second_whole),
-        same_error=is_second_whole and len(model) == 3 and model == second != case.values,
-        first=said(first.observation.opinion, case.values),
-    )
-
-
-def read_still(
-    reader: TableReader, pictures: Iterable[np.ndarray], frames: int = FRAMES
-) -> tuple[Findings, Verdict]:
-    """Read pictures of dice at rest, in order, until `frames` in a row agree.
+def read_still(reader: TableReader, pictures: Iterable[np.ndarray]) -> tuple[Findings, Verdict]:
+    """Read pictures of dice at rest, in order, until enough in a row agree.
 
     Returns what was found on the first, and the verdict: a refusal if no frames agree.
     """
@@ -94,48 +56,55 @@ def read_still(
     found = []
     for number, picture in enumerate(pictures):
         found.append(scene.look(Frame(picture, number / 30, number)))
-        consensus = agree(scene.observations, frames)
+        consensus = agree(scene.observations)
         if consensus is not None:
             return found[0], consensus.verdict
     return found[0], refuse(scene.observations)
 
 
-def said(verdict: Verdict, values: tuple[int, ...]) -> str:
-    """One word for a verdict; `values` are the true ones, in growing order."""
-    if isinstance(verdict, Verified):
-        return "right" if tuple(sorted(verdict.values)) == values else "WRONG"
-    return "no roll" if isinstance(verdict, NoRoll) else verdict.reason.value
+def _alone(first: Findings, values: tuple[int, ...]) -> str:
+    """How both readers do, each alone."""
+    model = tuple(sorted(die.value for die in first.model))
+    dice = () if first.second is None else first.second.dice
+    second = tuple(sorted(die.value or 0 for die in dice))
+    if model == second != values and len(model) == len(values):
+        return TOGETHER
+    words = ("model" * (model != values), "second" * (second != values))
+    return " and ".join(filter(None, words)) or "both right"
 
 
-def told(rows: Iterable[Mapping[str, Any]], bad: str, key: str = "said") -> int:
-    """Print which words stand at `key` for each `kind` of rows, and how many are `bad` in all, with
-    the bounds of their share. Returns how many."""
-    kinds: dict[str, Counter[str]] = {}
-    for row in rows:
-        kinds.setdefault(row["kind"], Counter())[row[key]] += 1
-    width = max(map(len, kinds), default=0)
-    for kind, counts in kinds.items():
-        sys.stdout.write(f"  {kind:<{width}} {counts.total():>5}  {_counted(counts)}\n")
-    found = sum(counts[bad] for counts in kinds.values())
-    total = sum(counts.total() for counts in kinds.values())
-    low, high = bounds(found, total)
-    sys.stdout.write(f"{bad}: {found} of {total}, 95 %: {low:.2%}-{high:.2%}\n")
-    return found
+def streamed(stage: Stage, shown: Shown) -> Said:
+    """Of a stream whose end is its last picture, as the camera process judges one: its state first,
+    then what it shows at rest. Without the dip of the light and without the proof of the toss, so
+    that nothing is refused for another reason than the pictures."""
+    return {"said": said(judge(stage.table.reader, shown.pictures), shown.values)}
 
 
-def has_wrong(rows: Sequence[Mapping[str, Any]], changed: str, without: str) -> bool:
-    """Print what was said of the `changed` pictures, and beside it of the `clean` ones, which are
-    those `without`, in words. Returns whether any was verified wrongly."""
-    wrong = told(sorted(rows, key=lambda row: str(row["kind"])), "WRONG", changed)
-    sys.stdout.write(f"with {without}: {_counted(Counter(row['clean'] for row in rows))}\n")
-    return wrong > 0
-
-
-def _counted(words: Counter[str]) -> str:
-    return ", ".join(f"{n} {word}" for word, n in words.most_common())
-
-
-def _alone(read: tuple[int, ...], values: tuple[int, ...], is_whole: bool) -> str:
-    if read == values and is_whole:
-        return "right"
-    return "wrong" if len(read) == 3 and is_whole else "unsure"
+def judge(reader: TableReader, pictures: Iterable[np.ndarray]) -> Verdict:
+    """What a table says of a stream of pictures."""
+    memory, watch = StreamMemory(), StillnessDetector(reader.calibration)
+    before: np.ndarray | None = None
+    scene, rested = StillScene(reader), False
+    verdict: Verdict | None = None
+    for number, picture in enumerate(pictures):
+        repeated, looped = memory.take(digest(picture))
+        if repeated >= FROZEN_FRAMES:
+            return Unreadable(Reason.FROZEN, f"the same picture {repeated} times")
+        if looped >= LOOPED_FRAMES:
+            return Unreadable(Reason.LOOPED, "pictures that had been seen before came again")
+        now = watch.thumbnail(picture)
+        if before is not None and watch.has_moved(before, now):
+            scene, verdict = StillScene(reader), None
+        elif before is not None:
+            rested = True
+        before = now
+        if repeated == 0 and verdict is None and number < 2 * (FRAMES + 1):
+            scene.look(Frame(picture, number / 30, number))
+            agreed = agree(scene.observations)
+            verdict = None if agreed is None else agreed.verdict
+    if verdict is not None:
+        return verdict
+    # Fewer pictures at rest than a consensus needs: it never was long enough at rest.
+    if not rested or len(scene.observations) < FRAMES:
+        return Unreadable(Reason.MOVING, "no rest")
+    return refuse(scene.observations)

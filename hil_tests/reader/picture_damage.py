@@ -13,7 +13,6 @@ import cv2
 import numpy as np
 
 from hil_tests.rig.plant.dice import FACE_NORMALS
-from hil_tests.rig.plant.looks import STYLES
 
 if TYPE_CHECKING:
     from hil_tests.reader.tosses import RigCamera, Toss
@@ -74,7 +73,7 @@ def cloth(picture: np.ndarray, camera: RigCamera, seed: int) -> np.ndarray:
     radius = camera.calibration.compartment_radius_mm * camera.calibration.floor_px_per_mm
     edge = -random.uniform(0.3, 1.0) * radius
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
-    u, v = camera.calibration.centre_px
+    u, v = camera.to_px(np.zeros((1, 3)))[0]
     along = (x - u) * math.cos(turn) + (y - v) * math.sin(turn) + 9 * np.sin(y / 31 + x / 47)
     cover = np.clip((along - edge) / 6 + 0.5, 0, 1)[..., None]
     grain = np.random.default_rng().normal(0, 1.5, picture.shape)
@@ -93,7 +92,7 @@ def lay_thing(
     """A thing on the floor at (x right, y up): a `coin`, another `thing`, or a `smear` on the dome
     above that place."""
     random = np.random.default_rng(seed)
-    middle = camera.to_px(np.array([[*place_mm, 0.0 if kind != "smear" else 16.0]]))[0]
+    middle = camera.to_px(np.array([[*place_mm, 0.0 if kind != "smear" else camera.die_mm]]))[0]
     radius = radius_mm * camera.calibration.floor_px_per_mm
     reach = int(1.5 * radius) + 4
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1].astype(np.float32)
@@ -173,13 +172,18 @@ def _dirt(
 
 def top_corners(camera: RigCamera, toss: Toss, die: int) -> np.ndarray:
     """(4, 2) pixels: corners of a die's top face."""
-    rotation, half = toss.rotation[die], camera.calibration.die_mm / 2
+    return camera.to_px(top_mm(toss, die, camera.die_mm))
+
+
+def top_mm(toss: Toss, die: int, die_mm: float) -> np.ndarray:
+    """(4, 3) mm: corners of a die's top face."""
+    rotation = toss.rotation[die]
     normal = np.array(max(FACE_NORMALS.values(), key=lambda n: float(rotation[2] @ n)), float)
     right = np.roll(normal, 1)
     up = np.cross(normal, right)
     ring = np.array([normal - right + up, normal + right + up, normal + right - up,
                      normal - right - up])  # fmt: skip
-    return camera.to_px(ring * half @ rotation.T + toss.position_mm[die])
+    return np.asarray(ring * die_mm / 2 @ rotation.T + toss.position_mm[die])
 
 
 def _repaint(
@@ -209,7 +213,7 @@ def _painted(
 ) -> np.ndarray:
     """A face of its own colour with a (_FACE, _FACE) mark in the ink of the dice's pips."""
     body = _levels(picture, corners)
-    ink = np.array(STYLES[camera.style].pip[::-1], np.float32)
+    ink = np.array(camera.look.pip[::-1], np.float32)
     blurred = cv2.GaussianBlur(mark, (soft_px, soft_px), 0)
     share = np.asarray(blurred, np.float32)[..., None] / 255
     face = np.asarray(body * (1 - share) + ink * share, np.float32)
@@ -260,7 +264,7 @@ def repaint_pips(picture: np.ndarray, camera: RigCamera, toss: Toss, seed: int) 
     die = int(random.integers(len(toss.position_mm)))
     pattern = _FALSE_FACES[int(random.integers(len(_FALSE_FACES)))]
     mark: np.ndarray = np.zeros((_FACE, _FACE), np.uint8)
-    radius = round(STYLES[camera.style].pip_mm / 16.0 * _FACE / 2)
+    radius = round(camera.look.pip_mm / 16.0 * _FACE / 2)
     for across, down in pattern:
         centre = (round(_FACE * (0.5 + 0.265 * across)), round(_FACE * (0.5 + 0.265 * down)))
         cv2.circle(mark, centre, radius, 255, -1, cv2.LINE_AA)

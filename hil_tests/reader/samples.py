@@ -2,10 +2,10 @@
 
 Owns: compartments, lenses, dice and light of each sample. Must not know the reader.
 
-`RIG` is what every limit of the reader was chosen on or checked on; another seed of it is no blind
+`STEREO` is what limits of the reader were chosen on or checked on; another seed of it is no blind
 set. No weight and no limit may be chosen on `BLIND`, nor may a picture of it be looked at before a
 change of the reader is complete: it is counted once, by
-`python -m hil_tests.reader verification --blind COUNT --seed SEED`, and the model card says when.
+`python -m hil_tests.reader count --blind --seed SEED`, and the model card says when.
 After a change that was chosen because of such a count, other materials, lights and lenses take its
 place.
 """
@@ -49,22 +49,7 @@ class Sample:
         return camera.left() if self.is_left_only else camera
 
 
-RIG = Sample(
-    compartments={name: GEOMETRIES[name] for name in ("standard", "rough", "narrow")},
-    lenses=(
-        Lens(),
-        Lens(width=480, height=480, centre_px=(240.5, 238.0), floor_px_per_mm=3.3),
-        Lens(width=420, height=420, centre_px=(208.0, 211.5), floor_px_per_mm=2.9, k1=-0.03),
-        Lens(height_mm=340.0, floor_px_per_mm=4.3, k1=-0.12),
-    ),
-    styles={name: STYLES[name] for name in ("white", "red", "asian", "ivory", "blue", "green")},
-    lights=(LightRig(),),
-)
-"""The rig's own camera, two small ones (dice of 48 and 55 pixels), and one higher up."""
-
-
-STEREO = replace(
-    RIG,
+STEREO = Sample(
     compartments={name: GEOMETRIES[name] for name in ("standard", "rough")},
     lenses=(
         Lens(width=800, height=600, centre_px=(401.5, 297.0), floor_px_per_mm=4.0,
@@ -72,17 +57,18 @@ STEREO = replace(
         Lens(width=800, height=600, centre_px=(396.0, 301.0), floor_px_per_mm=4.2,
              height_mm=340.0, tilt_deg=(0.6, -0.4), offset_mm=(-27.5, 2.0), second_mm=55.0),
     ),
+    styles={name: STYLES[name] for name in ("white", "red", "asian", "ivory", "blue", "green")},
+    lights=(LightRig(),),
 )  # fmt: skip
-"""The same dice before stereo cameras with 55 and 60 mm between their lenses, as most such boards
-have. Not in the narrow tube of 32 mm radius: from 30 mm beside its middle half of its rim is out of
-sight."""
+"""Stereo cameras with 55 and 60 mm between their lenses, as most such boards have. Not in the
+narrow tube of 32 mm radius: from 30 mm beside its middle half of its rim is out of sight."""
 
 
 def seen_by(file: Path) -> Sample:
-    """The rig's compartments and dice, seen as the stories of this rig file see them."""
+    """Compartments and dice of the rig, seen as the stories of this rig file see them."""
     rig = load(file)
     lights = (LightRig(dead=rig.machine.dead_lamps),)
-    return replace(RIG, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)
+    return replace(STEREO, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)
 
 
 def _ring(count: int, radius_mm: float, height_mm: float, shares: float) -> np.ndarray:
@@ -100,11 +86,11 @@ BLIND = Sample(
         "blind rubber": Geometry("blind rubber", radius_mm=36.0, floor="rubber", die_mm=14.0),
     },
     lenses=(
-        Lens(width=720, height=540, centre_px=(352.0, 274.5), floor_px_per_mm=4.8, k1=-0.14,
-             height_mm=250.0),
-        Lens(width=600, height=600, centre_px=(305.5, 294.0), floor_px_per_mm=4.5,
-             height_mm=420.0, k1=0.02, tilt_deg=(-1.2, 0.8)),
-        Lens(floor_px_per_mm=3.7, height_mm=320.0, k1=-0.10, offset_mm=(6.0, -4.0)),
+        Lens(width=720, height=540, centre_px=(352.0, 274.5), floor_px_per_mm=3.8, k1=-0.10,
+             height_mm=310.0, offset_mm=(-25.0, 1.0), second_mm=50.0),
+        Lens(width=800, height=640, centre_px=(405.5, 314.0), floor_px_per_mm=4.5,
+             height_mm=420.0, k1=0.02, tilt_deg=(-1.2, 0.8), offset_mm=(-32.0, -2.0),
+             second_mm=65.0),
     ),
     styles={
         style.name: style

@@ -1,9 +1,9 @@
 """`make bench-reader`: what a reading costs, beside what others would.
 
 Owns: timing of the model and of a network of YOLOv8n's size (random weights), and of the second
-reader and the whole reading of a table frame on one and two threads. Best of many runs first: on a
-busy machine the median measures the neighbours. `make` sets OPENBLAS_NUM_THREADS=1, as a table's
-camera process does: else NumPy takes a second thread for products that take microseconds.
+reader and the whole reading of a frame of a taught table, on one and two threads. Best of many runs
+first: on a busy machine the median measures the neighbours. `make` sets OPENBLAS_NUM_THREADS=1, as
+a table's camera process does: else NumPy takes a second thread for products of microseconds.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import cv2
@@ -20,12 +21,11 @@ import onnxruntime as ort
 import typer
 
 from hil_tests.reader.options import Model, Seed
-from hil_tests.reader.tosses import RigCamera, flat_tosses
-from hil_tests.rig.plant.geometry import GEOMETRIES
-from vision.cube_outlines.reader import SecondReader
+from hil_tests.reader.tables import rig_tables
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.table.reader import TableReader
+from vision.taught import TaughtReader
 
 
 def milliseconds(work: Callable[[], object], times: int) -> tuple[float, float]:
@@ -55,12 +55,12 @@ def main(
     """Time a reading beside a network of YOLOv8n's size."""
     from hil_tests.reader.yolo_sized import yolo_sized  # needs onnx, of the train extra
 
-    geometry = GEOMETRIES["standard"]
-    camera = RigCamera(geometry, "white", seed)
-    frame = camera.picture(flat_tosses(geometry, seed, 1)[0])
-    square = {side: np.ascontiguousarray(cv2.resize(frame, (side, side))) for side in (320, 640)}
     finder = DieFinder(model)
-    crop = TableReader(finder, camera.calibration).view.show(frame)
+    table = rig_tables(finder, seed, Path("var/counts"))(0)
+    whole = Frame(table.case("flat", 0).shoot())
+    frame = whole.parted(table.calibration.image_size[0]).image
+    square = {side: np.ascontiguousarray(cv2.resize(frame, (side, side))) for side in (320, 640)}
+    crop = table.reader.view.show(frame)
     works: list[tuple[str, Callable[[], object]]] = [
         (f"model, {crop.shape[1]} x {crop.shape[0]} (a frame's)", partial(finder.find, crop))
     ]
@@ -72,14 +72,14 @@ def main(
             (f"YOLOv8n-sized, {side} x {side}", partial(yolo, batch)),
         ]
     _tell("networks, one thread", works, times)
-    second = SecondReader(camera.calibration)
+    second = TaughtReader(table.calibration, table.teaching)
     for threads in (1, 2):
         cv2.setNumThreads(threads)
         # The two readers beside each other, on a thread each, are how a table uses two threads.
-        reader = TableReader(finder, camera.calibration, threads=threads)
+        reader = TableReader(finder, table.calibration, threads, table.teaching)
         works = [
             ("second reader, a frame", partial(second.read, frame)),
-            ("whole reading, a frame", partial(reader.read, Frame(frame))),
+            ("whole reading, a frame", partial(reader.read, whole)),
         ]
         _tell(f"readings, {threads} thread{'s' * (threads > 1)}", works, times)
 

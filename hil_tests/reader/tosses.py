@@ -8,9 +8,9 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import cv2
 import numpy as np
@@ -143,7 +143,9 @@ class RigCamera:
     ) -> None:
         """Paint the compartment; measure the camera by a printed card unless `calibration` says
         what it is. `faults` of the camera, as a rig file has them, are in force from then on."""
+        self.geometry, self._styles = geometry, styles
         self._scene = scene_of(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
+        self._lens = self._scene.lens
         self._view = SceneryView(1.0, 0.0, False, False, style)
         self.calibration = calibration or calibration_of(self._scene, geometry)
         self._faults = _in_force(faults) if faults else None
@@ -155,32 +157,47 @@ class RigCamera:
         return self._view.style
 
     @property
+    def look(self) -> DiceStyle:
+        """Of its dice."""
+        return self._styles[self.style]
+
+    @property
     def die_mm(self) -> float:
         return self.calibration.die_mm
 
-    def with_dice(self, style: str) -> RigCamera:
+    def with_dice(self, style: str) -> Self:
         """This camera over other dice. It shares the painted compartment, which takes a second."""
         other = copy.copy(self)
         other._view = replace(self._view, style=style)
         return other
 
-    def left(self) -> RigCamera:
-        """The left lens of this stereo camera alone."""
+    def left(self) -> Self:
+        """The left lens of a stereo camera alone."""
+        return self._through(self._lens, replace(self.calibration, right=None))
+
+    @property
+    def eyes(self) -> list[Self]:
+        """Each lens of this camera alone, from left to right."""
+        right, second = self.calibration.right, self._lens.second
+        if right is None or second is None:
+            return [self]
+        return [self.left(), self._through(second, right)]
+
+    def _through(self, lens: Lens, calibration: Calibration) -> Self:
         other = copy.copy(self)
-        other.calibration = replace(self.calibration, right=None)
+        other._lens, other.calibration = lens, calibration
         return other
 
-    def to_px(self, points_mm: np.ndarray) -> np.ndarray:
-        """Points (..., 3) in the rig's millimetres to pixels (..., 2), by the rig's own lens."""
-        return np.asarray(self._scene.lens.project(points_mm))
+    def edited(
+        self, picture: np.ndarray, edit: Callable[[np.ndarray, Self], np.ndarray]
+    ) -> np.ndarray:
+        """The picture with each lens's part edited as that lens, alone, sees the change."""
+        parts = np.split(picture, len(self.eyes), axis=1)
+        return np.hstack([edit(part, eye) for part, eye in zip(parts, self.eyes, strict=True)])
 
-    def seen_at(self, point_mm: np.ndarray) -> np.ndarray:
-        """(N, 2) pixels: where each of the lenses shows a point (3,), in the rig's millimetres."""
-        lens = self._scene.lens
-        places = [lens.project(point_mm)]
-        if self.calibration.right is not None and lens.second is not None:
-            places.append(lens.second.project(point_mm) + np.array((lens.width, 0)))
-        return np.array(places)
+    def to_px(self, points_mm: np.ndarray) -> np.ndarray:
+        """Points (..., 3) in the rig's millimetres to pixels (..., 2), by the left lens."""
+        return np.asarray(self._lens.project(points_mm))
 
     def picture(self, toss: Toss, light: float = 1.0, **changes: Any) -> np.ndarray:
         """(H, W, 3) uint8, through the stream's JPEG. Any number of dice; `changes` to the

@@ -12,9 +12,11 @@ from hil_tests.arm64 import budgets, emulator, estimates, marks
 from hil_tests.arm64.__main__ import START, table_of
 from hil_tests.arm64.budgets import Budget
 from hil_tests.arm64.emulator import EmulationError, Emulator, Mark, marks_of
-from hil_tests.arm64.frames import SCENES, toss_of
+from hil_tests.arm64.frames import SCENES, write_frames
 from hil_tests.arm64.processors import A72, A76, BOARDS, CORES
-from hil_tests.arm64.reading import CASES, STEPS
+from hil_tests.arm64.reading import CASES, STEPS, picture_of, table_reader
+from vision.frame import Frame
+from vision.reading import NoRoll, Verified
 
 
 def test_counts_are_read_in_order():
@@ -31,13 +33,15 @@ def test_every_step_is_a_function_of_the_reader(step):
     assert callable(holder)
 
 
-def test_the_scenes_are_what_their_names_say():
-    """The rig's physics may change, and with them every toss of a seed."""
-    truths = {name: toss_of(scene).truth for name, scene in SCENES.items()}
-    assert truths == {
-        **dict.fromkeys(("warm", "flat"), "flat"),
-        **dict.fromkeys(("leaning", "by-pips"), "not flat"),
+def test_the_frames_are_of_a_table_that_reads_them_by_its_teaching(tmp_path: Path):
+    write_frames(tmp_path)
+    reader = table_reader(tmp_path)
+    opinions = {
+        name: reader.read(Frame(picture_of(tmp_path / name / "0.png"))).opinion for name in SCENES
     }
+    assert isinstance(opinions["warm"], Verified)
+    assert isinstance(opinions["flat"], Verified)
+    assert isinstance(opinions["leaning"], NoRoll)
 
 
 def test_a_step_is_counted_without_the_steps_inside_it(monkeypatch: pytest.MonkeyPatch):

@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import typer
 
 from hil_tests.reader.outcomes import said
-from hil_tests.reader.tables import rig_tables
+from hil_tests.reader.tables import Table, rig_tables
 from shaker_ctl.libraries import DECIDING, locked
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
@@ -47,9 +47,8 @@ CONTRACTS = {
 }
 
 
-def store(file: Path, count: int, seed: int) -> None:
+def store(file: Path, table: Table, count: int) -> None:
     """Render `count` tosses of a taught table with the locked libraries and keep them."""
-    table = rig_tables(DieFinder(), seed, file.parent)(0)
     cases = [table.case("flat", number) for number in range(count)]
     shown = [(case.shoot(), case.values) for case in cases]  # the same bytes for every release
     file.write_bytes(pickle.dumps((table.calibration, table.teaching.to_bytes(), shown)))
@@ -125,7 +124,7 @@ def try_newest(names: Sequence[str], pictures: int, seed: int) -> bool:
             counts: Counter[str] = Counter()
             if name in READS:
                 if not before:
-                    store(file, pictures, seed)
+                    store(file, rig_tables(DieFinder(), seed, file.parent)(0), pictures)
                     before = _readings(file, None)
                 counts = differences(before, _readings(file, folder))
             holds = _contracts_hold(name, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hil_tests.reader import newest
+from hil_tests.reader.tables import Table
 from shaker_ctl.libraries import DECIDING
 
 ROW = {"said": "right", "figures": "a"}
@@ -22,7 +23,7 @@ def test_a_changed_verdict_and_a_changed_figure_are_counted_apart() -> None:
     assert found == {"pictures": 4, "verdicts": 1, "figures": 2}
 
 
-def test_the_same_libraries_read_stored_pictures_the_same(tmp_path: Path) -> None:
-    newest.store(tmp_path / "cases", 2, 5)
+def test_the_same_libraries_read_stored_pictures_the_same(table: Table, tmp_path: Path) -> None:
+    newest.store(tmp_path / "cases", table, 2)
     found = newest.differences(newest.read(tmp_path / "cases"), newest.read(tmp_path / "cases"))
     assert found == {"pictures": 2, "verdicts": 0, "figures": 0}

@@ -9,6 +9,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     with _Folder(report) as folder:
         is_whole = rounds is None
-        with Session(plan, folder.path) as session:
+        with closing(_started(plan, folder.path, console)) as session:
             console.print(
                 f"rig: {_pins(session.rig)}, "
                 f"camera {session.rig['camera']['url']}, lamp box {session.rig['lamp']['device']}\n"
@@ -56,6 +57,8 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
                 f"{folder.path}",
                 soft_wrap=True,
             )
+            if (taught := session.teaching()) is not None:
+                console.print(taught.words(), highlight=False, soft_wrap=True)
             if plan.page:
                 console.print(f"page: {session.page_address}", soft_wrap=True)
             if plan.by_hand:
@@ -83,6 +86,12 @@ def play(plan: Plan, *, rounds: int | None, report: Path | None, plain: bool) ->
         if folder.is_evidence:
             console.print(f"logs, journal and pictures stay in {folder.path}", soft_wrap=True)
         return 1 if tally.differences or not is_whole else 0
+
+
+def _started(plan: Plan, folder: Path, console: Console) -> Session:
+    """Rig and service, which run. Meanwhile the terminal shows what their people do."""
+    with console.status("the rig starts") as shown:
+        return Session(plan, folder, tell=shown.update).__enter__()
 
 
 def _require_possible(plan: Plan, rounds: int | None) -> None:

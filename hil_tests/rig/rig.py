@@ -60,6 +60,7 @@ ADDRESSES = "rig.json"
 LOCK = "lock"
 """File that a rig holds in its folder as long as it runs."""
 REPLACE = "replace dice"
+THROW = "throw dice"
 LAY, RAISE = "lay card", "raise card"
 NEEDS = (
     "dice and coins need the lid open, the lid's flag needs it closed. Where the latch holds the "
@@ -352,6 +353,8 @@ class Rig:
             "geometry": file.machine.geometry,
             "dice": file.machine.dice,
             "seed": file.machine.seed,
+            "dead_lamps": file.machine.dead_lamps,
+            "faults": list(file.faults),
         }
 
     def _publish(self, started: contextlib.ExitStack) -> None:
@@ -439,9 +442,11 @@ class Rig:
         self._is_quitting = True
         return "ending"
 
-    def _hands(self, action: str) -> str:
-        """Do what a person's hands would."""
+    def _hands(self, action: str) -> Any:
+        """Do what a person's hands would; of a throw, say how the dice lie."""
         acts = self._acts()
+        if action == THROW:
+            return self._throw()
         if action.startswith(REPLACE):
             style, values = _dice(action.removeprefix(REPLACE).split())
             acts[action] = lambda: self.plant.hands.replace_dice(style, values)
@@ -455,6 +460,13 @@ class Rig:
             raise ValueError(f"the machine does not let a person {action} now: {NEEDS}")
         self.machine.wake()
         return action
+
+    def _throw(self) -> list[dict[str, Any]]:
+        dice = self.plant.throw()
+        if dice is None:
+            raise ValueError(f"nobody can {THROW} now: {NEEDS}")
+        self.machine.wake()
+        return [die.as_dict() for die in dice]
 
     def _lay(self, file: str | None, raised_mm: float = 0.0) -> None:
         """Lay a printed card onto the floor in place of the dice, or higher, or take it out."""
@@ -498,6 +510,7 @@ class Rig:
             f"{RAISE} MM": lambda: False,
             "take card": lambda: self._lay(None),
             f"{REPLACE} [STYLE] [A B C]": lambda: False,
+            THROW: lambda: False,
         }
 
 

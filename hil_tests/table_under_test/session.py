@@ -11,7 +11,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,13 @@ import tomlkit
 from hil_tests.processes import BenchError, Program, end_at_once, program
 from hil_tests.rig.control import RigRefusedError, told
 from hil_tests.rig.rigfile import RigFile, ServiceTable, load
-from hil_tests.table_under_test.installer import InstallationError, install, known_before
+from hil_tests.table_under_test import prepared
+from hil_tests.table_under_test.installer import Installer, known_before
 from hil_tests.table_under_test.world import World
 from shaker_ctl.adapters.lines.serial_port import SerialPort
 from shaker_ctl.console import accounts
 from shaker_ctl.console.client import Console
+from shaker_ctl.reading.taught_table import TaughtTable, of_bytes
 from shaker_ctl.rules.vocabulary import Role
 from shaker_ctl.settings_page import FOR_RIG
 
@@ -106,6 +108,8 @@ class Session:
     ready_after_s: float = 0.0
     page_address: str = ""
     """Where a browser finds the page, once it runs."""
+    tell: Callable[[str], None] = lambda _: None
+    """Is told what people do before the service runs."""
     _rig: Program | None = None
     _service: Program | None = None
     _page: Program | None = None
@@ -199,7 +203,8 @@ class Session:
     # ── The settings, as a technician writes them ───────────────────────────
 
     def write_settings(self) -> None:
-        """Write the settings and the people who may log in, and have the camera measured."""
+        """Write the settings and the people who may log in, have the camera measured and the table
+        taught its dice."""
         for name, role in (
             ("fay", Role.FLOORPERSON),
             ("dan", Role.DEALER),
@@ -211,10 +216,7 @@ class Session:
             accounts.add(self.folder / "users.toml", name, role, word, f"{name}-1")
         file = self.folder / "settings.toml"
         file.write_text(tomlkit.dumps(self.settings()), "utf-8")
-        try:
-            install(file, self.rig, self._inside(*program("shaker_ctl.main")), self._hands)
-        except InstallationError as error:
-            raise BenchError(f"the camera is not calibrated: {error}") from error
+        Installer(file, self.rig, self._inside, self._hands, self.tell).prepare(self._kind)
 
     def settings(self) -> dict[str, Any]:
         """The content of the settings file, by section."""
@@ -239,7 +241,7 @@ class Session:
             "camera": {
                 "device": rig["camera"]["url"],
                 "teaching": str(self.folder / "teaching"),
-                **known_before(rig),
+                **known_before(rig, prepared.found(self._kind)),
             },
             "lamp": dict(rig["lamp"]),
             "console": {
@@ -264,6 +266,16 @@ class Session:
             section, key = name.split(".")
             settings[section][key] = value
         return merged(settings, self.plan.changes)
+
+    @property
+    def _kind(self) -> str:
+        controls = self.plan.changes.get("camera", {}).get("controls", {})
+        return prepared.kind_of(self.rig, controls)
+
+    def teaching(self) -> TaughtTable | None:
+        """What the table was taught; None where nobody taught it."""
+        file = self.folder / "teaching"
+        return of_bytes(file.read_bytes(), file) if file.exists() else None
 
     def _hands(self, action: str) -> None:
         try:

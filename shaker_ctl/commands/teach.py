@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # with these comes all that reads pictures
     from vision.calibration import Calibration
     from vision.findings import Findings
     from vision.frame import Frame
+    from vision.taught import Toss
 
 screen = Console(highlight=False)
 
@@ -89,7 +90,7 @@ def teach(
         kept = ConfirmedTosses(folder, bound, found.camera.calibration.image_size[0])
         with opened(found) as bench:
             Lesson(kept, people, bench).give(tosses)
-        table = learnt(kept, bench.calibration, bound, people)
+        table = learnt(kept.learnt_from(), kept.unseen, bench.calibration, bound, people)
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("\nLeft; shaker-ctl teach goes on here.")
         raise typer.Exit(INTERRUPTED) from None
@@ -191,17 +192,21 @@ def _spaced(values: Values) -> str:
 
 
 def learnt(
-    kept: ConfirmedTosses, calibration: Calibration, bound: Bound, people: Sequence[Person]
+    tosses: Sequence[Toss],
+    unseen: int,
+    calibration: Calibration,
+    bound: Bound,
+    people: Sequence[Person],
 ) -> TaughtTable:
-    """Learn, and measure how well the table reads its own tosses: some minutes on a Pi."""
+    """Learn, and measure how well the table reads its own tosses: some minutes on a Pi. `unseen`:
+    confirmed tosses whose dice the network missed."""
     from vision.taught import Missed, Rate, rate, teach
 
-    tosses = kept.learnt_from()
     with screen.status("learning; then each toss is read by what the others teach …"):
         teaching = teach(calibration, tosses)
         own = rate(calibration, tosses)
-    missed = own.missed + Counter({Missed.NOT_FOUND: kept.unseen})
-    whole = Rate(own.tosses + kept.unseen, missed)
+    missed = own.missed + Counter({Missed.NOT_FOUND: unseen})
+    whole = Rate(own.tosses + unseen, missed)
     return TaughtTable(
         bound, datetime.now(UTC), tuple(people), whole.tosses, whole.read, whole.is_enough,
         whole.advice(), teaching.to_bytes(),

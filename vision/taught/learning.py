@@ -30,6 +30,8 @@ _SHAKEN_PX = 0.5
 """How far a place is moved at random, for the search does not meet it exactly."""
 _FOUND = 0.2
 """Largest distance, edges, between a confirmed die and where the search finds it."""
+Found = list[np.ndarray]
+"""Poses of one toss that score as a die does."""
 _WORST, _FAR = 0.02, 30.0
 """A die scores above halfway between this quantile of the confirmed dice and the best of what is
 none, or of so much less if nothing else scores."""
@@ -50,30 +52,40 @@ class Toss:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """A confirmed toss in the view."""
+class Seen:
+    """A confirmed toss in the view. Many lessons may learn from one."""
 
+    toss: Toss
     lab: np.ndarray
+    half: np.ndarray
+    by_pip: np.ndarray
+    by_top: np.ndarray
+    """Means over rings around each pixel: of the view, and of the one of half the size."""
     poses: np.ndarray
-    values: tuple[int, ...]
     layouts: tuple[int, ...] = ()
+
+    @classmethod
+    def by(cls, view: TopView, toss: Toss) -> Seen:
+        """A toss as this view shows it."""
+        lab = view.colours(view.show(toss.image))
+        half = view.halved(lab)
+        poses = np.array([view.pose_of(corners) for corners in toss.corners])
+        return cls(toss, lab, half, rings(lab, PIP_RINGS), rings(half, TOP_RINGS), poses)
 
 
 def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Teaching:
     """Learn a table from confirmed tosses; the same tosses always teach the same."""
-    view, random = TopView(calibration), np.random.default_rng(seed)
-    seen = [
-        _Seen(
-            view.colours(view.show(toss.image)),
-            np.array([view.pose_of(c) for c in toss.corners]),
-            toss.values,
-        )
-        for toss in tosses
-    ]
+    view = TopView(calibration)
+    return taught_by(view, [Seen.by(view, toss) for toss in tosses], seed)
+
+
+def taught_by(view: TopView, seen: Sequence[Seen], seed: int = 0) -> Teaching:
+    """As `teach`, from tosses that this view shows."""
+    calibration, random = view.calibration, np.random.default_rng(seed)
     spacing, seen = _oriented(seen)
     pip, top = _colours(view, seen, spacing, random)
-    read, least, seen = _faces(view, tosses, seen, spacing, pip, top)
-    placed = [(view.halved(each.lab), each.poses) for each in seen]
+    read, least, seen, found = _faces(view, seen, spacing, pip, top)
+    placed = [(each.half, each.poses) for each in seen]
     bare = empty(view, placed)
     floor = TaughtFloor.taught(view, bare, placed)
     rows, on = (np.concatenate(part) for part in zip(*read, strict=True))
@@ -83,19 +95,19 @@ def teach(calibration: Calibration, tosses: Sequence[Toss], seed: int = 0) -> Te
         digest_of(calibration), pip, top, Logistic.fit(rows, on), Alike.taught(read), floor,
         spacing, faces.pip_diameter(aces or read), faces.pip_diameter(others or read), least,
     )  # fmt: skip
-    return replace(taught, height=_usual_height(calibration, taught, tosses))
+    return replace(taught, height=_usual_height(calibration, taught, seen, found))
 
 
 def _usual_height(
-    calibration: Calibration, taught: Teaching, tosses: Sequence[Toss]
+    calibration: Calibration, taught: Teaching, seen: Sequence[Seen], found: Sequence[Found]
 ) -> UsualHeight | None:
     """How high the pips of the confirmed dice lie; None without a second lens."""
     reader = TaughtReader(calibration, taught)
     heights = [
         measure_height(toss.image, toss.right, die.pips(calibration.die_mm), calibration)
-        for toss in tosses
+        for toss, poses in zip((each.toss for each in seen), found, strict=True)
         if toss.right is not None
-        for die in reader.read(toss.image).dice
+        for die in reader.dice_at(toss.image, poses)
     ]
     return UsualHeight.taught(heights)
 
@@ -105,16 +117,17 @@ def _places(pose: np.ndarray, spacing: float) -> np.ndarray:
     return np.asarray(lattice.PLACES * spacing * EDGE_PX @ turned(pose) + pose[:2])[None]
 
 
-def _oriented(seen: Sequence[_Seen]) -> tuple[float, list[_Seen]]:
+def _oriented(seen: Sequence[Seen]) -> tuple[float, list[Seen]]:
     """The spacing at which pips and plain places differ most, and the layout of each die there."""
-    fields = [rings(toss.lab, PIP_RINGS) for toss in seen]
-    values = [value for toss in seen for value in toss.values]
+    values = [value for each in seen for value in each.toss.values]
     best: tuple[float, float, list[int]] = (-np.inf, 0.0, [])
     for spacing in _SPACINGS:
         rows = np.concatenate(
             [
-                np.concatenate([sampled_all(field, _places(pose, spacing)) for pose in toss.poses])
-                for toss, field in zip(seen, fields, strict=True)
+                np.concatenate(
+                    [sampled_all(each.by_pip, _places(pose, spacing)) for pose in each.poses]
+                )
+                for each in seen
             ]
         )
         # At first a pip is what differs from most of the face.
@@ -130,22 +143,20 @@ def _oriented(seen: Sequence[_Seen]) -> tuple[float, list[_Seen]]:
             best = worth, float(spacing), layouts
     left = iter(best[2])
     return best[1], [
-        _Seen(toss.lab, toss.poses, toss.values, tuple(next(left) for _ in toss.values))
-        for toss in seen
+        replace(each, layouts=tuple(next(left) for _ in each.toss.values)) for each in seen
     ]
 
 
 def _colours(
-    view: TopView, seen: Sequence[_Seen], spacing: float, random: np.random.Generator
+    view: TopView, seen: Sequence[Seen], spacing: float, random: np.random.Generator
 ) -> tuple[Logistic, Logistic]:
     """What a pip and what a top face look like, against all else that the tosses show."""
     pips: list[tuple[np.ndarray, np.ndarray]] = []
     tops: list[tuple[np.ndarray, np.ndarray]] = []
-    for toss in seen:
-        by_pip = rings(toss.lab, PIP_RINGS)
-        by_top = rings(view.halved(toss.lab), TOP_RINGS)
+    for each in seen:
+        by_pip, by_top = each.by_pip, each.by_top
         is_top, is_pip = np.zeros_like(view.inside), np.zeros_like(view.inside)
-        for pose, layout in zip(toss.poses, toss.layouts, strict=True):
+        for pose, layout in zip(each.poses, each.layouts, strict=True):
             on = lattice.ON[layout]
             own = (view.pixels - pose[:2]) @ turned(pose).T / EDGE_PX
             is_top |= np.abs(own).max(axis=-1) < _TOP
@@ -169,21 +180,17 @@ def _colours(
 
 
 def _faces(
-    view: TopView,
-    tosses: Sequence[Toss],
-    seen: Sequence[_Seen],
-    spacing: float,
-    pip: Logistic,
-    top: Logistic,
-) -> tuple[list[tuple[np.ndarray, np.ndarray]], float, list[_Seen]]:
+    view: TopView, seen: Sequence[Seen], spacing: float, pip: Logistic, top: Logistic
+) -> tuple[list[tuple[np.ndarray, np.ndarray]], float, list[Seen], list[Found]]:
     """What the places of each face look like where the search finds it, with where its pips are,
     and the score of a die. Beside it the tosses, their dice where the search finds them: later ones
-    are measured from there."""
-    read, right, false, placed = [], [], [], []
-    for toss, known in zip(tosses, seen, strict=True):
+    are measured from there; and all poses with such a score."""
+    read, right, false, placed, searched = [], [], [], [], []
+    for known in seen:
         poses = known.poses.copy()
-        pips, half = pip_odds(view, known.lab, pip), view.halved(known.lab)
-        for pose, score in search(view, known.lab, half, pip, top, spacing):
+        pips = pip_odds(view, known.by_pip, pip)
+        searched.append(search(view, known.lab, known.half, pip, top, spacing))
+        for pose, score in searched[-1]:
             gaps = np.hypot(*(known.poses[:, :2] - pose[:2]).T)
             at = int(gaps.argmin())
             if gaps[at] > _FOUND * EDGE_PX:
@@ -193,9 +200,10 @@ def _faces(
             poses[at] = pose
             # The square that is found may begin at another corner than the known one.
             odds = sampled(pips, _places(pose, spacing))[0]
-            on = lattice.ON[lattice.layout_of(known.values[at], odds)]
-            read.append((faces.measured(toss.image, view.corners_of(pose), spacing), on))
+            on = lattice.ON[lattice.layout_of(known.toss.values[at], odds)]
+            read.append((faces.measured(known.toss.image, view.corners_of(pose), spacing), on))
         placed.append(replace(known, poses=poses))
     worst = float(np.quantile(right, _WORST))
     least = (worst + max([*false, worst - _FAR])) / 2
-    return read, least, placed
+    found = [[pose for pose, score in each if score > least] for each in searched]
+    return read, least, placed, found

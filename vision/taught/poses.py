@@ -98,9 +98,9 @@ def _is_apart(pose: np.ndarray, others: Sequence[tuple[np.ndarray, float]]) -> b
     return all(np.hypot(*(pose - other)[:2]) > _APART * EDGE_PX for other, _ in others)
 
 
-def pip_odds(view: TopView, lab: np.ndarray, pip: Logistic) -> np.ndarray:
-    """(side, side) log-odds of a pip's middle at each pixel of a view."""
-    odds = np.where(view.inside, pip.odds(rings(lab, PIP_RINGS)), -MOST)
+def pip_odds(view: TopView, by_pip: np.ndarray, pip: Logistic) -> np.ndarray:
+    """(side, side) log-odds of a pip's middle at each pixel of a view, by its `PIP_RINGS`."""
+    odds = np.where(view.inside, pip.odds(by_pip), -MOST)
     return np.asarray(odds, np.float32)
 
 

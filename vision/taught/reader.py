@@ -18,7 +18,7 @@ from vision.taught import faces, lattice
 from vision.taught.floor import in_dice, largest_piece
 from vision.taught.poses import search
 from vision.taught.teaching import Teaching
-from vision.taught.view import HALF, TopView, turned
+from vision.taught.view import HALF, Poses, TopView, turned
 
 _SAME_STEP = 10
 """Grey levels, as a mean over 3 x 3 pixels of the view, by which grain alone changes a picture."""
@@ -102,12 +102,16 @@ class TaughtReader:
         found = search(view, lab, half, taught.pip, taught.top, taught.spacing) if by_pips else []
         poses = [pose for pose, score in found if score > taught.least]
         beside = taught.floor.beside(view, half, poses)
-        dice = sorted((self._die(image, pose) for pose in poses), key=lambda die: die.x_mm)
+        dice = self.dice_at(image, poses)
         edges, _ = cv2.findContours(beside, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         return TaughtReading(
-            tuple(dice), largest_piece(beside), len(dice) + in_dice(beside.sum()),
+            dice, largest_piece(beside), len(dice) + in_dice(beside.sum()),
             seen, tuple(view.to_frame(HALF * edge[:, 0]) for edge in edges),
         )  # fmt: skip
+
+    def dice_at(self, image: np.ndarray, poses: Poses) -> tuple[TaughtDie, ...]:
+        """The dice at these poses, from left to right."""
+        return tuple(sorted((self._die(image, pose) for pose in poses), key=lambda die: die.x_mm))
 
     def read_again(self, image: np.ndarray, before: object) -> TaughtReading | None:
         """Read the dice of `before`, a reading of an earlier frame, where they were. None where a

@@ -135,14 +135,16 @@ class Backdrop:
 def _wall_met(x: Float, y: Float, lens: Lens, radius_mm: float) -> tuple[Float, Float]:
     """Where the ways from the lens to points of the floor's plane first meet the tube.
 
-    Shapes as `x`: the share of the way, at most 1, and the angle about the tube's axis.
+    Shapes as `x`: the share of the way, at most 1, and the angle about the tube's axis. A lens that
+    stands beside the tube sees past its near wall, and of a way that misses the tube the deck.
     """
     eye_x, eye_y = lens.offset_mm
     way_x, way_y = x - eye_x, y - eye_y
     a = np.maximum(way_x**2 + way_y**2, 1e-9)
     b = eye_x * way_x + eye_y * way_y
     c = eye_x**2 + eye_y**2 - radius_mm**2
-    share = np.minimum((np.sqrt(b * b - a * c) - b) / a, 1.0)
+    under = b * b - a * c
+    share = np.where(under < 0.0, 0.0, np.minimum((np.sqrt(np.maximum(under, 0.0)) - b) / a, 1.0))
     return share, np.arctan2(eye_y + share * way_y, eye_x + share * way_x)
 
 

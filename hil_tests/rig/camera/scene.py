@@ -53,7 +53,7 @@ class Scene:
         lens: Lens | None = None,
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
-        grain_seed: int | None = None,
+        grain_seed: int = 0,
     ) -> None:
         self.lens = lens or Lens()
         self.shutter = Shutter()
@@ -62,7 +62,7 @@ class Scene:
         self._lights = lights or LightRig()
         self._styles = styles
         self._backdrop = Backdrop(geometry, self.lens, self._lights, seed=seed)
-        self._sensor = Sensor(self.lens, seed=seed if grain_seed is None else grain_seed)
+        self._sensor = Sensor(self.lens, seed=grain_seed)
         self._painters: dict[tuple[str, str], DiePainter] = {}
         self._still: _Still | None = None
         self._card: Patch | None = None
@@ -224,14 +224,20 @@ class StereoScene:
 
 
 def scene_of(
-    geometry: Geometry, *, seed: int, lens: Lens | None = None, **looks: Any
+    geometry: Geometry,
+    *,
+    seed: int,
+    lens: Lens | None = None,
+    grain_seed: int | None = None,
+    **looks: Any,
 ) -> Scene | StereoScene:
     """The scene that a camera shows, with one lens or with two. `looks`: as of `Scene`."""
-    first = Scene(geometry, seed=seed, lens=lens, **looks)
+    grain_seed = seed if grain_seed is None else grain_seed
+    first = Scene(geometry, seed=seed, lens=lens, grain_seed=grain_seed, **looks)
     second = first.lens.second
     if second is None:
         return first
-    right = Scene(geometry, seed=seed, lens=second, grain_seed=seed + 1, **looks)
+    right = Scene(geometry, seed=seed, lens=second, grain_seed=grain_seed + 1, **looks)
     return StereoScene(first, right)
 
 

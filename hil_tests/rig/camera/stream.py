@@ -50,6 +50,10 @@ _PAGE = b"""<!doctype html><html lang="en"><title>Shaker camera</title>
 ENDS_S = 1.0
 """For a thread of the camera's process to come to its end."""
 
+LOOK = 0
+"""Seed of how floor, wall and dice are made: a compartment looks the same on every day, whatever
+falls by chance."""
+
 _START_DEADLINE_S = 60.0
 _REPLY_DEADLINE_S = 5.0
 
@@ -100,7 +104,9 @@ class Camera:
         self.lens = lens or Lens()
         self.address = "127.0.0.1"
         """By which the stream's readers reach this computer."""
-        make_scene = partial(scene_of, geometry, seed=seed, lens=self.lens, lights=lights)
+        make_scene = partial(
+            scene_of, geometry, seed=LOOK, lens=self.lens, lights=lights, grain_seed=seed
+        )
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -54,6 +55,11 @@ a second, for seconds, in a stacked die). A die that lies not level must keep st
 that one which balances for a moment before it falls is not taken for a cocked one.
 """
 
+THROWN_M_S, THROWN_RAD_S = 0.25, 25.0
+"""How fast dice leave a hand, and how fast they turn: standard deviations along each axis."""
+THROWN_S = 5.0
+"""After so long a die that was thrown lies, or balances for ever."""
+
 _WALL_PLANES = 32
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -82,6 +88,15 @@ class DieAtRest:
     @property
     def is_flat(self) -> bool:
         return self.lie is Lie.FLAT
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the rig's door and its records have it."""
+        return {
+            "value": self.value,
+            "flat": self.is_flat,
+            "tilt_deg": round(self.tilt_deg, 2),
+            "kind": self.lie.value,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +162,30 @@ class Dice:
         mujoco.mj_forward(self._model, self._data)
         self._keeps_still()
         self._still_s = STILL_COCKED_FOR_S
+
+    def throw(self) -> None:
+        """Have a hand throw the dice into the compartment, and wait until they rest: no clock runs
+        meanwhile. They stay as they are where they never come to rest."""
+        die_m, turn = self.geometry.die_mm / 1000.0, self._random.uniform(0.0, math.tau)
+        qpos, qvel = self._data.qpos, self._data.qvel
+        qpos[0] = 0.0
+        for i in range(len(self._bodies)):
+            angle, start = turn + i * math.tau / len(self._bodies), 1 + 7 * i
+            qpos[start : start + 3] = (
+                die_m * math.cos(angle),
+                die_m * math.sin(angle),
+                self._random.uniform(1.5, 3) * die_m,
+            )
+            quat = self._random.standard_normal(4)
+            qpos[start + 3 : start + 7] = quat / np.linalg.norm(quat)
+        qvel[1:] = self._random.normal(0.0, 1.0, len(qvel) - 1) * np.tile(
+            (*3 * (THROWN_M_S,), *3 * (THROWN_RAD_S,)), len(self._bodies)
+        )
+        self.disturb()
+        for _ in range(round(THROWN_S / STEP_S)):
+            self.step(0.0, 0.0)
+            if self.at_rest:
+                return
 
     def step(self, plate_height_m: float, plate_speed_m_s: float) -> None:
         """Advance by STEP_S with the plate at this height above its lowest point and this speed."""

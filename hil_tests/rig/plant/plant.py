@@ -173,6 +173,19 @@ class Plant:
                 cover_open=self._interlocks.cover_position,
             )
 
+    def throw(self) -> tuple[DieAtRest, ...] | None:
+        """Have somebody throw the dice by hand; return how they lie. None, and nothing is done,
+        where the lid is closed or the machine moves.
+
+        It takes no time of the machine, and is no toss of it: the record of truth has none.
+        """
+        with self._lock:
+            if self._is_moving or not self._interlocks.lid_open:
+                return None
+            self._dice.throw()
+            self._lies = self._seen(self._dice.lies())
+            return self._lies
+
     def dice_are_inside(self) -> bool:
         """True while no die has left the compartment, which none ever may."""
         with self._lock:

@@ -31,13 +31,5 @@ class TossRecord:
             "t_start": round(self.t_start, 6),
             "t_rest": round(self.t_rest, 6),
             "turns": round(self.turns, 2),
-            "dice": [
-                {
-                    "value": die.value,
-                    "flat": die.is_flat,
-                    "tilt_deg": round(die.tilt_deg, 2),
-                    "kind": die.lie.value,
-                }
-                for die in self.dice
-            ],
+            "dice": [die.as_dict() for die in self.dice],
         }

@@ -95,6 +95,8 @@ class StoppedCamera:
 class StillPictures(StoppedCamera):
     """Pictures of dice that lie still, and where the network sees them."""
 
+    quiet_s = STILL_S
+
     def __init__(self, p: CameraParameters) -> None:
         """Load the network. Raises VisionError where calibration or model cannot be used."""
         super().__init__(p)
@@ -112,7 +114,7 @@ class StillPictures(StoppedCamera):
             now = self._stillness.thumbnail(frame.image)
             if seen is None or self._stillness.has_moved(seen, now):
                 seen, still_s = now, frame.t_capture
-            elif frame.t_capture - still_s >= STILL_S:
+            elif frame.t_capture - still_s >= self.quiet_s:
                 return frame, self._found(frame)
         raise AssertionError("frames end with an error")
 

@@ -26,7 +26,7 @@ TOSSES = 30
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[TableUnderTest]:
     """A rig with settings that fit it, and no service; automatic entry is left to the dealer."""
-    session = Session(Plan(by_hand=True, pace="brisk"), tmp_path)
+    session = Session(Plan(by_hand=True, pace="brisk", is_taught=False), tmp_path)
     session.start_rig()
     session.write_settings()
     with closing(session), people_at(session) as table:

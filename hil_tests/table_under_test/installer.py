@@ -63,8 +63,9 @@ class Installer:
     tell: Callable[[str], None]
     """Is told what is done."""
 
-    def prepare(self, kind: str) -> None:
-        """Measure the camera and have the table taught, both once for this `kind` of table.
+    def prepare(self, kind: str, *, is_taught: bool) -> None:
+        """Measure the camera and have the table taught, both once for this `kind` of table. One
+        that is not to be taught is measured alone, and nothing is kept of it.
 
         Does nothing for a real camera. Raises `BenchError`.
         """
@@ -74,14 +75,14 @@ class Installer:
         if known is None:
             self.tell("the camera is measured by a printed card")
             self._measure()
-            self._teach()
-            camera = tomllib.loads(self.settings.read_text("utf-8"))["camera"]
+        camera = tomllib.loads(self.settings.read_text("utf-8"))["camera"]
+        teaching = Path(camera["teaching"])
+        if known is not None and is_taught:
+            teaching.write_text(known.teaching, "ascii")
+        elif is_taught:
+            self._run(program(LESSON, str(self.settings), str(self.rig["control"])))
             measured = {name: camera[name] for name in _TABLES if name in camera}
-            taught = Path(camera["teaching"]).read_text("ascii")
-            prepared.keep(kind, Prepared(measured, taught))
-        else:
-            camera = tomllib.loads(self.settings.read_text("utf-8"))["camera"]
-            Path(camera["teaching"]).write_text(known.teaching, "ascii")
+            prepared.keep(kind, Prepared(measured, teaching.read_text("ascii")))
 
     def _measure(self) -> None:
         """Measure the camera as a technician does, and leave the result in the settings."""
@@ -114,9 +115,6 @@ class Installer:
             cv2.imwrite(str(file), image)
             options += ["--photo", str(file)]
         return options
-
-    def _teach(self) -> None:
-        self._run(program(LESSON, str(self.settings), str(self.rig["control"])))
 
     def _run(self, command: Sequence[str]) -> None:
         """Run a program where the pins are, and tell its lines as they come. Raises `BenchError`

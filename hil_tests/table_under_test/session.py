@@ -65,6 +65,8 @@ class Plan:
     `/dev/gpiochip0`, as on a Raspberry Pi 5)."""
     installed: bool = False
     """Plays on the settings that are installed: nothing of `settings_page.FOR_RIG` is relaxed."""
+    is_taught: bool = True
+    """Whether its people teach it its dice before it is first opened."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Settings that differ, by section."""
 
@@ -216,7 +218,9 @@ class Session:
             accounts.add(self.folder / "users.toml", name, role, word, f"{name}-1")
         file = self.folder / "settings.toml"
         file.write_text(tomlkit.dumps(self.settings()), "utf-8")
-        Installer(file, self.rig, self._inside, self._hands, self.tell).prepare(self._kind)
+        Installer(file, self.rig, self._inside, self._hands, self.tell).prepare(
+            self._kind, is_taught=self.plan.is_taught
+        )
 
     def settings(self) -> dict[str, Any]:
         """The content of the settings file, by section."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -167,21 +166,22 @@ def test_whoever_ends_it_or_reads_no_further_leaves_no_folder(
 ) -> None:
     folders: list[Path] = []
 
-    @contextlib.contextmanager
-    def started(_plan: Plan, folder: Path) -> Iterator[Any]:
+    def started(_plan: Plan, folder: Path, _console: Console) -> Any:
         folders.append(folder)
         camera, lamp = {"url": "u"}, {"device": "d"}
         pins = {"host": "h", "port": 1}
-        yield SimpleNamespace(
+        return SimpleNamespace(
             rig={"pigpiod": pins, "camera": camera, "lamp": lamp},
             ready_after_s=1.0,
+            teaching=lambda: None,
             stop_service=lambda: None,
+            close=lambda: None,
         )
 
     def ended(*_: object) -> None:
         raise end
 
-    monkeypatch.setattr(playing, "Session", started)
+    monkeypatch.setattr(playing, "_started", started)
     monkeypatch.setattr(playing, "_watch", ended)
     monkeypatch.setattr(playing, "_finish", lambda *_: check([]))
     monkeypatch.setattr(signal, "signal", lambda *_: None)

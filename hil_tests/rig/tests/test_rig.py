@@ -181,6 +181,7 @@ def test_hands_move_contacts(rig):
         ("hands open compartment", "force compartment opens it"),
         ("hands lay card none.png", "Lay the PNG that"),
         ("hands juggle", "hands can: press estop"),
+        ("hands throw dice", "nobody can throw dice now: dice and coins need the lid open"),
         ("hands replace dice plaid", "no dice style 'plaid'"),
         ("hands replace dice 1 2 7", "a value of 1 to 6 for each of 2 to 4 dice"),
         ("heal tach_lost", "no fault 'tach_lost'"),

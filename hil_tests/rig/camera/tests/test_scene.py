@@ -12,7 +12,7 @@ from hil_tests.rig.camera.optics import Lens, Sensor, Shutter, row_light
 from hil_tests.rig.camera.scene import Scene
 from hil_tests.rig.fault_set import Active
 from hil_tests.rig.plant.dice import FACE_NORMALS, Dice
-from hil_tests.rig.plant.geometry import STANDARD
+from hil_tests.rig.plant.geometry import GEOMETRIES, STANDARD
 from hil_tests.rig.plant.looks import STYLES
 from hil_tests.rig.plant.snapshot import SAMPLE, SceneryView
 
@@ -50,6 +50,14 @@ def test_projection_and_its_inverse_agree_to_a_hundredth_of_a_pixel() -> None:
     back = lens.project(np.stack([x, y, np.full_like(x, 5.0)], axis=-1))
     v, u = np.mgrid[0 : lens.height, 0 : lens.width]
     assert np.abs(back - np.stack([u, v], axis=-1)).max() < 0.01
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_lens_beside_the_tube_sees_the_floor_in_it_and_the_deck_around_it() -> None:
+    right = replace(Lens(), floor_px_per_mm=3.3, offset_mm=(43.0, 0.0))
+    picture = Scene(GEOMETRIES["narrow"], lens=right).render(0.0, at_rest(), OPEN)
+    (x, y), (beside, _) = right.project(np.array([[0.0, 0.0, 0.0], [60.0, 0.0, 0.0]])).astype(int)
+    assert picture[y, x].max() > 3 * picture[y, beside].max()
 
 
 def test_white_dice_are_where_the_physics_says(scene: Scene) -> None:

@@ -313,6 +313,20 @@ def test_lid_opens_only_when_released_and_new_dice_need_it_open() -> None:
     assert plant.dice_style == "red"
 
 
+def test_a_hand_throws_dice_into_an_open_compartment_and_that_is_no_toss() -> None:
+    plant, tosses = Plant("rough", seed=1), list[TossRecord]()
+    plant.truth = tosses.append
+    assert plant.throw() is None
+    plant.hands.open_compartment(by_force=True)
+    thrown = [plant.throw() or () for _ in range(60)]
+    assert plant.dice_are_inside()
+    assert plant.poses(0.0).dice == thrown[-1]
+    assert {die.value for dice in thrown for die in dice} == {1, 2, 3, 4, 5, 6}
+    assert {die.is_flat for dice in thrown for die in dice} == {True, False}
+    plant.update(1.0, PlantInputs())
+    assert not tosses
+
+
 def test_driven_cover_takes_its_time_and_can_stick() -> None:
     plant = Plant("standard", seed=2, cover=Cover.DRIVEN)
     assert not run(plant, IDLE, 0.0, 0.1).cover_open

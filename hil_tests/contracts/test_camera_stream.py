@@ -31,9 +31,9 @@ DIFFERS = 12.0
 class Stream:
     """An opened stream, with what its calibration promises."""
 
-    def __init__(self, url: str, calibration: dict[str, Any]) -> None:
+    def __init__(self, url: str, calibration: dict[str, Any], lenses: int = 1) -> None:
         self.capture = cv2.VideoCapture(url)
-        self.calibration = calibration
+        self.calibration, self.lenses = calibration, lenses
 
     def frames(self, count: int) -> list[tuple[float, np.ndarray]]:
         """Frames with the moments at which they came."""
@@ -62,7 +62,8 @@ def stream(rig_table: RigFile) -> Iterator[Stream]:
     size, scale = camera.as_delivered["image_size"], camera.lens.floor_px_per_mm
     sizes = {"image_size": size, "centre_px": middle, "floor_px_per_mm": scale}
     radius_mm = plant.geometry.radius_mm
-    opened = Stream(camera.url, {**sizes, "compartment_radius_mm": radius_mm})
+    whole = {**sizes, "compartment_radius_mm": radius_mm}
+    opened = Stream(camera.url, whole, camera.as_delivered["lenses"])
     yield opened
     opened.capture.release()
     camera.close()
@@ -75,7 +76,8 @@ def test_pictures_have_the_calibrated_size_and_come_often_enough(
     stream.frames(5)
     frames = stream.frames(FRAMES)
     width, height = stream.calibration["image_size"]
-    assert all(picture.shape == (height, width, 3) for _, picture in frames)
+    whole = (height, width * stream.lenses, 3)
+    assert all(picture.shape == whole for _, picture in frames)
     gaps_ms = [1000 * (b - a) for (a, _), (b, _) in pairwise(frames)]
     rate = (FRAMES - 1) / (frames[-1][0] - frames[0][0])
     measure("frames a second", rate, "1/s", lower=20)

@@ -153,7 +153,7 @@ def status(view: TableView) -> Lines:
         lines.append(f"{'faults':<{LABEL}}{len(view.faults)}: {codes}"[:WIDTH])
     else:
         lines += pair("faults", "none")
-    if not all(is_verified for _, _, is_verified in view.digests):
+    if any(what == "seal" and not is_verified for what, _, is_verified in view.digests):
         lines += pair("seal", "unsealed: program and settings are not signed")
     return lines
 

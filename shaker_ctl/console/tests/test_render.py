@@ -130,7 +130,9 @@ def test_figures_stand_in_rows_and_lists_of_figures_on_lines_of_their_own() -> N
 
 
 def sealed(is_verified: bool) -> dict[str, object]:
-    return {"digests": (("software", "ab" * 32, is_verified),)}
+    """A taught table: no seal covers its teaching."""
+    rows = (("software", is_verified), ("seal", is_verified), ("teaching", False))
+    return {"digests": tuple((what, "ab" * 32, verified) for what, verified in rows)}
 
 
 @pytest.mark.parametrize(

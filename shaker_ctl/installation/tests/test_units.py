@@ -48,6 +48,39 @@ TABLE = assignments("shaker-ctl.service")
 DAEMON = assignments("shaker-pigpiod.service")
 
 
+@pytest.mark.parametrize(
+    ("unit", "key", "words"),
+    [
+        ("shaker-ctl", "User", USER),
+        ("shaker-ctl", "Type", "notify"),
+        # The program of a CSI camera: libcamera finds its devices through libudev.
+        ("shaker-ctl", "RestrictAddressFamilies", "AF_NETLINK"),
+        ("shaker-ctl", "SupplementaryGroups", "video"),
+        ("shaker-ctl", "DeviceAllow", "char-video4linux char-media char-dma_heap"),
+        # The stop script by pinctrl: `+` lifts users and capabilities, not the unit's devices.
+        ("shaker-ctl", "ExecStopPost", "+/usr/libexec/shaker-ctl/motor-off"),
+        ("shaker-pigpiod", "ExecStopPost", "/usr/libexec/shaker-ctl/motor-off"),
+        ("shaker-ctl", "DeviceAllow", "/dev/gpiomem /dev/gpiomem0"),
+        # No unit loads modules from a home or from the environment.
+        ("shaker-ctl", "ExecStart", "-I"),
+        ("shaker-page", "ExecStart", "-I"),
+        ("shaker-link", "ExecStart", "-I"),
+        # The link does not see who may log in.
+        ("shaker-link", "TemporaryFileSystem", "/etc/shaker-ctl:ro"),
+        ("shaker-link", "BindReadOnlyPaths", "-/etc/shaker-ctl/settings.toml"),
+        # Daemon and table share a network that nobody else is on.
+        ("shaker-ctl", "PrivateNetwork", "yes"),
+        ("shaker-pigpiod", "PrivateNetwork", "yes"),
+        ("shaker-ctl", "JoinsNamespaceOf", "shaker-pigpiod.service"),
+        ("shaker-pigpiod", "ExecStart", "-l -n 127.0.0.1"),
+        ("shaker-pigpiod", "IPAddressDeny", "any"),
+        ("shaker-pigpiod", "IPAddressAllow", "localhost"),
+    ],
+)
+def test_a_unit_says(unit: str, key: str, words: str):
+    assert set(words.split()) <= set(" ".join(assignments(f"{unit}.service")[key]).split())
+
+
 def test_what_a_restart_cannot_mend_is_not_restarted():
     assert {int(word) for word in TABLE["RestartPreventExitStatus"][0].split()} == {
         EX_CONFIG,
@@ -55,18 +88,9 @@ def test_what_a_restart_cannot_mend_is_not_restarted():
     }
 
 
-def test_the_sandbox_permits_what_the_program_of_a_csi_camera_needs():
-    assert "AF_NETLINK" in TABLE["RestrictAddressFamilies"][0].split()  # libcamera: libudev
-    allowed = {device.split()[0] for device in TABLE["DeviceAllow"]}
-    assert {"char-video4linux", "char-media", "char-dma_heap"} <= allowed
-    assert "video" in TABLE["SupplementaryGroups"][0].split()
-
-
-@pytest.mark.parametrize("device", ["/dev/gpiomem", "/dev/gpiomem0"])
-def test_the_stop_script_reaches_the_pins_by_pinctrl_in_the_tables_sandbox(device: str):
-    """`+` lifts users and capabilities, not the devices of the unit's control group."""
-    assert TABLE["ExecStopPost"][0].startswith("+")
-    assert f"{device} rw" in TABLE["DeviceAllow"]
+def test_the_records_process_may_lower_its_priority():
+    assert TABLE["SystemCallFilter"][-1] == "setpriority"  # among @resources, denied before
+    assert TABLE["CapabilityBoundingSet"] == [""]  # so none is raised
 
 
 def test_the_tables_memory_is_taken_last():
@@ -100,26 +124,10 @@ def test_systemd_waits_for_as_long_as_a_start_may_take():
     assert int(TABLE["TimeoutStartSec"][0]) > MAX_START_S
 
 
-def test_the_service_runs_as_its_user_and_tells_systemd_of_itself():
-    assert TABLE["User"] == [USER]
-    assert TABLE["Type"] == ["notify"]
+def test_the_watchdog_is_soon_and_the_table_is_given_no_environment():
     assert float(TABLE["WatchdogSec"][0]) <= 2
     assert "/run/" + TABLE["RuntimeDirectory"][0] == str(ServiceParameters().runtime_dir)
-
-
-@pytest.mark.parametrize("unit", [TABLE, DAEMON], ids=["table", "daemon"])
-def test_both_units_take_the_motors_pins_low_however_they_end(unit: dict[str, list[str]]):
-    assert unit["ExecStopPost"][0].lstrip("+").endswith("/motor-off")
-
-
-def test_the_table_is_given_no_environment_and_loads_nothing_but_its_own():
-    assert "EnvironmentFile" not in TABLE
-    assert "Environment" not in TABLE
-
-
-@pytest.mark.parametrize("name", ["shaker-ctl", "shaker-page", "shaker-link"])
-def test_no_unit_loads_modules_from_a_home_or_the_environment(name: str):
-    assert "/python3 -I /" in assignments(f"{name}.service")["ExecStart"][0]
+    assert not {"EnvironmentFile", "Environment"} & TABLE.keys()
 
 
 @pytest.mark.parametrize("name", FACES_A_NETWORK)
@@ -127,23 +135,9 @@ def test_what_faces_a_network_has_a_bound_of_memory_and_threads(name: str):
     assert {"MemoryMax", "TasksMax"} <= set(assignments(f"{name}.service"))
 
 
-def test_the_link_does_not_see_who_may_log_in():
-    link = assignments("shaker-link.service")
-    assert link["TemporaryFileSystem"] == ["/etc/shaker-ctl:ro"]
-    assert link["BindReadOnlyPaths"] == ["-/etc/shaker-ctl/settings.toml"]
-
-
-def test_daemon_and_table_share_a_network_that_nobody_else_is_on():
-    assert TABLE["PrivateNetwork"] == DAEMON["PrivateNetwork"] == ["yes"]
-    assert TABLE["JoinsNamespaceOf"] == ["shaker-pigpiod.service"]
-    assert TABLE["PrivateTmp"] == DAEMON["PrivateTmp"], "what is joined, both must have"
+def test_what_the_table_and_its_daemon_share_both_have():
+    assert TABLE["PrivateTmp"] == DAEMON["PrivateTmp"]
     assert assignments("bench.conf") == {"PrivateNetwork": ["no"]}
-
-
-def test_the_daemon_is_reached_from_this_machine_alone():
-    assert " -l -n 127.0.0.1 " in DAEMON["ExecStart"][0]
-    assert DAEMON["IPAddressDeny"] == ["any"]
-    assert DAEMON["IPAddressAllow"] == ["localhost"]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
@@ -195,18 +189,25 @@ def tools(tmp_path: Path) -> Tools:
     return Tools(tmp_path)
 
 
-def test_the_stop_script_takes_motor_and_latch_low_by_pinctrl(tools: Tools):
-    tools.add("pinctrl")
-    pins = PinParameters()
-    low = f"{pins.motor_enable},{pins.motor_pwm},{pins.latch_release}"
-    assert tools.run() == (0, [f"pinctrl set {low} op dl"], "")
+PINS = PinParameters()
+EN, PWM, LATCH = PINS.motor_enable, PINS.motor_pwm, PINS.latch_release
+OTHER_PINS = {"SHAKER_EN": "17", "SHAKER_PWM": "13", "SHAKER_LATCH": "22"}
 
 
-def test_the_stop_script_takes_the_pins_of_the_settings(tools: Tools):
-    tools.add("pinctrl")
-    assert tools.run(SHAKER_EN="17", SHAKER_PWM="13", SHAKER_LATCH="22")[1] == [
-        "pinctrl set 17,13,22 op dl"
-    ]
+@pytest.mark.parametrize(
+    ("tool", "version", "pins", "words"),
+    [
+        ("pinctrl", "", {}, f"set {EN},{PWM},{LATCH} op dl"),
+        ("pinctrl", "", OTHER_PINS, "set 17,13,22 op dl"),
+        ("gpioset", "gpioset (libgpiod) v1.6.3", {}, "gpiochip0 23=0 18=0 21=0"),
+        ("gpioset", "gpioset (libgpiod) v2.2.1", {}, "-t 0 -c gpiochip0 23=0 18=0 21=0"),
+    ],
+)
+def test_the_stop_script_takes_motor_and_latch_low(
+    tools: Tools, tool: str, version: str, pins: dict[str, str], words: str
+):
+    tools.add(tool, version=version)
+    assert tools.run(**pins) == (0, [f"{tool} {words}"], "")
 
 
 @pytest.mark.parametrize("tool", ["pinctrl", "gpioset"])
@@ -232,18 +233,6 @@ def test_where_one_tool_fails_the_stop_script_tries_the_next(tools: Tools):
     status, called, _ = tools.run()
     assert status == 0
     assert called[1:] == [f"raspi-gpio set {pin} op dl" for pin in (23, 18, 21)]
-
-
-@pytest.mark.parametrize(
-    ("version", "call"),
-    [
-        ("gpioset (libgpiod) v1.6.3", "gpioset gpiochip0 23=0 18=0 21=0"),
-        ("gpioset (libgpiod) v2.2.1", "gpioset -t 0 -c gpiochip0 23=0 18=0 21=0"),
-    ],
-)
-def test_the_stop_script_speaks_to_both_versions_of_gpioset(tools: Tools, version: str, call: str):
-    tools.add("gpioset", version=version)
-    assert tools.run() == (0, [call], "")
 
 
 def test_the_stop_script_never_asks_the_gpio_daemon(tools: Tools):

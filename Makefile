@@ -180,8 +180,10 @@ test-deb: $(VENV)/.test  ## `make deb` of amd64, by piuparts, by autopkgtest on 
 	    $(BIN)/python -m hil_tests.installed.booted --suite $${suite#*:} --package $$package || exit 1; \
 	done
 
-# What systemd, which the package depends on, makes by itself and leaves, with the administrator's `.ssh`.
-OF_SYSTEMD := /var/cache/private/ /var/lib/private/ /var/log/private/ /var/lib/systemd/coredump/ /var/lib/systemd/pstore/
+# What systemd, which the package depends on, makes by itself and leaves, with the administrator's `.ssh`;
+# on trixie two links for its own settings, too, and debconf's folder.
+OF_SYSTEMD := /var/cache/private/ /var/lib/private/ /var/log/private/ /var/lib/systemd/coredump/ /var/lib/systemd/pstore/ \
+    /etc/default/locale /etc/vconsole.conf /var/cache/debconf/tmp.ci/
 
 test-arm64: $(VENV)/.test  ## `make deb` of arm64 on emulated Debians, Python 3.11 and 3.13: root, an hour
 	for suite in 12:bookworm 13:trixie; do \

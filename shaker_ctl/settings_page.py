@@ -19,6 +19,7 @@ from shaker_ctl import parameters
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.frozen import frozen
 from shaker_ctl.parameters import Parameters
+from shaker_ctl.rules.profile_files import PROFILES
 from shaker_ctl.settings import Settings, for_
 
 FOR_RIG: Mapping[str, tuple[Any, str]] = {
@@ -32,20 +33,22 @@ FOR_RIG: Mapping[str, tuple[Any, str]] = {
 
 FIRST: Mapping[str, str] = {
     "service.table_name": "the house's name of the table, on every screen and record",
-    "table.profile": "the rule text: `shaker-ctl rules list`",
+    "table.profile": f"the rule text, {' or '.join(PROFILES)}: `shaker-ctl rules list`",
     "table.paytable": "the letter, where the profile has two",
     "table.cover_fitted": "`true` where a cover and its contact are fitted",
     "table.attended": "`false` where no dealer is at the table",
     "gpio.monostable": "`false` where none is fitted in front of EN",
     "camera.device": "`/dev/shaker-camera`, or `csi:0`",
     "camera.calibration": "`shaker-ctl calibrate camera` writes it; or measure it with a ruler",
+    "camera.calibration.die_mm": "edge of the dice, mm",
+    "camera.calibration.compartment_radius_mm": "radius of the floor on which the dice lie, mm",
     "camera.second.fitted": "`true` for a stereo camera; `calibrate camera --raised` adds the rest",
     "lamp.device": "`/dev/shaker-lamps`, or the adapter's own name",
     "console.technician.device": "the device file; empty: no such console",
     "console.technician.roles": "who may log in there",
     "console.dealer.device": "the device file; empty: no such console",
     "console.dealer.roles": "who may log in there",
-    "journal.second": "the second copy, on another medium",
+    "journal.second": "the second copy, such as /media/shaker-journal/journal.jsonl on a stick",
     "page.address": "where the page listens: `0.0.0.0` for other computers, too",
     "seal.required": "`true`, or `false` for a trial without an approver",
 }

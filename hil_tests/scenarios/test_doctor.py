@@ -255,12 +255,14 @@ def test_no_doctor_looks_while_the_service_holds_the_hardware(bench: Bench):
 def test_the_command_prints_a_line_for_each_and_ends_with_status_1_where_one_fails(bench: Bench):
     bench.session.ask_rig("hands press estop")
     words = [
-        *("shaker-ctl", "doctor", "--yes", "--json", "--no-jog"),
+        *("shaker-ctl", "doctor", "--yes", "--no-jog"),
         *("--config", str(bench.config), "--root", str(bench.computer.root)),
     ]
     program = Path(sys.executable).parent / words[0]
     ran = subprocess.run([program, *words[1:]], capture_output=True, text=True, check=False)
-    lines = {one["name"]: one for one in map(json.loads, ran.stdout.splitlines())}
+    kept = settings.load(bench.config).journal.path.with_name("doctor.jsonl").read_text("utf-8")
+    lines = {one["name"]: one for one in map(json.loads, kept.splitlines())}
     assert ran.returncode == 1
+    assert "1 failed" in ran.stdout
     assert lines["e-stop"]["verdict"] == "fail"
     assert lines["compartment"]["verdict"] == "ok"

@@ -108,6 +108,7 @@ class NewTable(Session):
             r"lock the compartment. Enter: ": self.take_the_card,
             r"seal\.key: ": str(self.root / "approver.key"),
             r"Name of the approver: ": "Ann Approver",
+            r"Teach it now\? [^\r\n]*: ": "n",  # dealers then enter
             r"Enter: |\[Y/n\]: |\[y/N\]: ": "",
         }
 

@@ -32,7 +32,7 @@ COLOURS = {Grade.OK: "green", Grade.WARN: "yellow", Grade.FAIL: "bold red"}
 NAME_WIDTH = 21
 
 KEPT = "doctor.jsonl"
-"""The last result, beside the journal."""
+"""The last result, beside the journal, as a JSON object a line."""
 
 
 def doctor(
@@ -41,7 +41,6 @@ def doctor(
         bool, typer.Option(help="Turn the shaker for a second and count what the tach says.")
     ] = True,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it turns.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
     root: Annotated[
         Path, typer.Option(help="Look for the computer's own files below this folder.")
     ] = Path("/"),
@@ -64,10 +63,9 @@ def doctor(
         lines.append(json.dumps(asdict(one), ensure_ascii=False))
         failed += one.verdict is Grade.FAIL
         warned += one.verdict is Grade.WARN
-        _show(one, as_json=as_json)
+        _show(one)
     _keep(found.journal.path.with_name(KEPT), lines)
-    if not as_json:
-        screen.print(f"{failed} failed, {warned} to know" if failed or warned else "all ok")
+    screen.print(f"{failed} failed, {warned} to know" if failed or warned else "all ok")
     if failed:
         raise typer.Exit(1)
 
@@ -78,10 +76,7 @@ def _keep(path: Path, lines: list[str]) -> None:
         put(path, "".join(f"{line}\n" for line in lines), mode(0o640))
 
 
-def _show(one: Finding, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(asdict(one), ensure_ascii=False))
-        return
+def _show(one: Finding) -> None:
     word = Text(f"{one.verdict.value:<5}", COLOURS[one.verdict])
     screen.print(Text.assemble(word, f"{one.name:<{NAME_WIDTH}}", one.text), soft_wrap=True)
     if one.remedy:

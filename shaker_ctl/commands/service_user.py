@@ -7,6 +7,7 @@ leave files that the service may not write, or follow a link that somebody plant
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 from pathlib import Path
@@ -34,11 +35,8 @@ def become_the_service() -> None:
     """As root on an installed table, take the service's user and groups, for good."""
     if os.geteuid() != 0:
         return
-    try:
-        user = pwd.getpwnam(USER)
-    except KeyError:
-        return
-    _become(user)
+    with contextlib.suppress(KeyError):
+        _become(pwd.getpwnam(USER))
 
 
 def _become(user: pwd.struct_passwd) -> None:

@@ -37,6 +37,13 @@ BY_ANOTHER = ("camera.calibration", "page.address")
 ASKED = [name for name in settings_page.FIRST if name not in BY_ANOTHER]
 """Keys of the settings that are questions of their own."""
 
+KEYS = {
+    each.name: each.reason
+    for each in settings_page.entries(settings.Settings())
+    if isinstance(each, settings_page.Key)
+}
+"""Every key can be asked for by its name; and why it is as it is."""
+
 
 @frozen
 class SetUp:
@@ -77,11 +84,6 @@ class SetUp:
         if ran.returncode:
             raise SetupError(f"{' '.join(words)}: {ran.stderr.strip() or ran.returncode}")
 
-    def switch_on(self, unit: str) -> None:
-        """Have a unit start at power-on."""
-        if not (self.places.started / unit).is_symlink():
-            self.tell_system("systemctl", "enable", unit)
-
     # ── Questions ───────────────────────────────────────────────────────────
 
     def ask_key(self, name: str) -> None:
@@ -93,7 +95,7 @@ class SetUp:
         if standing is None:
             standing = settings_page.SUGGESTED.get(name, usual)
         while True:
-            said = _asked(f"{name}: {why}", default=_spelled(standing))
+            said = _asked(f"{name}: {why or KEYS[name]}", default=_spelled(standing))
             try:
                 told.tell(self.places, {name: _value(said, usual)}, note)
             except SettingsError as error:
@@ -129,7 +131,7 @@ class SetUp:
         pair = (certificate.CERTIFICATE, certificate.KEY)
         told.tell(self.places, {f"page.{Path(name).stem}": str(keys / name) for name in pair})
         self.ask_key("page.address")
-        self.switch_on(PAGE)
+        self.tell_system("systemctl", "enable", PAGE)
 
     def ask_approver(self) -> None:
         """Take the key of whoever signs the seal."""
@@ -150,19 +152,25 @@ class SetUp:
     def ask_calibration(self) -> None:
         """Measure the camera by the printed card."""
         self.tell_system("systemctl", "start", PIGPIOD)
-        typer.echo("The card: shaker-ctl calibrate target --radius 50 --out target.pdf")
+        found = self.found().camera
+        typer.echo(
+            "Open the lid, take the dice out, and have the card ready, printed at 100 %: "
+            "shaker-ctl calibrate target "
+            f"--radius {found.calibration.compartment_radius_mm:g} --out target.pdf"
+        )
         height = typer.prompt("Height of the lens above the floor, mm", type=float)
         words = ["calibrate", "camera", "--height", f"{height:g}"]
-        if self.found().camera.second.fitted:
-            words += ["--raised", f"{self.found().camera.calibration.die_mm:g}"]
+        if found.second.fitted:
+            words += ["--raised", f"{found.calibration.die_mm:g}"]
         self.call(*words, "--config", str(self.places.settings))
 
     def ask_teaching(self) -> None:
-        """Teach the table its dice, or leave it: it then reads as any table does."""
+        """Teach the table its dice, or leave every toss to the dealer."""
         typer.echo(
-            "Taught by some 34 tosses that you confirm, a table says how well it reads them."
+            "An untaught table reads nothing: the dealer enters every toss. It learns its dice, "
+            "floor and light by some 34 tosses that a person confirms. n goes on as it stands."
         )
-        if typer.confirm("Teach it now? It takes ten minutes", default=False):
+        if typer.confirm("Teach it now? It takes ten minutes", default=True):
             self.call("teach", "--config", str(self.places.settings))
 
     def ask_seal(self) -> None:
@@ -185,9 +193,7 @@ class SetUp:
 
     def ask_start(self) -> None:
         """Start the table now and at power-on."""
-        for unit in (PIGPIOD, TABLE):
-            self.switch_on(unit)
-        self.tell_system("systemctl", "start", TABLE)
+        self.tell_system("systemctl", "enable", "--now", PIGPIOD, TABLE)
 
     def questions(self) -> Mapping[str, Callable[[], None]]:
         """Every question by its name, in order."""
@@ -212,7 +218,7 @@ class SetUp:
         """Ask what was not answered yet, or what is asked `again`."""
         questions = self.questions()
         for name in again or [name for name in questions if name not in self.answered()]:
-            questions[name]()
+            questions.get(name, self._asking(name))()
             if told.mark_table(self.places, self.found().gpio.pins):
                 self.tell_system("systemctl", "daemon-reload")
             self.note(name)
@@ -220,7 +226,8 @@ class SetUp:
 
 def setup(
     again: Annotated[
-        list[str] | None, typer.Argument(help="Ask these anew: a key, or another question's name.")
+        list[str] | None,
+        typer.Argument(help="Ask these anew: any key of the settings, or a question's name."),
     ] = None,
     root: Annotated[Path, typer.Option(help="A folder that stands for the system.")] = Path("/"),
 ) -> None:
@@ -228,14 +235,17 @@ def setup(
 
     Ctrl-C leaves it, and the next call goes on there. Enter takes what stands in brackets. It asks
     for settings, pins, USB sockets, the page, the approver's key and people, measures the camera,
-    runs the doctor, teaches the table its dice if you like, has the approver seal it, and starts
-    it, now and at power-on.
+    runs the doctor, teaches the table its dice, without which it reads nothing, has the approver
+    seal it, and starts it, now and at power-on.
     """
     table = SetUp(Places(root.resolve()))
-    unknown = [name for name in again or () if name not in table.questions()]
+    unknown = [name for name in again or () if name not in {*table.questions(), *KEYS}]
     if unknown:
         names = ", ".join(table.questions())
-        raise RefusedError(f"nothing is asked by the name {unknown[0]}", remedy=f"Names: {names}")
+        raise RefusedError(
+            f"nothing is asked by the name {unknown[0]}",
+            remedy=f"Names: {names}; and every key of shaker-ctl settings reference",
+        )
     try:
         table.lead(again or [])
     except typer.Abort:
@@ -267,16 +277,23 @@ def _spelled(value: Any) -> str:
     """A value as a person types it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ", ".join(value) if isinstance(value, list) else str(value if value is not None else "")
+    words = value if isinstance(value, list) else ["" if value is None else value]
+    return ", ".join(map(str, words))
 
 
 def _value(said: str, usual: Any) -> Any:
-    """What was typed, as the settings have it; what is not of that kind, the settings refuse."""
-    if isinstance(usual, list):
-        return [word.strip() for word in said.split(",") if word.strip()]
+    """What was typed, as the settings have it; what is not of that kind, the settings refuse.
+    `usual`: the default; None where a key is not set by itself."""
+    if isinstance(usual, list) or (usual is None and "," in said):
+        kind = usual[0] if usual else None
+        return [_value(word.strip(), kind) for word in said.split(",") if word.strip()]
     if isinstance(usual, bool):
         return {"true": True, "false": False}.get(said.lower(), said)
-    if isinstance(usual, int):
+    for kind in NUMBERS.get(type(usual), ()):
         with suppress(ValueError):
-            return int(said)
+            return kind(said)
     return said or ("" if isinstance(usual, str) else None)
+
+
+NUMBERS = {int: (int,), float: (int, float), type(None): (int, float)}
+"""As what an answer is tried, by the kind of the default."""

@@ -73,7 +73,7 @@ def second_disk(journal: JournalParameters) -> Finding:
         return warn(
             name,
             "the journal has no second copy",
-            "Plug in a USB stick labelled shaker-2nd and set journal.second",
+            "Plug in a USB stick labelled shaker-2nd, then: shaker-ctl setup journal.second",
         )
     folder = journal.second.parent
     found = disk(name, folder)
@@ -118,7 +118,7 @@ def text(book: Rulebook, table: TableParameters, now: datetime) -> Finding:
     barrier = out_of_force(book.profile, book.profile.day(now))
     if barrier is None:
         return ok("text", f"{said}: in force")
-    remedy = "Name a text in force under [table] profile; to show it only: as_demonstration"
+    remedy = "shaker-ctl setup table.profile names another; to show it only: table.as_demonstration"
     return warn("text", f"{said}: {book.explain(barrier)}", remedy)
 
 

@@ -1,1 +1,1 @@
-"""Making a Raspberry Pi a table, and no table again: places, acts, plan."""
+"""What a house tells its table, as files: places, settings, pins, key, sockets, certificate."""

@@ -1,7 +1,7 @@
 """The page's key and certificate, as the set-up makes them.
 
-Owns a key of this computer, a certificate signed by itself, and a request that a house's authority
-can sign. What is there already stays: a house puts its own certificate in its place.
+Owns a key of this computer, and a certificate signed by itself. What is there already stays: a
+house puts its own certificate in its place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shaker_ctl.certificates import begun, key_pem, named, new_key
 from shaker_ctl.installation.files import changing
 from shaker_ctl.whole_file import mode, put
 
-CERTIFICATE, KEY, REQUEST = "certificate.pem", "key.pem", "request.pem"
+CERTIFICATE, KEY = "certificate.pem", "key.pem"
 
 DAYS = 800
 """How long the certificate holds: browsers take none of more than 825 days."""
@@ -39,7 +39,7 @@ def have_pair(folder: Path, group: str | None) -> None:
 
 
 def make_pair(folder: Path) -> None:
-    """Make key, certificate and request anew."""
+    """Make key and certificate anew."""
     host = socket.gethostname()
     name = named(host[:64])
     names = x509.SubjectAlternativeName(
@@ -51,13 +51,5 @@ def make_pair(folder: Path) -> None:
         .add_extension(names, critical=False)
         .sign(key, hashes.SHA256())
     )
-    request = (
-        x509.CertificateSigningRequestBuilder()
-        .subject_name(name)
-        .add_extension(names, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
     put(folder / KEY, key_pem(key))
-    put(folder / CERTIFICATE, certificate.public_bytes(pem), mode(0o644))
-    put(folder / REQUEST, request.public_bytes(pem), mode(0o644))
+    put(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM), mode(0o644))

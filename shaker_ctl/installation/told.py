@@ -12,6 +12,7 @@ from typing import Any
 
 from shaker_ctl import settings
 from shaker_ctl.adapters.pins.gpio_parameters import PinParameters
+from shaker_ctl.errors import reraise_as
 from shaker_ctl.installation import pins as pins_file
 from shaker_ctl.installation import sockets
 from shaker_ctl.installation.files import SetupError, have
@@ -58,14 +59,10 @@ def tell(places: Places, values: Mapping[str, Any], why: str = "") -> None:
 def take_key(places: Places, given: Path) -> None:
     """Have the key against which the seal is checked. Another one in its place is a person's
     matter."""
-    try:
-        content = given.read_text("utf-8")
-        there = places.public_key.exists() and places.public_key.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(
-            f"the public key {given} cannot be read: {getattr(error, 'strerror', '') or error}",
-            remedy="Give the approver's seal.pub: shaker-ctl seal keys makes a pair",
-        ) from error
+    remedy = "Give the approver's seal.pub: shaker-ctl seal keys makes a pair"
+    with reraise_as(SetupError, f"the public key {given} cannot be read", remedy=remedy):
+        content = given.read_text("utf-8", "replace")
+        there = places.public_key.exists() and places.public_key.read_text("utf-8", "replace")
     if there not in (False, content):
         raise SetupError(
             f"{places.public_key} holds another key, and a key is never replaced",
@@ -81,8 +78,6 @@ def name_sockets(
 ) -> bool:
     """Give the USB socket of each device its name; whether anything changed."""
     given = {name: sockets.rule(name, path, properties(path)) for name, path in devices.items()}
-    try:
-        before = places.socket_rules.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        before = ""
-    return have(places.socket_rules, sockets.merged(before, given))
+    file = places.socket_rules
+    before = file.read_text("utf-8", "replace") if file.exists() else ""
+    return have(file, sockets.merged(before, given))

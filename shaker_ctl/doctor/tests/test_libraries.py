@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,28 +24,34 @@ def test_the_versions_of_the_lock_are_fine(folder: Path) -> None:
     assert libraries(folder).verdict is Grade.OK
 
 
-def test_another_version_is_a_warning_that_names_both(folder: Path) -> None:
-    (folder / f"numpy-{library.locked()['numpy']}.dist-info/METADATA").write_text(
-        "Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n"
-    )
-    found = libraries(folder)
-    assert found.verdict is Grade.WARN
-    assert f"numpy 1.0, measured with {library.locked()['numpy']}" in found.text
+def other_version(folder: Path) -> None:
+    about = folder / f"numpy-{library.locked()['numpy']}.dist-info/METADATA"
+    about.write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
 
 
-def test_a_damaged_file_fails(folder: Path) -> None:
+def damage(folder: Path) -> None:
     (folder / "rich.py").write_bytes(b"y = 1\n")
-    found = libraries(folder)
-    assert found.verdict is Grade.FAIL
-    assert "rich.py" in found.text
 
 
-def test_a_missing_library_that_decides_fails(folder: Path) -> None:
-    about = next(folder.glob("pigpio-*.dist-info"))
-    about.rename(folder / "gone")
+def loss(folder: Path) -> None:
+    next(folder.glob("pigpio-*.dist-info")).rename(folder / "gone")
+
+
+@pytest.mark.parametrize(
+    ("befall", "verdict", "said"),
+    [
+        (other_version, Grade.WARN, f"numpy 1.0, measured with {library.locked()['numpy']}"),
+        (damage, Grade.FAIL, "rich.py"),
+        (loss, Grade.FAIL, "pigpio"),
+    ],
+)
+def test_a_library_that_is_not_the_locks_is_named(
+    folder: Path, befall: Callable[[Path], None], verdict: Grade, said: str
+) -> None:
+    befall(folder)
     found = libraries(folder)
-    assert found.verdict is Grade.FAIL
-    assert "pigpio" in found.text
+    assert found.verdict is verdict
+    assert said in found.text
 
 
 def test_a_processor_that_lacks_an_instruction_fails(folder, tmp_path, monkeypatch) -> None:

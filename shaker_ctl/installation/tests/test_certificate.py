@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from shaker_ctl.installation.certificate import CERTIFICATE, KEY, REQUEST, have_pair
+from shaker_ctl.installation.certificate import CERTIFICATE, KEY, have_pair
 
 GROUP = grp.getgrgid(os.getgid()).gr_name
 
@@ -22,7 +22,6 @@ def test_a_web_server_can_use_it_and_it_bears_this_computers_name(tmp_path: Path
     made = x509.load_pem_x509_certificate((tmp_path / CERTIFICATE).read_bytes())
     names = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert socket.gethostname() in names.get_values_for_type(x509.DNSName)
-    assert b"CERTIFICATE REQUEST" in (tmp_path / REQUEST).read_bytes()
     assert (tmp_path / KEY).stat().st_mode & 0o777 == 0o640, "the key is for its group alone"
 
 

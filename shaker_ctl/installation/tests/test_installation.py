@@ -76,6 +76,28 @@ def test_one_question_is_asked_anew_by_its_name(places: Places):
     assert settings.load(places.settings).service.table_name == "Table 8"
 
 
+@pytest.mark.parametrize(
+    ("key", "said", "value"),
+    [
+        ("camera.controls.exposure_ms", "8.5", 8.5),
+        ("camera.controls.colour_gains", "1.8, 1.5", (1.8, 1.5)),
+        ("camera.calibration.image_size", "1280, 720", (1280, 720)),
+        ("camera.calibration.die_mm", "19", 19.0),
+        ("gpio.pins.lid_flag", "26", 26),
+        ("table.shifts", "06:00, 18:00", ("06:00", "18:00")),
+        ("camera.device", "²", "²"),
+        pytest.param("camera.device", "9" * 5000, "9" * 5000, id="many digits"),
+        ("sign.logo", "/srv/logo.svg", Path("/srv/logo.svg")),
+    ],
+)
+def test_every_key_is_asked_for_by_its_name(places: Places, key: str, said: str, value: object):
+    asked(places, key, said=f"{said}\n")
+    found: object = settings.load(places.settings)
+    for part in key.split("."):
+        found = getattr(found, part)
+    assert found == value
+
+
 def test_a_name_that_asks_nothing_is_refused_with_those_that_do(places: Places):
     with pytest.raises(RefusedError, match="nothing is asked") as refused:
         asked(places, "tabel.profile")
@@ -108,9 +130,35 @@ def test_the_page_gets_a_certificate_and_its_settings(places: Places):
     assert found.key.exists()
 
 
-def test_who_may_log_in_already_is_not_asked_for(places: Places, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The commands that `setup` would run at this terminal."""
     called: list[tuple[str, ...]] = []
     monkeypatch.setattr(setup.SetUp, "call", lambda _self, *words: called.append(words))
+    return called
+
+
+def test_teaching_is_led_to_and_what_an_untaught_table_does_is_said(
+    places: Places, called: list[tuple[str, ...]]
+):
+    _, output = asked(places, "teaching", said="n\n")
+    assert "An untaught table reads nothing" in output
+    assert not called
+    asked(places, "teaching", said="\n")
+    assert called == [("teach", "--config", str(places.settings))]
+
+
+def test_the_card_is_that_of_the_floor(places: Places, called: list[tuple[str, ...]]):
+    told.tell(
+        places, {"camera.calibration.compartment_radius_mm": 60, "camera.second.fitted": True}
+    )
+    _, output = asked(places, "calibration", said="310\n")
+    assert "--radius 60" in output
+    words = ("calibrate", "camera", "--height", "310", "--raised", "16")
+    assert called == [(*words, "--config", str(places.settings))]
+
+
+def test_who_may_log_in_already_is_not_asked_for(places: Places, called: list[tuple[str, ...]]):
     told.mark_table(places, PinParameters())
     users = places.house / "users.toml"
     accounts.add(users, "fay", Role.FLOORPERSON, "a passphrase of hers", "F-100")
@@ -131,21 +179,13 @@ def test_a_name_that_looks_like_an_option_adds_nobody_unsaid(places: Places):
         asked(places, "people", said="--help\nF-1\n" * 3)
 
 
-def test_what_no_screen_shows_is_asked_again(places: Places, monkeypatch: pytest.MonkeyPatch):
-    called: list[tuple[str, ...]] = []
-    monkeypatch.setattr(setup.SetUp, "call", lambda _self, *words: called.append(words))
+def test_what_no_screen_shows_is_asked_again(places: Places, called: list[tuple[str, ...]]):
     told.mark_table(places, PinParameters())
     answers = "f\0ay\nfay\nF-\x1b1\nF-1\ntom\nT-2\ndan\nD-3\n"
     _, output = asked(places, "people", said=answers)
     assert output.count("give characters that a screen can show") == 2
     assert [words[-2] for words in called] == ["fay", "tom", "dan"]
     assert "\0" not in str(called)
-
-
-@pytest.mark.parametrize("said", ["²", "9" * 5000])
-def test_a_strange_number_is_an_answer_as_any_other(places: Places, said: str):
-    asked(places, "camera.device", said=f"{said}\n")
-    assert settings.load(places.settings).camera.device == said
 
 
 def test_a_damaged_note_of_what_was_answered_is_asked_for_again(places: Places):

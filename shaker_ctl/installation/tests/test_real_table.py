@@ -16,10 +16,6 @@ from shaker_ctl.main import program
 from shaker_ctl.seal import place
 
 
-def test_a_computer_without_a_mark_is_no_table(tmp_path: Path):
-    assert real_table.mark(tmp_path) is None
-
-
 @pytest.mark.parametrize("name", real_table.MARKS)
 def test_each_mark_makes_a_real_table(tmp_path: Path, name: str):
     path = tmp_path / name.lstrip("/")
@@ -29,6 +25,7 @@ def test_each_mark_makes_a_real_table(tmp_path: Path, name: str):
 
 
 def test_a_set_up_leaves_its_mark(tmp_path: Path):
+    assert real_table.mark(tmp_path) is None
     told.mark_table(Places(tmp_path), PinParameters())
     assert real_table.mark(tmp_path) == tmp_path / "etc/shaker-ctl/real-table"
 

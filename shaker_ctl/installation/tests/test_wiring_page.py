@@ -52,9 +52,6 @@ def rows() -> list[list[str]]:
 def test_the_pin_table_names_every_pin_of_the_settings_and_no_other():
     pins = PinParameters(lid_flag=26, motor_supply=27).model_dump()
     assert {NAMES[row[0]]: int(row[1]) for row in rows()} == pins
-
-
-def test_the_header_pins_are_those_of_the_gpios():
     assert all(int(row[2]) == HEADER[int(row[1])] for row in rows())
 
 

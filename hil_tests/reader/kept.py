@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import vision
 from hil_tests import rig
@@ -34,17 +32,11 @@ def digest_of(finder: DieFinder, *options: object) -> str:
 
 
 def contents_of(path: Path) -> str:
-    """What a file, or all files of a set of pictures, come to: two sets may have one name."""
-    files = [path] if path.is_file() else [f for f in sorted(path.rglob("*")) if f.is_file()]
+    """What all files of a set of pictures come to: two sets may have one name."""
     digest = hashlib.sha256()
-    for file in files:
+    for file in (each for each in sorted(path.rglob("*")) if each.is_file()):
         digest.update(f"{file.relative_to(path)}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:8]
-
-
-def results(file: Path, count: int, case: Callable[[int], dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what `case` gives for 0 to `count`, taken from `file` as far as it has them."""
-    return opened(file, dict[str, Any]).run(range(count), case)
 
 
 def opened(file: Path, kind: type[Kept]) -> Campaign[Kept]:

@@ -138,16 +138,15 @@ class RigCamera:
         *,
         lights: LightRig | None = None,
         styles: Mapping[str, DiceStyle] = STYLES,
-        calibration: Calibration | None = None,
         faults: Sequence[str] = (),
     ) -> None:
-        """Paint the compartment; measure the camera by a printed card unless `calibration` says
-        what it is. `faults` of the camera, as a rig file has them, are in force from then on."""
+        """Paint the compartment, and measure the camera by a printed card. `faults` of the camera,
+        as a rig file has them, are in force from then on."""
         self.geometry, self._styles = geometry, styles
         self._scene = scene_of(geometry, seed=seed, lens=lens, lights=lights, styles=styles)
         self._lens = self._scene.lens
         self._view = SceneryView(1.0, 0.0, False, False, style)
-        self.calibration = calibration or calibration_of(self._scene, geometry)
+        self.calibration = calibration_of(self._scene, geometry)
         self._faults = _in_force(faults) if faults else None
         self._at_s = 0.0
         self._shown: Toss | None = None

@@ -21,4 +21,3 @@ def test_sets_of_one_name_differ_by_what_is_in_them(tmp_path):
         (tmp_path / name / "shots" / "0.jsonl").write_text(f'{{"value": {value}}}')
     a, b = (contents_of(tmp_path / name / "shots") for name in "ab")
     assert a != b
-    assert contents_of(tmp_path / "a" / "shots" / "0.jsonl") != b

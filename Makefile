@@ -94,7 +94,7 @@ bench-arm64: $(VENV)/.rig  ## arm64 instructions of readings, commands and start
 	$(BIN)/python -m hil_tests.arm64 $(BENCH)
 
 floor: $(VENV)/.rig  ## a floor on this machine: broker, collector, page, two rigs, 50 tables; FLOOR="--rigs 0"
-	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor show $(FLOOR)
 
 floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--seconds 60"
@@ -102,7 +102,7 @@ floor-load: $(VENV)/.rig  ## what 1,000 tables cost a floor (30 min); FLOOR="--s
 	$(BIN)/python -m hil_tests.floor load $(FLOOR)
 
 bench-floor: $(VENV)/.rig  ## what a link costs the table beside it: none, with one, stopped, killed, without a broker
-	@sh hil_tests/system-libraries mosquitto:bin/mosquitto
+	@sh hil_tests/system-libraries mosquitto:bin/mosquitto postgresql:bin/pg_lsclusters
 	$(BIN)/python -m hil_tests.floor beside $(FLOOR)
 
 floor-chaos: $(VENV)/.rig  ## 50 kills, a full disk (root), an hour without network: every record exactly once

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import random
-import shutil
 import tempfile
 import time
 from collections import Counter
@@ -65,7 +64,7 @@ class Chaos:
             self.recorded.append(table)
             self.links.append(part)
         self._chance = random.Random(seed)
-        self._of_floor = [*house.brokers_of_it, *house.collecting, house.database]
+        self._of_floor = [*house.brokers_of_it, *house.collecting, house.database.process]
         self._parts = [*self._of_floor, *self.links]
         self._back: list[tuple[float, Program]] = []
 
@@ -77,7 +76,7 @@ class Chaos:
             victim = self._chance.choice([None, *(part for part in parts if part.is_running)])
             if victim is None:
                 for table in self._a_quarter():
-                    table.drop()
+                    table.connection.abort()
                 done["a quarter of the simulated links"] += 1
             else:
                 victim.kill()
@@ -94,7 +93,7 @@ class Chaos:
     def disk_full(self) -> Iterator[str]:
         """Fill the database's disk while tables play, until it refuses; then clear it."""
         before = self._said().count("refuses")
-        filled, refusals = fill(self.house.store_folder), 0
+        filled, refusals = fill(self.house.database.folder), 0
         began_s = time.monotonic()
         while time.monotonic() < began_s + 60.0 and refusals < 3:
             for recorded in self.recorded:
@@ -188,31 +187,27 @@ def broken_at_random(
 ) -> Iterator[str]:
     """Kill parts at random; every record must be there exactly once."""
     more_descriptors()
-    folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    house = House(folder, postgres=True, collectors=3, brokers=2)
-    try:
-        with (
-            mounted(house.store_folder, DISK_MB, "-m", "0", "-O", "^has_journal") as is_small,
-            house,
-        ):
-            crowd = Crowd(house, tables, seed=seed)
-            chaos = Chaos(house, crowd, seed=seed)
-            try:
-                crowd.begin(pace)
-                chaos.go_on(5.0)
-                yield from chaos.killed(kills, every)
-                chaos.go_on(max(DOWN_S) + 1.0)
-                if is_small:
-                    yield from chaos.disk_full()
-                else:
-                    yield f"NOT shown: a full disk: user {os.getuid()} may not mount one"
-                crowd.end()
-                yield from chaos.even()
-                yield from chaos.cut(60.0 * hour)
-                yield from chaos.even()
-                yield from chaos.compared()
-            finally:
-                chaos.end()
-                crowd.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="shaker-floor-") as name,
+        mounted(Path(name) / "postgres", DISK_MB, "-m", "0", "-O", "^has_journal") as is_small,
+        House(Path(name), collectors=3, brokers=2) as house,
+    ):
+        crowd = Crowd(house, tables, seed=seed)
+        chaos = Chaos(house, crowd, seed=seed)
+        try:
+            crowd.begin(pace)
+            chaos.go_on(5.0)
+            yield from chaos.killed(kills, every)
+            chaos.go_on(max(DOWN_S) + 1.0)
+            if is_small:
+                yield from chaos.disk_full()
+            else:
+                yield f"NOT shown: a full disk: user {os.getuid()} may not mount one"
+            crowd.end()
+            yield from chaos.even()
+            yield from chaos.cut(60.0 * hour)
+            yield from chaos.even()
+            yield from chaos.compared()
+        finally:
+            chaos.end()
+            crowd.close()

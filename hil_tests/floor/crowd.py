@@ -20,7 +20,8 @@ from datetime import UTC, datetime, timedelta
 from hil_tests.floor.house import House
 from hil_tests.floor.journals import DIGESTS
 from hil_tests.reliability.large_journal import a_round
-from shaker_ctl.journal.record import SCHEMA, Entry, Head, Record, genesis
+from shaker_ctl.floor.tests.a_table import alive, birth, result
+from shaker_ctl.journal.record import Entry, Head, Record, genesis
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection, Will
@@ -60,10 +61,10 @@ class SimulatedTable:
         self.connection = Connection(
             parameters,
             self.name,
-            will=lambda session: Will(self._topic(topics.ALIVE), self._alive(session, "offline")),
+            will=lambda session: Will(self._topic(topics.ALIVE), alive("offline", session=session)),
             connected=self._connected,
             received=self._received,
-            subscriptions=[(self._topic(topics.ACK), 1), (self._topic(topics.WANT), 1)],
+            subscriptions=[(self._topic(topics.ACK), 1)],
         )
 
     def record(self) -> None:
@@ -81,9 +82,7 @@ class SimulatedTable:
             state = {"service": True, "life": "open", "round_id": self._round, "n": made.sequence}
             self.connection.publish(self._topic(topics.STATE), packing.to_json(state), retain=True)
         if b'"LampsShown"' in made.body:
-            result = {"round": self._round, "sequence": made.sequence, "withdrawn": ""}
-            result |= {"values": [1, 2, 3], "total": 6, "side": "small", "wall": wall, "marks": []}
-            told = packing.to_json(result)
+            told = result(round=self._round, sequence=made.sequence, wall=wall)
             self.connection.publish(self._topic(topics.RESULT), told, qos=1, retain=True)
 
     def play_for(self, seconds: float, rounds_a_minute: float) -> None:
@@ -110,10 +109,6 @@ class SimulatedTable:
         """Whether the floor has acknowledged all of it."""
         return self.acknowledged == self.head
 
-    def drop(self) -> None:
-        """As if the link's process were killed: no farewell, nothing kept but the journal."""
-        self.connection.abort()
-
     def tend(self) -> None:
         """What a quiet connection needs now and then."""
         self.connection.turn(0)
@@ -121,24 +116,10 @@ class SimulatedTable:
 
     def _connected(self) -> None:
         self.acknowledged, self._sent = None, None
-        birth = {
-            "v": packing.VERSION,
-            "session": self.connection.session,
-            "table": self.name,
-            "identity": self.identity,
-            "head": self.head.sequence,
-            "schema": SCHEMA,
-            "version": "0.1.0",
-            "python": "3.11",
-            "digests": DIGESTS,
-            "profile": "macao",
-            "marks": [],
-        }
-        self.connection.publish(
-            self._topic(topics.BIRTH), packing.to_json(birth), qos=1, retain=True
-        )
-        alive = self._alive(self.connection.session, "online")
-        self.connection.publish(self._topic(topics.ALIVE), alive, retain=True)
+        session = self.connection.session
+        says = birth(self.identity, session=session, table=self.name, digests=DIGESTS)
+        self.connection.publish(self._topic(topics.BIRTH), says, qos=1, retain=True)
+        self.connection.publish(self._topic(topics.ALIVE), alive(session=session), retain=True)
 
     def _received(self, topic: str, payload: bytes) -> None:
         if topic == self._topic(topics.ACK):
@@ -162,16 +143,11 @@ class SimulatedTable:
     def _topic(self, kind: str) -> str:
         return self._place.topic(kind)
 
-    @staticmethod
-    def _alive(session: str, says: str) -> bytes:
-        return packing.to_json({"v": packing.VERSION, "session": session, "is": says})
-
 
 class Crowd:
     """Many simulated tables, played from one thread."""
 
     def __init__(self, house: House, count: int, *, seed: int = 1) -> None:
-        more_descriptors()
         self._chance = random.Random(seed)
         nowhere = house.folder / "none.toml"
         self.tables = [

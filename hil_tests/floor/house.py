@@ -6,10 +6,8 @@ Owns processes, ports and certificates. Everything listens on loopback, and is e
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -19,6 +17,7 @@ from pathlib import Path
 
 import tomlkit
 
+from hil_tests.floor.database import Database, free_port
 from hil_tests.processes import Program, program
 from shaker_ctl.floor import authority, broker
 from shaker_ctl.floor.store import Store
@@ -33,32 +32,17 @@ def is_there(program: str) -> bool:
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin") is not None
 
 
-def postgres_programs() -> Path | None:
-    """Return the folder of PostgreSQL's own programs, the newest version's."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    return found[-1].parent if found else None
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody listens at."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @dataclass
 class House:
-    """A house in `folder`. Use as a context; `postgres`: with a database server of its own."""
+    """A house in `folder`. Use as a context."""
 
     folder: Path
-    postgres: bool = False
     collectors: int = 1
     brokers: int = 1
     """With two, the second joins itself to the first, and everybody knows both."""
     port: int = field(default_factory=free_port)
     second_port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
-    database_port: int = field(default_factory=free_port)
 
     def __enter__(self) -> House:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -68,9 +52,7 @@ class House:
         for name in ("collector", "page", "display"):
             authority.issue(own, name, self.folder / name)
         try:
-            if self.postgres:
-                self.found_database()
-                self.start_database()
+            self.database.found()
             self._write_collector()
             for part in self.brokers_of_it:
                 part.start()
@@ -84,8 +66,9 @@ class House:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for part in (*self.collecting, *self.brokers_of_it, self.database):
+        for part in (*self.collecting, *self.brokers_of_it):
             part.stop()
+        self.database.stop()
 
     # ── Parts ───────────────────────────────────────────────────────────────
 
@@ -139,35 +122,13 @@ class House:
         return self.collecting[0]
 
     @cached_property
-    def database(self) -> Program:
+    def database(self) -> Database:
         """PostgreSQL, under its own user."""
-        programs = postgres_programs()
-        postgres = str(programs / "postgres") if programs else "postgres"
-        data = self._data
-        command = [postgres, "-D", str(data), "-p", str(self.database_port)]
-        command += ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
-        command += ["-c", "wal_level=logical"]
-        return Program("database", command, self.folder / "database.log", user=_postgres_user())
-
-    @property
-    def _data(self) -> Path:
-        return self.folder / "postgres"
-
-    @property
-    def store_folder(self) -> Path:
-        """Where the database's files are."""
-        return self._data if self.postgres else self.folder / "store"
-
-    @property
-    def store_url(self) -> str:
-        """The database, as the settings name it."""
-        if self.postgres:
-            return f"postgresql+psycopg://floor@127.0.0.1:{self.database_port}/floor"
-        return f"sqlite:///{self.folder / 'store' / 'floor.sqlite'}"
+        return Database(self.folder / "postgres")
 
     def store(self) -> Store:
         """Open the floor's database from here."""
-        return Store(self.store_url)
+        return Store(self.database.url())
 
     @property
     def config(self) -> Path:
@@ -188,18 +149,6 @@ class House:
         for part in self.collecting:
             part.wait_for("READY")
 
-    def start_database(self) -> None:
-        """Start PostgreSQL and wait until it answers."""
-        self.database.start()
-
-        def answers() -> bool:
-            programs = postgres_programs()
-            assert programs is not None
-            asked = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1"]
-            return subprocess.run([*asked, "-p", str(self.database_port)]).returncode == 0
-
-        self.database.wait_until(answers)
-
     def compared(
         self,
         heads: Mapping[str, Head],
@@ -214,13 +163,13 @@ class House:
         with closing(self.store()) as store:
             while True:
                 lines = {line["table_name"]: line for line in store.lines()}
-                hashes = {name: bytes(line["hash"]) for name, line in lines.items()}
+                hashes = {name: line["hash"] for name, line in lines.items()}
                 differ = [name for name, head in heads.items() if hashes.get(name) != head.hash]
                 if not differ or time.monotonic() > ends_s:
                     break
                 go_on(0.5)
             wrong = [f"{n}: {what}" for n, line in lines.items() if (what := store.broken(line))]
-            alarms = [f"alarm: {one.table} {one.text}" for one in store.alarms()]
+            alarms = [f"alarm: {one.table_name} {one.text}" for one in store.alarms()]
             stored, made = count_records(store), sum(head.sequence for head in heads.values())
         yield from (*wrong, *alarms)
         is_good = not (differ or wrong or alarms) and stored == made
@@ -262,31 +211,12 @@ class House:
         }
 
     def _write_collector(self) -> None:
-        (self.folder / "store").mkdir(exist_ok=True)
         plain = {
             **self._broker_settings(self.folder / "collector"),
-            "store": self.store_url,
+            "store": self.database.url(),
             "metrics_port": self.metrics_port,
         }
         self.config.write_text(tomlkit.dumps(plain), "utf-8")
-
-    def found_database(self) -> None:
-        programs = postgres_programs()
-        assert programs is not None, "PostgreSQL is not installed"
-        user = _postgres_user()
-        self._data.mkdir(exist_ok=True)
-        if user is not None:
-            self._data.chmod(0o700)
-            os.chown(self._data, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
-            for above in self._data.parents:  # who may not pass the folders above reads nothing
-                if above.stat().st_uid == os.getuid() and above != Path("/"):
-                    above.chmod(above.stat().st_mode | 0o011)
-        made = [str(programs / "initdb"), "-D", str(self._data), "-U", "floor", "--auth=trust"]
-        subprocess.run([*made, "-E", "UTF8"], check=True, user=user, stdout=subprocess.DEVNULL)
-        self.start_database()
-        create = [str(programs / "createdb"), "-h", "127.0.0.1", "-p", str(self.database_port)]
-        subprocess.run([*create, "-U", "floor", "floor"], check=True)
-        self.database.stop()
 
 
 def count_records(store: Store) -> int:
@@ -294,8 +224,3 @@ def count_records(store: Store) -> int:
     with store.committing() as db:
         counted = db.exec_driver_sql("SELECT sum(last - first + 1) FROM batch").scalar()
         return int(counted or 0)
-
-
-def _postgres_user() -> str | None:
-    """PostgreSQL refuses to run as root."""
-    return "postgres" if os.getuid() == 0 else None

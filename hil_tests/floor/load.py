@@ -8,7 +8,6 @@ separately: a house does not have it.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -36,29 +35,25 @@ def measured(
 ) -> Iterator[str]:
     """What a thousand tables cost a floor."""
     more_descriptors()
-    folder = Path(tempfile.mkdtemp(prefix="shaker-floor-"))
-    try:
-        with House(folder, postgres=True) as house:
-            parts = [house.broker, house.collector, house.database]
-            began_s = time.monotonic()
-            crowd = Crowd(house, tables)
-            yield f"{tables} certificates in {time.monotonic() - began_s:.1f} s"
-            empty = _size(house)
-            before_s = {part.name: part.cpu_s() for part in parts}
-            began_s = time.monotonic()
-            while not all(table.acknowledged is not None for table in crowd.tables):
-                crowd.run(0.2)
-            spent = house.broker.cpu_s() - before_s["broker"]
-            yield (
-                f"{tables} connected and welcomed in {time.monotonic() - began_s:.1f} s; "
-                f"broker {1000 * spent / tables:.1f} ms of CPU each"
-            )
-            for pace in paces or PACES:
-                yield from _one(crowd, parts, pace, seconds)
-            yield from _verdict(crowd, house, empty)
-            crowd.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="shaker-floor-") as name, House(Path(name)) as house:
+        parts = [house.broker, house.collector, house.database.process]
+        began_s = time.monotonic()
+        crowd = Crowd(house, tables)
+        yield f"{tables} certificates in {time.monotonic() - began_s:.1f} s"
+        empty = _size(house)
+        before_s = {part.name: part.cpu_s() for part in parts}
+        began_s = time.monotonic()
+        while not all(table.acknowledged is not None for table in crowd.tables):
+            crowd.run(0.2)
+        spent = house.broker.cpu_s() - before_s["broker"]
+        yield (
+            f"{tables} connected and welcomed in {time.monotonic() - began_s:.1f} s; "
+            f"broker {1000 * spent / tables:.1f} ms of CPU each"
+        )
+        for pace in paces or PACES:
+            yield from _one(crowd, parts, pace, seconds)
+        yield from _verdict(crowd, house, empty)
+        crowd.close()
 
 
 def _one(crowd: Crowd, parts: list[Program], pace: float, seconds: float) -> Iterator[str]:

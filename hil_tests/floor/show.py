@@ -22,7 +22,8 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from hil_tests.floor.house import House, free_port
+from hil_tests.floor.database import free_port
+from hil_tests.floor.house import House
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.processes import BenchError, Program, program
 from hil_tests.table_under_test.people import People

@@ -27,15 +27,6 @@ def link(
     check: Annotated[bool, typer.Option("--check", help="Check settings and certificates.")] = (
         False
     ),
-    volumes: Annotated[
-        Path | None,
-        typer.Option(
-            "--fetch",
-            metavar="FOLDER",
-            help="Have the floor's records written into FOLDER as volumes, "
-            "for `shaker-ctl journal fetch`.",
-        ),
-    ] = None,
 ) -> None:
     """Hand the table's journal, state and alarms to a floor, until SIGTERM or Ctrl-C.
 
@@ -58,12 +49,6 @@ def link(
         tls_context(found)
         settings.load(found.settings)
         typer.echo(f"{config}: good; the table is {found.site}/{found.table}")
-        return
-    if volumes is not None:
-        from shaker_ctl.link.fetched_records import pull
-
-        for line in pull(found, volumes):
-            typer.echo(line)
         return
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     over = threading.Event()
@@ -88,9 +73,3 @@ def _show(found: LinkParameters) -> None:
         typer.echo(f"the floor has committed up to record {stands['acknowledged']}")
     if stands["contradiction"]:
         typer.echo(f"the floor holds another history: {visible(stands['contradiction'])}")
-    if named := stands["version_named"]:
-        by, version, digest = (visible(named.get(key)) for key in ("by", "version", "digest"))
-        typer.echo(
-            f"{by} names version {version} ({digest}): "
-            f"close the table, then apt install ./shaker-ctl_{version}_arm64.deb"
-        )

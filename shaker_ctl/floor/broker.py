@@ -67,19 +67,17 @@ def acl(site: str) -> str:
     lines = ["# Written by `shaker-floor broker`. %u is the common name of the certificate."]
     for kind in topics.FROM_TABLE:
         lines.append(f"pattern write {root}/%u/{kind}")
-    for kind in (*topics.TO_TABLE, f"{topics.ALARM}/+"):
+    for kind in (topics.ACK, f"{topics.ALARM}/+"):
         lines.append(f"pattern read {root}/%u/{kind}")
     own = Place(site, "%u")
     lines.append(f"pattern write {home_assistant.topic(own)}")
     lines += ["", f"user {COLLECTOR}"]
     for kind in topics.FROM_TABLE:
         lines.append(f"topic read {root}/+/{kind}")
-    for kind in topics.TO_TABLE:
-        lines.append(f"topic write {root}/+/{kind}")
+    lines.append(f"topic write {root}/+/{topics.ACK}")
     lines += ["", f"user {PAGE}"]
-    for kind in (*topics.SHOWN, topics.ANSWER):
+    for kind in topics.SHOWN:
         lines.append(f"topic read {root}/+/{kind}")
-    lines.append(f"topic write {root}/+/{topics.WANT}")
     lines.append(f"topic read {_HOME_ASSISTANT}")
     lines += ["", "# A second broker that joins itself to this one.", f"user {BROKER}"]
     lines += [f"topic readwrite {root}/#", f"topic readwrite {_HOME_ASSISTANT}"]

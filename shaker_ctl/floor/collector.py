@@ -8,27 +8,23 @@ the floor's is taken no further until a named person accepts it.
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 
-from shaker_ctl.errors import JournalError, ShakerError
+from shaker_ctl.errors import ShakerError
 from shaker_ctl.floor.judgement import Contradiction, judge
 from shaker_ctl.floor.leases import Leases
+from shaker_ctl.floor.metrics import Figures, TableFigures
 from shaker_ctl.floor.parameters import FloorParameters
 from shaker_ctl.floor.store import Store, StoredTable, StoreError
 from shaker_ctl.floor.tables import MAX_CODE, ShownTable, Tables
-from shaker_ctl.journal.record import Head, Record, genesis
+from shaker_ctl.journal.record import Head, genesis
 from shaker_ctl.link import packing, topics
 from shaker_ctl.link.connection import Connection
 from shaker_ctl.link.packing import Batch, Have, ProtocolError
-from shaker_ctl.link.requests import want_message
 from shaker_ctl.link.topics import Place
 from shaker_ctl.rules.vocabulary import Ending, Source
 
@@ -54,34 +50,6 @@ TELL_S = 10.0
 """Between two lines of the log about refused messages of one table."""
 PAUSE_S = 1.0
 """After the database refused."""
-ASK_AT_ONCE = 4
-"""Pictures of disputed rounds that are asked for together."""
-ASK_AGAIN_S = 3600.0
-"""Before a picture that did not come is asked for again: those of other tables come first."""
-MAX_ASKED = 10_000
-GIVE_S = 0.2
-"""Shortest time between two archives for one table, or its asking would hold up everybody's
-receipts. `link --fetch` leaves more (`fetched_records.ASK_S`)."""
-
-
-@dataclass(slots=True)
-class CollectorCounts:
-    """Since the start, for figures."""
-
-    messages: int = 0
-    """Messages on topics of tables of this house."""
-    refused: int = 0
-    """Messages among them that no table sends."""
-    records: int = 0
-    repeats: int = 0
-    commits: int = 0
-    store_failures: int = 0
-    rounds: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """Rounds that ended, by table, ending and source of their values."""
-    heard_s: float = 0.0
-    """When a message last came, by the monotonic clock."""
-    observe: Callable[[float], None] = lambda _: None
-    """Told how old the newest record of each batch was when it was committed, in seconds."""
 
 
 class Collector:
@@ -92,9 +60,8 @@ class Collector:
         self._p = parameters
         self.run_id = secrets.token_hex(8)
         self.tables = Tables(parameters.site)
-        self.counts = CollectorCounts()
-        self.named: dict[str, Any] = {}
-        """Newest named version of each table."""
+        self.figures = Figures(lambda: self._connection.is_connected)
+        self.figures.registry.register(TableFigures(self.shown, self.histories))
         self._store = Store(parameters.store, parameters.site)
         self._leases = Leases(parameters.store, parameters.site)
         self._ours: set[str] = set()
@@ -109,9 +76,6 @@ class Collector:
         self._divide_s = 0.0
         self._remove_s = 0.0
         self._told_s: dict[Place, float] = {}
-        self._asked: dict[str, tuple[float, int]] = {}
-        """When each picture of a disputed round was asked for last, and which record names it."""
-        self._gave_s: dict[Place, float] = {}
         self._connection = Connection(
             parameters,
             f"collector-{self.run_id}",
@@ -121,11 +85,6 @@ class Collector:
             # packet less.
             subscriptions=[(f"{topics.ROOT}/{parameters.site}/+/{topics.BIRTH}", 0)],
         )
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether the broker is there."""
-        return self._connection.is_connected
 
     def run(self, is_over: Callable[[], bool]) -> None:
         """Collect until `is_over` says so, whatever broker and database do."""
@@ -219,7 +178,7 @@ class Collector:
     # ── What comes ──────────────────────────────────────────────────────────
 
     def _received(self, topic: str, payload: bytes) -> None:
-        self.counts.heard_s = time.monotonic()
+        self.figures.heard_s = time.monotonic()
         found = topics.parsed(topic)
         if found is None or found[0].site != self._p.site:
             return
@@ -227,7 +186,7 @@ class Collector:
         is_ours = place.table in self._ours
         if not is_ours and kind != topics.BIRTH:
             return
-        self.counts.messages += 1
+        self.figures.messages.inc()
         shown = self.tables.take(topic, payload)
         if shown is None:
             return
@@ -239,16 +198,12 @@ class Collector:
                 self._welcome(place)
             elif kind == topics.BIRTH:
                 self._divide_s = min(self._divide_s, time.monotonic() + TAKE_S)
-            elif kind == topics.ANSWER:
-                self._answered(place, payload)
-            elif kind == topics.ASK:
-                self._give(place, packing.have_of(payload))
         except ProtocolError as error:
             shown.refuse(error)
         except StoreError as error:
             self._failed(error)
         if shown.refused > refused_before:
-            self.counts.refused += 1
+            self.figures.refused.inc()
             self._tell_refused(shown, kind[:MAX_CODE])
 
     def _tell_refused(self, shown: ShownTable, kind: str) -> None:
@@ -283,7 +238,7 @@ class Collector:
                 return
             self._failed(error, is_all=error.is_away)
             return
-        self.counts.commits += 1
+        self.figures.commits.inc()
         for place, line in stands.items():
             self._acknowledge(place, line)
         self._count_ages(batch for place, batch in pending.items() if place in stands)
@@ -291,7 +246,6 @@ class Collector:
     def _committed(self, pending: Mapping[Place, Batch]) -> dict[Place, Have]:
         """Commit what continues, in one transaction; return what the floor has now of each table
         that was taken."""
-        # Before the transaction: a second connection would wait for it with SQLite.
         stands = {place: self._stands(place) for place in pending}
         parts: list[tuple[int, Head, Batch]] = []
         names: dict[int, str] = {}
@@ -319,10 +273,11 @@ class Collector:
         for row in ended:
             ending = row["ending"] if row["ending"] in _ENDINGS else "other"
             source = row["source"] if row["source"] in _SOURCES else ""
-            self.counts.rounds[names[row["line"]], ending, source] += 1
+            self.figures.rounds.labels(names[row["line"]], ending, source).inc()
         taken = sum(len(batch.records) for _, _, batch in parts)
-        self.counts.records += taken
-        self.counts.repeats += sum(len(pending[place].records) for place in answered) - taken
+        self.figures.records.inc(taken)
+        came = sum(len(pending[place].records) for place in answered)
+        self.figures.repeats.inc(came - taken)
         self._kept.update(stands)
         return answered
 
@@ -339,7 +294,7 @@ class Collector:
 
     def _failed(self, error: StoreError, *, is_all: bool = True) -> None:
         """Note it; `is_all`: every table waits for the database, not only the one refused."""
-        self.counts.store_failures += 1
+        self.figures.store_failures.inc()
         self._kept.clear()
         if is_all:
             self._not_before_s = time.monotonic() + PAUSE_S
@@ -351,11 +306,11 @@ class Collector:
             if batch.records:
                 try:
                     wall = datetime.fromisoformat(batch.records[-1].plain["wall"])
-                    self.counts.observe(max(0.0, now - wall.timestamp()))
+                    self.figures.age.observe(max(0.0, now - wall.timestamp()))
                 except (ShakerError, KeyError, TypeError, ValueError, OverflowError):
                     continue  # a record need not tell a time
 
-    # ── What people decided, pictures, archives ─────────────────────────────
+    # ── What people decided ─────────────────────────────────────────────────
 
     def _look(self) -> None:
         try:
@@ -363,14 +318,6 @@ class Collector:
                 if not self._stands(place).alarm:
                     log.info("%s: accepted; its journal begins a new line", place.table)
                     self._welcome(place)
-            named = self._store.named_versions()
-            for table, version in named.items():
-                if table in self._ours and self.named.get(table) != version:
-                    told = {key: version[key] for key in ("version", "digest", "by", "wall")}
-                    topic = Place(self._p.site, table).topic(topics.VERSION)
-                    self._connection.publish(topic, packing.to_json(told), qos=1, retain=True)
-            self.named = named
-            self._ask_for_disputed()
             self._remove_old()
         except StoreError as error:
             self._failed(error)
@@ -385,83 +332,12 @@ class Collector:
             if count:
                 log.info("%d records that came before %s are removed", count, told)
 
-    def _ask_for_disputed(self) -> None:
-        """Pictures of disputed rounds are kept here, too, whether anybody asks for them or not."""
-        asked = 0
-        for table in list(self.shown().values()):
-            if table.alive is None or not table.is_online:
-                continue
-            for number in table.alive.get("disputed", [])[:100]:
-                records = self._store.round_records(table.place.table, number)
-                for sequence, sha256 in pictures_named(records):
-                    if asked >= ASK_AT_ONCE:
-                        return
-                    if self._was_asked_for(sha256, sequence) or self._store.picture(sha256):
-                        continue
-                    message = want_message(sequence, sha256)
-                    self._connection.publish(table.place.topic(topics.WANT), message, qos=1)
-                    asked += 1
-
-    def _was_asked_for(self, sha256: str, sequence: int) -> bool:
-        """Whether a picture was asked for lately: it is on its way, or lost at the table."""
-        now_s = time.monotonic()
-        if now_s < self._asked.get(sha256, (-ASK_AGAIN_S, 0))[0] + ASK_AGAIN_S:
-            return True
-        while len(self._asked) >= MAX_ASKED:
-            del self._asked[next(iter(self._asked))]
-        self._asked[sha256] = now_s, sequence
-        return False
-
-    def _answered(self, place: Place, payload: bytes) -> None:
-        sha256, data, error = packing.answer_of(payload)
-        if sha256 not in self._asked:
-            return  # the page asked
-        if error:
-            log.warning("%s gives no picture: %s", place.table, error)
-            return
-        self._store.keep_picture(place.table, self._asked[sha256][1], sha256, data)
-
-    def _give(self, place: Place, have: Have) -> None:
-        """A table asks for records of its own that it no longer has; too soon, it asks again."""
-        now_s = time.monotonic()
-        if now_s < self._gave_s.get(place, -GIVE_S) + GIVE_S:
-            return
-        self._gave_s[place] = now_s
-        kept = self._stands(place)
-        if kept.id is None or kept.line is None:
-            return
-        at = have.head.sequence
-        records = list(self._store.records(kept.id, at, at + packing.BATCH_RECORDS))
-        before = genesis(kept.line.identity) if at == 0 else have.head
-        if records and records[0].sequence == at:
-            before = Head(at, records.pop(0).hash)
-        last = kept.line.head.sequence
-        batch = packing.batch_of(kept.line.identity, before, records, max(at, last))
-        self._connection.publish(place.topic(topics.ARCHIVE), packing.pack(batch), qos=1)
-
 
 def _heard(place: Place) -> list[str]:
     """What a collector listens to of its own table, beside its birth."""
     kinds = (topics.JOURNAL, topics.ALIVE, topics.STATE, f"{topics.ALARM}/+")
-    return [place.topic(kind) for kind in (*kinds, topics.ANSWER, topics.ASK)]
+    return [place.topic(kind) for kind in kinds]
 
 
 def _bytes_of(batch: Batch) -> int:
     return len(batch.packed) + sum(_RECORD_BYTES + len(record.body) for record in batch.records)
-
-
-def pictures_named(records: list[Record]) -> list[tuple[int, str]]:
-    """Return sequence number and SHA-256 of each picture that records name."""
-    found = []
-    for each in records:
-        if b'"pictures":{}' in each.body:
-            continue
-        try:
-            named = each.plain.get("pictures")
-        except JournalError:
-            continue
-        for picture in named.values() if isinstance(named, dict) else ():
-            sha256 = picture.get("sha256") if isinstance(picture, dict) else None
-            if isinstance(sha256, str) and re.fullmatch(r"[0-9a-f]{64}", sha256):
-                found.append((each.sequence, sha256))
-    return found

@@ -5,13 +5,13 @@ Owns the form of each answer. The floor's page and store own what is in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
 from shaker_ctl.described import Read, openapi
 from shaker_ctl.floor.cards import TableCard
+from shaker_ctl.floor.store import StoredRound, TableDay
 from shaker_ctl.frozen import frozen
 from shaker_ctl.page.door import RoundProof
 
@@ -29,40 +29,10 @@ class FloorState:
 
 
 @frozen
-class StoredRound:
-    """A round that has ended."""
-
-    number: int
-    wall: str
-    """When it ended, ISO 8601."""
-    ending: str
-    """`settled`, `settled_by_hand`, `no_roll`, `void`, `not_started`."""
-    values: tuple[int, ...]
-    source: str | None
-    wagers: str | None
-    cause: str | None
-
-
-@frozen
 class FloorRounds:
     """The newest rounds of a table, newest first."""
 
     rounds: tuple[StoredRound, ...]
-
-
-@frozen
-class TableDay:
-    """One table's day: how many rounds ended how."""
-
-    table: str
-    rounds: int
-    settled: int
-    settled_by_hand: int
-    no_roll: int
-    void: int
-    not_started: int
-    by_eye: int
-    """Of the settled ones, those whose values a person entered or decided."""
 
 
 COUNTED = tuple(each.name for each in fields(TableDay))[1:]
@@ -80,20 +50,6 @@ class FloorDay:
 def public(card: TableCard) -> TableCard:
     """Return what the room of a table may read."""
     return replace(card, phase="", waits_for="", needs=(), alarms=(), behind=None)
-
-
-def rounds_of(rows: Iterable[Mapping[str, Any]]) -> FloorRounds:
-    """Return stored rounds."""
-    same = ("number", "wall", "ending", "source", "wagers", "cause")
-    return FloorRounds(
-        tuple(
-            StoredRound(
-                values=tuple(row[one] for one in ("first", "second", "third") if row[one]),
-                **{key: row[key] for key in same},
-            )
-            for row in rows
-        )
-    )
 
 
 READS = (

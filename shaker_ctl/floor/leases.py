@@ -1,21 +1,19 @@
 """Which collector has which table: each takes its share, and nobody numbers them.
 
-With PostgreSQL a table is an advisory lock of a session: who dies loses it, and the others take it.
-With SQLite there is one collector, who holds a file locked; another waits. Owns who has what. This
-only divides the work: what two collectors do to one table at once, the store refuses (`Store.add`).
+A table is an advisory lock of a session of PostgreSQL: who dies loses it, and the others take it.
+Owns who has what. This only divides the work: what two collectors do to one table at once, the
+store refuses (`Store.add`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import random
 from collections.abc import Collection
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from sqlalchemy import NullPool, create_engine, make_url, text
+from sqlalchemy import NullPool, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 _JOIN = text("SELECT pg_advisory_lock(:house, :own)")
@@ -44,24 +42,15 @@ class Leases:
         self._site = site
         self._house = _number(site, 4) >> 1
         self._db: Any = None
-        database = make_url(url)
-        self._file: Any = None
-        self._engine: Any = None
-        if database.drivername.startswith("sqlite"):
-            self._file = Path(f"{database.database}.collector").open("w")  # noqa: SIM115
-        else:
-            waits = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
-            options: dict[str, Any] = {"poolclass": NullPool, "connect_args": waits}
-            self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
+        waits = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
+        options: dict[str, Any] = {"poolclass": NullPool, "connect_args": waits}
+        self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
 
     def divide(self, names: Collection[str]) -> None:
         """Take what is free up to our share of these tables, and leave what is beyond it.
 
         While the database is gone, we listen on; when it is back, to what nobody else took.
         """
-        if self._file is not None:
-            self._divide_alone(names)
-            return
         try:
             if self._db is None:
                 self._join()
@@ -78,15 +67,6 @@ class Leases:
         """Leave everything to the others."""
         self.held = set()
         self._end_session()
-        if self._file is not None:
-            self._file.close()
-
-    def _divide_alone(self, names: Collection[str]) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.held = set(names)
-        except BlockingIOError:
-            self.held = set()
 
     def _join(self) -> None:
         self._db = self._engine.connect()

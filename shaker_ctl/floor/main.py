@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from importlib.resources import files as packaged
 from pathlib import Path
@@ -25,8 +26,6 @@ from shaker_ctl.errors import (
     reraise_as,
 )
 from shaker_ctl.floor.parameters import FloorParameters
-from shaker_ctl.link import packing
-from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.topics import RESERVED, require_name
 from shaker_ctl.quoting import require_words, visible
 
@@ -66,10 +65,11 @@ def collect(
 ) -> None:
     """Take the tables' records, prove them, commit them, acknowledge them; until SIGTERM.
 
-    With PostgreSQL any number may run, on any machine: they share the tables.
+    Any number may run, on any machine: they share the tables.
     """
+    from prometheus_client import start_http_server
+
     from shaker_ctl.floor.collector import Collector
-    from shaker_ctl.floor.metrics import serve
 
     found = settings.parse_file(config, FloorParameters)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
@@ -83,7 +83,7 @@ def collect(
         f"{found.metrics_host}:{port} cannot be served",
         remedy="Set metrics_port to a free port; of a second collector here: --metrics-port",
     ):
-        server = serve(collector, found.metrics_host, port)
+        server, _ = start_http_server(port, found.metrics_host, collector.figures.registry)
     typer.echo(f"READY: metrics at http://{found.metrics_host}:{server.server_port}/metrics")
     sys.stdout.flush()
     try:
@@ -112,8 +112,10 @@ def page(config: Config = CONFIG) -> None:
 @program.command()
 def tables(config: Config = CONFIG) -> None:
     """List the journals that the floor holds: table, line, records, head, who accepted it."""
-    for line in _store(config).lines():
-        head = bytes(line["hash"]).hex()[:16]
+    with _store(config) as store:
+        lines = store.lines()
+    for line in lines:
+        head = line["hash"].hex()[:16]
         accepted = f"  accepted by {line['accepted_by']}" if line["accepted_by"] else ""
         removed = f"  older ones removed by {line['removed_by']}" if line["start"] else ""
         typer.echo(
@@ -131,9 +133,10 @@ def _which(line: Mapping[str, Any]) -> str:
 @program.command()
 def alarms(config: Config = CONFIG) -> None:
     """List tables whose history contradicts the floor's. Nothing more is taken of them."""
-    standing = _store(config).alarms()
+    with _store(config) as store:
+        standing = store.alarms()
     for alarm in standing:
-        told = f"{alarm.raised}  {alarm.table}  {alarm.trouble}: {alarm.text}"
+        told = f"{alarm.raised}  {alarm.table_name}  {alarm.trouble}: {alarm.text}"
         typer.echo(visible(told))
     if not standing:
         typer.echo("none")
@@ -152,29 +155,9 @@ def accept(
     """
     require_words("--by", by)
     require_words("--reason", reason)
-    for line in _store(config).accept(table, by=by, reason=reason):
-        typer.echo(f"accepted: {line}")
-
-
-@program.command()
-def version(
-    table: Annotated[str, typer.Argument(help="Name of the table.")],
-    wanted: Annotated[str, typer.Argument(help="Version that it shall run.")],
-    digest: Annotated[str, typer.Option("--digest", help="SHA-256 of its package.")],
-    by: By,
-    config: Config = CONFIG,
-) -> None:
-    """Name the version that a table shall run. A person installs it there, at the closed table."""
-    require_words("--by", by)
-    named = packing.to_json({"version": wanted, "digest": digest, "by": by, "wall": ""})
-    try:
-        packing.read(packing.Named, named)
-    except ProtocolError as error:
-        raise RefusedError(
-            f"no table would take this: {error}",
-            remedy="A version such as 1.2.0-1, and the 64 digits that sha256sum prints",
-        ) from error
-    _store(config).name_version(table, wanted, digest, by)
+    with _store(config) as store:
+        for line in store.accept(table, by=by, reason=reason):
+            typer.echo(f"accepted: {line}")
 
 
 @program.command()
@@ -183,14 +166,14 @@ def verify(
     config: Config = CONFIG,
 ) -> None:
     """Walk every stored chain from its first record to its head. Status 65 where one is broken."""
-    store = _store(config)
     wrong = 0
-    for line in store.lines():
-        if table in (None, line["table_name"]):
-            what = store.broken(line)
-            wrong += bool(what)
-            name = f"{line['table_name']} line {line['number']}"
-            typer.echo(f"{name}: {what or 'sound, ' + _which(line)}")
+    with _store(config) as store:
+        for line in store.lines():
+            if table in (None, line["table_name"]):
+                what = store.broken(line)
+                wrong += bool(what)
+                name = f"{line['table_name']} line {line['number']}"
+                typer.echo(f"{name}: {what or 'sound, ' + _which(line)}")
     if wrong:
         raise JournalCorruptError(
             f"{wrong} of the stored chains do not verify", remedy="Compare with the tables' own"
@@ -204,16 +187,16 @@ def export_(
     config: Config = CONFIG,
 ) -> None:
     """Print stored records of a table, one JSON object a line, with the hash of each."""
-    store = _store(config)
-    kept = store.kept(table)
-    if kept.id is None:
-        raise RefusedError(f"nothing is stored of {table}", remedy="shaker-floor tables")
-    if round_number is None:
-        records = store.records(kept.id)
-    else:
-        records = iter(store.round_records(table, round_number))
-    for record in records:
-        typer.echo(record.exported, nl=False)
+    with _store(config) as store:
+        kept = store.kept(table)
+        if kept.id is None:
+            raise RefusedError(f"nothing is stored of {table}", remedy="shaker-floor tables")
+        if round_number is None:
+            records = store.records(kept.id)
+        else:
+            records = iter(store.round_records(table, round_number))
+        for record in records:
+            typer.echo(record.exported, nl=False)
 
 
 @program.command()
@@ -229,8 +212,8 @@ def migrate(
 
     if to is not None and to not in VERSIONS:
         raise RefusedError(f"{to!r} is no schema", remedy=f"Schemas: {', '.join(VERSIONS)}")
-    _store(config, to or NEWEST)
-    typer.echo(f"the database has the schema {to or NEWEST}")
+    with _store(config, to or NEWEST):
+        typer.echo(f"the database has the schema {to or NEWEST}")
 
 
 # ── Setting up ──────────────────────────────────────────────────────────────
@@ -300,7 +283,7 @@ def monitoring(out: Annotated[Path, typer.Option(help="Folder for the files.")])
             typer.echo(f"written: {out / source.name}")
 
 
-def _store(config: Path, wanted: str | None = None) -> Store:
+def _store(config: Path, wanted: str | None = None) -> closing[Store]:
     found = settings.parse_file(config, FloorParameters)
     try:
         from shaker_ctl.floor.store import Store
@@ -309,4 +292,4 @@ def _store(config: Path, wanted: str | None = None) -> Store:
             f"the floor needs the library {error.name}",
             remedy="Install shaker-ctl[link,floor] from shaker_ctl/floor/lock.txt",
         ) from error
-    return Store(found.store, found.site, wanted=wanted)
+    return closing(Store(found.store, found.site, wanted=wanted))

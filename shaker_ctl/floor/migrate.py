@@ -10,34 +10,24 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
 VERSIONS = ("records", "batches")
 """Oldest first."""
 NEWEST = VERSIONS[-1]
 
 
-def version(db: Connection) -> str:
-    """Return which schema a database has. The first one did not say so."""
-    return MigrationContext.configure(db).get_current_revision() or VERSIONS[0]
-
-
-def stamp(db: Connection, is_version: str = NEWEST) -> None:
-    """Write down which schema a database has."""
-    command.stamp(_config(db), is_version)
+def version(db: Connection) -> str | None:
+    """Return which schema a database has; None: it is empty. The first one did not say so."""
+    found = MigrationContext.configure(db).get_current_revision()
+    return found or (VERSIONS[0] if inspect(db).has_table("line") else None)
 
 
 def go(db: Connection, to: str) -> None:
     """Bring a database to a version, up or down, in the transaction of `db`: all of it or none."""
-    if db.dialect.name == "sqlite":  # its driver begins a transaction for rows alone
-        db.exec_driver_sql("BEGIN IMMEDIATE")
-    found = version(db)
-    stamp(db, found)
-    is_up = VERSIONS.index(to) >= VERSIONS.index(found)
-    (command.upgrade if is_up else command.downgrade)(_config(db), to)
-
-
-def _config(db: Connection) -> Config:
     config = Config(attributes={"connection": db})
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    return config
+    if (found := version(db)) is not None:
+        command.stamp(config, found)
+    is_down = found is not None and VERSIONS.index(to) < VERSIONS.index(found)
+    (command.downgrade if is_down else command.upgrade)(config, to)

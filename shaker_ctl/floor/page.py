@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
 from shaker_ctl.console.accounts import Accounts
-from shaker_ctl.errors import JournalCorruptError, JournalError, RefusedError, ShakerError
+from shaker_ctl.errors import JournalCorruptError, JournalError, ShakerError
 from shaker_ctl.floor import door
 from shaker_ctl.floor.cards import TableCard, card_of, in_order
 from shaker_ctl.floor.parameters import FloorParameters
@@ -49,10 +49,8 @@ HERE = Path(__file__).parent
 MENU = (
     (Right.SIGN, "/", "Floor"),
     (Right.DAY, "/day", "Day sheet"),
-    (Right.ROUNDS, "/software", "Software"),
 )
 ROUNDS_SHOWN = 50
-ASK_S = 25.0
 STATE, ROOM_STATE = f"tables{JSON}", f"tables.room{JSON}"
 
 
@@ -90,8 +88,6 @@ class FloorPage:
             Route("/tables/{name}/rounds/{number:int}.json", read(Right.ROUNDS, self._round_json)),
             Route("/day", page(Right.DAY, self._day)),
             Route("/day.json", read(Right.DAY, self._day_json)),
-            Route("/software", page(Right.ROUNDS, self._software)),
-            Route("/picture/{name}/{sequence:int}/{sha256}", read(Right.ROUNDS, self._picture)),
             Mount("/floor", StaticFiles(directory=HERE / "static")),
         ]
         self.app = self.site.application(routes, self._life, p)
@@ -118,7 +114,7 @@ class FloorPage:
         while True:
             try:
                 standing = await asyncio.to_thread(self._store.alarms)
-                found = {one.table: one.trouble for one in standing}
+                found = {one.table_name: one.trouble for one in standing}
                 if found != self._histories:
                     self._histories = found
                     self._regions.changed()
@@ -220,7 +216,7 @@ class FloorPage:
     async def _rounds_json(self, request: Request) -> Response:
         name = self._named(request)
         rows = await asyncio.to_thread(self._store.rounds, name, count=ROUNDS_SHOWN)
-        return answer(door.rounds_of(rows))
+        return answer(door.FloorRounds(tuple(rows)))
 
     async def _round(self, request: Request) -> Response:
         name, found = self._named(request), await self._found(request)
@@ -253,31 +249,6 @@ class FloorPage:
                 remedy=f"`shaker-floor export {name} --round {number}` prints it as it came",
             ) from error
 
-    async def _picture(self, request: Request) -> Response:
-        """A picture by the record that names it: as stored here, else asked of the table."""
-        name, sequence = self._named(request), request.path_params["sequence"]
-        wanted = request.path_params["sha256"]
-        if sequence >= MAX_NUMBER:
-            raise HTTPException(404)
-        if len(wanted) != 64 or any(letter not in "0123456789abcdef" for letter in wanted):
-            raise HTTPException(404)
-        self.site.noted(request, "picture", f"{name} {wanted}")
-        data = await asyncio.to_thread(self._store.picture, wanted)
-        if data is None:
-            shown = self.watch.tables.by_name.get(name)
-            if shown is None or not shown.is_online:
-                raise HTTPException(504)  # nobody would answer
-            place = topics.Place(self._p.site, name)
-            asked = self.watch.ask(place, sequence, wanted)
-            try:
-                data = await asyncio.wait_for(asyncio.wrap_future(asked), ASK_S)
-            except TimeoutError:
-                raise HTTPException(504) from None
-            except RefusedError:
-                raise HTTPException(410) from None
-            await asyncio.to_thread(self._store.keep_picture, name, sequence, wanted, data)
-        return Response(data, media_type="image/jpeg")
-
     # ── The house ───────────────────────────────────────────────────────────
 
     async def _counted(self, request: Request) -> door.FloorDay:
@@ -291,15 +262,8 @@ class FloorPage:
             )
         except (ValueError, OverflowError):
             raise HTTPException(400) from None
-        counts = await asyncio.to_thread(self._store.endings, since=since, until=until)
-        tables: dict[str, Counter[str]] = {}
-        for name, ending, source, number in counts:
-            counted = tables.setdefault(name, Counter())
-            counted.update({"rounds": number, ending: number})
-            counted["by_eye"] += number * (source in ("entered", "decided"))
-        in_order = sorted(tables.items(), key=lambda one: (len(one[0]), one[0]))
-        days = (door.TableDay(name, *(n[key] for key in door.COUNTED)) for name, n in in_order)
-        return door.FloorDay(day.isoformat(), tuple(days))
+        tables = await asyncio.to_thread(self._store.day, since, until)
+        return door.FloorDay(day.isoformat(), tables)
 
     async def _day(self, request: Request) -> Response:
         found = await self._counted(request)
@@ -311,12 +275,6 @@ class FloorPage:
 
     async def _day_json(self, request: Request) -> Response:
         return answer(await self._counted(request))
-
-    async def _software(self, request: Request) -> Response:
-        named = await asyncio.to_thread(self._store.named_versions)
-        tables = sorted(self.watch.tables.by_name.values(), key=lambda one: one.place.table)
-        rows = [(one.place.table, one.birth, named.get(one.place.table)) for one in tables]
-        return self.site.page(request, "software.html", rows=rows)
 
 
 def _state_part(session: PageLogin) -> str:

@@ -6,7 +6,7 @@ from datetime import time
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from shaker_ctl.journal.volume import DayBegins
 from shaker_ctl.link.parameters import BrokerParameters
@@ -28,15 +28,16 @@ class FloorParameters(BrokerParameters):
     authority: Path = Path("/etc/shaker-floor/authority.pem")
     """Certificate of whoever signed the broker's certificate."""
 
-    store: str = "sqlite:////var/lib/shaker-floor/floor.sqlite"
-    """Database, as SQLAlchemy's URL: `sqlite:///FILE`, or `postgresql+psycopg://USER@HOST/NAME`.
+    store: str = "postgresql+psycopg:///floor"
+    """Database of PostgreSQL, as SQLAlchemy's URL: `postgresql+psycopg://USER@HOST/NAME`; without
+    `USER@HOST` the one on this machine.
 
-    SQLite serves one collector on one machine. With PostgreSQL any number may run with these very
-    settings: they share the tables, and take over those of one that ends.
+    Any number of collectors may run with these very settings: they share the tables, and take over
+    those of one that ends.
     """
 
     keep_months: int = Field(default=0, ge=0, le=1200)
-    """Months after which records and pictures are removed for good; rounds stay. 0: never."""
+    """Months after which records are removed for good; rounds stay. 0: never."""
 
     removed_by: str = Field(default="", max_length=80)
     """Name of the person who answers for `keep_months`; each line that is shortened names it."""
@@ -69,6 +70,13 @@ class FloorParameters(BrokerParameters):
         beside = self.certificate.parent
         known = {"certificate": beside / "page-certificate.pem", "key": beside / "page-key.pem"}
         return self.model_copy(update=known)
+
+    @field_validator("store")
+    @classmethod
+    def _is_postgresql(cls, store: str) -> str:
+        if not store.startswith("postgresql+psycopg://"):
+            raise ValueError("a database of PostgreSQL: postgresql+psycopg://USER@HOST/NAME")
+        return store
 
     @model_validator(mode="after")
     def _somebody_removes(self) -> FloorParameters:

@@ -1,160 +1,47 @@
-"""The floor's database, by SQLAlchemy: what it holds of each journal, and what people decided.
+"""The floor's database, PostgreSQL: what it holds of each journal, and what people decided.
 
-Owns the schema and every statement; `migrations` leads older schemas here. Records lie as they
-came: a batch is lines of a volume, packed. Rounds are what `journal.history` makes of them.
+Owns every statement; `migrations` own the schema. Records lie as they came: a batch is lines of a
+volume, packed. Rounds are what `journal.history` makes of them.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-    bindparam,
-    create_engine,
-    delete,
-    event,
-    func,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.floor import migrate
 from shaker_ctl.floor.judgement import AlarmKind, Contradiction
+from shaker_ctl.frozen import frozen
 from shaker_ctl.journal.history import Round, mentions, understood
 from shaker_ctl.journal.record import BODY_AT, Damage, Head, Record, genesis, number_in, walk
 from shaker_ctl.link.packing import BATCH_RECORDS, Batch, Have, packed
-
-metadata = MetaData()
-
-
-def _of_table() -> tuple[Column[Any], ...]:
-    return tuple(Column(name, String(40), nullable=False) for name in ("site", "table_name"))
-
-
-line = Table(
-    "line",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    *_of_table(),
-    Column("number", Integer, nullable=False),
-    Column("identity", String(120), nullable=False),
-    Column("sequence", BigInteger, nullable=False),
-    Column("hash", LargeBinary(32), nullable=False),
-    Column("founded", String(40), nullable=False),
-    Column("accepted_by", Text, nullable=False, server_default=""),
-    Column("reason", Text, nullable=False, server_default=""),
-    Column("start", BigInteger, nullable=False, server_default="0"),
-    Column("start_hash", LargeBinary(32)),
-    Column("removed_by", String(80)),
-    UniqueConstraint("site", "table_name", "number"),
-)
-"""One journal's chain as it came. A table's newest line is the one that goes on. `start`: the last
-record that is removed because of its age, with its hash and who had it done."""
-
-batch = Table(
-    "batch",
-    metadata,
-    Column("line", Integer, primary_key=True, autoincrement=False),
-    Column("last", BigInteger, primary_key=True, autoincrement=False),
-    Column("first", BigInteger, nullable=False),
-    Column("hash", LargeBinary(32), nullable=False),
-    Column("first_round", BigInteger),
-    Column("last_round", BigInteger),
-    Column("came", String(40), nullable=False),
-    Column("lines", LargeBinary, nullable=False),
-    Index("batch_round", "line", "last_round", "first_round"),
-    Index("batch_came", "came"),
-)
-"""Records `first` to `last` of a line, and the rounds that they name. `hash`: of the last."""
-
-ended_round = Table(
-    "ended_round",
-    metadata,
-    Column("line", Integer, primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
-    Column("wall", String(40), nullable=False),
-    Column("ending", String(20), nullable=False),
-    Column("source", String(20)),
-    Column("wagers", String(20)),
-    Column("cause", String(40)),
-    *(Column(name, Integer) for name in ("first", "second", "third")),
-    Index("ended_round_wall", "wall"),
-)
-
-alarm = Table(
-    "alarm",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    *_of_table(),
-    Column("trouble", String(40), nullable=False),
-    Column("identity", String(120), nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("raised", String(40), nullable=False),
-    Column("accepted", String(40)),
-    Column("accepted_by", Text),
-    Column("reason", Text),
-    Column("line", Integer, ForeignKey("line.id")),
-)
-"""A table whose history contradicts the floor's. `line`: which line began with its acceptance."""
-
-picture = Table(
-    "picture",
-    metadata,
-    Column("sha256", String(64), primary_key=True),
-    *_of_table(),
-    Column("sequence", BigInteger, nullable=False),
-    Column("came", String(40), nullable=False),
-    Column("data", LargeBinary, nullable=False),
-)
-
-named_version = Table(
-    "named_version",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    *_of_table(),
-    Column("version", String(80), nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("by", Text, nullable=False),
-    Column("wall", String(40), nullable=False),
-)
-
-
-_MOVE = (
-    update(line)
-    .where(line.c.id == bindparam("id_"), line.c.sequence == bindparam("before"))
-    .values(sequence=bindparam("to"), hash=bindparam("its"))
-)
+from shaker_ctl.rules.vocabulary import Ending
 
 TOGETHER = 64
 """Records that are packed anew as one batch, once so many have come: five rounds, of which each
 record alone would take six times as much."""
 MAX_OF_A_ROUND = 20_000
 """Records of one round that are read; no table writes so many."""
+
+_NEWEST_LINE = """
+    SELECT * FROM line WHERE site = :site AND table_name = :table ORDER BY number DESC LIMIT 1
+"""
+_STANDING = """
+    SELECT * FROM alarm WHERE site = :site AND table_name = :table AND accepted IS NULL ORDER BY id
+"""
+_ENDED = """
+    FROM ended_round JOIN line ON line.id = ended_round.line
+    WHERE line.id IN (SELECT max(id) FROM line WHERE site = :site GROUP BY table_name)
+"""
+"""Rounds of each table's newest line: ids grow with the lines' numbers."""
 
 
 class StoreError(ShakerError):
@@ -180,50 +67,72 @@ class StoredTable:
     """The standing alarm's trouble; while there is one, nothing is taken."""
 
 
+@frozen
+class StoredRound:
+    """A round that has ended."""
+
+    number: int
+    wall: str
+    """When it ended, ISO 8601."""
+    ending: str
+    """`settled`, `settled_by_hand`, `no_roll`, `void`, `not_started`."""
+    values: tuple[int, ...]
+    source: str | None
+    wagers: str | None
+    cause: str | None
+
+
+@frozen
+class TableDay:
+    """One table's day: how many rounds ended how."""
+
+    table: str
+    rounds: int
+    settled: int
+    settled_by_hand: int
+    no_roll: int
+    void: int
+    not_started: int
+    by_eye: int
+    """Of the settled ones, those whose values a person entered or decided."""
+
+
 class Store:
     """One database. For one thread at a time."""
 
     def __init__(self, url: str, site: str = "house", *, wanted: str | None = None) -> None:
-        """Open, and make the tables where there are none. `site`: name of the house. `wanted`:
-        bring the tables to this schema.
+        """Open; an empty database gets the schema. `site`: name of the house. `wanted`: bring the
+        database to this schema.
 
-        Raises StoreError, also where the tables have another schema.
+        Raises StoreError, also where the database has another schema.
         """
         self._site = site
-        options: dict[str, Any] = {"pool_pre_ping": True}
-        if url.startswith("sqlite"):
-            options["connect_args"] = {"timeout": 10.0}
-        else:
-            options["connect_args"] = {"connect_timeout": 5}
-        with _said():
-            self._engine = create_engine(url, **options)
-            if self.is_sqlite:
-                event.listen(self._engine, "connect", _set_up_sqlite)
-            with self._engine.begin() as db:
-                if not self.is_sqlite:  # collectors that start together take turns
-                    db.execute(text("SELECT pg_advisory_xact_lock(7362014)"))
-                if not inspect(db).has_table("line"):
-                    metadata.create_all(db)
-                    if not self.is_sqlite:  # it is compressed already
-                        db.execute(text("ALTER TABLE batch ALTER lines SET STORAGE EXTERNAL"))
-                    migrate.stamp(db)
-                elif (found := migrate.version(db)) not in migrate.VERSIONS:
-                    raise StoreError(
-                        f"the floor's database has the schema {found}, which a newer program made",
-                        remedy="Start that program, or lead back with it",
-                    )
-                elif wanted is not None:
-                    migrate.go(db, wanted)
-                elif found != migrate.NEWEST:
-                    raise StoreError(
-                        f"the floor's database has the schema {found}, not {migrate.NEWEST}",
-                        remedy="Stop collectors and page, then: shaker-floor migrate",
-                    )
+        waits = {"connect_timeout": 5}
+        self._engine = create_engine(url, pool_pre_ping=True, connect_args=waits)
+        try:
+            with self.committing() as db:
+                # Collectors that start together take turns.
+                db.execute(text("SELECT pg_advisory_xact_lock(7362014)"))
+                self._have_schema(db, wanted)
+        except BaseException:
+            self.close()
+            raise
 
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether it is one file on this machine."""
-        return self._engine.dialect.name == "sqlite"
+    @staticmethod
+    def _have_schema(db: Connection, wanted: str | None) -> None:
+        found = migrate.version(db)
+        if found not in (None, *migrate.VERSIONS):
+            raise StoreError(
+                f"the floor's database has the schema {found}, which a newer program made",
+                remedy="Start that program, or lead back with it",
+            )
+        if found is None or wanted is not None:
+            migrate.go(db, wanted or migrate.NEWEST)
+        elif found != migrate.NEWEST:
+            raise StoreError(
+                f"the floor's database has the schema {found}, not {migrate.NEWEST}",
+                remedy="Stop collectors and page, then: shaker-floor migrate",
+            )
 
     def close(self) -> None:
         """Let go of the database."""
@@ -235,49 +144,43 @@ class Store:
         with _said(), self._engine.begin() as db:
             yield db
 
-    def _newest_line(self, table: str) -> Any:
-        found = select(line).where(line.c.site == self._site, line.c.table_name == table)
-        return found.order_by(line.c.number.desc()).limit(1)
+    def _done(self, db: Connection, statement: str, **given: Any) -> Any:
+        return db.execute(text(statement), {"site": self._site, **given})
 
-    def _standing_of(self, table: str) -> tuple[Any, ...]:
-        is_its = alarm.c.site == self._site, alarm.c.table_name == table
-        return (*is_its, alarm.c.accepted.is_(None))
+    def _found(self, statement: str, **given: Any) -> list[Mapping[str, Any]]:
+        with self.committing() as db:
+            return [dict(row) for row in self._done(db, statement, **given).mappings()]
 
     # ── Lines ───────────────────────────────────────────────────────────────
 
     def kept(self, table: str) -> StoredTable:
         """Return where the store stands with a table. Raises StoreError."""
-        with self.committing() as db:
-            newest = db.execute(self._newest_line(table)).first()
-            standing = db.execute(
-                select(alarm.c.trouble).where(*self._standing_of(table)).limit(1)
-            ).scalar()
-        if newest is None:
-            return StoredTable(None, None, standing or "")
-        at = Head(newest.sequence, bytes(newest.hash))
-        return StoredTable(newest.id, Have(newest.identity, at), standing or "")
+        standing = self._found(_STANDING, table=table)
+        trouble = standing[0]["trouble"] if standing else ""
+        for newest in self._found(_NEWEST_LINE, table=table):
+            at = Head(newest["sequence"], newest["hash"])
+            return StoredTable(newest["id"], Have(newest["identity"], at), trouble)
+        return StoredTable(None, None, trouble)
 
     def found(
         self, db: Connection, table: str, identity: str, *, by: str = "", why: str = ""
     ) -> tuple[int, Have]:
         """Begin a line behind all lines of the table; return its id, and the empty line."""
-        before = db.execute(self._newest_line(table)).first()
+        before = self._done(db, _NEWEST_LINE, table=table).first()
         empty = Have(identity, genesis(identity))
-        made = db.execute(
-            insert(line).values(
-                site=self._site,
-                table_name=table,
-                number=1 if before is None else before.number + 1,
-                identity=identity,
-                sequence=0,
-                hash=empty.head.hash,
-                founded=_now(),
-                accepted_by=by,
-                reason=why,
-            )
-        )
-        assert made.inserted_primary_key is not None
-        return int(made.inserted_primary_key[0]), empty
+        line = {
+            "site": self._site,
+            "table_name": table,
+            "number": 1 if before is None else before.number + 1,
+            "identity": identity,
+            "sequence": 0,
+            "hash": empty.head.hash,
+            "founded": _now(),
+            "accepted_by": by,
+            "reason": why,
+        }
+        add_rows(db, "line", [line])
+        return self._done(db, _NEWEST_LINE, table=table).one().id, empty
 
     def hash_at(self, db: Connection, id_: int, sequence: int) -> bytes | None:
         """Return the hash of a stored record; None where there is none."""
@@ -291,21 +194,19 @@ class Store:
         """
         if not parts:
             return []
+        move = "UPDATE line SET sequence = :to, hash = :its WHERE id = :id AND sequence = :before"
         moves = [
-            {"id_": id_, "before": before.sequence, "to": each.end.sequence, "its": each.end.hash}
+            {"id": id_, "before": before.sequence, "to": each.end.sequence, "its": each.end.hash}
             for id_, before, each in parts
         ]
-        if db.execute(_MOVE, moves).rowcount != len(moves):
+        if db.execute(text(move), moves).rowcount != len(moves):
             raise StoreError(
                 "another collector has gone on with a table of this one",
                 remedy="It is read anew; nothing is lost",
             )
-        db.execute(
-            insert(batch), [row_of(id_, each.records, each.packed) for id_, _, each in parts]
-        )
+        add_rows(db, "batch", [row_of(id_, each.records, each.packed) for id_, _, each in parts])
         rounds = [one for id_, _, each in parts for one in ended_in(id_, each.records)]
-        if rounds:
-            db.execute(insert(ended_round), rounds)
+        add_rows(db, "ended_round", rounds)
         for id_, before, each in parts:
             if each.end.sequence // TOGETHER > before.sequence // TOGETHER:
                 self._put_together(db, id_, each.end.sequence)
@@ -313,15 +214,15 @@ class Store:
 
     def _put_together(self, db: Connection, id_: int, last: int) -> None:
         """Pack the small batches at the end of a line anew, as one."""
-        wanted = select(batch).where(batch.c.line == id_, batch.c.first > last - 2 * TOGETHER)
+        wanted = "SELECT * FROM batch WHERE line = :id AND first > :after ORDER BY last"
         small: list[Any] = []
-        for row in db.execute(wanted.order_by(batch.c.last)):
+        for row in self._done(db, wanted, id=id_, after=last - 2 * TOGETHER):
             small = [*small, row] if row.last - row.first + 1 < TOGETHER else []
         if len(small) > 1:
             records = [record for row in small for record in records_in(row)]
-            ends = [row.last for row in small]
-            db.execute(delete(batch).where(batch.c.line == id_, batch.c.last.in_(ends)))
-            db.execute(insert(batch), [row_of(id_, records, packed(records))])
+            going = "DELETE FROM batch WHERE line = :id AND last BETWEEN :first AND :last"
+            self._done(db, going, id=id_, first=small[0].last, last=small[-1].last)
+            add_rows(db, "batch", [row_of(id_, records, packed(records))])
 
     # ── Reading ─────────────────────────────────────────────────────────────
 
@@ -333,25 +234,30 @@ class Store:
     def before(self, table: str, sequence: int) -> Have:
         """Return what a stored record of a table's newest line follows. Raises StoreError."""
         with self.committing() as db:
-            stored = db.execute(self._newest_line(table)).mappings().one()
+            stored = self._done(db, _NEWEST_LINE, table=table).mappings().one()
             hash_ = self.hash_at(db, stored["id"], sequence - 1)
-        head = start_of(dict(stored)) if hash_ is None else Head(sequence - 1, hash_)
+        head = start_of(stored) if hash_ is None else Head(sequence - 1, hash_)
         return Have(stored["identity"], head)
 
-    def _lines(self, db: Connection, id_: int, first: int, last: int) -> Iterator[Record]:
-        ends = batch.c.last.between(first, last + BATCH_RECORDS)
-        wanted = select(batch).where(batch.c.line == id_, ends, batch.c.first <= last)
-        rows = db.execute(wanted.order_by(batch.c.last), execution_options={"yield_per": 100})
-        for row in rows:
-            yield from (record for record in records_in(row) if first <= record.sequence <= last)
+    def _lines(self, db: Connection, id_: int, first: int, last: int) -> Generator[Record]:
+        wanted = """
+            SELECT * FROM batch WHERE line = :id AND last BETWEEN :first AND :end AND first <= :last
+            ORDER BY last
+        """
+        given = {"id": id_, "first": first, "last": last, "end": last + BATCH_RECORDS}
+        with db.execute(text(wanted), given, execution_options={"yield_per": 100}) as rows:
+            for row in rows:
+                yield from (one for one in records_in(row) if first <= one.sequence <= last)
 
     def round_records(self, table: str, number: int) -> list[Record]:
         """Return what is stored of one round in the table's newest line. Raises StoreError."""
-        where = batch.c.line == self.kept(table).id, batch.c.last_round >= number
-        wanted = select(batch).where(*where, batch.c.first_round <= number)
+        wanted = """
+            SELECT * FROM batch WHERE line = :id AND last_round >= :number
+            AND first_round <= :number ORDER BY last
+        """
         found: list[Record] = []
         with self.committing() as db:
-            for row in db.execute(wanted.order_by(batch.c.last)):
+            for row in self._done(db, wanted, id=self.kept(table).id, number=number):
                 found += (one for one in records_in(row) if number_in(one.body, "round") == number)
                 if len(found) >= MAX_OF_A_ROUND:
                     break
@@ -361,104 +267,91 @@ class Store:
         """Say what is wrong with a stored line; empty: nothing. Raises StoreError."""
         head = start_of(stored)
         first, last = head.sequence + 1, stored["sequence"]
-        with self.committing() as db:
-            records = self._lines(db, stored["id"], first, last)
+        with (
+            self.committing() as db,
+            closing(self._lines(db, stored["id"], first, last)) as records,
+        ):
             for step in walk(head, records, stored["table_name"]):
                 if isinstance(step, Damage):
                     return step.line()
                 head = Head(step.sequence, step.hash)
-        if head != Head(last, bytes(stored["hash"])):
+        if head != Head(last, stored["hash"]):
             return f"the chain ends at record {head.sequence}, acknowledged was {last}"
         return ""
 
-    def rounds(self, table: str | None = None, *, count: int = 50) -> list[Mapping[str, Any]]:
-        """Return ended rounds, newest first, of one table or of all.
+    def rounds(self, table: str, *, count: int = 50) -> list[StoredRound]:
+        """Return a table's ended rounds, newest first. Raises StoreError.
 
         Rounds of one millisecond stand by their place in the record.
         """
-        wanted = self._ended(ended_round, line.c.table_name)
-        if table is not None:
-            wanted = wanted.where(line.c.table_name == table)
-        with self.committing() as db:
-            newest = (ended_round.c.wall.desc(), ended_round.c.line, ended_round.c.sequence.desc())
-            found = db.execute(wanted.order_by(*newest).limit(count))
-            return [dict(row) for row in found.mappings()]
+        wanted = f"""
+            SELECT ended_round.number, wall, ending, source, wagers, cause,
+                array_remove(ARRAY[first, second, third], NULL) AS values
+            {_ENDED} AND table_name = :table
+            ORDER BY wall DESC, ended_round.sequence DESC LIMIT :count
+        """
+        rows = self._found(wanted, table=table, count=count)
+        return [StoredRound(**{**row, "values": tuple(row["values"])}) for row in rows]
 
-    def endings(self, *, since: str, until: str) -> list[tuple[str, str, str, int]]:
-        """Count ended rounds by table, ending and source; `since`, `until`: ISO 8601."""
-        groups = (line.c.table_name, ended_round.c.ending, ended_round.c.source)
-        wanted = self._ended(*groups, func.count())
-        wanted = wanted.where(ended_round.c.wall >= since, ended_round.c.wall < until)
-        with self.committing() as db:
-            rows = db.execute(wanted.group_by(*groups)).all()
-        return [(row[0], row[1], row[2] or "", int(row[3])) for row in rows]
-
-    def _ended(self, *columns: Any) -> Any:
-        """Rounds of each table's newest line: ids grow with the lines' numbers."""
-        its_tables = select(func.max(line.c.id)).where(line.c.site == self._site)
-        newest = its_tables.group_by(line.c.table_name)
-        rows = select(*columns).join(line, line.c.id == ended_round.c.line)
-        return rows.where(line.c.id.in_(newest))
+    def day(self, since: str, until: str) -> tuple[TableDay, ...]:
+        """Count each table's rounds between two moments, ISO 8601. Raises StoreError."""
+        each = ", ".join(
+            f"count(*) FILTER (WHERE ending = '{one.value}') AS {one.value}" for one in Ending
+        )
+        wanted = f"""
+            SELECT table_name AS table, count(*) AS rounds, {each},
+                count(*) FILTER (WHERE source IN ('entered', 'decided')) AS by_eye
+            {_ENDED} AND wall >= :since AND wall < :until
+            GROUP BY table_name ORDER BY length(table_name), table_name
+        """
+        return tuple(TableDay(**row) for row in self._found(wanted, since=since, until=until))
 
     def lines(self) -> list[Mapping[str, Any]]:
         """Return every line of a house, oldest first. Raises StoreError."""
-        with self.committing() as db:
-            wanted = select(line).where(line.c.site == self._site)
-            found = db.execute(wanted.order_by(line.c.table_name, line.c.number))
-            return [dict(row) for row in found.mappings()]
+        return self._found("SELECT * FROM line WHERE site = :site ORDER BY table_name, number")
 
     def remove(self, *, before: str, by: str) -> int:
-        """Remove batches and pictures that came before a moment, for good; a line says where it
-        begins now, and who had it done. Rounds stay. Returns how many records. Raises StoreError.
+        """Remove batches that came before a moment, for good; a line says where it begins now, and
+        who had it done. Rounds stay. Returns how many records. Raises StoreError.
         """
+        newest = """
+            SELECT last, hash FROM batch WHERE line = :id AND came < :before
+            ORDER BY last DESC LIMIT 1
+        """
+        begin = "UPDATE line SET start = :last, start_hash = :hash, removed_by = :by WHERE id = :id"
         removed = 0
         for stored in self.lines():
-            old = (batch.c.line == stored["id"], batch.c.came < before)
+            id_ = stored["id"]
             with self.committing() as db:
-                newest = db.execute(
-                    select(batch.c.last, batch.c.hash)
-                    .where(*old)
-                    .order_by(batch.c.last.desc())
-                    .limit(1)
-                ).first()
-                if newest is None:
-                    continue
-                start = {"start": newest.last, "start_hash": newest.hash, "removed_by": by}
-                db.execute(update(line).where(line.c.id == stored["id"]).values(start))
-                db.execute(delete(batch).where(old[0], batch.c.last <= newest.last))
-                removed += newest.last - stored["start"]
-        with self.committing() as db:
-            db.execute(delete(picture).where(picture.c.site == self._site, picture.c.came < before))
+                for last, hash_ in self._done(db, newest, id=id_, before=before).all():
+                    self._done(db, begin, id=id_, last=last, hash=hash_, by=by)
+                    going = "DELETE FROM batch WHERE line = :id AND last <= :last"
+                    self._done(db, going, id=id_, last=last)
+                    removed += last - stored["start"]
         return removed
 
     # ── Alarms, which people accept ─────────────────────────────────────────
 
     def raise_alarm(self, db: Connection, table: str, identity: str, found: Contradiction) -> None:
         """Put up an alarm; the one of the same trouble that stands already stays."""
-        standing = db.execute(
-            select(alarm.c.id).where(
-                *self._standing_of(table), alarm.c.trouble == found.trouble.value
-            )
-        ).first()
-        if standing is None:
-            db.execute(
-                insert(alarm).values(
-                    site=self._site,
-                    table_name=table,
-                    trouble=found.trouble.value,
-                    identity=identity,
-                    at=found.at,
-                    text=found.text,
-                    raised=_now(),
-                )
-            )
+        standing = self._done(db, _STANDING, table=table)
+        if found.trouble.value not in [one.trouble for one in standing]:
+            raised = {
+                "site": self._site,
+                "table_name": table,
+                "trouble": found.trouble.value,
+                "identity": identity,
+                "at": found.at,
+                "text": found.text,
+                "raised": _now(),
+            }
+            add_rows(db, "alarm", [raised])
 
     def alarms(self) -> list[Any]:
-        """Return what stands, oldest first: `table`, `trouble`, `text`, `raised`."""
-        told = (alarm.c.table_name.label("table"), alarm.c.trouble, alarm.c.text, alarm.c.raised)
-        wanted = select(*told).where(alarm.c.site == self._site, alarm.c.accepted.is_(None))
+        """Return what stands, oldest first: `table_name`, `trouble`, `text`, `raised`."""
+        wanted = "SELECT * FROM alarm WHERE site = :site AND accepted IS NULL ORDER BY id"
         with self.committing() as db:
-            return list(db.execute(wanted.order_by(alarm.c.id)))
+            return list(self._done(db, wanted))
 
     def accept(self, table: str, *, by: str, reason: str) -> list[str]:
         """Accept a table's standing alarms: its journal begins a new line, from its first record.
@@ -466,64 +359,34 @@ class Store:
         What is stored stays. Returns what was accepted, in words. Raises RefusedError where
         nothing stands; StoreError.
         """
+        accepting = """
+            UPDATE alarm SET accepted = :now, accepted_by = :by, reason = :reason, line = :line
+            WHERE site = :site AND table_name = :table AND accepted IS NULL
+        """
         with self.committing() as db:
-            rows = db.execute(
-                select(alarm).where(*self._standing_of(table)).order_by(alarm.c.id)
-            ).all()
+            rows = self._done(db, _STANDING, table=table).all()
             if not rows:
                 raise RefusedError(
                     f"no alarm of {table} stands", remedy="shaker-floor alarms lists them"
                 )
             began, _ = self.found(db, table, rows[-1].identity, by=by, why=reason)
-            db.execute(
-                update(alarm)
-                .where(alarm.c.id.in_([row.id for row in rows]))
-                .values(accepted=_now(), accepted_by=by, reason=reason, line=began)
-            )
+            given = {"now": _now(), "by": by, "reason": reason, "line": began}
+            self._done(db, accepting, table=table, **given)
         return [f"{AlarmKind(row.trouble).value}: {row.text}" for row in rows]
-
-    # ── Pictures, versions ──────────────────────────────────────────────────
-
-    def picture(self, sha256: str) -> bytes | None:
-        """Return a stored picture. Raises StoreError."""
-        with self.committing() as db:
-            found = db.execute(select(picture.c.data).where(picture.c.sha256 == sha256)).scalar()
-        return None if found is None else bytes(found)
-
-    def keep_picture(self, table: str, sequence: int, sha256: str, data: bytes) -> None:
-        """Keep a picture; one that is here already stays. Raises StoreError."""
-        kept = {
-            "sha256": sha256,
-            "site": self._site,
-            "table_name": table,
-            "sequence": sequence,
-            "came": _now(),
-            "data": data,
-        }
-        adding = sqlite.insert if self.is_sqlite else postgresql.insert
-        with self.committing() as db:
-            db.execute(adding(picture).values(**kept).on_conflict_do_nothing())
-
-    def name_version(self, table: str, version: str, digest: str, by: str) -> None:
-        """Remember which version a table shall run, and who said so. Raises StoreError."""
-        named = {"version": version, "digest": digest, "by": by, "wall": _now()}
-        with self.committing() as db:
-            db.execute(insert(named_version).values(site=self._site, table_name=table, **named))
-
-    def named_versions(self) -> dict[str, Mapping[str, Any]]:
-        """Return the newest named version of each table. Raises StoreError."""
-        with self.committing() as db:
-            rows = db.execute(
-                select(named_version).where(named_version.c.site == self._site).order_by("id")
-            )
-            return {row["table_name"]: dict(row) for row in rows.mappings()}
 
 
 def start_of(stored: Mapping[str, Any]) -> Head:
     """Return what the first record that is stored of a line follows."""
     if not stored["start"]:
         return genesis(stored["identity"])
-    return Head(stored["start"], bytes(stored["start_hash"]))
+    return Head(stored["start"], stored["start_hash"])
+
+
+def add_rows(db: Connection, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add rows, which all have the same columns, to a table."""
+    if rows:
+        columns, places = ", ".join(rows[0]), ", ".join(f":{name}" for name in rows[0])
+        db.execute(text(f"INSERT INTO {table} ({columns}) VALUES ({places})"), rows)
 
 
 def row_of(id_: int, records: Sequence[Record], lines: bytes) -> dict[str, Any]:
@@ -591,12 +454,6 @@ def _word(value: Any, most: int) -> str | None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _set_up_sqlite(db: Any, _record: Any) -> None:
-    # A receipt is worth what the disk holds after a power cut.
-    for statement in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        db.execute(f"PRAGMA {statement}")
 
 
 @contextmanager

@@ -1,36 +1,21 @@
-"""What all tables show at the broker, for the floor's page, and questions to one of them.
+"""What all tables show at the broker, for the floor's page.
 
 Owns a thread with a connection of its own. Must not know pages.
 """
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
-from typing import NamedTuple
 
-from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor.tables import Tables
 from shaker_ctl.link import topics
 from shaker_ctl.link.connection import Connection
-from shaker_ctl.link.packing import ProtocolError, answer_of
 from shaker_ctl.link.parameters import BrokerParameters
-from shaker_ctl.link.requests import want_message
-from shaker_ctl.link.topics import Place
 
 CHANGED_S = 0.5
 """Shortest time between two messages that something has changed: a thousand tables change often."""
-
-
-class _Asked(NamedTuple):
-    topic: str
-    message: bytes
-    sha256: str
-    future: Future[bytes]
 
 
 class FloorWatch:
@@ -42,8 +27,6 @@ class FloorWatch:
         self._changed = changed
         self._is_changed = False
         self._told_s = 0.0
-        self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
-        self._asked: list[_Asked] = []
         self._over = threading.Event()
         everything = f"{topics.ROOT}/{parameters.site}/+/"
         self._connection = Connection(
@@ -51,7 +34,7 @@ class FloorWatch:
             f"page-{id(self):x}",
             connected=self._connected,
             received=self._received,
-            subscriptions=[(everything + kind, 1) for kind in (*topics.SHOWN, topics.ANSWER)],
+            subscriptions=[(everything + kind, 1) for kind in topics.SHOWN],
         )
         self._thread = threading.Thread(target=self._run, name="floor", daemon=True)
 
@@ -71,20 +54,9 @@ class FloorWatch:
         self._over.set()
         self._thread.join(5)
 
-    def ask(self, place: Place, sequence: int, sha256: str) -> Future[bytes]:
-        """Ask a table for a picture; who asks gives up by itself. From any thread."""
-        future: Future[bytes] = Future()
-        topic, message = place.topic(topics.WANT), want_message(sequence, sha256)
-        self._waiting.put(_Asked(topic, message, sha256, future))
-        return future
-
     def _run(self) -> None:
         while not self._over.is_set():
             self._connection.turn(0.1)
-            while not self._waiting.empty():
-                asked = self._waiting.get()
-                self._asked = [*(one for one in self._asked if not one.future.done()), asked]
-                self._connection.publish(asked.topic, asked.message, qos=1)
             now_s = time.monotonic()
             if self._is_changed and now_s - self._told_s >= CHANGED_S:
                 self._is_changed, self._told_s = False, now_s
@@ -96,19 +68,5 @@ class FloorWatch:
         self._is_changed = True
 
     def _received(self, topic: str, payload: bytes) -> None:
-        found = topics.parsed(topic)
-        if found is not None and found[1] == topics.ANSWER:
-            with suppress(ProtocolError):
-                self._answered(*answer_of(payload))
-            return
         self.tables.take(topic, payload)
         self._is_changed = True
-
-    def _answered(self, sha256: str, data: bytes, error: str) -> None:
-        for one in self._asked:
-            if one.sha256 == sha256:
-                with suppress(InvalidStateError):  # who asked may have given up
-                    if error:
-                        one.future.set_exception(RefusedError(error))
-                    else:
-                        one.future.set_result(data)

@@ -12,7 +12,6 @@ import json
 import logging
 import platform
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -23,12 +22,11 @@ from shaker_ctl.adapters.disk.dispute_list import DisputeList
 from shaker_ctl.adapters.disk.shown_journal import opened
 from shaker_ctl.errors import JournalError, ShakerError
 from shaker_ctl.journal.record import SCHEMA, Head
-from shaker_ctl.link import home_assistant, messages, packing, requests, shown, topics
+from shaker_ctl.link import home_assistant, messages, packing, shown, topics
 from shaker_ctl.link.connection import Connection, Will
 from shaker_ctl.link.outbox import Outbox
 from shaker_ctl.link.packing import ProtocolError
 from shaker_ctl.link.parameters import LinkParameters
-from shaker_ctl.link.requests import TableFiles, Want
 from shaker_ctl.link.results import NewestResult
 from shaker_ctl.service.table_watch import TableWatch, View
 from shaker_ctl.whole_file import mode, put
@@ -41,8 +39,6 @@ LOOK_S = 0.5
 STATE_S = 0.5
 """Seconds between two messages of state."""
 ALIVE_S = 10.0
-ANSWER_S = 0.25
-"""Seconds between two answers: an answer never holds back the records."""
 MAX_AGAIN_S = 60.0
 LINK_REMEDY = "`shaker-ctl journal verify` at the table says what is wrong with its journal"
 
@@ -56,24 +52,19 @@ class Link:
         table = settings.load(parameters.settings)
         self._place = topics.Place(parameters.site, parameters.table)
         self._name = table.service.table_name
-        self._files = TableFiles(table.journal.path, table.journal.pictures)
+        self._journal = table.journal.path
         self._disputes = DisputeList(table.journal.pictures)
         self._view = TableWatch(table.service.runtime_dir, 1.0 / STATE_S)
-        self._outbox = Outbox(table.journal.path)
-        self._results = NewestResult(table.journal.path)
-        self._wanted: deque[Want] = deque()
+        self._outbox = Outbox(self._journal)
+        self._results = NewestResult(self._journal)
         self._connection = Connection(
             parameters,
             parameters.table,
             will=lambda session: Will(self._topic(topics.ALIVE), _alive(session, "offline")),
             connected=self._connected,
             received=self._received,
-            subscriptions=[
-                *((self._topic(kind), 1) for kind in topics.TO_TABLE),
-                (self._topic(f"{topics.ALARM}/+"), 1),
-            ],
+            subscriptions=[(self._topic(kind), 1) for kind in (topics.ACK, f"{topics.ALARM}/+")],
         )
-        self._named_version: packing.Named | None = None
         self._sent: dict[str, bytes] = {}
         """What stands retained at the broker by this connection, by its kind."""
         self._due_s: dict[str, float] = {}
@@ -92,8 +83,6 @@ class Link:
                 self._connection.turn(TURN_S)
                 if self._is_due("look", LOOK_S):
                     self._look()
-                if self._connection.is_connected:
-                    self._answer_one()
         finally:
             session = self._connection.session
             self._connection.close(Will(self._topic(topics.ALIVE), _alive(session, "offline")))
@@ -106,7 +95,6 @@ class Link:
         self._outbox.forget()
         self._sent.clear()
         self._due_s.clear()
-        self._wanted.clear()
         self._sent_at, self._again_s = None, self._p.again_s
         log.info("connected to %s as %s", self._connection.at, self._place.table)
 
@@ -118,10 +106,6 @@ class Link:
         try:
             if kind == topics.ACK:
                 self._floor_has(packing.have_of(payload))
-            elif kind == topics.WANT:
-                self._want(packing.read(Want, payload))
-            elif kind == topics.VERSION:
-                self._named_version = packing.read(packing.Named, payload) if payload else None
             elif kind.startswith(f"{topics.ALARM}/"):
                 self._sent.setdefault(kind, payload)  # of an earlier connection: `_look` ends it
         except ProtocolError as error:
@@ -138,12 +122,6 @@ class Link:
                 self._run = have.run
                 self._sent_at, self._again_s = None, self._p.again_s
                 self._send_records()
-
-    def _want(self, want: Want) -> None:
-        if len(self._wanted) >= requests.MAX_WAITING:
-            raise ProtocolError(f"a picture is asked for while {len(self._wanted)} requests wait")
-        log.info("the floor asks for the picture %s", want["sha256"][:16])
-        self._wanted.append(want)
 
     # ── What goes ───────────────────────────────────────────────────────────
 
@@ -182,7 +160,7 @@ class Link:
 
     def _birth(self, view: View | None) -> bytes:
         identity, head = self._outbox.head()
-        with closing(opened(self._files.journal)) as book:
+        with closing(opened(self._journal)) as book:
             last = next(book.newest_first(), None)
         profile = (view or {}).get("profile") or {}
         birth: messages.Birth = {
@@ -238,11 +216,6 @@ class Link:
             )
             self._connection.publish(self._topic(topics.ALIVE), payload, retain=True)
 
-    def _answer_one(self) -> None:
-        if self._wanted and self._is_due("answer", ANSWER_S):
-            answer = requests.answer(self._wanted.popleft(), self._files)
-            self._connection.publish(self._topic(topics.ANSWER), answer, qos=1)
-
     def _publish(self, kind: str, payload: bytes, *, retain: bool) -> None:
         """Publish what is not known at the broker already."""
         if self._sent.get(kind) != payload:
@@ -260,7 +233,6 @@ class Link:
             "contradiction": self._outbox.contradiction,
             "acknowledged": None if floor is None else floor.head.sequence,
             "acknowledged_hash": "" if floor is None else floor.head.hash.hex(),
-            "version_named": self._named_version,
         }
         text = json.dumps(now)
         if text == self._told:

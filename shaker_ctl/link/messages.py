@@ -1,7 +1,7 @@
 """What a table publishes for whoever listens, field by field. All of it is retained.
 
 Owns the names and types of these messages; `shown`, `results` and `link` fill them. Batches of the
-journal and the answers to the floor have forms of their own: `packing`, `requests`.
+journal have a form of their own: `packing`.
 """
 
 from __future__ import annotations

@@ -3,23 +3,22 @@
 Owns the form of every message, and its bounds: what comes over a network is refused where it is
 too large, nested too deep, of another version, or contradicts itself. Must not know topics.
 
-Records travel by one exchange, in either direction: who wants them says `Have` (a journal, and the
-record up to which it is there), who has them sends the `Batch` behind it. A batch is one line of
-JSON, then zlib of lines of a volume. The first line says where their chain begins and ends.
+Records travel by one exchange: the floor says `Have` (a journal, and the record up to which it is
+there), the table sends the `Batch` behind it. A batch is one line of JSON, then zlib of lines of a
+volume. The first line says where their chain begins and ends.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from itertools import accumulate, islice
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from shaker_ctl.errors import ShakerError
@@ -37,28 +36,11 @@ _HEADER = 1024
 _MAX_INTEGER = (1 << 63) - 1
 
 
-def _printable(word: str) -> str:
-    if not word.isprintable():
-        raise ValueError("it cannot be printed")
-    return word
-
-
 Version = Literal[3]
 Whole = Annotated[int, Field(ge=0, lt=_MAX_INTEGER)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Identity = Annotated[str, Field(pattern=r"^[\x20-\x7e]{1,120}$")]
 """Of a journal."""
-Word = Annotated[str, Field(max_length=80), AfterValidator(_printable)]
-
-
-class Named(TypedDict):
-    """The version that a floor names for a table: a person pastes it into a command."""
-
-    version: Annotated[str, Field(pattern="^[0-9A-Za-z][0-9A-Za-z.+~:-]{0,79}$")]
-    """As deb-version(7) has it."""
-    digest: Sha256
-    by: Word
-    wall: Word
 
 
 class _Have(TypedDict):
@@ -81,11 +63,6 @@ class _Header(TypedDict):
     head: Whole
 
 
-class _Answer(TypedDict):
-    sha256: Sha256
-    error: NotRequired[str]
-
-
 class ProtocolError(ShakerError):
     """A message from the network is none of ours. Nothing was changed; the sender is named."""
 
@@ -94,7 +71,7 @@ class ProtocolError(ShakerError):
 
 @frozen
 class Have:
-    """Up to which record one end has a journal: the other sends what follows."""
+    """Up to which record the floor has a journal: the table sends what follows."""
 
     identity: str
     head: Head
@@ -149,7 +126,7 @@ def pack(batch: Batch) -> bytes:
         "end": batch.end.hash.hex(),
         "head": batch.head,
     }
-    return with_data(header, batch.packed or packed(batch.records))
+    return to_json(header) + b"\n" + (batch.packed or packed(batch.records))
 
 
 def packed(records: Iterable[Record]) -> bytes:
@@ -159,8 +136,10 @@ def packed(records: Iterable[Record]) -> bytes:
 
 def unpack(payload: bytes) -> Batch:
     """Return the batch of a message. Raises ProtocolError for every other bytes."""
-    line, rest = split(payload)
-    header = read(_Header, line)
+    end = payload.find(b"\n", 0, _HEADER)
+    if end < 0:
+        raise ProtocolError("a message without a header")
+    header, rest = read(_Header, payload[:end]), payload[end + 1 :]
     before = Head(header["at"], bytes.fromhex(header["before"]))
     if before.sequence + header["count"] > header["head"]:
         raise ProtocolError("a batch beyond the head that it names")
@@ -193,29 +172,16 @@ def records_of(data: bytes, before: Head, count: int) -> tuple[Record, ...]:
 
 
 def have_message(have: Have) -> bytes:
-    """Return what one end has, as one message."""
+    """Return what the floor has, as one message."""
     at = {"sequence": have.head.sequence, "hash": have.head.hash.hex()}
     return to_json({"v": VERSION, "identity": have.identity, **at, "run": have.run})
 
 
 def have_of(payload: bytes) -> Have:
-    """Return what the other end says that it has. Raises ProtocolError."""
+    """Return what the floor says that it has. Raises ProtocolError."""
     plain = read(_Have, payload)
     head = Head(plain["sequence"], bytes.fromhex(plain["hash"]))
     return Have(plain["identity"], head, plain["run"])
-
-
-def answer_of(payload: bytes) -> tuple[str, bytes, str]:
-    """Return SHA-256 and bytes of the picture in an answer, or why there is none.
-
-    Raises ProtocolError, also where the picture is not the one that it says.
-    """
-    line, data = split(payload)
-    header = read(_Answer, line)
-    sha256, error = header["sha256"], header.get("error", "")[:300]
-    if not error and hashlib.sha256(data).hexdigest() != sha256:
-        raise ProtocolError("an answer that is not the picture that it names")
-    return sha256, data, error
 
 
 # ── JSON within bounds ──────────────────────────────────────────────────────
@@ -254,19 +220,6 @@ def read(form: type[Form], payload: bytes) -> Form:
         where = ".".join(map(str, wrong["loc"]))
         raise ProtocolError(f"`{where}`: {wrong['msg']}") from error
     return made
-
-
-def with_data(header: Mapping[str, Any], data: bytes) -> bytes:
-    """Return a message of one JSON line and bytes behind it."""
-    return to_json(header) + b"\n" + data
-
-
-def split(payload: bytes) -> tuple[bytes, bytes]:
-    """Return the line of such a message, and its bytes. Raises ProtocolError."""
-    end = payload.find(b"\n", 0, _HEADER)
-    if end < 0:
-        raise ProtocolError("a message without a header")
-    return payload[:end], payload[end + 1 :]
 
 
 def _number(digits: str) -> int:

@@ -23,18 +23,18 @@ RESERVED = frozenset({FLOOR, COLLECTOR, PAGE, DISPLAY, BROKER})
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
-JOURNAL, ALIVE, BIRTH, STATE, RESULT, ALARM, ANSWER, ASK = (
-    *("journal", "alive", "birth", "state", "result", "alarm", "answer", "ask"),
+JOURNAL, ALIVE, BIRTH, STATE, RESULT, ALARM = (
+    *("journal", "alive", "birth", "state", "result", "alarm"),
 )
 """What a table publishes. Retained: alive, birth, state, result, alarm/CODE."""
 
-ACK, WANT, VERSION, ARCHIVE = "ack", "want", "version", "archive"
-"""What the floor publishes to one table. Retained: ack, version."""
+ACK = "ack"
+"""What the floor publishes to one table, and nothing else. Retained."""
 
-FROM_TABLE = (JOURNAL, ALIVE, BIRTH, STATE, RESULT, f"{ALARM}/+", ANSWER, ASK)
-TO_TABLE = (ACK, WANT, VERSION, ARCHIVE)
 SHOWN = (ALIVE, BIRTH, STATE, RESULT, f"{ALARM}/+")
 """What displays, pages and figures are made of: all of it retained."""
+
+FROM_TABLE = (JOURNAL, *SHOWN)
 
 
 def require_name(name: str, what: str) -> str:

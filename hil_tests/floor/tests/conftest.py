@@ -5,20 +5,32 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from hil_tests.floor.house import House, is_there, postgres_programs
+from hil_tests.floor.database import postgres_programs
+from hil_tests.floor.house import House, is_there
+
+
+@contextmanager
+def running(**more: int) -> Iterator[House]:
+    """A house, where its programs are installed. Every start of pytest closes its own folders to
+    PostgreSQL's user."""
+    if not is_there("mosquitto") or postgres_programs() is None:
+        pytest.skip("mosquitto or PostgreSQL is not installed: apt install mosquitto postgresql")
+    with (
+        tempfile.TemporaryDirectory(prefix="shaker-floor-") as name,
+        House(Path(name), **more) as house,
+    ):
+        yield house
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """With SQLite."""
-    if not is_there("mosquitto"):
-        pytest.skip("mosquitto is not installed: apt install mosquitto")
-    with House(tmp_path_factory.mktemp("house")) as running:
-        yield running
+def house() -> Iterator[House]:
+    with running() as made:
+        yield made
 
 
 numbers = itertools.count(100)
@@ -31,21 +43,14 @@ def name() -> str:
 
 
 @pytest.fixture
-def own_house(tmp_path: Path) -> Iterator[House]:
+def own_house() -> Iterator[House]:
     """Of this test alone: it breaks things."""
-    if not is_there("mosquitto"):
-        pytest.skip("mosquitto is not installed: apt install mosquitto")
-    with House(tmp_path) as running:
-        yield running
+    with running() as made:
+        yield made
 
 
-@pytest.fixture(scope="module")
-def postgres_house() -> Iterator[House]:
-    """With PostgreSQL and two collectors. Pytest's folders are closed to PostgreSQL's user."""
-    if not is_there("mosquitto") or postgres_programs() is None:
-        pytest.skip("mosquitto or PostgreSQL is not installed: apt install mosquitto postgresql")
-    with (
-        tempfile.TemporaryDirectory(prefix="shaker-floor-") as name,
-        House(Path(name), postgres=True, collectors=2) as running,
-    ):
-        yield running
+@pytest.fixture
+def shared_house() -> Iterator[House]:
+    """With two collectors."""
+    with running(collectors=2) as made:
+        yield made

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from hil_tests.floor.house import House, is_there
+from hil_tests.floor.house import House
 from hil_tests.floor.journals import InventedTable, RunningLink
+from hil_tests.floor.tests.conftest import running
 from hil_tests.floor.tests.test_handing_on import equal, metrics, stored_as
 from hil_tests.waiting import until
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
@@ -17,9 +17,16 @@ from shaker_ctl.journal.record import Entry, Head
 from shaker_ctl.journal.record import link as chained
 from shaker_ctl.link import link
 
+FULL = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+    END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON batch EXECUTE FUNCTION full_disk()
+"""
+
 
 def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Path) -> None:
-    """SQLite is told that it may not grow: the same answer as of a full disk (SQLITE_FULL)."""
+    """A trigger answers as PostgreSQL does where its disk is full (SQLSTATE 53100)."""
     house = own_house
     table = InventedTable(tmp_path / "table", "pit-1")
     table.play(2)
@@ -27,19 +34,14 @@ def test_a_full_disk_of_the_floor_costs_no_record(own_house: House, tmp_path: Pa
         with RunningLink(house.link_parameters("pit-1", table.settings, again_s=0.5)):
             until(lambda: stored_as(store, table))
             before = table.head()
-            house.collector.stop()
-            database = house.folder / "store" / "floor.sqlite"
-            with closing(sqlite3.connect(database)) as db:
-                # A writer that holds the file stands for a medium that takes nothing.
-                db.execute("BEGIN EXCLUSIVE")
-                house.collector.start()
-                table.play(3)
-                until(lambda: "refuses" in house.collector.log.read_text(), every_s=0.05)
-                db.execute("ROLLBACK")
+            with store.committing() as db:
+                db.exec_driver_sql(FULL)
+            table.play(3)
+            until(lambda: "No space left" in house.collector.log.read_text(), every_s=0.05)
+            with store.committing() as db:
+                db.exec_driver_sql("DROP TRIGGER full_disk ON batch")
             assert store.kept("pit-1").line is not None
             assert before.sequence < table.head().sequence, "the table played on"
-            if house.collector.process is None or house.collector.process.poll() is not None:
-                house.collector.start()  # as its unit does
             until(lambda: stored_as(store, table), limit_s=90.0)
         assert equal(store, table)
 
@@ -85,11 +87,10 @@ def test_an_hour_without_a_network_arrives_when_it_is_back(
         assert equal(store, table)
 
 
-@pytest.mark.skipif(not is_there("mosquitto"), reason="mosquitto is not installed")
 def test_of_two_brokers_either_may_die(tmp_path: Path) -> None:
     """Each in turn. They are joined: at first, table and collector are at different ones."""
     table = InventedTable(tmp_path / "table", "pit-1")
-    with House(tmp_path / "house", brokers=2) as house, closing(house.store()) as store:
+    with running(brokers=2) as house, closing(house.store()) as store:
         hosts = [f"127.0.0.1:{port}" for port in (house.second_port, house.port)]
         parameters = house.link_parameters("pit-1", table.settings, again_s=0.5, hosts=hosts)
         with RunningLink(parameters):

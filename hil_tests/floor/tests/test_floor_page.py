@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,15 +16,15 @@ import pytest
 
 from hil_tests.described import fits
 from hil_tests.door import day_report, results
-from hil_tests.floor.house import SITE, House, free_port, is_there
+from hil_tests.floor.database import free_port
+from hil_tests.floor.house import SITE, House, is_there
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import page_part
-from hil_tests.floor.tests.test_handing_on import metrics, pictured, stored_as
+from hil_tests.floor.tests.test_handing_on import metrics, stored_as
 from hil_tests.floor.tests.test_strangers import NOWHERE, as_floor, connected, turned
 from hil_tests.reliability.large_journal import a_round
 from hil_tests.waiting import until
 from shaker_ctl.floor.door import described
-from shaker_ctl.floor.page import ASK_S
 from shaker_ctl.floor.tests.a_table import alarm, birth
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
 from shaker_ctl.journal.record import link as chained
@@ -74,7 +73,6 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
     table = InventedTable(tmp_path, name)
     table.play(2)
     with closing(house.store()) as store:
-        store.name_version(name, "9.9.9", "ab" * 32, "Ann Floor")
         with RunningLink(house.link_parameters(name, table.settings)):
             until(lambda: stored_as(store, table))
             until(lambda: name in got(f"{floor_page}/")[1], every_s=0.1)
@@ -90,31 +88,12 @@ def test_every_view_shows_what_is_stored_and_what_tables_say(
                 f"/tables/{name}": table.identity,
                 f"/tables/{name}/rounds/2": table.head().hash.hex()[:16],
                 "/day": name,
-                "/software": "9.9.9",
             }.items():
                 status, text = got(floor_page + path)
                 assert (status, wanted in text) == (200, True), path
         until(lambda: "no link" in got(f"{floor_page}/tables/{name}")[1], every_s=0.2)
     for path in ("/tables/nobody", f"/tables/{name}/rounds/99", "/tables/..%2f..%2fetc", "/x"):
         assert got(floor_page + path)[0] == 404, path
-    began_s = time.monotonic()
-    assert got(f"{floor_page}/picture/{name}/1/{'0' * 64}")[0] == 504
-    assert time.monotonic() - began_s < ASK_S, "a table without a link is not asked"
-
-
-def test_a_picture_that_somebody_opens_is_asked_of_the_table_that_names_it(
-    house: House, floor_page: str, tmp_path: Path, name: str
-) -> None:
-    """And stored: it is there when the table is not."""
-    table, picture, digest = pictured(tmp_path, name)
-    at = f"{floor_page}/picture/{name}/{table.head().sequence}/"
-    with RunningLink(house.link_parameters(name, table.settings)):
-        until(lambda: (shown_by(floor_page).get(name) or {}).get("life") == "no service")
-        assert got(at + "0" * 64)[0] == 410, "no record names it"
-        with urllib.request.urlopen(at + digest, timeout=40) as answer:
-            assert answer.read() == picture
-    with urllib.request.urlopen(at + digest, timeout=40) as answer:
-        assert answer.read() == picture
 
 
 def test_a_report_and_a_list_of_results_written_from_the_descriptions_alone(
@@ -163,7 +142,7 @@ def test_what_no_table_should_say_breaks_no_view_and_runs_nowhere(
         for kind, payload in HOSTILE:
             evil.publish(f"{own}/{kind}", payload, qos=1, retain=True)
         turned(evil, lambda: "pit-evil" in got(f"{floor_page}/")[1])
-        for path in ("/", "/tables/pit-evil", "/software", "/state.json", "/day"):
+        for path in ("/", "/tables/pit-evil", "/state.json", "/day"):
             status, text = got(floor_page + path)
             assert status == 200, path
             assert "<script>alert" not in text
@@ -284,7 +263,7 @@ def test_a_browser_finds_no_fault_with_any_view(
                 page.on("pageerror", lambda error: said.append(str(error)))
                 page.goto(f"{floor_page}/")
                 page.get_by_text("wall-5").first.wait_for()
-                for view in ("", "tables/wall-1", "tables/wall-1/rounds/2", "day", "software"):
+                for view in ("", "tables/wall-1", "tables/wall-1/rounds/2", "day"):
                     page.goto(f"{floor_page}/{view}")
                     page.locator("main").wait_for()
                     shown = view.replace("/", "-") or "floor"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import shutil
 import time
@@ -18,14 +17,10 @@ from hil_tests.floor.house import House, count_records
 from hil_tests.floor.journals import InventedTable, RunningLink
 from hil_tests.floor.show import PlayingTable
 from hil_tests.waiting import until
-from shaker_ctl.adapters.disk.disk_journal import DiskJournal, volume_path
-from shaker_ctl.adapters.disk.dispute_list import Dispute, DisputeList
+from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.floor.collector import LOOK_S
 from shaker_ctl.floor.store import Store
-from shaker_ctl.journal.record import Entry
-from shaker_ctl.journal.record import link as chained
-from shaker_ctl.link.fetched_records import pull
 
 
 def stored_as(store: Store, table: InventedTable | PlayingTable) -> bool:
@@ -66,7 +61,7 @@ def test_what_a_table_records_is_committed_and_acknowledged(
             head = table.head().sequence
             until(lambda: json.loads(said.read_text())["acknowledged"] == head)
         assert equal(store, table)
-        assert [r["number"] for r in store.rounds(name)] == [6, 5, 4, 3, 2, 1]
+        assert [r.number for r in store.rounds(name)] == [6, 5, 4, 3, 2, 1]
         (line,) = [one for one in store.lines() if one["table_name"] == name]
         assert store.broken(line) == ""
         # The link in order gone is said so at once.
@@ -78,10 +73,10 @@ def test_what_a_table_records_is_committed_and_acknowledged(
 
 
 def test_collectors_share_the_tables_and_take_over_those_of_a_killed_one(
-    postgres_house: House, tmp_path: Path
+    shared_house: House, tmp_path: Path
 ) -> None:
     """Both under one configuration; while both are there, neither disturbs the other."""
-    house = postgres_house
+    house = shared_house
     tables = [InventedTable(tmp_path / str(n), f"pit-{n}") for n in range(4)]
     with closing(house.store()) as store, contextlib.ExitStack() as links:
         for table in tables:
@@ -135,7 +130,7 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
             "replaced": "journal-identity",
         }[how]
         with RunningLink(parameters):
-            (alarm,) = until(lambda: [a for a in store.alarms() if a.table == name])
+            (alarm,) = until(lambda: [a for a in store.alarms() if a.table_name == name])
             assert alarm.trouble == trouble
             alarmed = f'shaker_table_history_alarm{{table="{name}",trouble="{trouble}"}} 1.0'
             until(lambda: alarmed in metrics(house))
@@ -154,63 +149,3 @@ def test_another_history_is_an_alarm_until_a_named_person_accepts_it(
         assert lines[0]["sequence"] == before.sequence, "what was there before stays"
         with pytest.raises(RefusedError):
             store.accept(name, by="Ann Floor", reason="again")
-
-
-def test_the_table_pulls_back_a_volume_or_all_of_its_journal(
-    house: House, tmp_path: Path, name: str
-) -> None:
-    table = InventedTable(tmp_path / "table", name)
-    for _ in range(3):
-        table.play(2)
-        table.turn_volume()
-    table.play(1)
-    parameters = house.link_parameters(name, table.settings)
-    with closing(house.store()) as store:
-        with RunningLink(parameters):
-            until(lambda: stored_as(store, table))
-        with closing(DiskJournal(table.path, read_only=True)) as book:
-            records, head = list(book.read()), book.head()
-        second = volume_path(table.path, 2)
-        second.rename(tmp_path / "lost")
-        (line,) = pull(parameters, tmp_path / "pulled")
-        assert line.startswith("volume 2: ")
-        shutil.copy(tmp_path / "pulled" / second.name, second)
-        with closing(DiskJournal(table.path, read_only=True)) as book:
-            assert list(book.read()) == records
-            assert book.verify() == (head, None)
-        for file in table.folder.glob("journal*.jsonl*"):
-            file.unlink()
-        (line,) = pull(parameters, tmp_path / "all")
-        with closing(DiskJournal(tmp_path / "all" / "journal.jsonl", read_only=True)) as book:
-            assert list(book.read()) == records
-            assert book.verify() == (head, None)
-            assert len(book.closed) == 3
-
-
-WALL = "2026-11-23T06:00:00+00:00"
-
-
-def pictured(folder: Path, name: str) -> tuple[InventedTable, bytes, str]:
-    """A table whose second record names a picture; the picture, and its digest."""
-    table, picture = InventedTable(folder, name), b"\xff\xd8 not really a JPEG" * 30_000
-    digest, file = hashlib.sha256(picture).hexdigest(), "00000001-0000000001-frame.jpg"
-    (folder / "pictures").mkdir()
-    (folder / "pictures" / file).write_bytes(picture)
-    with closing(DiskJournal(table.path)) as book:
-        named = {"frame": {"file": file, "sha256": digest}}
-        entry = Entry("step", {"event": {"type": "ReadingMade"}}, round=1)
-        book.write(
-            [chained(book.head(), entry, monotonic_s=0, wall=WALL, digests={}, pictures=named)]
-        )
-    return table, picture, digest
-
-
-def test_pictures_of_a_disputed_round_come_by_themselves(
-    house: House, tmp_path: Path, name: str
-) -> None:
-    table, picture, digest = pictured(tmp_path, name)
-    act = Dispute(1, is_open=True, by="Fay", reason="the player says five", wall=WALL)
-    DisputeList(tmp_path / "pictures").add(act)
-    link = RunningLink(house.link_parameters(name, table.settings))
-    with closing(house.store()) as store, link:
-        until(lambda: store.picture(digest) == picture)

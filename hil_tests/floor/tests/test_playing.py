@@ -52,7 +52,7 @@ def test_the_floor_follows_a_table_that_plays(own_house: House, tmp_path: Path) 
         until(lambda: stored_as(store, table), limit_s=60.0, every_s=0.1)
         assert equal(store, table)
         until(lambda: 'shaker_table_service{table="rig-0"} 0.0' in metrics(own_house), every_s=0.2)
-        stored = {row["number"] for row in store.rounds("rig-0")}
+        stored = {row.number for row in store.rounds("rig-0")}
         assert store.alarms() == []
 
     states = [(at_s, says) for at_s, kind, says in came if kind == "state" and says["service"]]

@@ -30,7 +30,6 @@ from shaker_ctl.journal.parameters import JournalParameters
 from shaker_ctl.journal.record import Entry, link
 from shaker_ctl.link import packing
 from shaker_ctl.link.outbox import Outbox
-from shaker_ctl.link.requests import TableFiles, Want, answer
 from shaker_ctl.page import tables
 from shaker_ctl.page.app import Page
 from shaker_ctl.page.journal import read_round
@@ -53,7 +52,6 @@ READ: Values = (2, 5, 6)
 OVERLAY = b"\xff\xd8the dice with what was read"
 FILE = "00000001-0000000001-overlay.jpg"
 SHA256 = hashlib.sha256(OVERLAY).hexdigest()
-READING_RECORD = 5
 LOOK_S = 0.02
 """Between two looks of the page at the journal."""
 IN_WORDS = ("2 5 6", "2, 5, 6", "[2,5,6]", "2,5,6", "0.987", "tilted", "leaning", "33.25")
@@ -157,9 +155,7 @@ class Surfaces:
 
     def shown(self) -> dict[str, str]:
         """Return what every surface gives of this round, by its name."""
-        files = TableFiles(self.journal, self.folder / "pictures")
         view = self.desk.view()
-        want: Want = {"what": "picture", "sequence": READING_RECORD, "sha256": SHA256}
         surfaces: dict[str, Callable[[], Any]] = {
             "status socket": lambda: json.dumps(json_voice.plain(view)),
             "camera": lambda: render.camera(view),
@@ -171,7 +167,6 @@ class Surfaces:
             "page, round": lambda: read_round(self.journal, self.folder / "pictures", 1),
             "page, tables": lambda: (self.page.book.round(1), self.page.book.file_of(SHA256)),
             "floor, records": self._sent,
-            "floor, picture": lambda: packing.split(answer(want, files))[1],
         }
         for words in ("last", "show 1", "show 1 --raw", "show 1 --json", "events --all", "day"):
             surfaces[f"journal {words}"] = partial(self._command, words)

@@ -15,9 +15,8 @@ from shaker_ctl.floor.tests.test_store import fill, played
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Path:
+def config(tmp_path: Path, url: str) -> Path:
     """Settings of a floor whose database holds twenty rounds."""
-    url = f"sqlite:///{tmp_path}/floor.sqlite"
     with closing(Store(url)) as store:
         fill(store, played(20), each=64)
     file = tmp_path / "floor.toml"
@@ -42,8 +41,8 @@ def test_a_schema_is_changed_by_a_command_and_every_other_one_names_it(config: P
     assert "sound, records 1 to 80" in told("verify", config=config)
 
 
-def test_a_line_says_who_had_its_beginning_removed(config: Path, tmp_path: Path) -> None:
-    with closing(Store(f"sqlite:///{tmp_path}/floor.sqlite")) as store:
+def test_a_line_says_who_had_its_beginning_removed(config: Path, url: str) -> None:
+    with closing(Store(url)) as store:
         store.remove(before="9999", by="Ann Floor")
     assert "no records" in told("tables", config=config)
     assert "removed by Ann Floor" in told("tables", config=config)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Callable
@@ -14,10 +13,9 @@ from hypothesis import strategies as st
 
 from shaker_ctl.errors import SettingsError
 from shaker_ctl.journal.record import Head, Record, chain_hash, genesis
-from shaker_ctl.link import packing, requests, topics
+from shaker_ctl.link import packing, topics
 from shaker_ctl.link.messages import Alarm, Alive, Birth, Result, State
 from shaker_ctl.link.packing import Batch, Have, ProtocolError
-from shaker_ctl.link.requests import Want
 
 SESSION = "0123456789abcdef"
 IDENTITY = "9d2c founded 2026-11-23T06:00:00+00:00"
@@ -53,9 +51,9 @@ def test_a_batch_arrives_as_it_was_sent(bodies: list[bytes], at: int) -> None:
     assert got.packed == packing.packed(sent.records), "the lines are kept as they came"
 
 
-FORMS = (Want, packing.Named, Birth, State, Alive, Result, Alarm)
+FORMS = (Birth, State, Alive, Result, Alarm)
 READERS: tuple[Callable[[bytes], object], ...] = (
-    *(packing.unpack, packing.have_of, packing.answer_of),
+    *(packing.unpack, packing.have_of),
     *(partial(packing.read, form) for form in FORMS),
 )
 
@@ -137,17 +135,7 @@ def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:
     assert packing.within_bounds(()) == 0
 
 
-@pytest.mark.parametrize(
-    "what", ["open", "close", "play", "settings", "records", "bundle", "", None, 7, ["x"]]
-)
-def test_only_a_picture_can_be_asked_of_a_table(what: object) -> None:
-    asked = requests.want_message(3, "ab" * 32)
-    assert packing.read(Want, asked) == {"what": "picture", "sequence": 3, "sha256": "ab" * 32}
-    with pytest.raises(ProtocolError):
-        packing.read(Want, packing.to_json({**json.loads(asked), "what": what}))
-
-
-def test_what_one_end_has_arrives_as_it_was_said() -> None:
+def test_what_the_floor_has_arrives_as_it_was_said() -> None:
     have = Have(IDENTITY, Head(41, bytes(range(32))), SESSION)
     assert packing.have_of(packing.have_message(have)) == have
 
@@ -161,34 +149,3 @@ def test_a_topic_leads_back_to_its_table() -> None:
         assert topics.parsed(f"shaker/1/house/{taken}/state") is None
         with pytest.raises(SettingsError):
             topics.require_name(taken, "table")
-
-
-NAMED = {"version": "1.2.0~rc1-1", "digest": "ab" * 32, "by": "Ann", "wall": "2026-11-23"}
-
-
-def test_a_version_of_a_package_is_named() -> None:
-    assert packing.read(packing.Named, packing.to_json(NAMED)) == NAMED
-
-
-@pytest.mark.parametrize(
-    "strange",
-    [
-        {"version": "1.2; curl x|sh"},
-        {"version": ""},
-        {"version": "1.2", "digest": "x"},
-        {"version": "1.2", "by": "\x1b[2J"},
-        {"version": "1.2", "by": "a" * 81},
-    ],
-)
-def test_what_no_person_may_paste_is_refused(strange: dict[str, str]) -> None:
-    with pytest.raises(ProtocolError):
-        packing.read(packing.Named, packing.to_json({**NAMED, **strange}))
-
-
-def test_an_answer_is_the_picture_that_it_names_or_says_why_there_is_none() -> None:
-    digest = hashlib.sha256(b"a picture").hexdigest()
-    assert packing.answer_of(packing.with_data({"sha256": digest}, b"a picture"))[1] == b"a picture"
-    refused = packing.with_data({"sha256": digest, "error": "gone"}, b"")
-    assert packing.answer_of(refused) == (digest, b"", "gone")
-    with pytest.raises(ProtocolError):
-        packing.answer_of(packing.with_data({"sha256": digest}, b"another"))

@@ -57,7 +57,8 @@ def main(folder: Path) -> None:
     for name, place in STEPS.items():
         steps.count(name, place)
     reader = table_reader(folder)
-    scenes = {scene: StillScene(reader) for scene in ("warm", "flat", "leaning")}
+    names = ("warm", *dict.fromkeys(scene for scene, _ in CASES.values()))
+    scenes = {scene: StillScene(reader) for scene in names}
     for number in range(FRAMES):
         scenes["warm"].look(Frame(picture_of(folder / "warm" / f"{number}.png"), 0.0, 0))
     for sequence, (case, (scene, number)) in enumerate(CASES.items(), 1):

@@ -113,6 +113,7 @@ class OuterRig:
             *self._lines(),
             (f"{folder}/run", "/run/shaker-ctl"),
             (f"{folder}/users.toml", "/etc/shaker-ctl/users.toml"),
+            (f"{folder}/teaching", "/etc/shaker-ctl/teaching"),
             (f"{folder}/journal-second.jsonl", f"{STICK}/journal.jsonl"),
             (f"{folder}/", "/var/lib/shaker-ctl/"),
             (f"port = {rig['pigpiod']['port']}", f"port = {PORT}"),
@@ -138,11 +139,12 @@ def put_stand_ins(root: Path, machine: OuterRig) -> None:
 
 
 def furnish(root: Path, machine: OuterRig) -> None:
-    """Lay out what a technician brings to this table: its settings and its people."""
+    """Lay out what people bring to this table: its settings, its people, what it was taught."""
     folder = root / "srv/table"
     folder.mkdir(parents=True)
     (folder / "settings.toml").write_text(machine.settings())
-    shutil.copyfile(machine.session.folder / "users.toml", folder / "users.toml")
+    for name in ("users.toml", "teaching"):
+        shutil.copyfile(machine.session.folder / name, folder / name)
 
 
 class Attendants(Thread):

@@ -37,7 +37,8 @@ def table_below(root: Path) -> dict[str, Any]:
     second = str(root / "media/journal.jsonl")
     paths = {"path": str(data / "journal.jsonl"), "pictures": str(data / "pictures")}
     users = {"users_file": str(root / "etc/shaker-ctl/users.toml")}
-    return {"journal": {**paths, "second": second}, "console": users}
+    taught = {"teaching": str(data / "teaching")}
+    return {"journal": {**paths, "second": second}, "console": users, "camera": taught}
 
 
 @pytest.mark.rig

@@ -9,7 +9,7 @@ import traceback
 import cv2
 import typer
 
-from hil_tests.reader import count, everything, photo_judgement, photographs, speed
+from hil_tests.reader import count, photo_judgement, photographs, speed
 from vision.errors import VisionError
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -25,7 +25,6 @@ app.command("count")(count.main)
 app.command("photographs")(photographs.main)
 app.command("fit-photographs")(photo_judgement.main)
 app.command("speed")(speed.main)
-app.command("everything")(everything.main)
 
 
 def main() -> None:

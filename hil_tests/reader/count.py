@@ -127,7 +127,10 @@ def main(
         wanted = Wanted(kinds or list(KINDS), tables, count, seed, folder, blind, left)
         rows += every_row(finder, wanted, out)
     is_missed, told = report(rows)
-    sys.stdout.writelines(f"{line}\n" for line in told)
+    networks = filter(None, (finder.card.finder, finder.card.near))
+    sys.stdout.write(f"reader {digest_of(finder)}, networks")
+    sys.stdout.writelines(f" {network.sha256[:12]}" for network in networks)
+    sys.stdout.writelines(f"\n{line}" for line in [f"seed {seed}", *told, ""])
     raise typer.Exit(1 if is_missed else 0)
 
 

@@ -8,12 +8,13 @@ import pytest
 from typer.testing import CliRunner
 
 from hil_tests.reader import __main__ as command
-from hil_tests.reader import count, everything
+from hil_tests.reader import count
 from hil_tests.reader.__main__ import app
 from hil_tests.reader.count import Kind, Wanted, every_row, is_false, report
 from hil_tests.reader.stage import Shown, Stage
 from hil_tests.reader.tables import Table
 from vision.errors import ModelError, VisionError
+from vision.networks.classifier import DieFinder
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,9 @@ def test_a_run_goes_on_and_keeps_the_pictures_of_what_is_false(
     assert len(list(tmp_path.glob("false-0-flat-0-*.png"))) == 3
 
 
-def test_the_page_has_the_figures(
-    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(everything, "every_row", lambda *_: [row("flat", "right")])
-    assert CliRunner().invoke(app, ["everything", "--out", str(tmp_path)]).exit_code == 0
-    assert "flat: 1 right; false 0 of 1" in (tmp_path / "README.md").read_text("utf-8")
+def test_the_report_names_reader_and_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(count, "every_row", lambda *_: [row("flat", "right")])
+    done = CliRunner().invoke(app, ["count", "--seed", "7"])
+    assert done.exit_code == 0
+    assert f"networks {DieFinder().card.finder.sha256[:12]}" in done.output
+    assert "seed 7\nflat: 1 right; false 0 of 1" in done.output

@@ -113,8 +113,8 @@ class Table:
             rulebook.rulebook(settings.table), own_marks=_own_marks(settings)
         )
         self._taught, self._untaught = _taught(settings)
-        is_auto = self._rulebook.entry is EntryMode.AUTO
-        taught_table.require_may_enter(settings.camera, self._taught, is_auto=is_auto)
+        if self._rulebook.entry is EntryMode.AUTO:
+            taught_table.require_may_enter(settings.camera, self._taught)
         self._announcer = Announcer()
         self._faults = FaultQueue(self._announcer.fault)
         self._stops: list[Any] = []
@@ -138,7 +138,7 @@ class Table:
             self._outputs,
             self._post,
             self._seal_watch.check_loaded,
-            taught_table.for_the_reader(p.camera, self._taught),
+            self._taught.taught if self._taught else b"",
         )
         self._lid = Lid(self._outputs, self._still_for_s, p.gpio.latch_pulse_s)
         self._lamps = LampThread(ModbusLamp(p.lamp, self._rulebook.layout), self._post)

@@ -6,6 +6,7 @@ face with both votes and its geometry, and the verdict.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import cv2
@@ -143,13 +144,11 @@ def _card(image: np.ndarray, index: int, die: DieEvidence) -> np.ndarray:
     if die.second is None:
         lines.append("pips: not seen")
     else:
-        lines.append(f"pips {die.second.value or '-'} ({die.second.confidence:.2f})")
-        if die.second.value is None:
-            lines.append(die.second.note[:32])
-    if (m := die.measured) is not None:
-        lines.append(f"first look: lean {m.lean_deg:.0f} deg")
-        lines.append(f"edge {m.edge_mm:.1f} mm, skew {m.skew:.2f}")
-        lines.append(f"top seems {m.layer:.2f} dice high")
+        lines.append(f"pips {die.second.value} ({die.second.confidence:.2f})")
+        lines += textwrap.wrap(die.second.oddity, 32)[:3]
+    if (height := die.height) is not None:
+        lines.append(f"pips {height.above:+.3f} of a die too high")
+        lines.append(f"rise {height.slope:.3f}, lenses alike {height.least:.2f}")
     lines += [f"{each.name:<11}{each.odds:+6.1f}" for each in die.witnesses]
     if die.witnesses:
         lines.append(f"log-odds of flat {die.odds:+.1f}")

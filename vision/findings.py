@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from vision.cube_outlines.reader import SecondReading
 from vision.faces_by_pips.faces import PhotoReading
 from vision.networks.classifier import FoundDie
 from vision.reading import Observation
@@ -22,7 +21,7 @@ class Findings:
 
     observation: Observation
     model: tuple[FoundDie, ...]
-    second: SecondReading | TaughtReading | None
+    second: TaughtReading | None
     """At a table."""
     by_pips: PhotoReading | None = None
     """In a photograph: what the second reader sees there."""

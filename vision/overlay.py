@@ -66,7 +66,7 @@ def _draw_die(
 ) -> None:
     corners = enlarged(np.array(die.corners), times)
     model = str(die.model.value) if die.model else "-"
-    second = str(die.second.value or "?") if die.second else "-"
+    second = str(die.second.value) if die.second else "-"
     agrees = die.model is not None and die.second is not None and model == second
     colour = _AMBER if is_culprit or die.odds < 0 else _GREEN if agrees else _RED
     thick = 1 if scale < 0.7 else 2
@@ -76,8 +76,8 @@ def _draw_die(
     if y < 14:
         y = int(corners[:, 1].max()) + 14
     label = model if agrees else f"model {model}  pips {second}"
-    if die.measured is not None and (is_culprit or die.odds < 0):
-        label += f"  lean {die.measured.lean_deg:.0f}"
+    if die.model is not None and die.model.near_lean_deg and (is_culprit or die.odds < 0):
+        label += f"  lean {die.model.near_lean_deg:.0f}"
     height = scale * (1.25 if agrees else 0.85)
     size, _ = cv2.getTextSize(label, _FONT, height, thick)
     x = max(2, min(x, picture.shape[1] - size[0] - 2))

@@ -24,8 +24,8 @@ _SPAN, _STEP = 0.2, 0.02
 _HEIGHTS = np.arange(-_SPAN, _SPAN, _STEP)
 """Heights at which a pip is looked for, beside that of a flat die's top, in dice. The top of a die
 that leans by 30° on an edge is 0.12 higher."""
-_ALL_HEIGHTS = np.arange(-0.3, 0.5, _STEP)
-"""The same for single pips of a die that leans by up to 45°."""
+_ALL_HEIGHTS = np.arange(-0.3, 1.3, _STEP)
+"""The same for single pips of a die that leans by up to 45°, or lies on another."""
 _REACH, _SAMPLES = 0.8, 14
 """A pip's picture is a disc that reaches so many diameters from its middle, with so many samples
 across. A larger one shows the edge of the face, with the floor behind it."""

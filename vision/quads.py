@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Sequence
 
 import cv2
 import numpy as np
@@ -40,9 +39,6 @@ def match(a: np.ndarray, b: np.ndarray, within: np.ndarray) -> dict[int, int]:
 
 SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], float)
 """Corners of a square, clockwise in the picture, in half edges from its middle."""
-NORMALS = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)], float)
-TANGENTS = np.stack([-NORMALS[:, 1], NORMALS[:, 0]], axis=1)
-"""Per side of a square: its way outward, and along it clockwise in the picture."""
 
 
 def sides_of(corners: np.ndarray) -> np.ndarray:
@@ -78,17 +74,6 @@ def turn_matrices(turn: np.ndarray) -> np.ndarray:
     matrices[:, 0, 1] = np.sin(turn)
     matrices[:, 1, 0] = -matrices[:, 0, 1]
     return matrices
-
-
-def gap_px(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> float:
-    """Least distance between two quadrilaterals, pixels; 0 where they overlap."""
-    first, second = np.asarray(a, np.float32), np.asarray(b, np.float32)
-    gaps = [
-        -cv2.pointPolygonTest(ring, (float(x), float(y)), True)
-        for ring, points in ((first, second), (second, first))
-        for x, y in points
-    ]
-    return max(0.0, float(min(gaps)))
 
 
 def rectify(image: np.ndarray, corners: np.ndarray, side: int) -> np.ndarray:

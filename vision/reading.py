@@ -50,12 +50,8 @@ class Reason(StrEnum):
     """The dice, however slowly, still move."""
     CAMERA_MOVED = "camera-moved"
     """The compartment is not where the calibration says."""
-    TOUCHING = "touching"
-    """Dice lie so close that a value is doubtful."""
-    NO_LEGAL_FACE = "no-legal-face"
-    """A top face shows a pattern that no die has."""
-    UNKNOWN_STYLE = "unknown-style"
-    """The second reader finds no pips on what looks like a die."""
+    UNTAUGHT = "untaught"
+    """The table was not taught its dice: there is no second reader."""
     READERS_DISAGREE = "readers-disagree"
     DOUBTFUL = "doubtful"
     """A reader is not sure enough of a value: the model's word or a pip is weak, or a spot may be
@@ -170,60 +166,14 @@ class NetworkReading:
 
 
 @dataclass(frozen=True, slots=True)
-class GeometryReading:
+class SecondVote:
     """What the second reader said of one die."""
 
-    value: int | None
-    """None: a die, but no legal face in a legal orientation."""
+    value: int
     confidence: float
-    note: str = ""
-    support: float = 1.0
-    """Share of the outline that was seen against the floor, 0..1."""
-    face_is_strange: bool = False
-    """There are no round pips at all on it, or much that is none: a style that it does not know."""
+    """Probability of this value against the next likely one."""
     oddity: str = ""
-    """What makes the middle of the face look like a speck or a highlight; empty: nothing."""
-    sides: float = 0.0
-    """How much better a flat die explains the side faces, and the far face of a clear die, than one
-    that leans, as a difference of log-likelihoods; 0: they say nothing."""
-    directions: int = 2
-    """Of the two directions in which it can lean, how many its side faces were seen in."""
-    sides_lean_deg: float = 0.0
-    sides_beyond_mm: float = 0.0
-    """The lean that explains the side faces, degrees, and how much more than a flat die's shows of
-    the side face that shows most."""
-    spread_mm: float = 0.0
-    beyond_mm: float = 0.0
-    offset: float = 0.0
-    contrast: float = 0.0
-    """What the above was concluded from: see `outline.Fit`, `pips.Face` and `sides.Sides`; the
-    offset of the pips in edges, 0 where they alone say where the die is."""
-    x_mm: float = 0.0
-    y_mm: float = 0.0
-    turn_deg: float = 0.0
-    """Where the middle of its pips is, and how it is turned, clockwise from the picture's right."""
-    floor_mm: tuple[float, ...] = ()
-    """How far outward of each side's top edge the plain floor is first seen, mm: first of the side
-    that faces where `turn_deg` points, the others follow clockwise. Empty: not measured."""
-    through: float = 0.0
-    """What the far face of a clear die says of that by itself, as part of `sides`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The geometry of one top face under the calibration."""
-
-    edge_mm: float
-    """Mean edge, were it at the height of a flat die's top face."""
-    skew: float
-    """How far it is from a square: the relative spread of edges and diagonals."""
-    lean_deg: float
-    """Angle from flat, from the shift between top and bottom face; 0..90."""
-    layer: float
-    """Height of the top face in die edges, from its apparent size: 1 flat, 2 stacked."""
-    above: float = 0.0
-    """How much higher than the middle one of all dice in the picture, in die edges. A lens out of
-    focus or a rounded edge makes all of them larger or smaller alike."""
+    """What does not look like such a face, a speck, a highlight or a lost pip; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,16 +220,10 @@ class DieEvidence:
     turn_deg: float
     """Orientation, 0..90, clockwise in the picture."""
     model: NetworkReading | None
-    second: GeometryReading | None
-    measured: Measured | None
+    second: SecondVote | None
     height: Height | None = None
-    may_rest_on: str = ""
-    """`a neighbour` or `the wall`, if it stands where it would hold up one side of a die that leans
-    a little, and would hide that side; empty: nothing does."""
-    beside: tuple[int, ...] = ()
-    """The dice of the same frame that it touches, counted from 0."""
     witnesses: tuple[Witness, ...] = ()
-    """What each witness says of how it lies; none without a calibration."""
+    """What each witness says of how it lies; none on a photograph."""
 
     @property
     def odds(self) -> float:
@@ -287,7 +231,7 @@ class DieEvidence:
         return sum(witness.odds for witness in self.witnesses)
 
 
-def spot_doubted(vote: GeometryReading) -> Unreadable | None:
+def spot_doubted(vote: SecondVote) -> Unreadable | None:
     """The refusal of a face whose middle may be no pip, or may hide one; at a table and on a
     photograph alike."""
     if not vote.oddity:
@@ -298,21 +242,18 @@ def spot_doubted(vote: GeometryReading) -> Unreadable | None:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a frame shows beside its dice, as the judgement needs it."""
+    """What a frame shows beside its dice, and what is known of the table."""
 
     wanted: int | None
     """How many dice there must be; None: any number."""
-    die_mm: float
-    die_px: float
-    """Edge of a flat die's top face in the picture."""
-    foreground: float
-    unexplained: float
-    unexplained_at_wall: float
-    """See `cube_outlines.reader.SecondReading`."""
-    wall_mm: float = 0.0
-    """Radius of the compartment; 0: not known."""
+    foreground: float = 0.0
+    """All that is not the taught floor, in dice."""
+    unexplained: float = 0.0
+    """The largest piece that is neither die nor floor, in dice."""
     is_taught: bool = False
     """The table was taught its dice: the second reader knows these and no others."""
+    has_heights: bool = False
+    """It was taught before two lenses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,6 @@ from vision.calibrating.target import Target
 from vision.calibration import Calibration, CalibrationError
 from vision.frame import Frame
 from vision.networks.classifier import DieFinder
-from vision.reading import Verified
-from vision.table.consensus import agree
-from vision.table.quality import QualityGate
 from vision.table.reader import TableReader
 
 FLOOR_PX = 0.35
@@ -66,12 +63,16 @@ def scene_of(geometry: str, lens: Lens) -> Scene:
     return Scene(GEOMETRIES[geometry], lens=lens, seed=3)
 
 
+LYING = [(-20.0, -8.0), (2.0, 20.0), (18.0, -10.0)]
+"""Where dice lie from the middle, mm, to the right and up, from left to right."""
+
+
 def picture(scene: Scene) -> np.ndarray:
     """One frame in full light, of dice that lie flat."""
     samples = np.zeros(8, SAMPLE)
     samples["at_s"] = np.linspace(0.0, 0.1, 8)
     samples["light"] = 1.0
-    for die, (x, y) in enumerate([(-20.0, -8.0), (18.0, -10.0), (2.0, 20.0)]):
+    for die, (x, y) in enumerate(LYING):
         samples["position_mm"][:, die] = (x, y, 8.0)
     samples["rotation"][:] = np.eye(3)
     return scene.render(0.1, samples, SEEN)
@@ -141,14 +142,12 @@ def test_a_thick_card_counts_with_its_thickness() -> None:
 def test_the_reader_works_with_the_calibration_that_was_measured(lens: Lens) -> None:
     fit = measured("standard", lens, 1)
     scene = scene_of("standard", lens)
-    reader = TableReader(DieFinder(), fit.calibration)
-    frames = [Frame(picture(scene), 0.033 * n, n + 1) for n in range(4)]
-    seen = [reader.look(frame).observation for frame in frames]
-    consensus = agree(seen)
-    assert consensus is not None, [o.quality for o in seen]
-    assert isinstance(consensus.verdict, Verified)
-    gate = QualityGate(fit.calibration)
-    assert gate.judge(frames[0].image).fault is None
+    seen = TableReader(DieFinder(), fit.calibration).look(Frame(picture(scene)))
+    assert seen.observation.quality is not None
+    assert seen.observation.quality.fault is None
+    dice = seen.observation.dice
+    assert [die.x_mm for die in dice] == pytest.approx([x for x, _ in LYING], abs=1.0)
+    assert [die.y_mm for die in dice] == pytest.approx([-y for _, y in LYING], abs=1.0)
 
 
 def test_a_card_that_is_half_hidden_is_said(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hil_tests.table_under_test.session import Plan, Session
 from shaker_ctl.adapters.disk.disk_journal import DiskJournal
 from shaker_ctl.commands.journal import app
 from shaker_ctl.rules import effects, machine
-from vision.faces_by_pips import pips
+from vision.table import judgement
 
 pytestmark = [pytest.mark.rig, pytest.mark.timeout(400)]
 
@@ -66,7 +66,7 @@ def test_rounds_rise_along_the_chain_and_each_is_found_by_halving_its_file(playe
 def test_a_changed_pip_threshold_lists_the_frames_that_would_read_otherwise(
     played: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pips, "_MIN_CONTRAST", 230.0)
+    monkeypatch.setattr(judgement, "SURE", 1.1)
     status, said = replay(played)
     assert status == 1
     assert "ReadingMade: frame then Verified" in said

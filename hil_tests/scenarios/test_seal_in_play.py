@@ -121,7 +121,7 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
 
     lit = until(lamp, 180.0, every_s=0.05)  # a round may be no roll
     number = lit["round"]
-    changed = table.program / "vision" / "table" / "tilt.py"
+    changed = table.program / "vision" / "table" / "rim.py"
     sound = changed.read_bytes()
     changed.write_bytes(sound + b"# nothing\n")
     table.kill_camera()
@@ -129,7 +129,7 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
     still = table.ask_rig("status")["lamp"]
     table.story.expect("the result is still lit", still["glowing"] == lit["glowing"], still)
     said = table.ended_with(65)
-    table.story.expect("it names the file", "vision/table/tilt.py" in said, said)
+    table.story.expect("it names the file", "vision/table/rim.py" in said, said)
     book = DiskJournal(table.session.folder / "journal.jsonl", read_only=True)
     plain = [record.plain for record in book.read()]
     book.close()
@@ -144,7 +144,7 @@ def test_a_camera_is_started_again_under_the_seal_and_a_break_bars_the_table_aft
     table.story.expect("the break is on record once", len(broken) == 1, broken)
 
     # ── Restored, it stands until a person clears it ──
-    table.story.expect("no start", "vision/table/tilt.py" in table.refused())
+    table.story.expect("no start", "vision/table/rim.py" in table.refused())
     changed.write_bytes(sound)
     table.story.expect("still none", "stands since" in table.refused())
     tom = f"{table.session.passphrases['tom']}\n"

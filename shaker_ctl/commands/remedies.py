@@ -23,9 +23,7 @@ REMEDIES = {
     Reason.WRONG_SIZE: "read it with the settings of the table that it was taken at",
     Reason.MOVING: "wait until the dice lie still",
     Reason.CAMERA_MOVED: "calibrate the camera (`shaker-ctl calibrate`)",
-    Reason.TOUCHING: _APART,
-    Reason.NO_LEGAL_FACE: f"clean the dice, or change them; {_LIGHT}",
-    Reason.UNKNOWN_STYLE: f"use dice with round pips; {_LIGHT}",
+    Reason.UNTAUGHT: "teach the table its dice (`shaker-ctl teach`)",
     Reason.READERS_DISAGREE: f"clean the dice; {_LIGHT}",
     Reason.DOUBTFUL: f"photograph from above, near by; {_LIGHT}",
     Reason.NOT_FLAT_DOUBTFUL: "lay the dice flat, away from the wall and from each other, and "

@@ -15,6 +15,6 @@ def table_reader(camera: CameraParameters) -> TableReader:
     """Raises VisionError where calibration, model or teaching cannot be used, and CameraError where
     the teaching is damaged or of another camera."""
     calibration = Calibration.from_table(camera.calibration_table())
-    taught = taught_table.for_the_reader(camera, taught_table.found(camera))
-    teaching = Teaching.from_bytes(taught, calibration) if taught else None
+    table = taught_table.found(camera)
+    teaching = None if table is None else Teaching.from_bytes(table.taught, calibration)
     return TableReader(DieFinder(), calibration, teaching=teaching)

@@ -218,7 +218,8 @@ def _tell(table: TaughtTable, file: Path) -> None:
     if table.is_enough:
         screen.print(f"written: {file}. Start the service, and inspect the table", soft_wrap=True)
         return
-    screen.print(f"written: {file}. It is not enough to read by", style="bold red", soft_wrap=True)
+    said = f"written: {file}. It is not enough for automatic entry"
+    screen.print(said, style="bold red", soft_wrap=True)
     screen.print(f"change this, then teach anew (--anew): {table.advice}", soft_wrap=True)
 
 

@@ -75,10 +75,10 @@ def teaching(parameters: CameraParameters) -> Finding:
     except CameraError as error:
         return fail("teaching", str(error), error.remedy)
     if table is None:
-        return ok("teaching", taught_table.UNTAUGHT)
+        return warn("teaching", taught_table.UNTAUGHT, "shaker-ctl teach; until then dealers enter")
     if table.is_enough:
         return ok("teaching", table.words())
-    return warn("teaching", f"{table.words()}: too few to read by", table.advice)
+    return warn("teaching", f"{table.words()}: too few for automatic entry", table.advice)
 
 
 def examine(parameters: CameraParameters, outputs: ShakerOutputs | None) -> Iterator[Finding]:

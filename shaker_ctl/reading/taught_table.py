@@ -25,7 +25,7 @@ FAULT = "teaching"
 MAX_B = 12_000_000
 """Longest file, bytes; one of a large compartment has a megabyte and a half."""
 UNTAUGHT = "not taught its dice: shaker-ctl teach"
-AGAIN = "Teach the table again: shaker-ctl teach. Without the file it reads as an untaught table"
+AGAIN = "Teach the table again: shaker-ctl teach. Until then it reads nothing, and dealers enter"
 
 
 @frozen
@@ -123,21 +123,17 @@ def found(p: CameraParameters) -> TaughtTable | None:
     return table
 
 
-def for_the_reader(p: CameraParameters, table: TaughtTable | None) -> bytes:
-    """What a table before two lenses is read by; empty where it was not taught, or reads too few of
-    its own tosses."""
-    if table is None or not (table.is_enough and p.second.fitted):
-        return b""
-    return table.taught
-
-
-def require_may_enter(p: CameraParameters, table: TaughtTable | None, *, is_auto: bool) -> None:
-    """Raise SettingsError where a table before two lenses is to enter what it reads, but reads too
-    few of its own tosses."""
-    if not (is_auto and p.second.fitted) or table is None or table.is_enough:
+def require_may_enter(p: CameraParameters, table: TaughtTable | None) -> None:
+    """Raise SettingsError where a table may not enter what it reads: before it was taught, before
+    one lens, which proves no lean, or where it reads too few of its own tosses."""
+    if table is not None and table.is_enough and p.second.fitted:
         return
+    why, change = "the table was not taught its dice", "shaker-ctl teach"
+    if not p.second.fitted:
+        why, change = "one lens does not prove how a die lies", "fit a stereo camera"
+    elif table is not None:
+        why, change = f"the table reads {100 * table.read:.1f} % of its own tosses", table.advice
     raise SettingsError(
-        f"the table reads {100 * table.read:.1f} % of its own tosses by its teaching: automatic "
-        "entry is not offered",
-        remedy=f"{table.advice}; teach it anew, or set table.entry_mode to dealer_confirm",
+        f"automatic entry is not offered: {why}",
+        remedy=f"{change}; or set table.entry_mode to dealer_confirm",
     )

@@ -114,7 +114,9 @@ def _to_enter(state: TableState, read: Values | None, entry: EntryMode) -> str:
         why = "the reader sees a die that does not lie flat; "
     elif isinstance(reading, Unreadable):
         more = "the reader looks on; " if looks_on(state) else ""
-        why = f"nothing was read ({reading.text}); {more}"
+        # A refusal may say what one reader saw.
+        said = "" if entry is EntryMode.DEALER_ENTRY else f" ({reading.text})"
+        why = f"nothing was read{said}; {more}"
     return f"{why}read the dice by eye, then type them, such as 346{_OR_NO_ROLL}"
 
 

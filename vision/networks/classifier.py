@@ -73,9 +73,6 @@ class FoundDie:
     A local, calibration-free measure of how the die's axis leans against the line of sight;
     under a calibrated camera its expected value for a flat die is known at every place."""
 
-    edges: np.ndarray | None = None
-    """(4, 2) float64, pixels: the corners, moved onto the edges in the picture (`table.edges`)."""
-
     near: NearLook | None = None
     """What a closer look says of how it lies; only under a calibration, and with a model that has
     a network for it."""

@@ -19,7 +19,7 @@ from vision.parameters import ALIKE, PHOTO
 from vision.photo.finder import worth
 from vision.photo.places import PlacesVote
 from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import DieEvidence, GeometryReading, NetworkReading
+from vision.reading import DieEvidence, NetworkReading, SecondVote
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +76,7 @@ def compare(
             y_mm=0.0,
             turn_deg=turn_deg(die.corners),
             model=NetworkReading(die.value, float(die.value_p.max()), die.flat_p, die.score),
-            second=GeometryReading(vote.value, probability.of_logit(abs(vote.lead))),
-            measured=None,
+            second=SecondVote(vote.value, probability.of_logit(abs(vote.lead))),
         )
         dice.append(Die(die, evidence, vote, by_pips))
     alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())

@@ -23,7 +23,7 @@ from vision.photo.evidence import Die, PhotoEvidence, is_of_size, usual_edge
 from vision.photo.finder import SLANTED, depth_in, is_slanted, worth
 from vision.photo.places import Weights, kind_of_middle, shipped
 from vision.quads import SAME_FACE, sides_of
-from vision.reading import GeometryReading, Reason, Unreadable, Verdict, Verified, spot_doubted
+from vision.reading import Reason, SecondVote, Unreadable, Verdict, Verified, spot_doubted
 from vision.taught.regression import MOST
 
 _SAME_SIDES = 0.2
@@ -140,7 +140,7 @@ def _spot_doubted(die: Die, weights: Weights) -> Unreadable | None:
         return None
     if die.places.plain >= weights.middle_least[kind]:
         return None
-    return spot_doubted(GeometryReading(face.value, face.confidence, oddity=face.oddity))
+    return spot_doubted(SecondVote(face.value, face.confidence, oddity=face.oddity))
 
 
 def _doubtful_view(found: Sequence[FoundDie]) -> str:

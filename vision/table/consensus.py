@@ -27,9 +27,9 @@ from vision.reading import (
     Verified,
     Witness,
 )
-from vision.table.judgement import is_flat, judge, least_of_each
+from vision.table.judgement import is_flat, judge
 from vision.table.motion import SAME_PLACE_MM, SAME_TURN_DEG
-from vision.table.witnesses import HEIGHT, NETWORKS, SECOND, side_of
+from vision.table.witnesses import HEIGHT, LOOKS, said_by
 
 FRAMES = 3
 """Frames in a row that must state the same values. More: each frame costs a thirtieth of a
@@ -121,10 +121,8 @@ def _is_borne_out(
     or if a die in it `_is_against`: one that topples late fails one frame only, and the mean over
     all hides it."""
     if isinstance(verdict, NoRoll):
-        if not verdict.angle_deg and not all(isinstance(f.opinion, NoRoll) for f, _ in last):
-            return False  # by heights alone, of which each frame has its own
         lying = [(frame, order[verdict.die]) for frame, order in last]
-        return not any(at is None or is_flat(frame.dice[at], limits) for frame, at in lying)
+        return not any(at is None or _is_flat(frame, at, limits) for frame, at in lying)
     for observation, order in last:
         reading = _if_flat(observation, limits)
         if isinstance(observation.opinion, NoRoll) or not isinstance(reading, Verified):
@@ -136,14 +134,15 @@ def _is_borne_out(
     return True
 
 
+def _is_flat(observation: Observation, at: int, limits: Limits) -> bool:
+    assert observation.scene is not None
+    return is_flat(observation.dice[at], observation.scene, limits)
+
+
 def _is_against(die: DieEvidence, limits: Limits) -> bool:
-    """True if the second side of the witnesses is below what each side must give a flat die, if the
-    pips lie too high, or if both sides together have the odds of a no roll. The first side alone is
-    not enough: of a flat die, one of two turned looks may be that far off."""
-    second, height = side_of(die, SECOND), side_of(die, (HEIGHT,))
-    if height < limits.against or second < least_of_each(height, limits):
-        return True
-    return side_of(die, NETWORKS) + second < limits.no_roll
+    """True if the pips do not lie as high as a flat die's, or if it looks as if it leant too much
+    for any height."""
+    return said_by(die, HEIGHT) < limits.against or said_by(die, LOOKS) < limits.leans
 
 
 def _if_flat(observation: Observation, limits: Limits) -> Verdict:

@@ -1,7 +1,7 @@
 """From the findings of both readers in one frame to one piece of evidence per die.
 
-Owns: which findings belong to one die, and what was measured of this die. Must not know the weight
-of a measurement (`witnesses`), nor what the evidence proves (`judgement`).
+Owns: which findings belong to one die. Must not know the weight of a measurement (`witnesses`), nor
+what the evidence proves (`judgement`).
 """
 
 from __future__ import annotations
@@ -11,31 +11,26 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.reader import SecondDie, SecondReading
 from vision.networks.classifier import FoundDie
 from vision.quads import SAME_FACE, match, turn_deg
 from vision.reading import DieEvidence, Height, NetworkReading, Scene
-from vision.table import tilt
-from vision.taught import TaughtDie, TaughtReading
+from vision.taught import TaughtDie, TaughtReading, Teaching
 
-HeightOf = Callable[[SecondDie | TaughtDie | None, FoundDie | None], Height]
+HeightOf = Callable[[TaughtDie | None, FoundDie | None], Height]
 """The height of a die that the second reader sees, the model, or both."""
 
 
-def scene_of(
-    second: SecondReading | TaughtReading, calibration: Calibration, wanted: int | None
-) -> Scene:
-    """What a frame shows beside its dice."""
-    return Scene(
-        wanted, calibration.die_mm, calibration.die_px,
-        second.foreground, second.unexplained, second.unexplained_at_wall,
-        calibration.compartment_radius_mm, isinstance(second, TaughtReading),
-    )  # fmt: skip
+def scene_of(second: TaughtReading | None, teaching: Teaching | None, wanted: int | None) -> Scene:
+    """What a frame shows beside its dice, and what is known of the table."""
+    if second is None or teaching is None:
+        return Scene(wanted)
+    is_tall = teaching.height is not None
+    return Scene(wanted, second.foreground, second.unexplained, is_taught=True, has_heights=is_tall)
 
 
 def gather(
     found: Sequence[FoundDie],
-    second: SecondReading | TaughtReading,
+    seen: Sequence[TaughtDie],
     calibration: Calibration,
     height_of: HeightOf | None = None,
 ) -> tuple[DieEvidence, ...]:
@@ -43,41 +38,37 @@ def gather(
     how high a die's pips lie, if there are two lenses."""
     pairs = match(
         np.array([die.centre for die in found]).reshape(-1, 2),
-        np.array([die.corners.mean(axis=0) for die in second.dice]).reshape(-1, 2),
+        np.array([die.corners.mean(axis=0) for die in seen]).reshape(-1, 2),
         np.full(len(found), SAME_FACE * calibration.die_px),
     )
-    alone = [j for j in range(len(second.dice)) if j not in pairs.values()]
-    if not found and not alone:
-        return ()
-    tops = [*(die.corners for die in found), *(second.dice[j].corners for j in alone)]
-    corners = np.array(tops, np.float64)
-    places = calibration.to_mm(corners.mean(axis=1), calibration.die_mm)
-    measured = tilt.measure(
-        corners[: len(found)],
-        np.array([die.down for die in found], np.float64).reshape(-1, 2),
-        np.array([die.corners if die.edges is None else die.edges for die in found]),
-        places[: len(found)],
-        calibration,
-    )
-    of_second = [*map(pairs.get, range(len(found))), *alone]
-    dice = []
-    for i, (j, top, (x_mm, y_mm)) in enumerate(
-        zip(of_second, corners.tolist(), places.tolist(), strict=True)
-    ):
-        is_found = i < len(found)
-        known = None if j is None else second.dice[j]
-        die = DieEvidence(
-            corners=tuple((x, y) for x, y in top),
-            x_mm=x_mm,
-            y_mm=y_mm,
-            turn_deg=turn_deg(np.array(top)),
-            model=_model_vote(found[i]) if is_found else None,
-            second=None if known is None else known.vote(calibration.die_mm),
-            measured=measured[i] if is_found else None,
-            height=None if height_of is None else height_of(known, found[i] if is_found else None),
-        )
-        dice.append(die)
+    both: list[tuple[FoundDie | None, TaughtDie | None]] = [
+        (die, seen[pairs[i]] if i in pairs else None) for i, die in enumerate(found)
+    ]
+    both += [(None, die) for j, die in enumerate(seen) if j not in pairs.values()]
+    dice = [_evidence(model, second, calibration, height_of) for model, second in both]
     return tuple(sorted(dice, key=lambda die: die.x_mm))
+
+
+def _evidence(
+    model: FoundDie | None,
+    second: TaughtDie | None,
+    calibration: Calibration,
+    height_of: HeightOf | None,
+) -> DieEvidence:
+    """What is known of one die, which at least one reader sees."""
+    either = model or second
+    assert either is not None
+    corners = np.array(either.corners, np.float64)
+    [(x_mm, y_mm)] = calibration.to_mm(corners.mean(axis=0), calibration.die_mm).tolist()
+    return DieEvidence(
+        corners=tuple((x, y) for x, y in corners.tolist()),
+        x_mm=x_mm,
+        y_mm=y_mm,
+        turn_deg=turn_deg(corners),
+        model=None if model is None else _model_vote(model),
+        second=None if second is None else second.vote(),
+        height=None if height_of is None else height_of(second, model),
+    )
 
 
 def _model_vote(die: FoundDie) -> NetworkReading:

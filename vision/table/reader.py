@@ -19,12 +19,11 @@ from typing import Protocol
 import numpy as np
 
 from vision.calibration import Calibration
-from vision.cube_outlines.reader import SecondDie, SecondReader, SecondReading
 from vision.findings import Findings, Stopwatch
 from vision.frame import Frame
 from vision.networks import probability
 from vision.networks.classifier import FoundDie
-from vision.networks.near_look import NearLook, NearReader
+from vision.networks.near_look import NearReader
 from vision.networks.windows import PADDING
 from vision.parameters import LIMITS
 from vision.pip_heights import measure_height, measure_lean
@@ -40,13 +39,13 @@ from vision.reading import (
     Verdict,
     Verified,
 )
-from vision.table.edges import refine
 from vision.table.evidence import HeightOf, gather, scene_of
 from vision.table.judgement import blocked, judge
 from vision.table.model_view import CLOSE_DIE_PX, CLOSE_SIDE, ModelView
 from vision.table.quality import QualityGate
 from vision.table.witnesses import combine
 from vision.taught import TaughtDie, TaughtReader, TaughtReading, Teaching
+from vision.taught.heights import LIKENESS
 
 _SIZES = (0.66, 1.5)
 """Min and max mean side of a top face, in sides of a flat die's top. Outside it is no die. A glint
@@ -78,14 +77,14 @@ class _Read:
 
     quality: Quality
     found: tuple[FoundDie, ...]
-    second: SecondReading | TaughtReading
+    second: TaughtReading | None
     is_confirming: bool = False
 
 
 class TableReader:
     """Reads the frames of one table. One instance per thread.
 
-    With a `teaching` of a camera with two lenses, the second reader is the one that it taught.
+    Without a `teaching` there is no second reader: the network finds dice, and nothing is stated.
 
     With `threads` = 2 the model runs beside everything else, which knows nothing of it: a reading
     then takes as long as the slower of the two, with the same result.
@@ -103,13 +102,8 @@ class TableReader:
         # Without a near look, as fakes are, a die is judged by the first look alone.
         self._near: NearReader | None = getattr(finder, "near", None)
         self._gate = QualityGate(calibration)
-        # With one lens only the outline of a cube says how a die lies.
-        self._usual_height = None if teaching is None else teaching.height
-        self._second: SecondReader | TaughtReader = (
-            SecondReader(calibration)
-            if teaching is None or self._usual_height is None
-            else TaughtReader(calibration, teaching)
-        )
+        self._teaching = teaching
+        self._second = None if teaching is None else TaughtReader(calibration, teaching)
         self.view = ModelView(calibration)
         self._beside = ThreadPoolExecutor(1, "model") if threads > 1 else None
 
@@ -119,7 +113,8 @@ class TableReader:
         width, height = self.calibration.image_size
         grey = np.full((height, width, len(PADDING)), PADDING, np.uint8)
         self._gate.judge(grey)
-        self._second.read(grey, by_pips=False)
+        if self._second is not None:
+            self._second.read(grey, by_pips=False)
 
     def read(self, frame: Frame, dice: int | None = DICE) -> Observation:
         """All that this frame says. `dice`: how many there must be; None: any number."""
@@ -144,10 +139,11 @@ class TableReader:
         if misfit := self.calibration.misfit(frame):
             return self._unfit(frame, misfit, clock)
         read = self._read_again(frame, after, is_turned, clock) or self._read_in_full(frame, clock)
-        scene = scene_of(read.second, self.calibration, dice)
-        seen = gather(read.found, read.second, self.calibration, self._height_of(frame))
+        scene = scene_of(read.second, self._teaching, dice)
+        second = () if read.second is None else read.second.dice
+        seen = gather(read.found, second, self.calibration, self._height_of(frame))
         clock.lap("heights")
-        evidence = combine(seen, scene, usual=self._usual_height)
+        evidence = combine(seen, None if self._teaching is None else self._teaching.height)
         opinion = _opinion(read.quality, evidence, scene)
         clock.lap("verdict")
         is_fit = read.quality.fault is None
@@ -173,13 +169,14 @@ class TableReader:
     ) -> _Read | None:
         """What either reader finds where `after` has verified dice; None where it has none, where
         anything in the compartment is new, or where the model misses a die."""
-        if after is None or after.second is None or after.observation.quality is None:
+        reader = self._second
+        if reader is None or after is None or after.second is None:
             return None
-        if not isinstance(after.observation.opinion, Verified):
+        if after.observation.quality is None or not isinstance(after.observation.opinion, Verified):
             return None
-        image, before = frame.image, after.second
+        image = frame.image
         model = self._begin(lambda: self._find_again(image, after.model, is_turned))
-        second = self._second.read_again(image, before)
+        second = reader.read_again(image, after.second)
         clock.lap("second reader")
         if second is None:
             return None
@@ -196,25 +193,25 @@ class TableReader:
         quality = self._gate.judge(frame.image)
         clock.lap("quality")
         # What will be refused for its light anyway is not worth the longer way by pips.
-        second = self._second.read(frame.image, quality.fault is None)
+        is_fit = quality.fault is None
+        second = None if self._second is None else self._second.read(frame.image, is_fit)
         clock.lap("second reader")
         found = model()
         clock.lap("model")
         return _Read(quality, found, second)
 
     def _height_of(self, frame: Frame) -> HeightOf | None:
-        """What measures how high the pips of a die lie; None without a second lens."""
-        left, right, calibration = frame.image, frame.right, self.calibration
-        if right is None:
+        """What measures how high pips lie; None without a teaching or a second lens."""
+        left, right, calibration, taught = frame.image, frame.right, self.calibration, self._second
+        if right is None or taught is None:
             return None
-        taught = self._second if isinstance(self._second, TaughtReader) else None
 
-        def height_of(die: SecondDie | TaughtDie | None, found: FoundDie | None) -> Height:
-            pips = None if die is None else die.pips(calibration.die_mm)
-            if die is None and found is not None and taught is not None:
+        def height_of(die: TaughtDie | None, found: FoundDie | None) -> Height:
+            pips = None if die is None else die.pips
+            if pips is None and found is not None:
                 pips = taught.pips_at(found.corners, found.value)
             height = measure_height(left, right, pips, calibration)
-            if taught is None or height.likeness >= LIMITS.height_likeness:
+            if height.likeness >= LIKENESS:
                 return height
             return measure_lean(left, right, pips, calibration)
 
@@ -284,17 +281,12 @@ class TableReader:
     def _look_near(
         self, image: np.ndarray, dice: Sequence[FoundDie], is_turned: bool | None = None
     ) -> tuple[FoundDie, ...]:
-        """The same with their edges and the near look."""
-        edges = list(refine(image, np.array([die.corners for die in dice]))[0])
-        looks: Sequence[NearLook | None] = (
-            [None] * len(dice)
-            if self._near is None
-            else self._near.look(image, edges, self.calibration, is_turned=is_turned)
-        )
-        return tuple(
-            replace(die, edges=edge, near=look)
-            for die, edge, look in zip(dice, edges, looks, strict=True)
-        )
+        """The same with the near look."""
+        if self._near is None:
+            return tuple(dice)
+        corners = [die.corners for die in dice]
+        looks = self._near.look(image, corners, self.calibration, is_turned=is_turned)
+        return tuple(replace(die, near=look) for die, look in zip(dice, looks, strict=True))
 
     def _one_each(self, dice: Sequence[FoundDie]) -> list[FoundDie]:
         """Without the sides of dice that lean: two dice cannot be nearer than their own size."""

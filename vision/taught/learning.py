@@ -104,7 +104,7 @@ def _usual_height(
     """How high the pips of the confirmed dice lie; None without a second lens."""
     reader = TaughtReader(calibration, taught)
     heights = [
-        measure_height(toss.image, toss.right, die.pips(calibration.die_mm), calibration)
+        measure_height(toss.image, toss.right, die.pips, calibration)
         for toss, poses in zip((each.toss for each in seen), found, strict=True)
         if toss.right is not None
         for die in reader.dice_at(toss.image, poses)

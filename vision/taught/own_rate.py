@@ -115,7 +115,6 @@ def _is_flat_by_height(
     if toss.right is None or usual is None:
         return toss.right is None
     heights = (
-        measure_height(toss.image, toss.right, die.pips(calibration.die_mm), calibration)
-        for die in reading.dice
+        measure_height(toss.image, toss.right, die.pips, calibration) for die in reading.dice
     )
     return all(map(usual.is_flat, heights))

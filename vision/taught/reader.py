@@ -13,7 +13,7 @@ import numpy as np
 from vision.calibration import Calibration
 from vision.pip_heights import Pips
 from vision.quads import SQUARE
-from vision.reading import GeometryReading
+from vision.reading import SecondVote
 from vision.taught import faces, lattice
 from vision.taught.floor import in_dice, largest_piece
 from vision.taught.poses import search
@@ -54,16 +54,14 @@ class TaughtDie:
         """Probability of its value against the next likely one."""
         return float(1 / (1 + np.exp(-self.margin)))
 
-    def pips(self, _edge_mm: float) -> Pips:
+    @property
+    def pips(self) -> Pips:
         """Where its pips are."""
         return Pips(self.pips_mm, self.value, self.pip_mm)
 
-    def vote(self, _edge_mm: float) -> GeometryReading:
+    def vote(self) -> SecondVote:
         """What is said of it."""
-        return GeometryReading(
-            self.value, self.sure, oddity=self.oddity, x_mm=self.x_mm, y_mm=self.y_mm,
-            turn_deg=float(np.degrees(self.turn)),
-        )  # fmt: skip
+        return SecondVote(self.value, self.sure, self.oddity)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +78,6 @@ class TaughtReading:
     """(side, side, 3) uint8, BGR: the view of it."""
     outlines: tuple[np.ndarray, ...]
     """(N, 2) frame pixels each: around what is neither die nor floor."""
-    unexplained_at_wall: float = 0.0
-    """The taught floor ends at the wall: nothing of the wall is taken for foreground."""
 
 
 class TaughtReader:
@@ -113,12 +109,10 @@ class TaughtReader:
         """The dice at these poses, from left to right."""
         return tuple(sorted((self._die(image, pose) for pose in poses), key=lambda die: die.x_mm))
 
-    def read_again(self, image: np.ndarray, before: object) -> TaughtReading | None:
+    def read_again(self, image: np.ndarray, before: TaughtReading) -> TaughtReading | None:
         """Read the dice of `before`, a reading of an earlier frame, where they were. None where a
         (H, W, 3) uint8 BGR frame does not show the compartment exactly as that one did, in the same
         light: where anything differs but for grain."""
-        if not isinstance(before, TaughtReading):
-            return None
         seen = self._view.show(image)
         change = cv2.blur(cv2.subtract(seen, before.seen, dtype=cv2.CV_16S), (3, 3))
         if np.abs(change[self._view.inside]).max() > _SAME_STEP:

@@ -8,7 +8,8 @@ from vision.frame import Frame
 from vision.networks.classifier import DieFinder
 from vision.photo.reader import PhotoReader
 from vision.table.reader import TableReader
-from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.drawing import Die, draw
+from vision.tests.taught_table import STEREO, frame
 
 DICE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]
 
@@ -19,9 +20,11 @@ def finder():
 
 
 @pytest.mark.parametrize("is_photograph", [True, False])
-def test_a_picture_explains_a_photograph_and_a_frame(finder, is_photograph):
-    reader = PhotoReader(finder) if is_photograph else TableReader(finder, TABLE)
-    image = draw(DICE)
+def test_a_picture_explains_a_photograph_and_a_frame(finder, teaching, is_photograph):
+    table = TableReader(finder, STEREO, teaching=teaching)
+    reader, image = (
+        (PhotoReader(finder), draw(DICE)) if is_photograph else (table, frame(DICE).image)
+    )
     one = explain(image, reader.look(Frame(image)))
     other = explain(image, reader.look(Frame(np.zeros_like(image))))
     assert one.shape[0] > other.shape[0] > 400  # a card for each die

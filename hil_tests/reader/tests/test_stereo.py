@@ -11,10 +11,10 @@ from hil_tests.reader.tables import Table
 from hil_tests.reader.tosses import RigCamera, Toss
 from vision.calibration import Calibration
 from vision.frame import Frame
-from vision.parameters import LIMITS
 from vision.reading import NO_HEIGHT, Reason, Unreadable, Verified
 from vision.table.reader import TableReader
 from vision.table.still_scene import StillScene
+from vision.taught.heights import LIKENESS
 from vision.taught.teaching import digest_of
 
 
@@ -42,7 +42,7 @@ def test_flat_dice_are_as_high_as_dice(table: Table) -> None:
     assert isinstance(seen.opinion, Verified)
     heights = [die.height for die in seen.dice]
     assert all(height is not None and abs(height.above) < 0.0125 for height in heights)
-    assert all(height is not None and height.least > LIMITS.height_likeness for height in heights)
+    assert all(height is not None and height.least > LIKENESS for height in heights)
 
 
 @pytest.mark.parametrize("degrees", [6.0, 8.0, 12.0])
@@ -81,7 +81,9 @@ def test_a_second_lens_that_was_bumped_verifies_nothing(table: Table) -> None:
     # As if it stood where flat dice seem to lie a millimetre deeper.
     seen = beside(table, -0.25, 0.0, 0.0).read(Frame(camera.picture(toss)))
     assert isinstance(seen.opinion, Unreadable)
-    assert min(die.height.above for die in seen.dice if die.height) < -LIMITS.height_above
+    usual = table.teaching.height
+    assert usual is not None
+    assert min(die.height.above for die in seen.dice if die.height) < usual.middle - usual.reach
 
 
 def test_frames_that_confirm_are_measured_anew(table: Table) -> None:

@@ -101,11 +101,13 @@ def test_an_overlay_that_cannot_be_written_is_an_error(folder):
     assert "toss-read.jpg" in str(result.exception)
 
 
-def test_keys_with_a_default_may_be_left_out_of_the_settings(folder):
+def test_a_table_that_was_not_taught_reads_nothing_and_says_what_to_do(folder):
+    """Keys with a default may be left out of the settings."""
     (folder / "table.toml").write_text("[camera.calibration]\nheight_mm = 300.0\n")
     result = read(folder / "one" / "toss.jpg", "--config", folder / "table.toml")
-    assert result.exit_code == 0
-    assert "toss.jpg:" in result.stdout
+    assert result.exit_code == 1
+    assert "UNREADABLE: untaught" in result.stdout
+    assert "shaker-ctl teach" in result.output
 
 
 def test_a_processor_that_lacks_an_instruction_is_named_before(folder, tmp_path, monkeypatch):

@@ -122,7 +122,8 @@ def table(original: Sealed, tmp_path: Path) -> Sealed:
     shipped = manifest.ROOT / "shaker_ctl/rules/profiles/house-auto.toml"
     own.write_text(shipped.read_text().replace('name = "house-auto"', 'name = "house-own"'))
     sealed.config.write_text(
-        f'[table]\nprofile = "{own}"\n[console]\nusers_file = "{users}"\n'
+        f'[table]\nentry_mode = "dealer_confirm"\nprofile = "{own}"\n'
+        f'[console]\nusers_file = "{users}"\n'
         f'[journal]\npath = "{journal}"\nsecond = "{tmp_path / "stick" / "journal.jsonl"}"\n'
         f'pictures = "{tmp_path / "pictures"}"\n'
     )
@@ -481,8 +482,8 @@ def test_check_tells_an_inspector_every_digest_and_changes_nothing(table: Sealed
     for path in (table.config, table.folder.parent / "house.toml"):
         assert shown["files"][str(path)] == manifest.digest(path)
     assert not load(table.config).journal.path.exists()
-    flip(table.packages / "vision" / "table" / "tilt.py")
-    with pytest.raises(SealError, match=r"vision/table/tilt\.py"):
+    flip(table.packages / "vision" / "table" / "rim.py")
+    with pytest.raises(SealError, match=r"vision/table/rim\.py"):
         table.seal(*words)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from shaker_ctl.errors import CameraError
+from shaker_ctl.errors import CameraError, SettingsError
 from shaker_ctl.reading.parameters import CameraParameters
-from shaker_ctl.reading.taught_table import Bound, TaughtTable, for_the_reader, found
+from shaker_ctl.reading.taught_table import Bound, TaughtTable, found, require_may_enter
 from shaker_ctl.rules.vocabulary import Person, Role
 
 FAY = Person("fay", Role.FLOORPERSON, "fay-1")
@@ -36,12 +37,25 @@ def test_a_file_is_read_back_and_none_is_none(tmp_path: Path) -> None:
     )
 
 
-def test_the_reader_reads_by_a_teaching_that_is_enough_alone(tmp_path: Path) -> None:
-    p = camera(tmp_path, second={"fitted": True})
-    table = taught(p)
-    assert for_the_reader(p, table) == b"\0learnt"
-    assert for_the_reader(p, replace(table, is_enough=False)) == for_the_reader(p, None) == b""
-    assert for_the_reader(camera(tmp_path), table) == b""
+STEREO = {"fitted": True}
+
+
+@pytest.mark.parametrize(
+    ("second", "changes", "why"),
+    [
+        (STEREO, None, "not taught"),
+        (STEREO, {"is_enough": False, "read": 0.9}, "reads 90.0 %"),
+        ({"fitted": False}, {}, "one lens"),
+    ],
+)
+def test_only_a_taught_table_before_two_lenses_may_enter_by_itself(
+    tmp_path: Path, second: dict[str, object], changes: dict[str, Any] | None, why: str
+) -> None:
+    p = camera(tmp_path, second=second)
+    require_may_enter(camera(tmp_path, second=STEREO), taught(p))
+    with pytest.raises(SettingsError, match=why) as caught:
+        require_may_enter(p, None if changes is None else replace(taught(p), **changes))
+    assert "dealer_confirm" in caught.value.remedy
 
 
 @pytest.mark.parametrize("at", [0, 64, 65, 200, -1])

@@ -15,8 +15,8 @@ from shaker_ctl.reading.toss_session import TossSession
 from shaker_ctl.rules.vocabulary import play
 from vision.frame import Frame
 from vision.reading import NoRoll, Reason, Unreadable, Verified
-from vision.table.reader import TableReader
-from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.drawing import Die
+from vision.tests.taught_table import STEREO, frame, table, taught
 from vision.tests.truth import TruthFinder
 
 BEFORE = [Die(-20, -10, 15, 6), Die(8, 20, 50, 3), Die(25, -15, 80, 1)]
@@ -39,14 +39,13 @@ class Table:
         self.lag_s = lag_s
         self.past = []
         self.sequence = 0
-        self.finder = TruthFinder([])
-        self.reader = TableReader(self.finder, TABLE)
+        self.reader = table(taught(), [])
         self.session = TossSession(
             self.reader,
             self.hear,
             replace(
                 CameraParameters().setup(),
-                calibration=TABLE.to_table(),
+                calibration=STEREO.to_table(),
                 rest_timeout_s=rest_timeout_s,
                 read_timeout_s=read_timeout_s,
                 dip_delay_s=dip_delay_s,
@@ -70,11 +69,11 @@ class Table:
         self.now += PERIOD_S
         self.sequence += 1
         brightness = (self.light if light is None else light) ** 0.45  # a camera's gamma
-        image = draw(dice, light=brightness, seed=self.sequence, jpeg=None)
+        image = frame(dice, self.sequence, light=brightness, jpeg=None).image
         self.past.append((self.now, image, list(dice)))
         shown = [p for p in self.past if p[0] <= self.now - self.lag_s + 1e-9] or self.past[:1]
         _, image, lying = shown[-1]
-        self.reader._finder = TruthFinder(lying, view=self.reader.view)
+        self.reader._finder = TruthFinder(lying, view=self.reader.view, calibration=STEREO)
         return Frame(image, self.now, self.sequence)
 
     def watch(self, frames):
@@ -438,8 +437,9 @@ def test_a_dip_of_another_depth_than_asked_for_is_not_ours():
     table.obeys = False
     table.session.read(play(9), table.now)
     finished = None
-    for _ in range(20):
-        light = 0.86 if table.of(DipLight)[-1].occasion == play(9) else 1.0
+    for number in range(40):
+        is_dipped = table.of(DipLight)[-1].occasion == play(9) and number < 12
+        light = 0.86 if is_dipped else 1.0
         finished = table.session.see(table.frame(AFTER, light), lambda: table.now)
         if finished is not None:
             break
@@ -471,7 +471,8 @@ def test_a_cover_that_leaves_the_picture_is_no_dip_and_the_dip_waits_for_it():
     table.session.read(play(1), table.now, None)
     for open_share in (0.15, 0.3, 0.45, 0.6, 0.75):
         frame = table.frame(AFTER)
-        frame.image[:, int(frame.image.shape[1] * open_share) :] = 30
+        for lens in np.hsplit(frame.image, 2):
+            lens[:, int(lens.shape[1] * open_share) :] = 30
         assert table.session.see(frame, lambda: table.now) is None
     assert not table.of(DipLight)
     finished = table.watch([AFTER] * 12)

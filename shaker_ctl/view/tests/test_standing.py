@@ -192,6 +192,7 @@ def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
         (Verified((4, 4, 6)), EntryMode.DEALER_ENTRY, "enter", "such as 346;"),
         (NoRoll(0, Kind.TILTED), EntryMode.DEALER_CONFIRM, "enter", "does not lie flat"),
         (Unreadable.of("glare"), EntryMode.AUTO, "enter", "nothing was read (glare)"),
+        (Unreadable.of("untaught: 4"), EntryMode.DEALER_ENTRY, "enter", "nothing was read; "),
     ],
 )
 def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_repeat_it(

@@ -86,17 +86,13 @@ class House:
         return self.brokers_of_it[0]
 
     def _mosquitto(self, name: str, port: int, peer: str = "") -> Program:
-        folder = self.folder / name
-        folder.mkdir()
-        acl, certificates = folder / "acl", self.folder / "broker-certificate"
-        acl.write_text(broker.acl(SITE), "utf-8")
-        text = broker.configuration(certificates, port=port, address="127.0.0.1", acl=acl)
-        if peer:
-            text += broker.bridge(certificates, SITE, peer)
+        certificates, address = self.folder / "broker-certificate", "127.0.0.1"
+        out = self.folder / name
+        file, _ = broker.write(
+            out, certificates=certificates, site=SITE, port=port, address=address, peer=peer
+        )
         if os.getuid() == 0:  # mosquitto would become a user who may not read this folder
-            text += "user root\n"
-        file = folder / "mosquitto.conf"
-        file.write_text(text, "utf-8")
+            file.write_text(file.read_text("utf-8") + "user root\n", "utf-8")
         command = [shutil.which("mosquitto", path="/usr/sbin:/usr/bin") or "mosquitto"]
         return Program(name, [*command, "-c", str(file)], self.folder / f"{name}.log")
 

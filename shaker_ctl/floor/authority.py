@@ -21,6 +21,14 @@ from shaker_ctl.whole_file import mode, put
 AUTHORITY_DAYS = 3650
 DAYS = 825
 """How long a certificate holds."""
+_NO_USAGE = dict.fromkeys(
+    (
+        *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+        *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+    ),
+    False,
+)
+_SIGNS = {"key_cert_sign": True, "crl_sign": True}
 
 
 def begin(folder: Path, name: str) -> Path:
@@ -35,20 +43,7 @@ def begin(folder: Path, name: str) -> Path:
     subject = named(f"shaker floor {name}")
     made = (
         begun(subject, subject, key, AUTHORITY_DAYS, ca=True)
-        .add_extension(
-            x509.KeyUsage(
-                digital_signature=False,
-                content_commitment=False,
-                key_encipherment=False,
-                data_encipherment=False,
-                key_agreement=False,
-                key_cert_sign=True,
-                crl_sign=True,
-                encipher_only=False,
-                decipher_only=False,
-            ),
-            critical=True,
-        )
+        .add_extension(x509.KeyUsage(**_NO_USAGE | _SIGNS), critical=True)
         .sign(key, hashes.SHA256())
     )
     put(key_file, key_pem(key))

@@ -11,6 +11,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -302,13 +303,11 @@ class Collector:
 
     def _count_ages(self, batches: Iterable[Batch]) -> None:
         now = time.time()
-        for batch in batches:
-            if batch.records:
-                try:
-                    wall = datetime.fromisoformat(batch.records[-1].plain["wall"])
-                    self.figures.age.observe(max(0.0, now - wall.timestamp()))
-                except (ShakerError, KeyError, TypeError, ValueError, OverflowError):
-                    continue  # a record need not tell a time
+        for record in (batch.records[-1] for batch in batches if batch.records):
+            # A record need not tell a time.
+            with suppress(ShakerError, KeyError, TypeError, ValueError, OverflowError):
+                wall = datetime.fromisoformat(record.plain["wall"])
+                self.figures.age.observe(max(0.0, now - wall.timestamp()))
 
     # ── What people decided ─────────────────────────────────────────────────
 

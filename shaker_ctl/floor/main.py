@@ -162,18 +162,17 @@ def accept(
 
 @program.command()
 def verify(
-    table: Annotated[str | None, typer.Argument(help="One table; without it all.")] = None,
+    table: Annotated[str, typer.Argument(help="One table; without it all.")] = "",
     config: Config = CONFIG,
 ) -> None:
     """Walk every stored chain from its first record to its head. Status 65 where one is broken."""
     wrong = 0
     with _store(config) as store:
-        for line in store.lines():
-            if table in (None, line["table_name"]):
-                what = store.broken(line)
-                wrong += bool(what)
-                name = f"{line['table_name']} line {line['number']}"
-                typer.echo(f"{name}: {what or 'sound, ' + _which(line)}")
+        for line in store.lines(table):
+            what = store.broken(line)
+            wrong += bool(what)
+            name = f"{line['table_name']} line {line['number']}"
+            typer.echo(f"{name}: {what or 'sound, ' + _which(line)}")
     if wrong:
         raise JournalCorruptError(
             f"{wrong} of the stored chains do not verify", remedy="Compare with the tables' own"
@@ -262,15 +261,10 @@ def broker(
     """Write the configuration of mosquitto: mutual TLS 1.3, and who may say what."""
     from shaker_ctl.floor import broker as brokers
 
-    out.mkdir(parents=True, exist_ok=True)
-    acl = out / "acl"
-    acl.write_text(brokers.acl(site), "utf-8")
-    acl.chmod(0o640)
-    text = brokers.configuration(certificates, port=port, address=address, acl=acl)
-    if peer:
-        text += brokers.bridge(certificates, site, peer)
-    (out / "mosquitto.conf").write_text(text, "utf-8")
-    typer.echo(f"written: {out / 'mosquitto.conf'}, {acl}")
+    configuration, acl = brokers.write(
+        out, certificates=certificates, site=site, port=port, address=address, peer=peer
+    )
+    typer.echo(f"written: {configuration}, {acl}")
 
 
 @program.command()

@@ -196,8 +196,7 @@ class FloorPage:
         name = self._named(request)
         shown = self.watch.tables.by_name.get(name)
         rounds = await asyncio.to_thread(self._store.rounds, name, count=ROUNDS_SHOWN)
-        every = await asyncio.to_thread(self._store.lines)
-        lines = [one for one in every if one["table_name"] == name]
+        lines = await asyncio.to_thread(self._store.lines, name)
         if shown is None and not lines:
             raise HTTPException(404)
         shown = shown or ShownTable(topics.Place(self._p.site, name))

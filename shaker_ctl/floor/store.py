@@ -306,9 +306,13 @@ class Store:
         """
         return tuple(TableDay(**row) for row in self._found(wanted, since=since, until=until))
 
-    def lines(self) -> list[Mapping[str, Any]]:
-        """Return every line of a house, oldest first. Raises StoreError."""
-        return self._found("SELECT * FROM line WHERE site = :site ORDER BY table_name, number")
+    def lines(self, table: str = "") -> list[Mapping[str, Any]]:
+        """Return every line of a table, or of all, oldest first. Raises StoreError."""
+        wanted = """
+            SELECT * FROM line WHERE site = :site AND (:table = '' OR table_name = :table)
+            ORDER BY table_name, number
+        """
+        return self._found(wanted, table=table)
 
     def remove(self, *, before: str, by: str) -> int:
         """Remove batches that came before a moment, for good; a line says where it begins now, and

@@ -227,9 +227,7 @@ class Connection:
         self._next_try_s = time.monotonic() + self._pause_s * random.uniform(0.5, 1.0)
         self._pause_s = min(MAX_PAUSE_S, self._pause_s * 2)
 
-    def _on_connect(
-        self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any
-    ) -> None:
+    def _on_connect(self, client: Client, _data: Any, _flags: Any, reason: Any, _: Any) -> None:
         if client is not self._client:
             return
         if reason.is_failure:
@@ -245,9 +243,7 @@ class Connection:
             client.subscribe(list(self._subscriptions))
         self._connected()
 
-    def _on_disconnect(
-        self, client: Client, _data: Any, _flags: Any, reason: Any, _properties: Any
-    ) -> None:
+    def _on_disconnect(self, client: Client, _data: Any, _flags: Any, reason: Any, _: Any) -> None:
         if client is self._client:
             self._drop(f"{self.at} is gone: {reason}")
 
@@ -255,15 +251,11 @@ class Connection:
         if client is self._client:
             self._received(message.topic, bytes(message.payload))
 
-    def _on_publish(
-        self, _client: Client, _data: Any, _mid: int, reason: Any, _properties: Any
-    ) -> None:
+    def _on_publish(self, _client: Client, _data: Any, _mid: int, reason: Any, _: Any) -> None:
         if reason.is_failure:
             log.error("the broker refuses a message of %s: %s", self._client_id, reason)
 
-    def _on_subscribe(
-        self, _client: Client, _data: Any, _mid: int, reasons: Any, _properties: Any
-    ) -> None:
+    def _on_subscribe(self, _client: Client, _data: Any, _mid: int, reasons: Any, _: Any) -> None:
         for (topic, _), reason in zip(self._subscriptions, reasons, strict=False):
             if reason.is_failure:
                 log.error("the broker refuses %s the topic %s: %s", self._client_id, topic, reason)

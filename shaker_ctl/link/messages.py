@@ -6,7 +6,7 @@ journal have a form of their own: `packing`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Required
 
 from pydantic import AfterValidator
 from typing_extensions import TypedDict
@@ -74,17 +74,13 @@ class Health(TypedDict):
     clock_trust: str
 
 
-class Service(TypedDict):
-    """Whether the table's service answers."""
-
-    service: bool
-
-
-class State(Service, total=False):
+class State(TypedDict, total=False):
     """Where the table stands. Without a service, `service` stands alone. For staff: `room` is what
     the room may read.
     """
 
+    service: Required[bool]
+    """Whether the table's service answers."""
     table: str
     life: str
     """`closed`, `inspection due`, `open`, `out of service`, ..."""

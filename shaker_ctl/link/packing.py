@@ -100,19 +100,11 @@ class Batch:
         return Head(self.records[-1].sequence, self.records[-1].hash)
 
 
-def within_bounds(records: Sequence[Record]) -> int:
-    """Return how many of `records` go into one batch; at least one where there is one."""
-    total = 0
-    for count, record in enumerate(records):
-        total += len(record.body) + BODY_AT
-        if count == BATCH_RECORDS or (count and total > BATCH_BYTES):
-            return count
-    return len(records)
-
-
 def batch_of(identity: str, before: Head, records: Sequence[Record], head: int) -> Batch:
-    """Return the next batch of `records`, which follow `before`."""
-    return Batch(identity, before, tuple(records[: within_bounds(records)]), head)
+    """Return the next batch of `records`, which follow `before`: at least one if there are any."""
+    ends = accumulate(len(record.body) + BODY_AT for record in records)
+    count = max(1, sum(end <= BATCH_BYTES for end in ends))
+    return Batch(identity, before, tuple(records[: min(count, BATCH_RECORDS)]), head)
 
 
 def pack(batch: Batch) -> bytes:

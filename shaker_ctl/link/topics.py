@@ -14,12 +14,8 @@ from shaker_ctl.frozen import frozen
 ROOT = "shaker/1"
 """Name and version of the protocol."""
 
-FLOOR = "floor"
-COLLECTOR, PAGE, DISPLAY, BROKER = "collector", "page", "display", "broker"
-"""Common names of certificates that are no table's."""
-
-RESERVED = frozenset({FLOOR, COLLECTOR, PAGE, DISPLAY, BROKER})
-"""Names that no table may have: the broker would take it for the floor."""
+RESERVED = frozenset({"floor", "collector", "page", "display", "broker"})
+"""Common names of certificates that are no table's: the broker would take it for the floor."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -33,8 +29,6 @@ ACK = "ack"
 
 SHOWN = (ALIVE, BIRTH, STATE, RESULT, f"{ALARM}/+")
 """What displays, pages and figures are made of: all of it retained."""
-
-FROM_TABLE = (JOURNAL, *SHOWN)
 
 
 def require_name(name: str, what: str) -> str:

@@ -128,11 +128,13 @@ def test_json_nested_without_end_is_refused() -> None:
 
 
 def test_a_batch_keeps_its_bounds_and_always_goes_on() -> None:
-    small = chain([b"x"] * 1500, genesis(IDENTITY))
-    assert packing.within_bounds(small) == packing.BATCH_RECORDS
-    large = chain([b"x" * packing.BATCH_BYTES] * 3, genesis(IDENTITY))
-    assert packing.within_bounds(large) == 1
-    assert packing.within_bounds(()) == 0
+    def taken(bodies: list[bytes]) -> int:
+        begin = genesis(IDENTITY)
+        return len(packing.batch_of(IDENTITY, begin, chain(bodies, begin), 0).records)
+
+    assert taken([b"x"] * 1500) == packing.BATCH_RECORDS
+    assert taken([b"x" * packing.BATCH_BYTES] * 3) == 1
+    assert taken([]) == 0
 
 
 def test_what_the_floor_has_arrives_as_it_was_said() -> None:

@@ -54,6 +54,9 @@ _RIM = np.concatenate(
      for way in ([0, 1], [1, 0])]
 )  # fmt: skip
 """(N, 2) places on a top face, and just beside it, edges from its middle."""
+_TOP = np.concatenate([_SQUARE, _RIM])
+_COUNT = np.repeat((1 / len(_SQUARE), -1 / len(_RIM)), (len(_SQUARE), len(_RIM)))
+"""Both, and what each counts: the mean over the face, less the mean beside it."""
 
 
 def search(
@@ -142,8 +145,5 @@ class _Near:
         turns, middles = turn_matrices(poses[:, 2]) * EDGE_PX, poses[:, None, :2]
         places = sampled(self._pips, self._places @ turns + (middles - self._corner), -MOST)
         half = (middles - (HALF - 1) / 2) / HALF
-        square, rim = (
-            sampled(self._tops, points @ (turns / HALF) + half, -MOST).mean(axis=1)
-            for points in (_SQUARE, _RIM)
-        )
-        return np.asarray(explained(places) + _SQUARE_COUNTS * (square - rim))
+        tops = sampled(self._tops, _TOP @ (turns / HALF) + half, -MOST)
+        return np.asarray(explained(places) + _SQUARE_COUNTS * (tops @ _COUNT))

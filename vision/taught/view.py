@@ -118,12 +118,15 @@ def turned(pose: np.ndarray) -> np.ndarray:
 
 def ring_kernels(borders: Sequence[float], edge_px: float) -> list[np.ndarray]:
     """Kernels that take the mean over rings with these borders, edges, from 0 outward."""
-    reach = int(np.ceil(borders[-1] * edge_px)) + 1
+    return [_ring(inner * edge_px, outer * edge_px) for inner, outer in pairwise(borders)]
+
+
+def _ring(inner_px: float, outer_px: float) -> np.ndarray:
+    reach = int(outer_px + 0.5)
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
-    distance = np.hypot(x, y)
-    discs = [np.clip(b * edge_px - distance + 0.5, 0, 1) if b else 0 * distance for b in borders]
-    rings = [outer - inner for inner, outer in pairwise(discs)]
-    return [(ring / ring.sum()).astype(np.float32) for ring in rings]
+    outer, inner = (np.clip(b - np.hypot(x, y) + 0.5, 0, 1) for b in (outer_px, inner_px))
+    ring = outer - inner if inner_px else outer
+    return np.asarray(ring / ring.sum(), np.float32)
 
 
 def rings(picture: np.ndarray, kernels: Sequence[np.ndarray]) -> np.ndarray:

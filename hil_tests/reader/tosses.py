@@ -147,7 +147,7 @@ class RigCamera:
         self._lens = self._scene.lens
         self._view = SceneryView(1.0, 0.0, False, False, style)
         self.calibration = calibration_of(self._scene, geometry)
-        self._faults = _in_force(faults) if faults else None
+        self._faults = _in_force(faults, self._scene.lens) if faults else None
         self._at_s = 0.0
         self._shown: Toss | None = None
 
@@ -224,8 +224,8 @@ class RigCamera:
         return faults.on_picture(image, self._at_s)
 
 
-def _in_force(sentences: Sequence[str]) -> CameraFaults:
-    faults = CameraFaults(FPS)
+def _in_force(sentences: Sequence[str], lens: Lens) -> CameraFaults:
+    faults = CameraFaults(FPS, lens)
     for order in map(parse, sentences):
         faults.obey(replace(order, name=order.name.removeprefix(CameraPart.PREFIX)))
     return faults

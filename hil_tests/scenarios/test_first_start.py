@@ -105,6 +105,7 @@ class NewTable(Session):
             r"(?:Passphrase|Repeat for confirmation): ": EASY_WORD,
             r"seal\.pub: ": str(self.root / "seal.pub"),
             r"floor, mm: ": self.lay_the_card,
+            r"raised by ([\d.]+) mm[^\r\n]*Enter: ": self.raise_the_card,
             r"lock the compartment. Enter: ": self.take_the_card,
             r"seal\.key: ": str(self.root / "approver.key"),
             r"Name of the approver: ": "Ann Approver",
@@ -121,6 +122,10 @@ class NewTable(Session):
         self._hands("force compartment")
         self._hands(f"lay card {card}")
         return str(self.rig["camera"]["ruler_mm"])
+
+    def raise_the_card(self, height: re.Match[str]) -> str:
+        self._hands(f"raise card {height[1]}")
+        return ""
 
     def take_the_card(self, _: object) -> str:
         self._hands("take card")

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 import cv2
 import numpy as np
 
-from hil_tests.rig.camera.optics import Image
+from hil_tests.rig.camera.backdrop import RIM_MM
+from hil_tests.rig.camera.optics import Image, Lens
 from hil_tests.rig.camera.weather import WEATHER
 from hil_tests.rig.fault_set import FaultSet, Value, catalogue
 
@@ -21,21 +22,30 @@ MEMORY_S = 10.5
 TORN_S = 1.0
 """How much of it is kept as pictures, for torn ones."""
 
+SEED = 9
 CAMERA_FAULTS = catalogue("camera")
 
 
 class CameraFaults(FaultSet):
     """The faults in force, with the memory that some of them need. One owner."""
 
-    def __init__(self, fps: float) -> None:
+    def __init__(self, fps: float, lens: Lens | None = None) -> None:
+        """`lens`: of the camera; a stereo camera's pictures come side by side in one."""
         super().__init__("camera", CAMERA_FAULTS.values())
         self._fps = fps
         self._pictures: deque[Image] = deque(maxlen=max(2, int(TORN_S * fps)))
         self._encoded: deque[tuple[float, bytes]] = deque(maxlen=int(MEMORY_S * fps))
         self._loop: list[bytes] = []
         self._loop_at = 0
-        self._random = np.random.default_rng(9)
-        self._weather = {name: make(self._random) for name, make in WEATHER.items()}
+        self._random = np.random.default_rng(SEED)
+        beside_px = [0.0]
+        if lens is not None and lens.second is not None:
+            beside_px.append(lens.second_mm * lens.focal_px / (lens.height_mm - RIM_MM))
+        self._lenses = len(beside_px)
+        self._weather = {
+            name: [make(np.random.default_rng(SEED), px) for px in beside_px]
+            for name, make in WEATHER.items()
+        }
 
     def inject(
         self, name: str, *, after: tuple[int, str] | None = None, **parameters: Value
@@ -70,7 +80,9 @@ class CameraFaults(FaultSet):
             return picture
         for name, weather in self._weather.items():
             if name in self:
-                picture = weather(picture, self.numbers(name), at_s)
+                seen = zip(weather, np.hsplit(picture, self._lenses), strict=True)
+                numbers = self.numbers(name)
+                picture = np.hstack([apply(half, numbers, at_s) for apply, half in seen])
         if "torn" in self and self._pictures:
             back = max(1, int(self.number("torn", "seconds") * self._fps))
             old = self._pictures[-min(len(self._pictures), back)]
@@ -81,8 +93,15 @@ class CameraFaults(FaultSet):
         self._pictures.append(picture)
         for name, effect in _EFFECTS.items():
             if name in self:
-                torn = effect(torn, self.numbers(name), self._random)
-        return torn
+                numbers = self.numbers(name)
+                halves = np.hsplit(torn, self._lenses)
+                torn = np.hstack([effect(half, numbers, self._random) for half in halves])
+        return self._resized(torn) if "wrong_size" in self else torn
+
+    def _resized(self, picture: Image) -> Image:
+        values = self.numbers("wrong_size")
+        size = (int(values["width"]), int(values["height"]))
+        return cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
 
     def on_jpeg(self, at_s: float, jpeg: bytes) -> bytes | None:
         """Remember an encoded frame and return the one to send now, or None for nothing."""
@@ -133,18 +152,12 @@ def _block(picture: Image, values: Mapping[str, float], random: np.random.Genera
     return cv2.multiply(picture, shade, dtype=cv2.CV_8U)
 
 
-def _resize(picture: Image, values: Mapping[str, float], random: np.random.Generator) -> Image:
-    size = (int(values["width"]), int(values["height"]))
-    return cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-
-
 _EFFECTS = {
     "black": _black,
     "over_exposed": _over,
     "defocused": _defocus,
     "shifted": _shift,
     "blocked": _block,
-    "wrong_size": _resize,
 }
 
 

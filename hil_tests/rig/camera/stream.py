@@ -264,7 +264,7 @@ class _Film:
     def __init__(self, scene: Scene | StereoScene, board: SceneBoard) -> None:
         self._scene = scene
         self._board = board
-        self._faults = CameraFaults(FPS)
+        self._faults = CameraFaults(FPS, scene.lens)
         self._changed = threading.Condition()
         self._number = 0
         self._jpeg = b""

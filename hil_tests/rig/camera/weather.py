@@ -20,7 +20,7 @@ Effect = Callable[[Image, Numbers, float], Image]
 """Takes a picture, the fault's parameters and the moment in seconds; returns another picture."""
 
 
-def breathing(random: np.random.Generator) -> Effect:
+def breathing(random: np.random.Generator, _: float = 0.0) -> Effect:
     """A bracket that trembles and a lamp whose supply is not quite steady."""
 
     def apply(picture: Image, values: Numbers, at_s: float) -> Image:
@@ -34,7 +34,7 @@ def breathing(random: np.random.Generator) -> Effect:
     return apply
 
 
-def auto_exposure(random: np.random.Generator) -> Effect:
+def auto_exposure(random: np.random.Generator, _: float = 0.0) -> Effect:
     """Brightness follows the mean of the picture, some time behind."""
     before: dict[str, float] = {}
 
@@ -50,7 +50,7 @@ def auto_exposure(random: np.random.Generator) -> Effect:
     return apply
 
 
-def white_balance(random: np.random.Generator) -> Effect:
+def white_balance(random: np.random.Generator, _: float = 0.0) -> Effect:
     """Colours are pulled towards a grey mean: a green floor makes white dice rosy."""
 
     def apply(picture: Image, values: Numbers, at_s: float) -> Image:
@@ -61,7 +61,7 @@ def white_balance(random: np.random.Generator) -> Effect:
     return apply
 
 
-def flicker(random: np.random.Generator) -> Effect:
+def flicker(random: np.random.Generator, _: float = 0.0) -> Effect:
     """Room light at twice the mains frequency, as bands that a rolling shutter makes of it."""
     shutter = Shutter()
 
@@ -77,7 +77,7 @@ def flicker(random: np.random.Generator) -> Effect:
     return apply
 
 
-def focus_drift(random: np.random.Generator) -> Effect:
+def focus_drift(random: np.random.Generator, _: float = 0.0) -> Effect:
     """A lens that warms up: focus comes and goes."""
 
     def apply(picture: Image, values: Numbers, at_s: float) -> Image:
@@ -87,7 +87,7 @@ def focus_drift(random: np.random.Generator) -> Effect:
     return apply
 
 
-def reflections(random: np.random.Generator) -> Effect:
+def reflections(random: np.random.Generator, beside_px: float = 0.0) -> Effect:
     """People and displays mirrored in the dome: two soft lights that wander."""
 
     def apply(picture: Image, values: Numbers, at_s: float) -> Image:
@@ -96,7 +96,7 @@ def reflections(random: np.random.Generator) -> Effect:
         for number, (tint, reach) in enumerate((((1.0, 0.8, 0.6), 7), ((0.6, 0.8, 1.0), 11))):
             phase = math.tau * at_s / values["period_s"] + 2.1 * number
             middle = (
-                int(small.shape[1] * (0.5 + 0.28 * math.cos(phase))),
+                int(small.shape[1] * (0.5 + 0.28 * math.cos(phase)) - beside_px / 8),
                 int(small.shape[0] * (0.5 + 0.3 * math.sin(0.7 * phase + number))),
             )
             light = tuple(values["level"] * share for share in tint)
@@ -108,7 +108,7 @@ def reflections(random: np.random.Generator) -> Effect:
     return apply
 
 
-def dirty_dome(random: np.random.Generator) -> Effect:
+def dirty_dome(random: np.random.Generator, beside_px: float = 0.0) -> Effect:
     """Dust that shades and scatters, drops of drink that bend what lies below, opaque blots."""
     kept: dict[tuple[Any, ...], tuple[Any, Any, Any, Any]] = {}
 
@@ -117,8 +117,8 @@ def dirty_dome(random: np.random.Generator) -> Effect:
         key = (height, width, values["specks"], values["drops"], values["blots"])
         if key not in kept:
             specks, drops, blots = (int(values[name]) for name in ("specks", "drops", "blots"))
-            dirt = _dirt(height, width, specks, drops, random)
-            kept[key] = (*dirt, _blots(height, width, blots, random))
+            dirt = _dirt(height, width, specks, drops, random, beside_px)
+            kept[key] = (*dirt, _blots(height, width, blots, random, beside_px))
         map_x, map_y, dust, blots = kept[key]
         bent = cv2.remap(picture, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         dusty = bent * (1.0 - 0.6 * dust) + 46.0 * dust
@@ -128,13 +128,18 @@ def dirty_dome(random: np.random.Generator) -> Effect:
 
 
 def _dirt(
-    height: int, width: int, specks: int, drops: int, random: np.random.Generator
+    height: int,
+    width: int,
+    specks: int,
+    drops: int,
+    random: np.random.Generator,
+    beside_px: float,
 ) -> tuple[Any, Any, Any]:
     """Where each pixel is seen through drops, and how much dust lies over it (height, width, 1)."""
     dust = np.zeros((height, width), np.float32)
     scale = width / 640.0
     for _ in range(specks):
-        at = (int(random.uniform(0, width)), int(random.uniform(0, height)))
+        at = (int(random.uniform(0, width) - beside_px), int(random.uniform(0, height)))
         turn = float(random.uniform(0, 360))
         size = (max(1, round(random.uniform(1, 4) * scale)), max(1, round(1.2 * scale)))
         cv2.ellipse(dust, at, size, turn, 0, 360, float(random.uniform(0.15, 0.8)), -1, cv2.LINE_AA)
@@ -142,7 +147,7 @@ def _dirt(
     v, u = np.mgrid[0:height, 0:width].astype(np.float32)
     map_x, map_y = u.copy(), v.copy()
     for _ in range(drops):
-        x, y = random.uniform(0.25, 0.75) * width, random.uniform(0.2, 0.8) * height
+        x, y = random.uniform(0.25, 0.75) * width - beside_px, random.uniform(0.2, 0.8) * height
         radius = random.uniform(9.0, 22.0) * scale
         r = np.hypot(u - x, v - y) / radius
         inside = np.clip((1.0 - r) * 4.0, 0.0, 1.0)
@@ -153,12 +158,14 @@ def _dirt(
     return map_x, map_y, dust[..., None]
 
 
-def _blots(height: int, width: int, count: int, random: np.random.Generator) -> Any:
+def _blots(
+    height: int, width: int, count: int, random: np.random.Generator, beside_px: float
+) -> Any:
     """(height, width, 1) how much opaque blots hide, near the middle of the picture."""
     cover = np.zeros((height, width), np.float32)
     for _ in range(count):
         at = (
-            round(float(random.uniform(0.4, 0.6)) * width),
+            round(float(random.uniform(0.4, 0.6)) * width - beside_px),
             round(float(random.uniform(0.35, 0.65)) * height),
         )
         radius = round(float(random.uniform(4.0, 7.0)) * width / 640.0)
@@ -166,7 +173,7 @@ def _blots(height: int, width: int, count: int, random: np.random.Generator) -> 
     return cv2.GaussianBlur(cover, (0, 0), 0.8)[..., None]
 
 
-def hot_pixels(random: np.random.Generator) -> Effect:
+def hot_pixels(random: np.random.Generator, _: float = 0.0) -> Effect:
     """Pixels of an old sensor that are bright whatever they see, each in one colour."""
     kept: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
@@ -182,7 +189,7 @@ def hot_pixels(random: np.random.Generator) -> Effect:
     return apply
 
 
-WEATHER: dict[str, Callable[[np.random.Generator], Effect]] = {
+WEATHER: dict[str, Callable[[np.random.Generator, float], Effect]] = {
     "dirty_dome": dirty_dome,
     "reflections": reflections,
     "flicker": flicker,
@@ -192,4 +199,7 @@ WEATHER: dict[str, Callable[[np.random.Generator], Effect]] = {
     "white_balance": white_balance,
     "hot_pixels": hot_pixels,
 }
-"""By fault, in the order in which light meets them: dome, room, bracket, lens, sensor."""
+"""By fault, in the order in which light meets them: dome, room, bracket, lens, sensor.
+
+Each is made for one lens, whose picture shows the dome so many pixels left of where the first does.
+"""

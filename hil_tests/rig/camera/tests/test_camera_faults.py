@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hil_tests.rig.camera.faults import CameraFaults
+from hil_tests.rig.camera.optics import FITTED
 from hil_tests.rig.camera.weather import WEATHER
 from hil_tests.rig.plant.snapshot import BEHIND_S, SceneBoard
 
@@ -49,6 +50,18 @@ def test_a_breathing_picture_is_never_the_same_and_a_hot_pixel_stays() -> None:
     hot = [faults.on_picture(picture, at_s) == 250 for at_s in (1.0, 9.0)]
     assert (hot[0] == hot[1]).all()
     assert hot[0].sum() == 12
+
+
+@pytest.mark.parametrize(("name", "is_apart"), [("dirty_dome", True), ("shifted", False)])
+def test_each_lens_of_a_stereo_camera_shows_what_is_wrong(name: str, is_apart: bool) -> None:
+    v, u = np.mgrid[0:480, 0:640]
+    one = np.repeat(np.where((u // 40 + v // 40) % 2, 190, 60).astype(np.uint8)[..., None], 3, 2)
+    faults = CameraFaults(30.0, FITTED)
+    faults.inject(name)
+    left, right = np.hsplit(faults.on_picture(np.hstack([one, one]), 1.0), 2)
+    assert (left != one).any()
+    assert (right != one).any()
+    assert (left != right).any() == is_apart, "the dome is nearer than the floor, and lies apart"
 
 
 def pictures(count: int) -> list[np.ndarray]:

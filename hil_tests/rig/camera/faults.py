@@ -7,7 +7,7 @@ pictures are made, nor of HTTP.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import cv2
 import numpy as np
@@ -80,9 +80,7 @@ class CameraFaults(FaultSet):
             return picture
         for name, weather in self._weather.items():
             if name in self:
-                seen = zip(weather, np.hsplit(picture, self._lenses), strict=True)
-                numbers = self.numbers(name)
-                picture = np.hstack([apply(half, numbers, at_s) for apply, half in seen])
+                picture = self._by_lens(picture, name, weather, at_s)
         if "torn" in self and self._pictures:
             back = max(1, int(self.number("torn", "seconds") * self._fps))
             old = self._pictures[-min(len(self._pictures), back)]
@@ -93,10 +91,20 @@ class CameraFaults(FaultSet):
         self._pictures.append(picture)
         for name, effect in _EFFECTS.items():
             if name in self:
-                numbers = self.numbers(name)
-                halves = np.hsplit(torn, self._lenses)
-                torn = np.hstack([effect(half, numbers, self._random) for half in halves])
+                torn = self._by_lens(torn, name, [effect] * self._lenses, self._random)
         return self._resized(torn) if "wrong_size" in self else torn
+
+    def _by_lens(
+        self, picture: Image, name: str, effects: Sequence[Callable[..., Image]], also: object
+    ) -> Image:
+        """The picture with each lens's part changed, or that of the lens which the fault names."""
+        numbers, parts = self.numbers(name), np.hsplit(picture, self._lenses)
+        return np.hstack(
+            [
+                effect(part, numbers, also) if numbers.get("lens", 0) in (0, lens) else part
+                for lens, (effect, part) in enumerate(zip(effects, parts, strict=True), 1)
+            ]
+        )
 
     def _resized(self, picture: Image) -> Image:
         values = self.numbers("wrong_size")

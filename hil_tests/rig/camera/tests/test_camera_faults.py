@@ -64,6 +64,14 @@ def test_each_lens_of_a_stereo_camera_shows_what_is_wrong(name: str, is_apart: b
     assert (left != right).any() == is_apart, "the dome is nearer than the floor, and lies apart"
 
 
+def test_one_lens_alone_may_be_dark() -> None:
+    faults = CameraFaults(30.0, FITTED)
+    faults.inject("black", lens=2)
+    left, right = np.hsplit(faults.on_picture(np.full((480, 1280, 3), 90, np.uint8)), 2)
+    assert (left == 90).all()
+    assert right.max() < 10
+
+
 def pictures(count: int) -> list[np.ndarray]:
     return [np.full((480, 640, 3), k, np.uint8) for k in range(count)]
 

@@ -153,15 +153,15 @@ def fuzz(folder: Path, requests: int, seed: int) -> float:
     page = made_page(folder)
     viewer = logged_in(page, "vic", "viewer").cookies[COOKIE]
     # No passphrase is right, none costs time, and nobody logs out: what is tried is all the rest.
-    page.people._accounts.verify = lambda *_: None  # type: ignore[method-assign]
-    page.people._lockout = lambda _: NoDelay()  # type: ignore[assignment,method-assign]
-    page.people.log_out = lambda _: None  # type: ignore[assignment,method-assign]
+    page.site.people._accounts.verify = lambda *_: None  # type: ignore[method-assign]
+    page.site.people._lockout = lambda _: NoDelay()  # type: ignore[assignment,method-assign]
+    page.site.people.log_out = lambda _: None  # type: ignore[assignment,method-assign]
     cookies = {"nobody": "", "viewer": viewer, "logged out": secrets.token_urlsafe(32)}
     token = accounts.add_token(users, "d1", accounts.Looker.DISPLAY)
     fuzzer = Fuzzer(page, cookies, token, random.Random(seed))
     grown_mb = asyncio.run(_grown(fuzzer, requests))
     page.book.stop()
-    page.looked.close()
+    page.site.looked.close()
     scribe.close()
     for answer, count in sorted(fuzzer.seen.items()):
         typer.echo(f"{answer}: {count}")

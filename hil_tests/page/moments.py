@@ -37,7 +37,7 @@ def served(page: Page) -> Iterator[str]:
     server.should_exit = True
     thread.join(20)
     page.book.stop()
-    page.looked.close()
+    page.site.looked.close()
 
 
 def view_of(table: Seated) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def test_what_a_table_says_in_each_moment_is_as_described(moment: str, tmp_path:
     state = Machine(page, "display").got("/state.json")
     staff = {"staff": json.loads(page._regions.part("staff.json", "en"))}
     page.book.stop()
-    page.looked.close()
+    page.site.looked.close()
     assert state["sign"]["says"] == MOMENTS[moment][1]
 
     fits(state, described("page"), "State")
@@ -90,7 +90,7 @@ def test_what_a_table_did_is_as_described(how: str, tmp_path: Path) -> None:
     proof, day = machine.got(f"/rounds/{number}.json"), machine.got("/day.json")
     case = Browser(page.app).post(f"/rounds/{number}/case", {"reason": "a dispute"}).body
     page.book.stop()
-    page.looked.close()
+    page.site.looked.close()
 
     fits(rounds, described("page"), "Rounds")
     fits(proof, described("page"), "RoundProof")

@@ -23,7 +23,6 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from shaker_ctl import __version__
-from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import JournalCorruptError, JournalError, ShakerError
 from shaker_ctl.floor import door
 from shaker_ctl.floor.cards import TableCard, card_of, in_order
@@ -37,12 +36,10 @@ from shaker_ctl.link import topics
 from shaker_ctl.page.door import RoundProof, answer, text
 from shaker_ctl.page.history import MAX_NUMBER
 from shaker_ctl.page.journal import RoundRecord, round_of
-from shaker_ctl.page.look_log import NAME as LOOKED
-from shaker_ctl.page.look_log import LookedLog
-from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
+from shaker_ctl.page.people import PageLogin, Right
 from shaker_ctl.page.regions import JSON, Regions, fields_of
 from shaker_ctl.page.site import Site
-from shaker_ctl.page.words import Words, sentences
+from shaker_ctl.page.words import sentences
 from shaker_ctl.view.archive import decided_in, said_in
 
 HERE = Path(__file__).parent
@@ -60,19 +57,15 @@ class FloorPage:
     def __init__(self, parameters: FloorParameters) -> None:
         """Raises SettingsError, StoreError, JournalError."""
         self._p = parameters
-        p = parameters.page
         self._store = Store(parameters.store, parameters.site)
-        self.people = Logins(Accounts(parameters.users_file), p.idle_s, is_open=not p.login)
-        self._looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
         self.watch = FloorWatch(parameters.for_page(), self._regions.changed)
         self._histories: dict[str, str] = {}
         self.site = Site(
-            people=self.people,
-            words=Words(p.words, p.language),
-            note=self._looked.note,
-            roles=tuple(RIGHTS),
+            parameters.page,
+            parameters.users_file,
             menu=MENU,
+            described=door.described,
             templates=(HERE / "templates",),
             facts=lambda: {"table": parameters.site, "marks": (), "version": __version__},
         )
@@ -81,7 +74,6 @@ class FloorPage:
             Route("/", page(Right.SIGN, self._floor)),
             Route("/stream/{page}", self._stream),
             Route("/state.json", read(Right.SIGN, self._state)),
-            Route("/openapi.json", read(Right.SIGN, self._description)),
             Route("/tables/{name}", page(Right.ROUNDS, self._table)),
             Route("/tables/{name}/rounds.json", read(Right.ROUNDS, self._rounds_json)),
             Route("/tables/{name}/rounds/{number:int}", page(Right.ROUNDS, self._round)),
@@ -90,7 +82,7 @@ class FloorPage:
             Route("/day.json", read(Right.DAY, self._day_json)),
             Mount("/floor", StaticFiles(directory=HERE / "static")),
         ]
-        self.app = self.site.application(routes, self._life, p)
+        self.app = self.site.application(routes, self._life)
 
     def end_streams(self) -> None:
         """Have every stream end at once."""
@@ -106,7 +98,7 @@ class FloorPage:
         finally:
             looking.cancel()
             await asyncio.to_thread(self.watch.stop)
-            self._looked.close()
+            self.site.looked.close()
             self._store.close()
 
     async def _look_at_histories(self) -> None:
@@ -171,15 +163,12 @@ class FloorPage:
         names = self._parts_for(session)
         if page == "state":
             names, language = (_state_part(session),), "en"
-        return self._regions.streamed(names, language, session, self.people.goes_on)
+        return self._regions.streamed(names, language, session, self.site.people.goes_on)
 
     async def _state(self, request: Request) -> Response:
         name = _state_part(self.site.session(request, keeps=False))
         part = {name: self._regions.part(name, "en")}
         return answer({**fields_of(part), **self._said()[1]})
-
-    async def _description(self, _request: Request) -> Response:
-        return answer(door.described())
 
     def _said(self) -> tuple[int, Mapping[str, object]]:
         return 0, {"age_s": None if self.watch.trouble else 0.0, "version": __version__}

@@ -22,22 +22,19 @@ from starlette.routing import Route
 
 from shaker_ctl import __version__
 from shaker_ctl.adapters.disk.picture_folder import recorded_picture
-from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.journal.history import Round
 from shaker_ctl.page import door
 from shaker_ctl.page import sign as signs
 from shaker_ctl.page.history import History
-from shaker_ctl.page.look_log import NAME as LOOKED
-from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.parameters import PageParameters, SignParameters
-from shaker_ctl.page.people import RIGHTS, Logins, PageLogin, Right
+from shaker_ctl.page.people import PageLogin, Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.regions import Regions, fields_of
 from shaker_ctl.page.site import Site
 from shaker_ctl.page.tables import Book, marks_of
 from shaker_ctl.page.technician import Technician, wiring_of
-from shaker_ctl.page.words import Words, area, sentences
+from shaker_ctl.page.words import area, sentences
 from shaker_ctl.service.table_watch import TableWatch
 
 TABLES = "rounds.sqlite"
@@ -72,14 +69,11 @@ class Page:
     def __init__(
         self, parameters: PageParameters, places: TablePlaces, house: SignParameters | None = None
     ) -> None:
-        """Open the page's own log. `house`: of the sign. Raises JournalError where it cannot."""
-        p = parameters
-        self._p, self._places = p, places
+        """`house`: of the sign. Raises JournalError where the log of looks cannot be opened."""
+        p, self._places = parameters, places
         self._house = house or SignParameters()
         self._bets: tuple[int | None, float] = (None, 0.0)
         """The round whose bets are open, and since when (monotonic, s); None while none are."""
-        self.people = Logins(Accounts(places.users_file), p.idle_s, is_open=not p.login)
-        self.looked = LookedLog(p.state_dir / LOOKED)
         self._regions = Regions(self._draw, self._said)
         self.watch = TableWatch(places.runtime_dir, VIEWS_HZ, self._heard)
         journal = places.journal
@@ -87,20 +81,15 @@ class Page:
             p.state_dir / TABLES, journal.path, journal.day_begins, self._regions.changed
         )
         self.site = Site(
-            people=self.people,
-            words=Words(p.words, p.language),
-            note=self.looked.note,
-            roles=tuple(RIGHTS),
-            menu=MENU,
-            facts=self._facts,
+            p, places.users_file, menu=MENU, described=door.described, facts=self._facts
         )
-        self._technician = Technician(self.site, self.watch, self.book, self.looked, places)
+        self._technician = Technician(self.site, self.watch, self.book, places)
         self._drawn: dict[tuple[str, str], tuple[object, str]] = {}
         """(part, language) to what it shows and how that is drawn: a view comes five times a
         second, and most show nothing new."""
         self._past: tuple[object, list[Round], Round | None] = (None, [], None)
         """What the tables told last, and of which end of the journal and round in hand."""
-        self.app = self.site.application(self._routes(), self._life, p)
+        self.app = self.site.application(self._routes(), self._life)
 
     @asynccontextmanager
     async def _life(self, _app: Starlette) -> AsyncIterator[None]:
@@ -112,7 +101,7 @@ class Page:
         finally:
             self.watch.stop()
             self.book.stop()
-            self.looked.close()
+            self.site.looked.close()
 
     def _routes(self) -> list[Any]:
         guarded = self.site.guarded
@@ -122,7 +111,6 @@ class Page:
             Route("/sign/{name}", guarded(Right.SIGN, self._of_the_house, is_page=False)),
             Route("/staff", guarded(Right.STAFF, self._staff)),
             Route("/state.json", guarded(Right.SIGN, self._state, is_page=False)),
-            Route("/openapi.json", guarded(Right.SIGN, self._description, is_page=False)),
             Route("/stream/{page}", self._stream),
             Route("/picture/{sha256}", guarded(Right.SIGN, self._picture, is_page=False)),
             *History(self.site, self.book, self._places).routes(),
@@ -242,16 +230,13 @@ class Page:
         language = self.site.language(request)
         if page == "state":
             names, language = _state_parts(session), "en"
-        return self._regions.streamed(names, language, session, self.people.goes_on)
+        return self._regions.streamed(names, language, session, self.site.people.goes_on)
 
     async def _state(self, request: Request) -> Response:
         names = _state_parts(self.site.session(request, keeps=False))
         parts = {name: self._regions.part(name, "en") for name in names}
         missing = {"staff": None, "left_s": None}
         return door.answer({**missing, **fields_of(parts), **self._said()[1]})
-
-    async def _description(self, _request: Request) -> Response:
-        return door.answer(door.described())
 
     def _said(self) -> tuple[int, Mapping[str, object]]:
         """What every event carries: how far the journal is known, and how old the view is."""

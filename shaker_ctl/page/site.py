@@ -23,21 +23,26 @@ from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Lifespan
 
+from shaker_ctl.console.accounts import Accounts
 from shaker_ctl.errors import ShakerError
 from shaker_ctl.page.guard import RequestGuard, bearer
+from shaker_ctl.page.look_log import NAME as LOOKED
+from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.people import (
     ASKED_A_SECOND,
     COOKIE,
     MACHINES,
     NOBODY,
+    RIGHTS,
     Logins,
     PageLogin,
+    Right,
     UncheckedPassword,
 )
 from shaker_ctl.page.server import client_of
@@ -57,8 +62,6 @@ OF_ONE_ADDRESS = 2
 that sends login after login keeps another one waiting for two checks."""
 
 Handler = Callable[[Request], Awaitable[Response]]
-Note = Callable[[str, PageLogin, str], None]
-"""Puts on record what somebody did here: kind, who, what. Raises ShakerError where it cannot."""
 
 
 class Site:
@@ -66,22 +69,23 @@ class Site:
 
     def __init__(
         self,
+        p: PageParameters,
+        users_file: Path,
         *,
-        people: Logins,
-        words: Words,
-        note: Note,
-        roles: Sequence[str],
-        menu: Sequence[tuple[Enum, str, str]],
+        menu: Sequence[tuple[Right, str, str]],
+        described: Callable[[], Mapping[str, Any]],
         templates: Sequence[Path] = (),
         facts: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
-        """`menu`: (right, path, English name) of each page. `templates`: folders before this
-        room's own. `facts`: what every template knows, asked for each page.
+        """Open the log of looks. `menu`: (right, path, English name) of each page. `described`:
+        what machines may read. `templates`: folders before this room's own. `facts`: what every
+        template knows, asked for each page. Raises JournalError where there can be no log.
         """
-        self.people = people
-        self.words = words
-        self._note = note
-        self._roles = roles
+        self._p = p
+        self.people = Logins(Accounts(users_file), p.idle_s, is_open=not p.login)
+        self.words = Words(p.words, p.language)
+        self.looked = LookedLog(p.state_dir / LOOKED)
+        self._described = described
         self._menu = menu
         self._facts = facts
         self._waiting: Counter[str] = Counter()
@@ -100,9 +104,7 @@ class Site:
         self.templates.filters["time"] = clock_time
         self.templates.filters["moment"] = moment
 
-    def application(
-        self, routes: Sequence[BaseRoute], life: Lifespan[Starlette], p: PageParameters
-    ) -> RequestGuard:
+    def application(self, routes: Sequence[BaseRoute], life: Lifespan[Starlette]) -> RequestGuard:
         """Return the ASGI application of these routes and the site's own, behind its guard."""
         pages = Starlette(
             routes=[*routes, *self.routes()], exception_handlers=self.errors(), lifespan=life
@@ -110,9 +112,9 @@ class Site:
         # Starlette answers a broken page in front of all its middleware: so the guard is none.
         return RequestGuard(
             pages,
-            name=p.name,
-            only_loopback=not p.login,
-            is_tls=p.certificate is not None,
+            name=self._p.name,
+            only_loopback=not self._p.login,
+            is_tls=self._p.certificate is not None,
             is_machine=lambda token: self.people.machine(token) is not NOBODY,
         )
 
@@ -209,22 +211,26 @@ class Site:
             if kind in session.noted:
                 return
             session.noted.add(kind)
-        self._note(kind, session, what)
+        self.looked.note(kind, session, what)
 
     # ── Routes ──────────────────────────────────────────────────────────────
 
     def routes(self) -> list[BaseRoute]:
-        """What every site has: login, logout, whether one is logged in, files."""
+        """What every site has: login, logout, whether one is logged in, its description, files."""
         return [
             Route("/login", self._login, methods=["GET", "POST"]),
             Route("/logout", self._logout, methods=["POST"]),
             Route("/alive", self._alive),
+            Route("/openapi.json", self.guarded(Right.SIGN, self._description, is_page=False)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
 
     def errors(self) -> dict[Any, Any]:
         """Return the handlers of what goes wrong, for the application."""
         return {HTTPException: self._refused, ShakerError: self._failed, Exception: self._broken}
+
+    async def _description(self, _request: Request) -> Response:
+        return JSONResponse(self._described())
 
     async def _login(self, request: Request) -> Response:
         wanted = _inside(request.query_params.get("next", "/"))
@@ -242,12 +248,12 @@ class Site:
             # A name that nobody has may be a passphrase typed too early: it is not recorded.
             known = name if self.people.knows(name) else "?"
             if not isinstance(got, UncheckedPassword):
-                role = role if role in self._roles else "?"
-                self._note(kind, PageLogin(known, role, "", 0.0), got)
+                role = role if role in RIGHTS else "?"
+                self.looked.note(kind, PageLogin(known, role, "", 0.0), got)
             return self._login_page(request, wanted, got, name[:32], role)
         secret, session = got
         try:
-            self._note("login", session, "")
+            self.looked.note("login", session, "")
         except ShakerError:
             self.people.log_out(session)
             raise
@@ -261,7 +267,7 @@ class Site:
         """The form, filled as it was sent, but for the passphrase."""
         filled = {"wanted": wanted, "refused": refused, "name": name, "chosen": role}
         status = 403 if refused else 200
-        return self.page(request, "login.html", status=status, roles=self._roles, **filled)
+        return self.page(request, "login.html", status=status, roles=tuple(RIGHTS), **filled)
 
     async def _checked(
         self, name: str, role: str, word: str, client: str
@@ -282,7 +288,7 @@ class Site:
             raise HTTPException(403)  # a person withdraws a token
         if session is not NOBODY and not self.people.is_open:
             self.people.log_out(session)
-            self._note("logout", session, "")
+            self.looked.note("logout", session, "")
         response = RedirectResponse("/login", 303)
         response.delete_cookie(COOKIE, secure=True, httponly=True, samesite="strict")
         return response

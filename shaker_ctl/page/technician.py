@@ -25,7 +25,6 @@ from shaker_ctl.adapters.disk.shown_journal import opened
 from shaker_ctl.console.desk import Parcel
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.page.history import download
-from shaker_ctl.page.look_log import LookedLog
 from shaker_ctl.page.people import Right
 from shaker_ctl.page.places import TablePlaces
 from shaker_ctl.page.site import Site
@@ -56,16 +55,9 @@ WIRING = {
 class Technician:
     """The technician's pages, and who looked at what."""
 
-    def __init__(
-        self,
-        site: Site,
-        watch: TableWatch,
-        book: Book,
-        looked: LookedLog,
-        places: TablePlaces,
-    ) -> None:
+    def __init__(self, site: Site, watch: TableWatch, book: Book, places: TablePlaces) -> None:
         self._site, self._watch, self._book = site, watch, book
-        self._looked, self._places = looked, places
+        self._places = places
 
     def routes(self) -> list[Route]:
         """Addresses, each with the right that it needs."""
@@ -145,7 +137,7 @@ class Technician:
     # ── Who looked ──────────────────────────────────────────────────────────
 
     async def _who_looked(self, request: Request) -> Response:
-        records = await asyncio.to_thread(lambda: list(self._looked.last(LOOKS)))
+        records = await asyncio.to_thread(lambda: list(self._site.looked.last(LOOKS)))
         return self._site.page(request, "looked.html", records=records)
 
 

@@ -217,7 +217,7 @@ def surfaces(
     yield made
     made.state.stop()
     made.page.book.stop()
-    made.page.looked.close()
+    made.page.site.looked.close()
     made.written.store.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,8 @@ from shaker_ctl.floor.tables import Tables
 from shaker_ctl.floor.tests.a_table import alarm, alive, birth, result
 from shaker_ctl.link.shown import state_of
 from shaker_ctl.link.topics import Place
-from shaker_ctl.page.people import Logins
+from shaker_ctl.page.parameters import PageParameters
 from shaker_ctl.page.site import Site
-from shaker_ctl.page.words import Words
 
 PLACE = Place("house", "pit-1")
 
@@ -30,7 +30,7 @@ def said_by(views: dict[str, dict[str, Any]]) -> Tables:
     return tables
 
 
-def drawn(*, is_staff: bool) -> str:
+def drawn(folder: Path, *, is_staff: bool) -> str:
     view = {
         "life": "open",
         "phase": "disputed",
@@ -40,14 +40,10 @@ def drawn(*, is_staff: bool) -> str:
     tables = said_by({"pit-1": view})
     tables.take(PLACE.topic("birth"), birth(marks=["DEMONSTRATION"]))
     tables.take(PLACE.topic("alarm/motor-stall"), alarm("motor-stall"))
-    site = Site(
-        people=Logins.__new__(Logins),
-        words=Words(),
-        note=lambda *_: None,
-        roles=(),
-        menu=(),
-        templates=(HERE / "templates",),
-    )
+    parameters = PageParameters(state_dir=folder)
+    templates = (HERE / "templates",)
+    site = Site(parameters, folder / "users.toml", menu=(), described=dict, templates=templates)
+    site.looked.close()
     cards = [card_of(one, "") for one in tables.by_name.values()]
     return site.draw(
         "parts/cards.html", "en", cards=cards, is_staff=is_staff, sentences=lambda text: text
@@ -64,8 +60,8 @@ def test_an_open_table_that_waits_for_somebody_is_not_green(of_room: str, on_flo
     assert card_of(tables.by_name["pit-1"], "").shape == on_floor
 
 
-def test_a_viewer_reads_what_the_room_reads_and_no_alarm() -> None:
-    room, staff = drawn(is_staff=False), drawn(is_staff=True)
+def test_a_viewer_reads_what_the_room_reads_and_no_alarm(tmp_path: Path) -> None:
+    room, staff = (drawn(tmp_path, is_staff=one) for one in (False, True))
     assert "Please wait: a floorperson is called." in room
     assert not [word for word in ("5 6 4", "decide", "motor-stall", "disputed") if word in room]
     assert "decide 5 6 4" in staff

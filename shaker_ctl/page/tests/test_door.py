@@ -94,7 +94,7 @@ def test_a_machine_that_looks_on_and_on_fills_no_record(page):
         machine.got("/rounds/2.json")
         machine.got("/day.json")
 
-    looked = [(one["name"], one["kind"], one["what"]) for one in page.looked.last(9)]
+    looked = [(one["name"], one["kind"], one["what"]) for one in page.site.looked.last(9)]
     assert looked == [("m1", "day", "2026-11-23"), ("m1", "round", "1")]
 
 
@@ -133,7 +133,7 @@ def test_a_strange_site_reads_the_answer_to_a_token_alone(page, vic, tmp_path, s
     everybody = _page(tmp_path, login=False)
     answer = Browser(everybody.app).get("/state.json", authorization="Bearer x", **strange)
     everybody.book.stop()
-    everybody.looked.close()
+    everybody.site.looked.close()
     assert answer.status == 200
     assert allowed not in answer.headers
 
@@ -147,13 +147,13 @@ def test_what_is_not_understood_is_named(page):
 def test_events_bring_what_changed_until_the_token_is_withdrawn(page):
     machine = Machine(page, "display")
     page.watch.view = view()
-    goes_on = page.people.goes_on
+    goes_on = page.site.people.goes_on
 
     def once(session):
         accounts.remove(page._places.users_file, "m1", None)
         return goes_on(session)
 
-    page.people.goes_on = once
+    page.site.people.goes_on = once
     assert machine.ask("/stream/state").text.count("data: ") == 0, "withdrawn before the first one"
 
     machine = Machine(page, "display")
@@ -166,7 +166,7 @@ def test_events_bring_what_changed_until_the_token_is_withdrawn(page):
             page._regions._wake()
         return goes_on(session) and len(seen) < 3
 
-    page.people.goes_on = twice
+    page.site.people.goes_on = twice
     text = machine.ask("/stream/state").text
     first, then = (json.loads(line[6:]) for line in text.splitlines() if line[:6] == "data: ")
     assert {"sign", "road", "figures", "age_s", "version"} == set(first)

@@ -54,7 +54,7 @@ def page(tmp_path, scribe):
     made = _page(tmp_path, login=True)
     yield made
     made.book.stop()
-    made.looked.close()
+    made.site.looked.close()
 
 
 def _page(folder: Path, house: SignParameters | None = None, **told: Any) -> Page:
@@ -199,14 +199,14 @@ class TestLogin:
         answers = [Browser(page.app).post("/login", form) for _ in range(10)]
 
         assert "wait" in answers[-1].words
-        assert [record["kind"] for record in page.looked.last(20)] == ["login-refused"] * 3
+        assert [record["kind"] for record in page.site.looked.last(20)] == ["login-refused"] * 3
 
     def test_a_name_that_nobody_has_is_not_recorded(self, page):
         form = {"name": "my passphrase", "role": "viewer", "passphrase": "x"}
 
         Browser(page.app).post("/login", form)
 
-        assert next(page.looked.last(1))["name"] == "?"
+        assert next(page.site.looked.last(1))["name"] == "?"
 
     def test_a_form_of_another_site_is_refused(self, page):
         form = {"name": "vic", "role": "viewer", "passphrase": WORD}
@@ -329,7 +329,7 @@ class TestPictures:
     def test_a_look_at_an_older_one_is_on_record(self, page, sam):
         assert sam.get(f"/picture/{digest(1)}").status == 200
 
-        newest = next(page.looked.last(1))
+        newest = next(page.site.looked.last(1))
         assert (newest["name"], newest["kind"], newest["what"]) == ("sam", "picture", digest(1))
 
     def test_one_that_is_not_as_its_record_has_it_is_no_evidence(self, page, sam):
@@ -354,14 +354,14 @@ class TestPictures:
 class TestStream:
     def test_one_login_has_a_dozen_and_no_more(self, page):
         browser = _logged_in(page, "vic", "viewer")
-        session = page.people.session(browser.cookies["__Host-shaker"])
+        session = page.site.people.session(browser.cookies["__Host-shaker"])
         page._regions._streams[session.key] = MAX_OF_ONE
 
         assert browser.get("/stream/sign").status == 429
         page._regions._streams["all others"] = MAX_STREAMS
         assert browser.get("/stream/sign").status == 503
         other = _logged_in(page, "vic", "viewer")
-        page.people.log_out(page.people.session(other.cookies["__Host-shaker"]))
+        page.site.people.log_out(page.site.people.session(other.cookies["__Host-shaker"]))
         assert other.get("/stream/sign").status == 401
 
     def test_all_who_read_the_same_get_the_same_part_drawn_once(self, page):
@@ -421,7 +421,7 @@ def _first_event(page: Page, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         asked.append(1)
         return len(asked) == 1
 
-    monkeypatch.setattr(page.people, "goes_on", once)
+    monkeypatch.setattr(page.site.people, "goes_on", once)
     text = browser.get("/stream/sign", accept="text/event-stream").text
     data = next(line for line in text.splitlines() if line.startswith("data: "))
     return json.loads(data.removeprefix("data: "))
@@ -612,7 +612,7 @@ class TestCase:
         answer = sam.post("/rounds/1/case", {"reason": " "})
 
         assert answer.status == 400
-        taken = [one for one in page.looked.last(9) if one["kind"] == "export"]
+        taken = [one for one in page.site.looked.last(9) if one["kind"] == "export"]
         assert [(one["name"], one["what"]) for one in taken] == [
             ("sam", "round 1: a guest disagrees")
         ]
@@ -746,7 +746,7 @@ class TestOthers:
         def full(_records):
             raise JournalWriteError("the disk is full")
 
-        monkeypatch.setattr(page.looked._book, "write", full)
+        monkeypatch.setattr(page.site.looked._book, "write", full)
 
         answer = sam.get("/rounds/1")
         assert answer.status == 503

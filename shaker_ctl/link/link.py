@@ -130,14 +130,13 @@ class Link:
             view = self._view.live()
             with self._journal_at_hand():
                 if topics.BIRTH not in self._sent or self._is_due("birth", 3600.0):
-                    self._publish(topics.BIRTH, self._birth(view), retain=True)
+                    self._publish(topics.BIRTH, self._birth(view))
                     self._be_discovered()
                 self._send_records()
                 if (newest := self._results.now()) is not None:
-                    self._publish(topics.RESULT, packing.to_json(newest), retain=True)
+                    self._publish(topics.RESULT, packing.to_json(newest))
             if self._is_due("state", STATE_S):
-                state = shown.state_of(view)
-                self._publish(topics.STATE, packing.to_json(state), retain=True)
+                self._publish(topics.STATE, packing.to_json(shown.state_of(view)))
                 self._tell_alarms(view)
             if self._is_due("alive", ALIVE_S):
                 self._tell_alive()
@@ -159,9 +158,8 @@ class Link:
         self._connection.publish(self._topic(topics.JOURNAL), packing.pack(batch), qos=1)
 
     def _birth(self, view: View | None) -> bytes:
-        identity, head = self._outbox.head()
         with closing(opened(self._journal)) as book:
-            last = next(book.newest_first(), None)
+            identity, head, last = book.identity, book.head(), next(book.newest_first(), None)
         profile = (view or {}).get("profile") or {}
         birth: messages.Birth = {
             "v": packing.VERSION,
@@ -191,19 +189,18 @@ class Link:
         if self._outbox.contradiction:
             standing["link-history"] = _alarm("link-history", self._outbox.contradiction)
         for code, alarm in standing.items():
-            self._publish(f"{topics.ALARM}/{code}", packing.to_json(alarm), retain=True)
+            self._publish(f"{topics.ALARM}/{code}", packing.to_json(alarm))
         for kind in [k for k in self._sent if k.startswith(f"{topics.ALARM}/")]:
             if kind.partition("/")[2] not in standing:
-                self._publish(kind, b"", retain=True)
+                self._publish(kind, b"")
                 del self._sent[kind]
 
     def _tell_alive(self) -> None:
         disputed: list[int] = []
         with contextlib.suppress(ShakerError):
             disputed = sorted(self._disputes.open_rounds())[-100:]
-        with contextlib.suppress(JournalError):
-            _, head = self._outbox.head()
-            floor = self._outbox.floor
+        with contextlib.suppress(JournalError), closing(opened(self._journal)) as book:
+            head, floor = book.head(), self._outbox.floor
             behind = None if floor is None else head.sequence - floor.head.sequence
             payload = _alive(
                 self._connection.session,
@@ -216,11 +213,11 @@ class Link:
             )
             self._connection.publish(self._topic(topics.ALIVE), payload, retain=True)
 
-    def _publish(self, kind: str, payload: bytes, *, retain: bool) -> None:
-        """Publish what is not known at the broker already."""
+    def _publish(self, kind: str, payload: bytes) -> None:
+        """Have the broker retain what it does not know already."""
         if self._sent.get(kind) != payload:
             self._sent[kind] = payload
-            self._connection.publish(self._topic(kind), payload, qos=1, retain=retain)
+            self._connection.publish(self._topic(kind), payload, qos=1, retain=True)
 
     # ── Here ────────────────────────────────────────────────────────────────
 

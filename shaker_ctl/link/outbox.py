@@ -64,11 +64,6 @@ class Outbox:
         self._sent = batch.identity, batch.end
         return batch
 
-    def head(self) -> tuple[str, Head]:
-        """Return the journal's identity and where it ends now. Raises JournalError."""
-        with closing(opened(self._path)) as book:
-            return book.identity, book.head()
-
     def close(self) -> None:
         """Let go of the files."""
         if self._follower is not None:

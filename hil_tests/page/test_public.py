@@ -14,6 +14,7 @@ from shaker_ctl.link.shown import state_of
 from shaker_ctl.page.app import LIVE, Page
 from shaker_ctl.page.regions import fields_of
 from shaker_ctl.page.tests.test_page import page, scribe
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.commands import Announce, RecordRound
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.paytable import paid
@@ -22,7 +23,6 @@ from shaker_ctl.rules.state import Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
-    Named,
     Notice,
     Occasion,
     Person,
@@ -57,11 +57,9 @@ def _a_view(rnd: random.Random) -> tuple[dict[str, Any], bool]:
         reading=verdict,
         values=rnd.choice((read, None)),
         source=rnd.choice((Source.VERIFIED, None)),
-        entered=rnd.choice((read, None)),
-        enterer=by,
         ending=ending,
         cause=rnd.choice(tuple(Cause)),
-        named=rnd.choice((Named(read, by), None, None)),
+        stated=rnd.choice((None, *(Agreement(about, by, read) for about in About))),
     )
     record = RecordRound(8, ending, WagersDo.RETURNED, state.cause, None, None, ())
     paper = facts(RULES, SimpleNamespace(state=state, post=None))

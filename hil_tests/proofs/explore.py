@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -30,13 +30,13 @@ from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remem
 from hil_tests.proofs.tables import ExploredTable
 from hil_tests.proofs.watch import LIGHTING, WORLD, Watch, watched
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.machine import MACHINE, Machine, initial
 from shaker_ctl.rules.state import After, Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
     Correction,
-    DiceNamed,
     DiceSet,
     Ending,
     Person,
@@ -58,6 +58,11 @@ _CAUSES = {
     Ending.NOT_STARTED: Cause.ESTOP,
     Ending.NO_ROLL: Cause.NOT_FLAT,
 }
+
+
+def _by_any(named: Agreement) -> Agreement:
+    return replace(named, by=FLOORPERSON, at=None)
+
 
 MAX_KEPT = 64
 """Fewer nodes than this are kept of each way."""
@@ -88,7 +93,7 @@ _ALIKE: dict[str, Callable[[Any], Any]] = {
     "barred": lambda it: it if it in (None, Barrier.TIME_UNTRUSTED) else Barrier.CLOCK_SILENT,
     "shown": lambda it: ANY_SHOWN if it else it,
     "inspector": lambda it: FLOORPERSON if it == ANOTHER else it,
-    "dice_named": lambda it: it and DiceNamed(it.serials, FLOORPERSON),
+    "stated": lambda it: _by_any(it) if it and it.about is About.DICE else it,
 }
 """Fields of which not everything decides, with what stands for all that decides alike.
 

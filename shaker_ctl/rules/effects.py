@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from shaker_ctl.rules import commands as do
-from shaker_ctl.rules.agreement import is_alike
-from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly
+from shaker_ctl.rules.agreement import About, Agreement, is_alike, waiting
+from shaker_ctl.rules.guards import aged, barrier, is_same_in_role, looks_on, plainly, said_first
 from shaker_ctl.rules.multipliers import highest
 from shaker_ctl.rules.outcome import Area, Values
 from shaker_ctl.rules.regulation import Consequence, NmbBefore
@@ -32,12 +32,10 @@ from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
     Correction,
-    DiceNamed,
     DiceSet,
     Ending,
     FaultKind,
     Multiplied,
-    Named,
     Notice,
     Part,
     Purpose,
@@ -73,10 +71,10 @@ def contacts_as_read(c: Context) -> Changes:
     opened = e.compartment_open or not e.compartment_stayed_locked
     in_doubt = not c.state.manual and (c.state.dice_in_doubt or opened)
     return {
+        **(_no_more_said(c, About.DICE) if in_doubt else {}),
         "compartment_open": e.compartment_open,
         "dice_in_doubt": in_doubt,
         "dice_reached": in_doubt and (c.state.dice_reached or e.compartment_open),
-        "dice_named": None if in_doubt else c.state.dice_named,
         "estop_pressed": e.estop_pressed,
         "cover_closed": e.cover_closed and (c.rules.covered or c.rules.cover_must_be_absent),
     }
@@ -154,24 +152,18 @@ def nothing_passed(_: Context) -> Changes:
     return {**forgotten(Inspection, Shake), "reveal_overdue": False, "values": None, "barred": None}
 
 
-def compartment_opened(_: Context) -> Changes:
+def compartment_opened(c: Context) -> Changes:
     """Whoever agrees to a correction sees the dice as they fell: now nobody does. Nor are they
     the dice whose serials one person has named before."""
-    return {
-        "compartment_open": True,
-        "dice_in_doubt": True,
-        "dice_reached": True,
-        "named": None,
-        "said_first": None,
-        "dice_named": None,
-    }
+    opened = {"compartment_open": True, "dice_in_doubt": True, "dice_reached": True}
+    return {**opened, **_no_more_said(c, About.DICE, About.RESULT, About.SEEN)}
 
 
 def lid_released(c: Context) -> Changes:
     """A pulse on the latch is an opening, whatever the lid's contact says of it."""
     if c.state.manual:
         return {}
-    return {"dice_in_doubt": True, "dice_reached": True, "dice_named": None}
+    return {"dice_in_doubt": True, "dice_reached": True, "stated": None}
 
 
 REMEMBERED_DICE = 3 * 10 * 31
@@ -181,7 +173,7 @@ REMEMBERED_DICE = 3 * 10 * 31
 def dice_recorded(c: Context) -> Changes:
     """Where two persons name them, they are in since the first did."""
     used = (*c.state.used_dice, *c.event.serials)[-REMEMBERED_DICE:]
-    named = c.state.dice_named
+    named = waiting(c.state.stated, About.DICE)
     since = min(named.at, c.event.at) if named and named.at else c.event.at
     return {
         **dice_kept(c),
@@ -199,26 +191,26 @@ def serials_put_right(c: Context) -> Changes:
     others = [each for each in c.state.used_dice if plain(each) not in own]
     return {
         "dice": DiceSet(c.event.serials, dice.installed_at),
-        "dice_named": None,
+        "stated": None,
         "used_dice": (*others, *c.event.serials)[-REMEMBERED_DICE:],
     }
 
 
 def dice_named(c: Context) -> Changes:
     at = getattr(c.event, "at", None)  # serials are put right without one
-    return {"dice_named": DiceNamed(c.event.serials, c.event.person, at)}
+    return {"stated": Agreement(About.DICE, c.event.person, c.event.serials, at)}
 
 
 def same_dice_named(c: Context) -> Changes:
     """The first of two persons says that the dice on record are still in the compartment."""
     dice = c.state.dice
     assert dice is not None
-    return {"dice_named": DiceNamed(dice.serials, c.event.person)}
+    return {"stated": Agreement(About.DICE, c.event.person, dice.serials)}
 
 
 def dice_kept(_: Context) -> Changes:
     """Other dice that one person named before are named no longer."""
-    return forgotten(Doubt)
+    return {**forgotten(Doubt), "stated": None}
 
 
 def why_barred(c: Context) -> Changes:
@@ -263,7 +255,7 @@ def cycle_forgotten(_: Context) -> Changes:
 
 def inspector_named(c: Context) -> Changes:
     """Other dice that one person named before are named no longer."""
-    return {"inspector": c.event.person, "dice_named": None, "good": 0, "bad": 0}
+    return {"inspector": c.event.person, "stated": None, "good": 0, "bad": 0}
 
 
 def parts_kept(c: Context) -> Changes:
@@ -369,7 +361,7 @@ def shift_aged(c: Context) -> Changes:
 def new_round(c: Context) -> Changes:
     """Other dice that one person named before are named no longer."""
     number = c.state.round + 1
-    return {"round": number, "purpose": Purpose.PLAY, "barred": None, "dice_named": None}
+    return {"round": number, "purpose": Purpose.PLAY, "barred": None, "stated": None}
 
 
 def round_forgotten(_: Context) -> Changes:
@@ -403,12 +395,15 @@ def reading_made(c: Context) -> Changes:
     return {"reading": c.event.verdict}
 
 
-NOTHING_TYPED: Changes = {"entered": None, "enterer": None}
+def _no_more_said(c: Context, *about: About) -> Changes:
+    """What one person stated of these counts no more."""
+    stated = c.state.stated
+    return {"stated": None} if stated is not None and stated.about in about else {}
 
 
 def unreadable(reason: str) -> Note:
-    def note(_: Context) -> Changes:
-        return {"reading": Unreadable.of(reason), **NOTHING_TYPED}
+    def note(c: Context) -> Changes:
+        return {"reading": Unreadable.of(reason), **_no_more_said(c, About.VALUES)}
 
     note.__name__ = f"unreadable: {reason}"
     return note
@@ -417,7 +412,7 @@ def unreadable(reason: str) -> Note:
 def unread(c: Context) -> Changes:
     """Interrupted: what the reader said stands; where it said nothing, the dealer reads."""
     reading = c.state.reading or Unreadable.of("interrupted")
-    return {"reading": reading, **NOTHING_TYPED, "witness": None}
+    return {"reading": reading, "witness": None, **_no_more_said(c, About.VALUES)}
 
 
 def _seen_by_eye(c: Context, source: Source) -> Unreadable | None:
@@ -448,8 +443,7 @@ def values_from(source: Source) -> Note:
             "by_eye": _seen_by_eye(c, source),
             "ending": Ending.SETTLED,
             "reading": None,
-            "entered": None,
-            "enterer": None,
+            "stated": None,
             "interrupted": False,
         }
 
@@ -458,21 +452,21 @@ def values_from(source: Source) -> Note:
 
 
 def entry_disputed(c: Context) -> Changes:
-    return {"entered": getattr(c.event, "values", None), "enterer": c.event.person}
+    return {"stated": Agreement(About.VALUES, c.event.person, getattr(c.event, "values", None))}
 
 
 def typed_once(c: Context) -> Changes:
     """A reading that comes now is held against it, and who typed does not decide."""
-    return {"entered": c.event.values, "enterer": c.event.person}
+    return entry_disputed(c)
 
 
 def correction_named(c: Context) -> Changes:
-    return {"named": Named(c.event.values, c.event.person)}
+    return {"stated": Agreement(About.RESULT, c.event.person, c.event.values)}
 
 
-def nothing_named(_: Context) -> Changes:
+def nothing_named(c: Context) -> Changes:
     """What one person named, or said first, counts no more."""
-    return {"named": None, "said_first": None, "denied_by": None}
+    return {**_no_more_said(c, About.RESULT, About.SEEN), "denied_by": None}
 
 
 def nothing_open(c: Context) -> Changes:
@@ -482,11 +476,11 @@ def nothing_open(c: Context) -> Changes:
 
 def corrected(c: Context) -> Changes:
     """The first result is kept; the one that both persons named stands."""
-    named = c.state.named
-    assert named is not None
+    named_by = said_first(c, About.RESULT)
+    assert named_by is not None
     return {
-        "correction": Correction(c.state.values, named.by, c.event.person),
-        "named": None,
+        "correction": Correction(c.state.values, named_by, c.event.person),
+        "stated": None,
         "values": c.event.values,
         "ending": Ending.NO_ROLL if c.event.values is None else Ending.SETTLED,
         "cause": Cause.NOT_FLAT if c.event.values is None else None,
@@ -521,42 +515,43 @@ def by_hand(c: Context) -> Changes:
 
 def witness_named(c: Context) -> Changes:
     """What was typed before in another's presence is typed anew."""
-    return {"witness": c.event.person, "denied_by": None, **NOTHING_TYPED}
+    return {"witness": c.event.person, "denied_by": None, **_no_more_said(c, About.VALUES)}
 
 
 def witness_present(c: Context) -> Changes:
     """Of the two who kept the compartment in view, the one in whose presence the dealer reads."""
-    first, second = c.state.said_first, c.event.person
+    first, second = said_first(c, About.SEEN), c.event.person
     assert first is not None
     above = first if first.role in c.rules.presence else second
-    return {"witness": above, "said_first": None, "denied_by": None}
+    return {"witness": above, "stated": None, "denied_by": None}
 
 
 def first_word(c: Context) -> Changes:
     """Whoever denied it before takes that back; what another denies stands."""
     by, who = c.state.denied_by, c.event.person
-    return {"said_first": who, "denied_by": None if who.is_same(by) else by}
+    return {"stated": Agreement(About.SEEN, who), "denied_by": None if who.is_same(by) else by}
 
 
 def denied(c: Context) -> Changes:
     """Their own word that it did stay in view counts no more."""
-    first, who = c.state.said_first, c.event.person
-    return {"denied_by": who, "said_first": None if who.is_same(first) else first}
+    who = c.event.person
+    is_own = who.is_same(said_first(c, About.SEEN))
+    return {"denied_by": who, **({"stated": None} if is_own else {})}
 
 
-taken_back = sets("said_first", None)
+taken_back = sets("stated", None)
 overdue = sets("reveal_overdue", True)
 interrupted = sets("interrupted", True)
 
 
-def read_again(c: Context) -> Changes:
+def read_again(_: Context) -> Changes:
     """To be uncovered once more: the reader looks again, and then who reads by eye."""
-    return {**nothing_named(c), "reading": None, **NOTHING_TYPED, "witness": None}
+    return {"stated": None, "denied_by": None, "reading": None, "witness": None}
 
 
-def reveal_over(_: Context) -> Changes:
+def reveal_over(c: Context) -> Changes:
     """Uncovered, or said to be: the next reveal has its own time."""
-    return {"reveal_overdue": False, "said_first": None}
+    return {"reveal_overdue": False, **_no_more_said(c, About.SEEN)}
 
 
 lamps_lit = sets("lamps", Lamps.LIT)
@@ -770,7 +765,7 @@ def _told(c: Context, notice: Notice, key: str, **more: Any) -> do.Announce:
 
 def announce_typed(c: Context) -> do.Command:
     """Repeat what was typed: the second time it has to be the same."""
-    return _told(c, Notice.ENTER_AGAIN, "reader_fault.attended", values=c.state.entered)
+    return _told(c, Notice.ENTER_AGAIN, "reader_fault.attended", values=_stated(c))
 
 
 def announce_by_eye(c: Context) -> do.Command | None:
@@ -789,9 +784,12 @@ def announce_late(c: Context) -> do.Command:
 
 def announce_named(c: Context) -> do.Command:
     """Tell people which other result the dealer names; without values it is no roll."""
-    named = c.state.named
-    assert named is not None
-    return _told(c, Notice.CORRECTION, "entry.correction", values=named.values)
+    return _told(c, Notice.CORRECTION, "entry.correction", values=_stated(c))
+
+
+def _stated(c: Context) -> Any:
+    assert c.state.stated is not None
+    return c.state.stated.said
 
 
 def announce_values(notice: Notice, cites: str) -> Act:

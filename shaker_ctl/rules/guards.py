@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from shaker_ctl.rules.agreement import agree, is_alike
+from shaker_ctl.rules.agreement import About, Agreement, Said, agree, is_alike, waiting
 from shaker_ctl.rules.multipliers import lawful
 from shaker_ctl.rules.outcome import is_values
 from shaker_ctl.rules.phases import timer_of
@@ -214,8 +214,20 @@ def nobody_else_denies(c: Context) -> bool:
     return by is None or by.is_same(c.event.person)
 
 
+def _repeats(c: Context, about: About, said: Said) -> bool:
+    """True where another person stated this before."""
+    first = waiting(c.state.stated, about)
+    return first is not None and agree(first.by, c.event.person, first.said, said)
+
+
+def said_first(c: Context, about: About) -> Person | None:
+    """Return who stated something of this that nobody has repeated yet."""
+    first = waiting(c.state.stated, about)
+    return None if first is None else first.by
+
+
 own_word = Guard(
-    lambda c: c.event.person.is_same(c.state.said_first),
+    lambda c: c.event.person.is_same(said_first(c, About.SEEN)),
     "this person has not said that it stayed in view",
 )
 
@@ -229,13 +241,13 @@ def may_be_vouched_for(c: Context) -> bool:
 @guard("this person has said so already")
 def says_anew(c: Context) -> bool:
     """A first word in a role that makes no pair gives way to another."""
-    return not is_same_in_role(c.event.person, c.state.said_first)
+    return not is_same_in_role(c.event.person, said_first(c, About.SEEN))
 
 
 @guard("it takes two persons: the dealer, and the one whose presence the profile asks for")
 def second_of_two(c: Context) -> bool:
     """Two names, one of them the dealer's and one of those whose presence the text asks for."""
-    first, second = c.state.said_first, c.event.person
+    first, second = said_first(c, About.SEEN), c.event.person
     if first is None or not agree(first, second):
         return False
     roles = {first.role, second.role}
@@ -423,20 +435,12 @@ def never_used(c: Context) -> bool:
 
 
 dice_seconded = Guard(
-    lambda c: not c.rules.parameters.dice_by_two or _named_before(c),
+    lambda c: not c.rules.parameters.dice_by_two or _repeats(c, About.DICE, c.event.serials),
     "two persons name other dice here; a second one repeats these serials",
 )
-serials_seconded = Guard(lambda c: _named_before(c), "a second person repeats these serials")
-
-
-def _named_before(c: Context) -> bool:
-    """Another person named the same serials."""
-    return _named_by_another(c, c.event.serials)
-
-
-def _named_by_another(c: Context, serials: Iterable[str]) -> bool:
-    named = c.state.dice_named
-    return named is not None and agree(named.by, c.event.person, named.serials, serials)
+serials_seconded = Guard(
+    lambda c: _repeats(c, About.DICE, c.event.serials), "a second person repeats these serials"
+)
 
 
 @guard("these dice are in use: their serials stand until other dice are locked in")
@@ -464,7 +468,7 @@ def same_dice_seconded(c: Context) -> bool:
     """One person must not be able to change the dice and also to confirm them."""
     dice = c.state.dice
     by_two = c.rules.parameters.dice_by_two
-    return not by_two or (dice is not None and _named_by_another(c, dice.serials))
+    return not by_two or (dice is not None and _repeats(c, About.DICE, dice.serials))
 
 
 @guard("the compartment was not opened since its dice were recorded: they are still in it")
@@ -503,13 +507,17 @@ def good_cycle(c: Context) -> bool:
     return isinstance(reading, Verified) or (c.state.camera_off and reading is None)
 
 
-typed = Guard(lambda c: c.state.entered is not None, "nothing was typed with no reading beside it")
+def _typed(c: Context) -> Agreement | None:
+    return waiting(c.state.stated, About.VALUES)
+
+
+typed = Guard(lambda c: _typed(c) is not None, "nothing was typed with no reading beside it")
 
 
 @guard("the values differ from those that were typed")
 def typed_as_read(c: Context) -> bool:
-    reading, entered = c.state.reading, c.state.entered
-    return isinstance(reading, Verified) and is_alike(entered, reading.values)
+    first = _typed(c)
+    return first is not None and _is_as_read(c, first.said)
 
 
 by_eye_alone = Guard(
@@ -543,8 +551,12 @@ possible_values = Guard(lambda c: is_values(c.event.values), "the values are not
 
 @guard("the values differ from those that were read")
 def repeats_reading(c: Context) -> bool:
+    return _is_as_read(c, c.event.values)
+
+
+def _is_as_read(c: Context, said: Said) -> bool:
     reading = c.state.reading
-    return isinstance(reading, Verified) and is_alike(c.event.values, reading.values)
+    return isinstance(reading, Verified) and is_alike(said, reading.values)
 
 
 value_unknown = Guard(
@@ -556,15 +568,14 @@ value_unknown = Guard(
 @guard("who entered against the reading does not decide: another person does")
 def another_decides(c: Context) -> bool:
     """One person is never both sides of a duty."""
-    enterer = c.state.enterer
-    return not c.event.person.is_same(enterer)
+    return not c.event.person.is_same(said_first(c, About.VALUES))
 
 
 @guard("another person entered against the reading: that one may put it right, or it is decided")
 def own_entry(c: Context) -> bool:
     """A typing error is put right before it is decided, and so before anything is lit."""
-    enterer = c.state.enterer
-    return c.state.phase is not Phase.DISPUTED or c.event.person.is_same(enterer)
+    is_own = c.event.person.is_same(said_first(c, About.VALUES))
+    return c.state.phase is not Phase.DISPUTED or is_own
 
 
 def _in_doubt(c: Context) -> str:
@@ -581,23 +592,24 @@ def shown_as_they_fell(c: Context) -> bool:
 @guard("after an interruption it takes the person whose presence the profile asks for")
 def decided_in_presence(c: Context) -> bool:
     """Against the reading, one of the two, who entered or who decides, is that person."""
-    agrees = repeats_reading.holds(c)
-    entered = c.state.enterer is not None and c.state.enterer.role in c.rules.presence
+    agrees, enterer = repeats_reading.holds(c), said_first(c, About.VALUES)
+    entered = enterer is not None and enterer.role in c.rules.presence
     return agrees or not c.state.interrupted or entered or may_be_present.holds(c)
 
 
 @guard("neither the dealer nor the reader named these values; one of theirs, or no roll")
 def was_named(c: Context) -> bool:
     """A decision is between what dealer and reader saw; it is no third reading."""
-    reading, values = c.state.reading, c.event.values
-    named = [c.state.entered, reading.values if isinstance(reading, Verified) else None]
-    return any(each and is_alike(each, values) for each in named)
+    first, values = _typed(c), c.event.values
+    by_dealer = first is not None and bool(first.said) and is_alike(first.said, values)
+    return by_dealer or repeats_reading.holds(c)
 
 
 @guard("neither the dealer nor the reader named a die that is not flat")
 def no_roll_named(c: Context) -> bool:
     """A decision on no roll, too, is between what dealer and reader saw."""
-    return c.state.entered is None or isinstance(c.state.reading, NoRoll)
+    first = _typed(c)
+    return first is None or first.said is None or isinstance(c.state.reading, NoRoll)
 
 
 the_dealer = Guard(lambda c: c.event.person.role is Role.DEALER, "it takes the dealer")
@@ -623,13 +635,13 @@ def another_result(c: Context) -> bool:
 @guard("it takes a second person, who repeats what the dealer named: that, and nothing else")
 def as_named_by_another(c: Context) -> bool:
     """Only what the dealer named, and by another person than the dealer."""
-    named = c.state.named
-    return named is not None and agree(named.by, c.event.person, named.values, c.event.values)
+    return _repeats(c, About.RESULT, c.event.values)
 
 
 @guard("with no reading beside them the values are typed twice; these are the first")
 def typed_twice(c: Context) -> bool:
-    return c.state.entered is not None and is_alike(c.state.entered, c.event.values)
+    first = _typed(c)
+    return first is not None and is_alike(first.said, c.event.values)
 
 
 @guard("it is settled in the presence of another person")

@@ -1,7 +1,7 @@
 """Plain JSON form of events, commands and states, for the journal, and back.
 
 The names of classes, fields and enum values are a file format: a journal from years ago must still
-replay. Adding a field with a default is fine; renaming one needs a translation here.
+replay. Adding a field with a default is fine; renaming one needs a translation here (`_as_now`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,35 @@ def from_record(plain: Plain, expected: type[T]) -> T:
 
     `expected` is a recorded class or a base of several: `from_record(line, Event)`.
     """
-    value = _FORM.made(plain, "record")
+    value = _FORM.made(_as_now(plain), "record")
     if not isinstance(value, expected):
         raise PlainFormError(
             f"record: a {type(value).__name__} where a {expected.__name__} belongs"
         )
     return value
+
+
+_FORMERLY = {
+    "dice_named": ("dice", "by", "serials"),
+    "named": ("result", "by", "values"),
+    "said_first": ("seen", "", ""),
+}
+"""Fields of a state of former versions that held what one person had stated: what it was about, and
+where its person and words stood."""
+
+
+def _as_now(plain: Plain) -> Plain:
+    """Bring a state of a former version to one field for all that a second person repeats."""
+    if not isinstance(plain, dict) or plain.get("type") != "TableState" or "enterer" not in plain:
+        return plain
+    now = dict(plain)
+    by, said = now.pop("enterer"), now.pop("entered", None)
+    now["stated"] = by and {"about": "values", "by": by, "said": said}
+    for name, (about, who, what) in _FORMERLY.items():
+        if first := now.pop(name, None):
+            told = {key: first[key] for key in ("at",) if key in first}
+            said = first.get(what, [])
+            now["stated"] = {"about": about, "by": first.get(who, first), "said": said, **told}
+    if now["stated"]:
+        now["stated"]["type"] = "Agreement"
+    return now

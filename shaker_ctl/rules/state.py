@@ -13,18 +13,17 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache, lru_cache
 
+from shaker_ctl.rules.agreement import Agreement
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.record import known
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
     Correction,
-    DiceNamed,
     DiceSet,
     Ending,
     FaultKind,
     Multiplied,
-    Named,
     Occasion,
     Part,
     Person,
@@ -160,18 +159,13 @@ class Shake:
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """What people have said of a toss while no result stands."""
+    """What people have said that is not settled yet."""
 
-    entered: Values | None = None
-    """Typed once with no reading beside it; in a dispute the dealer's values, None for no roll."""
-    enterer: Person | None = None
-    """Who typed once with no reading beside it. In a dispute: who entered against the reading, and
-    so may not decide."""
+    stated: Agreement | None = None
+    """What the first of two persons has stated. In a dispute: what was entered against the reading,
+    by whom, who so may not decide; and for longer than the round, which dice are in."""
     witness: Person | None = None
     """Read after an interruption, or settled by hand: in whose presence, and so not by them."""
-    said_first: Person | None = None
-    """Who said first that the locked compartment stayed in their view, or, at a reveal that is
-    overdue, that the cover is off: a second person makes it true."""
     denied_by: Person | None = None
     """Who says that the compartment did not stay in view: a second such word makes it true."""
     interrupted: bool = False
@@ -189,8 +183,6 @@ class Result:
     source: Source | None = None
     ending: Ending | None = None
     cause: Cause | None = None
-    named: Named | None = None
-    """Another result that the dealer names in the place of the one that stands."""
     correction: Correction | None = None
     """What the result of this round was corrected from; once a round."""
     by_eye: Verdict | None = None
@@ -241,8 +233,6 @@ class Doubt:
     the power was off, and no flag shows that the lid stayed shut."""
     dice_reached: bool = False
     """In doubt, and not for an outage alone: the contact said so, or the latch was released."""
-    dice_named: DiceNamed | None = None
-    """Other dice, or other serials for these, named by the first of two persons."""
 
 
 @known

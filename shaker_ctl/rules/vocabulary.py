@@ -128,14 +128,6 @@ class Source(Word):
 
 
 @recorded
-class Named:
-    """Another result that the dealer names, while nobody has agreed yet. No values: no roll."""
-
-    values: Values | None
-    by: Person
-
-
-@recorded
 class Correction:
     """Two persons put another result in the place of the first, before wagers were settled."""
 
@@ -249,16 +241,6 @@ class DiceSet:
     serials: tuple[str, ...]
     installed_at: datetime
     """Wall time, with zone."""
-
-
-@recorded
-class DiceNamed:
-    """Other dice that one of two persons has named; the second repeats them."""
-
-    serials: tuple[str, ...]
-    by: Person
-    at: datetime | None = None
-    """When; their age runs from the first word, and not from the second."""
 
 
 @recorded

@@ -43,7 +43,7 @@ class DiceLog:
 
     def observe(self, step: Step, event: events.Event) -> None:
         """Ask once more after a toss, a round, other dice or a cleared fault."""
-        if isinstance(event, events.DiceChanged) and step.state.dice_named is None:
+        if isinstance(event, events.DiceChanged) and step.state.stated is None:
             self._known = None  # not where the first of two persons has named them
             self._is_other = True
         is_over = any(isinstance(each, commands.RecordRound) for each in step.commands)

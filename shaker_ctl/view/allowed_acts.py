@@ -13,6 +13,7 @@ from shaker_ctl.console.desk import Actor
 from shaker_ctl.console.grammar import ACTS, BY_NAME, FORMS, CommandKind, TypedCommand
 from shaker_ctl.errors import RefusedError, ShakerError
 from shaker_ctl.rules import machine
+from shaker_ctl.rules.agreement import About, waiting
 from shaker_ctl.rules.events import Event
 from shaker_ctl.rules.phases import AT_HAND
 from shaker_ctl.rules.rulebook import Rulebook
@@ -54,14 +55,15 @@ def allowed_verbs(
 ) -> frozenset[str]:
     """Return the verbs that the rules would take now from some role."""
     tried = list(_TRIED)
-    if state.named is not None:
-        tried.append(TypedCommand(BY_NAME["correct"], {"values": state.named.values}))
+    if named := waiting(state.stated, About.RESULT):
+        tried.append(TypedCommand(BY_NAME["correct"], {"values": named.said}))
     clear = BY_NAME["fault clear"]
     tried += [TypedCommand(clear, {"code": fault.code}) for fault in faults.standing()]
     allowed = set(DEVICE_ACTS) if state.phase in AT_HAND else set[str]()
     people = [Person("somebody", role) for role in Role]
     # Only they go on with it, or put it right.
-    people += [one for one in (state.inspector, state.enterer) if one is not None]
+    people += [state.inspector] if state.inspector else []
+    people += [state.stated.by] if state.stated else []
     for command in tried:
         if command.name in allowed:
             continue

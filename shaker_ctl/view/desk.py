@@ -121,7 +121,7 @@ class TableDesk:
             text = self._why_not(command, result)
             return Answer(NOT_NOW, text, details={"reason": result.code, "recorded": True})
         state = c.state.state
-        did = command.did(is_first=state.dice_named is not None or state.named is not None)
+        did = command.did(is_first=state.stated is not None)
         said = f"{did} {table_view.says(c, state)}{self._next()}"
         return Answer.ok(said, record=result.sequence)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from shaker_ctl.console.desk import RoomView
 from shaker_ctl.rules import phases as ph
+from shaker_ctl.rules.agreement import About, waiting
 from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.effects import wagers_after
 from shaker_ctl.rules.regulation import NmbBefore
@@ -41,7 +42,7 @@ def room(
     if _are_bets_open(state, rules):
         words = PHASE_WORDS[Phase.BETTING]
     says, tone = words.room, words.tone
-    if state.named is not None:
+    if waiting(state.stated, About.RESULT):
         says, tone = PHASE_WORDS[Phase.DISPUTED].room, Tone.WAIT
     elif state.phase in _BETWEEN and (barrier or state.compartment_open or state.estop_pressed):
         says, tone = _NO_ROUND, Tone.WAIT

@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from shaker_ctl.console.desk import InspectionView, PendingView
 from shaker_ctl.console.grammar import typed
 from shaker_ctl.rules import phases as ph
-from shaker_ctl.rules.agreement import is_alike
+from shaker_ctl.rules.agreement import About, Said, is_alike, waiting
 from shaker_ctl.rules.guards import NEEDS_MANUAL_SHAKER, looks_on
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.regulation import EntryMode
@@ -55,17 +55,18 @@ def pending(
         return None
     kind, roles, text = waits.kind, waits.roles, waits.text
     read = read_values(state.reading) if entry is EntryMode.DEALER_CONFIRM else None
+    stated = state.stated
     if state.phase is Phase.AWAITING_DEALER:
         kind, text = ("enter" if read is None else "confirm"), _to_enter(state, read, entry)
-        if state.entered:
-            text = f"typed once: {_seen(state.entered)}; type the same values a second time"
+        if stated is not None:
+            text = f"typed once: {_seen(stated.said)}; type the same values a second time"
     if state.phase is Phase.AWAITING_PRESENCE:
         roles = presence
     if state.phase is Phase.INTERRUPTED and not state.dice_in_doubt:
         kind, roles = "presence", presence
         text = "the dealer reads in your presence: come to the table, then: presence"
     elif state.phase is Phase.INTERRUPTED:
-        said = f"{state.said_first.name} has said so; " if state.said_first else ""
+        said = f"{stated.by.name} has said so; " if stated else ""
         void = "once more in-view no" if state.denied_by else "else in-view no, twice"
         roles = presence | DEALER
         other = " or ".join(sorted(role.value for role in presence))
@@ -76,25 +77,24 @@ def pending(
     if state.phase is Phase.LAMP_VALUES_AWAITED:
         text += _suggestion(state)
     text = _read_late(state) + text
-    if state.named is not None:
+    if named := waiting(stated, About.RESULT):
         roles |= IN_CHARGE
         text = (
-            f"{state.named.by.name} names {_seen(state.named.values)} in the place of "
+            f"{named.by.name} names {_seen(named.said)} in the place of "
             f"{_seen(state.values)}. Floorperson, if you agree: correct "
-            f"{_typed(state.named.values)}; else the dealer settles"
+            f"{_typed(named.said)}; else the dealer settles"
         )
     if state.inspector is not None and state.phase in ph.INSPECTION:
         roles = frozenset({state.inspector.role})
-    if state.phase is Phase.DISPUTED:
-        entered = None if state.dice_in_doubt else state.entered
-        named = [v for v in (entered, read_values(state.reading)) if v is not None]
-        is_named = state.entered is None or isinstance(state.reading, NoRoll)
+    if state.phase is Phase.DISPUTED and stated is not None:
+        entered = None if state.dice_in_doubt else stated.said
+        either = [v for v in (entered, read_values(state.reading)) if v is not None]
+        is_named = stated.said is None or isinstance(state.reading, NoRoll)
         neither = "decide no-roll" if is_named else "decide no-roll (nobody saw one: void)"
-        lines = [*(f"decide {_seen(values)}" for values in named), neither]
-        text = f"dealer: {_seen(state.entered)}, reader: {_read(state.reading)}; "
+        lines = [*(f"decide {_seen(values)}" for values in either), neither]
+        text = f"dealer: {_seen(stated.said)}, reader: {_read(state.reading)}; "
         text += f"say: {' or '.join(lines)}"
-        if state.enterer is not None:
-            text += f"; until then {state.enterer.name} may put a typing error right: such as 346"
+        text += f"; until then {stated.by.name} may put a typing error right: such as 346"
     return PendingView(
         kind=kind,
         round_id=state.round or None,
@@ -142,11 +142,11 @@ def _suggestion(state: TableState) -> str:
     return f"{care}; {state.entry} seen; after three: inspect walk"
 
 
-def _seen(values: Values | None) -> str:
+def _seen(values: Said) -> str:
     return "no roll" if values is None else " ".join(map(str, values))
 
 
-def _typed(values: Values | None) -> str:
+def _typed(values: Said) -> str:
     return "no-roll" if values is None else _seen(values)
 
 
@@ -211,7 +211,7 @@ def next_step(
             "does not start, and wagers are returned"
         )
     if state.phase is Phase.REVEALING and state.purpose is Purpose.PLAY:
-        said = f"; {state.said_first.name} has said so" if state.said_first else ""
+        said = f"; {state.stated.by.name} has said so" if state.stated else ""
         stuck = f"; if its contact is stuck, dealer: reveal, and floorperson: cover off{said}"
         return "take the cover off" + stuck * state.reveal_overdue
     # The order matters where a profile lets both be done: toss first, then no more bets.

@@ -45,7 +45,7 @@ class WhyDue:
 
     def observe(self, step: Step, event: events.Event) -> None:
         """Take the reason down where the step made an inspection due."""
-        if isinstance(event, events.DiceChanged) and step.state.dice_named is not None:
+        if isinstance(event, events.DiceChanged) and step.state.stated is not None:
             return  # the first of two persons: the former dice are still in
         is_due = step.state.phase is Phase.INSPECTION_DUE
         if (is_due or isinstance(event, events.ShiftBegan)) and type(event) in _WORDS:

@@ -52,7 +52,7 @@ def _retired(case: Case) -> bool | None:
         return None
     done = bool(case.event.steps) and came_out(case) and case.expected.attended
     y = case.next
-    asked = y.dice is not None or y.dice_in_doubt or y.dice_named is not None
+    asked = y.dice is not None or y.dice_in_doubt or y.stated is not None
     return done and not asked and case.tells(Notice.MANUAL_SHAKER)
 
 
@@ -276,7 +276,7 @@ def _in_view(case: Case) -> bool | None:
     w, who = case.before, case.event.person
     if not case.event.stayed and case.phase is not P.INTERRUPTED:
         takes_back = any(is_one(who.name, each.name) for each in w.in_view)
-        return takes_back and case.to is case.phase and case.next.said_first is None
+        return takes_back and case.to is case.phase and case.next.stated is None
     if not case.event.stayed:
         may = w.doubt or who.role in IN_CHARGE
         again = case.to is P.INTERRUPTED and case.tells(Notice.NOT_IN_VIEW)

@@ -431,7 +431,7 @@ def _released(case: Case) -> bool | None:
     if w.manual:
         return y.dice_in_doubt == case.state.dice_in_doubt
     asked = case.tells(Notice.SAME_DICE) == (w.dice and not w.compartment)
-    return asked and y.dice_in_doubt and y.dice_named is None
+    return asked and y.dice_in_doubt and y.stated is None
 
 
 @proves(
@@ -507,7 +507,7 @@ def _dice(case: Case) -> bool | None:
 
 def _named_no_more(case: Case) -> bool:
     """What two persons named is done: nobody is waited for."""
-    return case.next.dice_named is None and not case.tells(Notice.DICE_NAMED)
+    return case.next.stated is None and not case.tells(Notice.DICE_NAMED)
 
 
 @proves(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hil_tests.proofs.properties.case import IN_CHARGE, SPEAKING_ROLES, Case, proves
 from hil_tests.proofs.watch import is_one
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
-from shaker_ctl.rules.state import Lamps, Phase
+from shaker_ctl.rules.state import Lamps, Phase, TableState
 from shaker_ctl.rules.vocabulary import Cause, Ending, FaultKind, Notice, Role, Source, WagersDo
 from vision.reading import NoRoll, Verified
 
@@ -160,7 +162,11 @@ def _dealer_and_reader(case: Case) -> bool | None:
         alone = case.before.verdict == "unreadable"
         source = Source.ENTERED if alone else Source.CONFIRMED
         return case.to is lit and case.next.source is source
-    return case.to is P.DISPUTED and case.next.entered == case.event.values
+    return case.to is P.DISPUTED and _said(case.next) == case.event.values
+
+
+def _said(state: TableState) -> Any:
+    return state.stated and state.stated.said
 
 
 def needs_presence(case: Case) -> bool:
@@ -270,7 +276,7 @@ def _stand(case: Case) -> bool | None:
     denied = not w.manual and (w.compartment or w.estop)
     may = may and w.valid and not (case.broken or denied)
     y = case.next
-    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named, y.by_eye)
+    left = (y.plan, y.reading, y.stated, y.values, y.source, y.ending, y.cause, y.by_eye)
     return case.again == may and not (may and (any(left) or case.orders(do.RecordRound)))
 
 
@@ -308,10 +314,10 @@ def _recorded(case: Case) -> bool | None:
 @proves("a round leaves nothing behind for the next", commands=(do.RecordRound,))
 def _forgotten(case: Case) -> bool | None:
     y = case.next
-    left = (y.plan, y.reading, y.entered, y.values, y.source, y.ending, y.cause, y.named)
+    left = (y.plan, y.reading, y.stated, y.values, y.source, y.ending, y.cause)
     clean = (
-        not any((*left, y.correction, y.reveal_overdue, y.enterer, y.witness))
-        and not (y.interrupted or y.said_first or y.denied_by)
+        not any((*left, y.correction, y.reveal_overdue, y.witness))
+        and not (y.interrupted or y.denied_by)
         and not y.multipliers
         and not y.multipliers_shown
         and not y.retried

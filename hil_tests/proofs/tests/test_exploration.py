@@ -34,6 +34,7 @@ from hil_tests.proofs.watch import watched
 from shaker_ctl.console.grammar import ACTS
 from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.commands import Command, RecordRound
 from shaker_ctl.rules.machine import MACHINE, ROWS, Machine, permits, step
 from shaker_ctl.rules.record import from_record, to_record
@@ -42,7 +43,6 @@ from shaker_ctl.rules.tests.playing import FLOOR
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
-    DiceNamed,
     DiceSet,
     Ending,
     Occasion,
@@ -182,7 +182,7 @@ def test_whatever_is_alike_is_tried_otherwise():
         barred=Barrier.CLOCK_SILENT,
         shown=frozenset({Shown.TRIPLE}),
         inspector=person,
-        dice_named=DiceNamed(("a", "b", "c"), person),
+        stated=Agreement(About.DICE, person, ("a", "b", "c")),
         ending=Ending.VOID,
         cause=Cause.SHAKER,
     )
@@ -202,7 +202,7 @@ def _otherwise(by_eye: Verdict | None) -> Verdict | None:
 def _alike(state: TableState, shift: int) -> TableState:
     """Another state that decides alike, in every way at once."""
     told = state.barred not in (None, Barrier.TIME_UNTRUSTED)
-    named, ended = state.dice_named, state.ending in (Ending.VOID, Ending.NOT_STARTED)
+    ended = state.ending in (Ending.VOID, Ending.NOT_STARTED)
     return dataclasses.replace(
         _swapped(state),
         round=state.round + shift,
@@ -218,8 +218,15 @@ def _alike(state: TableState, shift: int) -> TableState:
         shown=frozenset({Shown.PAIR}) if state.shown else state.shown,
         dice=state.dice and DiceSet(tuple(_OTHER_DICE.values()), state.dice.installed_at),
         inspector=ANOTHER if state.inspector == FLOORPERSON else state.inspector,
-        dice_named=named and DiceNamed(named.serials, ANOTHER),
+        stated=_stated_by_another(state.stated),
     )
+
+
+def _stated_by_another(stated: Agreement | None) -> Agreement | None:
+    """Of who may name dice it decides alike which one did."""
+    if stated is None or stated.about is About.DICE:
+        return stated and dataclasses.replace(stated, by=ANOTHER)
+    return dataclasses.replace(stated, by=_SWAPPED.get(stated.by, stated.by))
 
 
 _OTHER_DICE = dict(zip(FRESH, ("x", "y", "z"), strict=True))
@@ -233,9 +240,9 @@ def _swapped(state: TableState) -> TableState:
     return dataclasses.replace(
         state,
         witness=state.witness and _SWAPPED.get(state.witness, state.witness),
-        said_first=state.said_first and _SWAPPED.get(state.said_first, state.said_first),
         denied_by=state.denied_by and _SWAPPED.get(state.denied_by, state.denied_by),
-        enterer=state.enterer and _SWAPPED.get(state.enterer, state.enterer),
+        stated=state.stated
+        and dataclasses.replace(state.stated, by=_SWAPPED.get(state.stated.by, state.stated.by)),
     )
 
 

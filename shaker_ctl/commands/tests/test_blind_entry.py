@@ -236,7 +236,7 @@ def test_a_reading_is_on_no_surface_before_the_dealer_has_entered(
     with pytest.raises(RefusedError, match="before the entry"):
         surfaces.desk.snap()
     surfaces.state.post(events.ValuesEntered(DEALER, 1, READ))
-    until(lambda: surfaces.state.state.entered or surfaces.state.state.values)
+    until(lambda: surfaces.state.state.stated or surfaces.state.state.values)
     until(lambda: surfaces.page.book.file_of(SHA256), limit_s=5)
     after = _caught_up(surfaces)
     assert _tells(after["camera"])

@@ -58,6 +58,11 @@ class Playing:
         return self.state.phase
 
     @property
+    def said(self) -> Any:
+        """What the first of two persons has stated."""
+        return self.state.stated and self.state.stated.said
+
+    @property
     def commands(self) -> list[type[Command]]:
         return [type(command) for command in self.last.commands]
 

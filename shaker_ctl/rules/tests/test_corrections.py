@@ -103,7 +103,7 @@ def test_after_an_outage_a_word_about_the_compartment_is_taken_back():
 def test_a_typing_error_against_a_no_roll_is_righted_before_anything_is_lit():
     t = Playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, TYPED))
     t.do(ev.ValuesEntered(DEALER, 1, TRUE))
-    assert (t.phase, t.state.entered) == (Phase.DISPUTED, TRUE)
+    assert (t.phase, t.said) == (Phase.DISPUTED, TRUE)
     assert t.tell(ev.DisputeDecided(FLOOR, 1, TYPED)).refused, "nobody names it any more"
     push = t.do(ev.DisputeDecided(FLOOR, 1, TRUE)).last_of(do.PushLamps)
     assert (push.values, push.corrects) == (TRUE, False)
@@ -117,7 +117,7 @@ def test_an_error_against_a_verified_reading_is_taken_back_by_entering_as_read(w
     t.do(ev.ValuesEntered(DEALER, 1, wrong) if wrong else ev.NoRollCalled(DEALER, 1))
     t.do(ev.ValuesEntered(DEALER, 1, (4, 1, 4)))
     assert (t.phase, t.state.values, t.state.source) == (Phase.PUSHING, TRUE, Source.CONFIRMED)
-    assert t.state.enterer is None
+    assert t.state.stated is None
 
 
 def test_only_who_entered_against_the_reading_puts_it_right():

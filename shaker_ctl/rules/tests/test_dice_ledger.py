@@ -8,13 +8,13 @@ import pytest
 
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.effects import REMEMBERED_DICE
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.tests.playing import DEALER, FLOOR, NOON, PLAN, SUPERVISOR, Playing
 from shaker_ctl.rules.vocabulary import (
     Barrier,
     Cause,
-    DiceNamed,
     DiceSet,
     Ending,
     Notice,
@@ -174,5 +174,5 @@ def test_two_persons_name_other_dice_where_the_house_has_two():
 
 def test_what_one_person_named_is_forgotten_with_the_next_round():
     t = Playing().open()
-    t.state = t.state.changed({"dice_named": DiceNamed(OTHERS, FLOOR)})
-    assert t.betting().state.dice_named is None
+    t.state = t.state.changed({"stated": Agreement(About.DICE, FLOOR, OTHERS)})
+    assert t.betting().state.stated is None

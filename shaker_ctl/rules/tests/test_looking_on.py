@@ -46,7 +46,7 @@ def test_the_reader_is_asked_to_look_on_where_it_read_nothing():
 
 def test_a_wrong_value_typed_once_before_the_reading_is_a_dispute_and_not_lit():
     t = typed(blocked(), WRONG, 1).read(READ)
-    assert (t.phase, t.state.entered, t.state.reading) == (Phase.DISPUTED, WRONG, READ)
+    assert (t.phase, t.said, t.state.reading) == (Phase.DISPUTED, WRONG, READ)
     assert t.last_of(do.Announce).notice is Notice.DISPUTE
     assert t.tell(ev.DisputeDecided(DEALER, 1, WRONG)).refused
     t.do(ev.DisputeDecided(FLOOR, 1, READ.three))

@@ -441,7 +441,7 @@ def test_interrupted_and_covered_nobody_types_before_the_cover_is_off(driven, la
 def test_covered_again_before_the_dealer_has_read_it_is_uncovered_and_read_again():
     t = Playing(cover_fitted=True).open().awaiting_dealer(UNREADABLE)
     t.do(ev.ValuesEntered(DEALER, 1, (1, 4, 4)), ev.CoverClosed())
-    assert (t.phase, t.state.entered, t.last_of(do.DriveCover).open) == (
+    assert (t.phase, t.said, t.last_of(do.DriveCover).open) == (
         *(Phase.REVEALING, None),
         True,
     )

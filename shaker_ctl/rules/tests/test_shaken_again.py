@@ -76,7 +76,7 @@ def test_a_no_roll_that_the_floorperson_decides_is_shaken_again():
     t = playing().open().awaiting_dealer(TILTED).do(ev.ValuesEntered(DEALER, 1, SHOWN))
     assert t.tell(ev.DisputeDecided(DEALER, 1, None)).refused
     t.do(ev.DisputeDecided(FLOOR, 1, None))
-    assert (t.phase, t.state.entered) == (Phase.NO_MORE_BETS, None)
+    assert (t.phase, t.said) == (Phase.NO_MORE_BETS, None)
 
 
 @pytest.mark.parametrize(

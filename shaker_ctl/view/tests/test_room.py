@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.regulation import NmbBefore
@@ -18,7 +19,6 @@ from shaker_ctl.rules.vocabulary import (
     Cause,
     Ending,
     Multiplied,
-    Named,
     Person,
     Purpose,
     Role,
@@ -34,11 +34,9 @@ OF_STAFF = TableState(
     Phase.READING,
     round=8,
     reading=Verified((4, 6, 4)),
-    entered=(5, 6, 4),
-    enterer=DAN,
     values=(4, 6, 4),
     source=Source.VERIFIED,
-    said_first=DAN,
+    stated=Agreement(About.VALUES, DAN, (5, 6, 4)),
 )
 """Everything that a round in hand knows of readings and people."""
 
@@ -46,18 +44,19 @@ OF_STAFF = TableState(
 @pytest.mark.parametrize("phase", Phase)
 def test_no_phase_tells_the_room_values_names_or_commands(phase: Phase) -> None:
     """Whatever the use of the shaker, the ending, a correction and what bars the next round."""
-    corrections, barriers = (None, Named((5, 6, 4), DAN)), (None, Barrier.DICE_EXPIRED)
-    for purpose, ending, named, bar in product(Purpose, Ending, corrections, barriers):
+    said = (OF_STAFF.stated, Agreement(About.RESULT, DAN, (5, 6, 4)))
+    barriers = (None, Barrier.DICE_EXPIRED)
+    for purpose, ending, stated, bar in product(Purpose, Ending, said, barriers):
         state = replace(
-            OF_STAFF, phase=phase, purpose=purpose, ending=ending, cause=Cause.SHAKER, named=named
+            OF_STAFF, phase=phase, purpose=purpose, ending=ending, cause=Cause.SHAKER, stated=stated
         )
         last = RecordRound(8, ending, WagersDo.RETURNED, Cause.SHAKER, None, None, ())
 
         told = room(state, RULES, last, bar)
 
-        said = f"{told.says} {told.multipliers} {told.call} {told.wagers}"
-        assert not re.search(r"\d|dan\b|[`;/]|systemctl", said), said
-        assert not {"inspect", "decide", "sign", "say:"} & set(said.lower().split())
+        text = f"{told.says} {told.multipliers} {told.call} {told.wagers}"
+        assert not re.search(r"\d|dan\b|[`;/]|systemctl", text), text
+        assert not {"inspect", "decide", "sign", "say:"} & set(text.lower().split())
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from shaker_ctl.console.desk import Announcement, PendingView
 from shaker_ctl.rules import commands, events, machine
+from shaker_ctl.rules.agreement import About, Agreement
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.phases import PASSING
@@ -21,7 +22,6 @@ from shaker_ctl.rules.vocabulary import (
     Barrier,
     Condition,
     FaultKind,
-    Named,
     Notice,
     Part,
     Person,
@@ -40,6 +40,7 @@ from shaker_ctl.view.why_due import WhyDue
 from vision.reading import Kind, NoRoll, Unreadable, Verdict, Verified
 
 RULES = rulebook(TableParameters())
+DAN = Person("dan", Role.DEALER)
 FAY = Person("fay", Role.FLOORPERSON)
 
 
@@ -181,7 +182,7 @@ def test_at_the_reveal_nobody_is_shown_an_act_that_the_rules_refuse() -> None:
     assert {"reveal", "cover off"} <= verbs(late)
     shown = standing.next_step(late, [], may=verbs(late))
     assert shown.endswith("dealer: reveal, and floorperson: cover off")
-    said = replace(late, said_first=Person("fay", Role.FLOORPERSON))
+    said = replace(late, stated=Agreement(About.SEEN, Person("fay", Role.FLOORPERSON)))
     assert standing.next_step(said, []).endswith("cover off; fay has said so")
 
 
@@ -228,9 +229,10 @@ def test_the_dealer_is_shown_the_line_to_type_and_what_was_read_only_where_they_
 def test_who_decides_sees_what_dealer_and_reader_said(
     entered: Values | None, reading: Verdict, said: str
 ) -> None:
-    state = TableState(Phase.DISPUTED, round=4, entered=entered, reading=reading)
+    state = TableState(Phase.DISPUTED, round=4, reading=reading)
+    state = replace(state, stated=Agreement(About.VALUES, DAN, entered))
     waits = pending(state)
-    assert waits.text == said
+    assert waits.text == f"{said}; until then dan may put a typing error right: such as 346"
 
 
 def test_interrupted_with_the_lid_s_flag_standing_the_table_waits_for_a_presence() -> None:
@@ -293,7 +295,7 @@ def test_a_round_by_eye_and_a_late_reading_call_the_floorperson() -> None:
 def test_a_dealer_who_has_typed_once_is_asked_for_the_same_again() -> None:
     state = TableState(Phase.AWAITING_DEALER, round=4, reading=Unreadable.of("glare"))
     assert "typed once" not in pending(state).text
-    again = pending(replace(state, entered=(1, 4, 5))).text
+    again = pending(replace(state, stated=Agreement(About.VALUES, DAN, (1, 4, 5)))).text
     assert again == "typed once: 1 4 5; type the same values a second time"
 
 
@@ -303,7 +305,7 @@ def test_a_floorperson_sees_what_the_dealer_names_and_how_to_agree() -> None:
         round=4,
         values=(1, 4, 5),
         source=Source.ENTERED,
-        named=Named((1, 4, 4), Person("dan", Role.DEALER)),
+        stated=Agreement(About.RESULT, DAN, (1, 4, 4)),
     )
     waits = pending(state)
     assert "dan names 1 4 4 in the place of 1 4 5" in waits.text
@@ -328,15 +330,15 @@ def test_a_dispute_names_who_may_put_a_typing_error_right_and_what_can_be_decide
     state = TableState(
         Phase.DISPUTED,
         round=4,
-        entered=(1, 4, 5),
         reading=Verified((1, 4, 4)),
-        enterer=Person("dan", Role.DEALER),
+        stated=Agreement(About.VALUES, DAN, (1, 4, 5)),
     )
     waits = pending(state)
     assert "decide 1 4 5" in waits.text
     assert "dan may put a typing error right" in waits.text
     assert {"enter", "no-roll", "decide"} <= verbs(state)
-    assert "enter" not in verbs(replace(state, enterer=Person("fay", Role.TECHNICIAN)))
+    by_another = Agreement(About.VALUES, Person("fay", Role.TECHNICIAN), (1, 4, 5))
+    assert "enter" not in verbs(replace(state, stated=by_another))
     opened = pending(replace(state, dice_in_doubt=True))
     assert "decide 1 4 5" not in opened.text
     assert "decide 1 4 4" in opened.text

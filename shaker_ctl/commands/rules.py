@@ -324,7 +324,7 @@ def _terms(of: list[Row]) -> list[str]:
         for one in row.when:
             refused = f"Refused: {one.otherwise}." if isinstance(one.otherwise, str) else ""
             told[one.name] = f"{one.holds.__doc__ or ''} {refused}"
-        told |= {one.__name__.replace("_", " "): one.__doc__ for one in (*row.notes, *row.do)}
+        told |= {one.__name__: one.__doc__ for one in (*row.notes, *row.do)}
     return [f"{name}: {' '.join(words.split())}" for name, words in sorted(told.items()) if words]
 
 

@@ -6,6 +6,7 @@ state after the row. Must not decide anything: deciding is the table's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from shaker_ctl.rules import commands as do
@@ -37,6 +38,7 @@ from shaker_ctl.rules.vocabulary import (
     FaultKind,
     Multiplied,
     Notice,
+    Occasion,
     Part,
     Purpose,
     Shown,
@@ -55,11 +57,15 @@ Changes = dict[str, Any]
 
 def sets(field: str, value: object) -> Note:
     """A note that sets one field to a fixed value."""
+    return noting(**{field: value})
+
+
+def noting(**changes: object) -> Note:
+    """A note that is the same in every state."""
 
     def note(_: Context) -> Changes:
-        return {field: value}
+        return changes
 
-    note.__name__ = f"{field} := {getattr(value, 'value', value)}"
     return note
 
 
@@ -80,6 +86,12 @@ def contacts_as_read(c: Context) -> Changes:
     }
 
 
+def restarted_in_a_round(c: Context) -> Changes:
+    """Nothing is known of the lamps, nothing that one person named counts; then inspected."""
+    follows = inspection_afterwards(c)
+    return {**contacts_as_read(c), **follows, **lamps_unknown(c), **nothing_named(c)}
+
+
 # ── Notes: what is broken, what is due ──────────────────────────────────────
 
 
@@ -94,18 +106,13 @@ def broken(kind: FaultKind) -> Note:
             "after": After.NEXT_ROUND if after is After.OUT_OF_SERVICE else after,
         }
 
-    note.__name__ = f"{kind.value} broken"
     return note
 
 
 def not_missed(kind: FaultKind) -> Note:
     """Broken, and not in use: it has to be mended before it is used again."""
 
-    def note(c: Context) -> Changes:
-        return {"faults": c.state.faults | {kind}}
-
-    note.__name__ = f"{kind.value} broken, not missed"
-    return note
+    return lambda c: {"faults": c.state.faults | {kind}}
 
 
 def retired(_: Context) -> Changes:
@@ -119,9 +126,7 @@ def retired(_: Context) -> Changes:
     }
 
 
-def restored(_: Context) -> Changes:
-    """The automated shaker is in use again; its dice are recorded anew."""
-    return {"manual": False, "dice": None, "dice_untried": False}
+restored = noting(manual=False, dice=None, dice_untried=False)
 
 
 def mended(c: Context) -> Changes:
@@ -129,8 +134,8 @@ def mended(c: Context) -> Changes:
     return {"faults": faults, "camera_off": c.state.camera_off and FaultKind.READER in faults}
 
 
-def inspection_afterwards(_: Context) -> Changes:
-    return {"after": After.INSPECTION}
+inspection_afterwards = noting(after=After.INSPECTION)
+next_round_afterwards = noting(after=After.NEXT_ROUND)
 
 
 def out_of_service_afterwards(c: Context) -> Changes:
@@ -142,9 +147,6 @@ def out_of_service_afterwards(c: Context) -> Changes:
 def close_afterwards(c: Context) -> Changes:
     """An inspection that is due outranks closing."""
     return {} if c.state.after is After.INSPECTION else {"after": After.CLOSE}
-
-
-next_round_afterwards = sets("after", After.NEXT_ROUND)
 
 
 def nothing_passed(_: Context) -> Changes:
@@ -232,15 +234,7 @@ unbarred = sets("barred", None)
 def numbered(purpose: Purpose) -> Note:
     """Begin an entry, a cycle or a trial under a number of its own."""
 
-    def note(c: Context) -> Changes:
-        return {
-            **next_number(c),
-            "purpose": purpose,
-            "dice_untried": False,
-        }
-
-    note.__name__ = f"new {purpose.value}"
-    return note
+    return lambda c: {**next_number(c), "purpose": purpose, "dice_untried": False}
 
 
 def next_number(c: Context) -> Changes:
@@ -274,8 +268,7 @@ def part_asked(c: Context) -> Changes:
     return {"part": c.event.part}
 
 
-def no_entry(_: Context) -> Changes:
-    return {"entry": 0, "shown": frozenset(), "values": None}
+no_entry = noting(entry=0, shown=frozenset(), values=None)
 
 
 def values_chosen(c: Context) -> Changes:
@@ -297,11 +290,8 @@ def entry_seen(c: Context) -> Changes:
     }
 
 
+signature_used = noting(signed_at=None, inspected_since=None)
 not_tossed = sets("reading", Unreadable.of("the inspecting person saw no proper toss"))
-
-
-def signature_used(_: Context) -> Changes:
-    return {"signed_at": None, "inspected_since": None}
 
 
 def one_more_good(c: Context) -> Changes:
@@ -313,16 +303,11 @@ def one_more_bad(c: Context) -> Changes:
     return {"good": 0, "bad": c.state.bad + 1}
 
 
-def no_cycles_left(_: Context) -> Changes:
-    return {"good": 0, "bad": 0, "reading": None}
+no_cycles_left = noting(good=0, bad=0, reading=None)
 
 
 def passed(part: Part) -> Note:
-    def note(c: Context) -> Changes:
-        return {"passed": c.state.passed | {part}, "values": None, "entry": 0, "shown": frozenset()}
-
-    note.__name__ = f"{part.value} passed"
-    return note
+    return lambda c: {"passed": c.state.passed | {part}, **no_entry(c)}
 
 
 def signed(c: Context) -> Changes:
@@ -347,8 +332,7 @@ def shift_taken_up(c: Context) -> Changes:
     return {"shift_due": False, "passed": frozenset(), "inspected_since": c.event.at}
 
 
-def shift_signed(_: Context) -> Changes:
-    return {"inspector": None, "inspected_since": None, "purpose": Purpose.PLAY}
+shift_signed = noting(inspector=None, inspected_since=None, purpose=Purpose.PLAY)
 
 
 def shift_aged(c: Context) -> Changes:
@@ -402,11 +386,7 @@ def _no_more_said(c: Context, *about: About) -> Changes:
 
 
 def unreadable(reason: str) -> Note:
-    def note(c: Context) -> Changes:
-        return {"reading": Unreadable.of(reason), **_no_more_said(c, About.VALUES)}
-
-    note.__name__ = f"unreadable: {reason}"
-    return note
+    return lambda c: {"reading": Unreadable.of(reason), **_no_more_said(c, About.VALUES)}
 
 
 def unread(c: Context) -> Changes:
@@ -447,7 +427,6 @@ def values_from(source: Source) -> Note:
             "interrupted": False,
         }
 
-    note.__name__ = f"values {source.value}"
     return note
 
 
@@ -495,16 +474,11 @@ def no_roll_from(source: Source) -> Note:
         seen = {"by_eye": _seen_by_eye(c, source)}
         return {**ended, **seen, "source": source, "witness": c.state.witness}
 
-    note.__name__ = f"no roll {source.value}"
     return note
 
 
 def ends(ending: Ending, cause: Cause) -> Note:
-    def note(_: Context) -> Changes:
-        return {**forgotten(Shake, Said, Result), "ending": ending, "cause": cause}
-
-    note.__name__ = f"{ending.value}: {cause.value}"
-    return note
+    return lambda _: {**forgotten(Shake, Said, Result), "ending": ending, "cause": cause}
 
 
 def by_hand(c: Context) -> Changes:
@@ -562,21 +536,19 @@ lamps_unknown = sets("lamps", Lamps.UNKNOWN)
 # ── Acts ────────────────────────────────────────────────────────────────────
 
 
-def _for_occasion(name: str, command: Any) -> Act:
+def _for_occasion(command: Callable[[Occasion], do.Command]) -> Act:
     def act(c: Context) -> do.Command:
-        made: do.Command = command(c.state.occasion)
-        return made
+        return command(c.state.occasion)
 
-    act.__name__ = name
     return act
 
 
-draw_toss_plan = _for_occasion("draw toss plan", do.DrawTossPlan)
-draw_multipliers = _for_occasion("draw multipliers", do.DrawMultipliers)
-prove_lamps_dark = _for_occasion("prove lamps dark", do.ProveLampsDark)
-start_reading = _for_occasion("start reading", do.StartReading)
-clear_lamps = _for_occasion("clear lamps", do.ClearLamps)
-darken_lamps = _for_occasion("darken lamps", do.DarkenLamps)
+draw_toss_plan = _for_occasion(do.DrawTossPlan)
+draw_multipliers = _for_occasion(do.DrawMultipliers)
+prove_lamps_dark = _for_occasion(do.ProveLampsDark)
+start_reading = _for_occasion(do.StartReading)
+clear_lamps = _for_occasion(do.ClearLamps)
+darken_lamps = _for_occasion(do.DarkenLamps)
 
 
 def keep_looking(c: Context) -> do.Command | None:
@@ -620,11 +592,10 @@ def uncover(c: Context) -> do.Command | None:
     return open_cover(c) if c.rules.covered and not c.state.manual else None
 
 
-def _plain(name: str, command: do.Command) -> Act:
+def _plain(command: do.Command) -> Act:
     def act(_: Context) -> do.Command:
         return command
 
-    act.__name__ = name
     return act
 
 
@@ -633,14 +604,14 @@ def light_on(c: Context) -> do.Command | None:
     return None if c.state.manual else do.LightOn()
 
 
-light_off = _plain("light off", do.LightOff())
-stop_reading = _plain("stop reading", do.StopReading())
-trust_time = _plain("trust time", do.TrustTime())
-release_latch = _plain("release latch", do.ReleaseLatch())
+light_off = _plain(do.LightOff())
+stop_reading = _plain(do.StopReading())
+trust_time = _plain(do.TrustTime())
+release_latch = _plain(do.ReleaseLatch())
 
 
 def stop_motor(cause: Cause) -> Act:
-    return _plain(f"stop motor ({cause.value})", do.StopMotor(cause))
+    return _plain(do.StopMotor(cause))
 
 
 def close_cover(c: Context) -> do.Command:
@@ -715,11 +686,7 @@ def steer_walk(c: Context) -> do.Command:
 
 
 def show(phase: ShownPhase) -> Act:
-    def act(c: Context) -> do.Command:
-        return do.ShowPhase(phase, c.rules.demonstration)
-
-    act.__name__ = f"show {phase.value}"
-    return act
+    return lambda c: do.ShowPhase(phase, c.rules.demonstration)
 
 
 def show_tossing(c: Context) -> do.Command | None:
@@ -731,12 +698,7 @@ def show_tossing(c: Context) -> do.Command | None:
 def show_in_play(phase: ShownPhase) -> Act:
     """Show a phase of a round; an inspection and a trial keep the phase that they have."""
     shown = show(phase)
-
-    def act(c: Context) -> do.Command | None:
-        return shown(c) if c.state.purpose is Purpose.PLAY else None
-
-    act.__name__ = f"show {phase.value} in play"
-    return act
+    return lambda c: shown(c) if c.state.purpose is Purpose.PLAY else None
 
 
 def announce(notice: Notice, cites: Cites = "", cause: Cause | None = None) -> Act:
@@ -747,7 +709,6 @@ def announce(notice: Notice, cites: Cites = "", cause: Cause | None = None) -> A
         clause = c.rules.cite(key).clause if key else ""
         return do.Announce(c.state.occasion, notice, clause, cause=cause or c.state.cause)
 
-    act.__name__ = f"announce {notice.value}"
     return act
 
 
@@ -799,7 +760,6 @@ def announce_values(notice: Notice, cites: str) -> Act:
         values = c.state.values or _read(c.state.reading)
         return _told(c, notice, cites, values=values, multipliers=_in_force(c))
 
-    act.__name__ = f"announce {notice.value} with values"
     return act
 
 
@@ -812,7 +772,6 @@ def announce_won(notice: Notice, cites: str) -> Act:
         won, odds = _won(c, values), _in_force(c)
         return _told(c, notice, cites, values=values, areas=won, multipliers=odds)
 
-    act.__name__ = f"announce {notice.value} with areas"
     return act
 
 
@@ -909,11 +868,7 @@ def record_round(c: Context) -> do.Command:
 def raise_fault(kind: FaultKind, code: str = "") -> Act:
     """Queue a fault: under the event's own code, or under `code` where a deadline passed."""
 
-    def act(c: Context) -> do.Command:
-        return do.RaiseFault(kind, code or c.event.code)
-
-    act.__name__ = f"raise {kind.value} fault"
-    return act
+    return lambda c: do.RaiseFault(kind, code or c.event.code)
 
 
 def clear_faults(c: Context) -> do.Command:

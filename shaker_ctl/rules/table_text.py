@@ -253,8 +253,10 @@ def _guard(text: str) -> Guard:
 
 @functools.cache
 def _effect(text: str) -> tuple[Any, Any]:
-    """Return a note or a command, after its kind."""
-    return _made(text, EFFECTS, EFFECT_BUILDERS, "note or command")
+    """Return a note or a command, after its kind; called as the text spells it."""
+    kind, made = _made(text, EFFECTS, EFFECT_BUILDERS, "note or command")
+    made.__name__ = text
+    return kind, made
 
 
 def _made(text: str, plain: Named, builders: Named, what: str) -> tuple[Any, Any]:

@@ -264,6 +264,12 @@ def _count(case: Case) -> bool | None:
     return None
 
 
+@proves("a judged cycle leaves nothing behind for the next", accepted=True)
+def _cycle_forgotten(case: Case) -> bool | None:
+    y = case.next
+    return not (y.reading or y.plan or y.retried) if y.phase is P.CYCLE_AWAITED else None
+
+
 @proves("how a cycle went is told as soon as it is known", accepted=True)
 def _cycle_outcome_told(case: Case) -> bool | None:
     if case.state.purpose not in (Purpose.INSPECTION, Purpose.SHIFT):

@@ -226,6 +226,13 @@ def _corrected(case: Case) -> bool | None:
     return case.to is (P.AWAITING_PRESENCE if w.lamp_failed else P.PUSHING)
 
 
+@proves("once wagers are settled, nobody waits for a second person or a presence", accepted=True)
+def _nothing_open(case: Case) -> bool | None:
+    y = case.next
+    settled = y.phase in (P.SETTLED_LIT, P.CLEARING) and case.before.playing
+    return not (y.stated or y.denied_by or y.witness) if settled else None
+
+
 @proves("the record of a corrected round names the first result", commands=(do.RecordRound,))
 def _first_kept(case: Case) -> bool | None:
     correction = case.first(do.RecordRound).correction

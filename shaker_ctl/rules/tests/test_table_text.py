@@ -31,9 +31,9 @@ def test_a_row_is_read_into_what_the_machine_runs():
     assert (row.on, row.to) == (ev.LampFault, Phase.ROUND_OVER)
     assert [each.name for each in row.when] == ["of this or none", "not in play"]
     assert [each.holds for each in row.when] == [g.of_this_or_none.holds, g.not_in_play.holds]
-    assert [note.__name__ for note in row.notes] == ["cover_closed := True"]
+    assert [note.__name__ for note in row.notes] == ["sets(cover_closed, true)"]
     assert row.do[0] is fx.hide_multipliers
-    assert row.do[1].__name__ == "raise lamp fault"
+    assert row.do[1].__name__ == "raise fault(lamp, lamps-silent)"
     assert (found.line, found.above) == (2, "# the words of the clause")
 
 
@@ -155,5 +155,5 @@ def test_the_readme_s_matrix_says_how_the_rows_end_a_round(fault):
 
 def _ends(kind, phase):
     rows = [each.row for each in entries() if each.row.on is kind and phase in each.row.phases]
-    notes = {note.__name__.partition(":")[0] for row in rows for note in row.notes}
-    return "void" if "void" in notes else "not_started" in notes
+    notes = {note.__name__.partition(",")[0] for row in rows for note in row.notes}
+    return "void" if "ends(void" in notes else "ends(not started" in notes

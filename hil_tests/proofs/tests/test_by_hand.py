@@ -17,22 +17,11 @@ from shaker_ctl.rules import phases as ph
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.table_text import EVENTS
 from shaker_ctl.rules.vocabulary import Purpose, Timer
-from shaker_ctl.view.phase_words import PHASE_WORDS
 
-P = Phase
 PACE = frozenset(
     {Timer.BETTING, Timer.ACTIVATION, Timer.SETTLING, Timer.PAYOUT, Timer.LOOK, Timer.COVER}
 )
 """Timers that pace people, or a cover that people may move: no device has to answer."""
-
-AS_BEFORE = frozenset(
-    {
-        *(P.OPENING, P.ADMITTING, P.PACING, P.READY, P.COVERING, P.PLANNING, P.PROVING_DARK),
-        *(P.STARTING, P.TOSSING, P.REVEALING, P.COMING_TO_REST, P.READING, P.CLEARING),
-        *(P.JOGGING, P.LAMP_TRIAL),
-    }
-)
-"""Phases in which what was shown before stays, or the use of the shaker decides."""
 
 
 def test_every_event_is_in_the_alphabet():
@@ -51,11 +40,6 @@ def test_every_act_of_a_person_has_its_role():
         if "person" in {each.name for each in dataclasses.fields(kind)}
     }
     assert acts - judged == set(), "extend DEALER_ACTS, CHARGE_ACTS, … of properties/people.py"
-
-
-def test_every_phase_is_shown_to_the_public():
-    silent = {phase for phase in Phase if not PHASE_WORDS[phase].lamps}
-    assert silent == AS_BEFORE | ph.PASSING, "extend `lamps` of view/phase_words.py, or AS_BEFORE"
 
 
 def test_every_phase_that_a_device_ends_is_supervised_and_asks():

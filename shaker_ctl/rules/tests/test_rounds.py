@@ -485,13 +485,12 @@ def test_a_verified_reading_that_the_dealer_is_to_enter_outlives_a_restart():
     assert t.last_of(do.Announce).notice is Notice.ENTER
 
 
-@pytest.mark.parametrize("latched", [True, False])
-def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_does_not(latched):
-    t = _restart(Playing().open().settled(), latched=latched)
-    if latched:
+@pytest.mark.parametrize("said", [(), (DEALER, FLOOR), (FLOOR, DEALER)])
+def test_after_an_interruption_the_dealer_types_and_settles_and_who_is_present_does_not(said):
+    t = _restart(Playing().open().settled(), latched=not said)
+    t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in said))
+    if not said:
         t.do(ev.PresenceGiven(FLOOR, 1))
-    else:
-        t.do(*(ev.CompartmentWatched(who, 1, stayed=True) for who in (DEALER, FLOOR)))
     for who in (FLOOR, SUPERVISOR, Person(" FLORA", Role.DEALER)):
         assert t.tell(ev.ValuesEntered(who, 1, (1, 4, 4))).refused
         assert t.tell(ev.NoRollCalled(who, 1)).refused

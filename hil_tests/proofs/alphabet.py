@@ -9,12 +9,16 @@ each role.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 from hil_tests.proofs.tables import ExploredTable
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.outcome import Values
+from shaker_ctl.rules.table_text import EVENTS
 from shaker_ctl.rules.vocabulary import (
     Condition,
     DiceStep,
@@ -66,6 +70,8 @@ OCCASIONS = (
     Occasion(Purpose.SHIFT, NOW),
     Occasion(Purpose.TRIAL, NOW),
 )
+FRESH = ("a", "b", "c")
+"""Serials of the representative dice."""
 DICE_AT = timedelta(hours=-1)
 """When the representative dice were locked in, from the table's day."""
 
@@ -86,35 +92,64 @@ def alphabet(table: ExploredTable, purpose: Purpose) -> tuple[ev.Event, ...]:
     )
 
 
+Choices = dict[str, Iterable[Any]]
+"""The representatives of a field, by its name."""
+
+FIELDS: Choices = {
+    "person": PEOPLE,
+    "round": (NOW, BEFORE),
+    "values": (READ, OTHER),
+    "verdict": VERDICTS,
+    "multipliers": (LAWFUL, UNLAWFUL, ()),
+    "plan": (PLAN,),
+    "proof": (PROOF,),
+    "timer": Timer,
+    "answered_at_s": (0.0,),
+    "reason": ("lamps-stale", "interlock"),
+    "code": ("representative",),
+    "kind": FaultKind,
+    "part": Part,
+    "area": ("small", "no such area"),
+    "step": WalkStep,
+    "tossed": (True, False),
+    "stayed": (True, False),
+    "serials": (FRESH,),
+    "steps": (frozenset(RetireStep), frozenset()),
+    "rpm": (100.0,),
+    "seconds": (1.0,),
+}
+
+
+def _every(kinds: Iterable[type[ev.Event]], of: Choices) -> Iterator[ev.Event]:
+    """Yield each of these events in every way; a field that is not named keeps its default."""
+    for kind in kinds:
+        names = [each.name for each in dataclasses.fields(kind) if each.name in of]
+        for values in product(*(of[name] for name in names)):
+            yield kind(**dict(zip(names, values, strict=True)))
+
+
+def _kinds(base: type[ev.Event]) -> list[type[ev.Event]]:
+    return [kind for kind in EVENTS.values() if issubclass(kind, base)]
+
+
+def _clock(table: ExploredTable) -> list[dict[str, Any]]:
+    """What the clock may say: of a day to play on, of others, and of one that nobody trusts."""
+    others = (table.day + timedelta(days=32), table.day + 2 * DICE_AT, *table.bad_days)
+    return [
+        {"at": table.day, "trust": TimeTrust.RTC},
+        {"at": table.day, "trust": TimeTrust.NONE},
+        {"at": table.day, "trust": TimeTrust.SYNCHRONISED, "behind_last_record": True},
+        *({"at": other, "trust": TimeTrust.CONFIRMED} for other in others),
+    ]
+
+
 def _answers(table: ExploredTable, o: Occasion) -> list[ev.Event]:
     areas = table.rules.areas
-    return [
-        ev.TossPlanDrawn(o, PLAN, table.day),
-        ev.TossPlanDrawn(o, PLAN, table.day + timedelta(days=32)),
-        ev.TossPlanDrawn(o, PLAN, table.day + 2 * DICE_AT),
-        ev.TossPlanDrawn(o, PLAN, table.day, TimeTrust.NONE),
-        ev.TossPlanDrawn(o, PLAN, table.day, behind_last_record=True),
-        *(ev.TossPlanDrawn(o, PLAN, bad) for bad in table.bad_days),
-        ev.TossStarted(o),
-        ev.TossNotStarted(o, "lamps-stale"),
-        ev.TossNotStarted(o, "interlock"),
-        ev.TossSettled(o, PROOF),
-        ev.JogFinished(o),
-        ev.AtRest(o),
-        ev.TossDisproved(o),
-        ev.LampsProvedDark(o, 0.0),
-        ev.LampsDark(o),
-        ev.EachLampProved(o, areas),
-        ev.EachLampProved(o, areas[1:]),
-        *(ev.ReadingMade(o, verdict) for verdict in VERDICTS),
-        *(ev.LampsShown(o, values) for values in (READ, OTHER)),
-        *(ev.TimerExpired(timer, o) for timer in Timer),
-        ev.MultipliersDrawn(o, LAWFUL),
-        ev.MultipliersDrawn(o, UNLAWFUL),
-        ev.MultipliersDrawn(o, ()),
-        ev.MultipliersShown(o),
-        ev.MultipliersNotShown(o, "representative"),
-    ]
+    of = FIELDS | {"occasion": (o,), "areas": (areas, areas[1:])}
+    of_the_clock = {ev.TossPlanDrawn, ev.TimeChecked}
+    kinds = [kind for kind in _kinds(ev.Answer) if kind not in of_the_clock]
+    plans = [ev.TossPlanDrawn(o, PLAN, **said) for said in _clock(table)]
+    return [*plans, *_every((*kinds, ev.TimerExpired), of)]
 
 
 def _foreign(table: ExploredTable, o: Occasion) -> list[ev.Event]:
@@ -130,128 +165,63 @@ def _foreign(table: ExploredTable, o: Occasion) -> list[ev.Event]:
 
 def _times(table: ExploredTable) -> list[ev.Event]:
     """Answers of the clock: to the newest question, to the one before it, and to none."""
-    day, much_later = table.day, table.day + timedelta(days=32)
     newest, earlier = Occasion(Purpose.CLOCK, NOW), Occasion(Purpose.CLOCK, BEFORE)
     return [
-        ev.TimeChecked(newest, day, TimeTrust.RTC),
-        ev.TimeChecked(newest, day, TimeTrust.NONE),
-        ev.TimeChecked(newest, day, TimeTrust.SYNCHRONISED, behind_last_record=True),
-        ev.TimeChecked(newest, much_later, TimeTrust.CONFIRMED),
-        ev.TimeChecked(newest, day + 2 * DICE_AT, TimeTrust.RTC),
-        *(ev.TimeChecked(newest, bad, TimeTrust.RTC) for bad in table.bad_days),
-        *(ev.TimeChecked(o, day, TimeTrust.RTC) for o in (earlier, OCCASIONS[0])),
+        *(ev.TimeChecked(newest, said.pop("at"), **said) for said in _clock(table)),
+        *(ev.TimeChecked(o, table.day, TimeTrust.RTC) for o in (earlier, OCCASIONS[0])),
     ]
 
 
 def _facts(present: Occasion) -> list[ev.Event]:
-    past = Occasion(present.purpose, BEFORE)
+    occasions = (None, present, Occasion(present.purpose, BEFORE))
+    of = FIELDS | {"occasion": occasions, "what": (Condition.LIGHT, Condition.SETTINGS)}
+    told = (ev.ShakerFault, ev.LampFault, ev.ReaderFault, ev.ControllerFault, ev.ConditionChanged)
+    contacts = (ev.CompartmentOpened, ev.CompartmentClosed, ev.EstopPressed, ev.EstopReleased)
+    cover = (ev.CoverClosed, ev.CoverOpened)
+    restarts = product((False, True), (False,), (False, True), (False, True))
     return [
-        *(
-            fault(o, "representative")
-            for fault in (ev.ShakerFault, ev.LampFault, ev.ReaderFault)
-            for o in (None, present, past)
-        ),
-        ev.ControllerFault("representative"),
-        *(ev.ConditionChanged(what) for what in (Condition.LIGHT, Condition.SETTINGS)),
-        ev.CompartmentOpened(),
-        ev.CompartmentClosed(),
-        ev.EstopPressed(),
-        ev.EstopReleased(),
-        ev.CoverClosed(),
-        ev.CoverOpened(),
-        *(
-            ev.Restarted(compartment, False, cover, locked)
-            for compartment in (False, True)
-            for cover in (False, True)
-            for locked in (False, True)
-        ),
+        *_every((*told, *contacts, *cover, ev.PlayerPressed), of),
+        *(ev.Restarted(*each) for each in restarts),
         ev.Restarted(False, True, False),
-        *(ev.PlayerPressed(number) for number in (NOW, BEFORE)),
-    ]
-
-
-def _seen_and_signed(who: Person, day: datetime) -> list[ev.Event]:
-    """What only the person who makes an inspection may say."""
-    return [
-        *(ev.LampValuesEntered(who, values) for values in (READ, OTHER)),
-        ev.LampsSeen(who),
-        *(ev.CycleJudged(who, tossed) for tossed in (True, False)),
-        *(ev.Signed(who, at) for at in (day, day - LONG_AGO)),
     ]
 
 
 def _acts(day: datetime) -> list[ev.Event]:
-    steps = frozenset(RetireStep)
-    found: list[ev.Event] = []
-    found += [ev.CompartmentWatched(BOTH_TRADES, NOW, stayed=True)]
-    found += _seen_and_signed(ANOTHER, day)
-    found += [ev.ShiftBegan(None), ev.DiceChanged(ANOTHER, ("a", "b", "c"), day + DICE_AT)]
-    found += [ev.DiceCorrected(PEOPLE[1], serials) for serials in (("a", "b"), ("used", "b", "c"))]
-    found += [
-        ev.DiceChanged(ANOTHER, serials, day + DICE_AT)
-        for serials in (("a", "b"), ("a", "A", "b"), ("a", "b", "c", "d"), (" Used", "b", "c"))
+    of, results = FIELDS | {"at": (day, day - LONG_AGO)}, {"values": (READ, OTHER, None)}
+    own: dict[type[ev.Event], Choices] = {
+        ev.DisputeDecided: {"values": (READ, OTHER, THIRD, None)},
+        ev.CorrectionNamed: results,
+        ev.CorrectionAgreed: results,
+        ev.InspectionRequested: {"at": (day,)},
+        ev.DiceChanged: {"at": (day + DICE_AT,)},
+        ev.DiceLogged: {"what": (DiceStep.INSPECTED,), "serials": (("a",), ("new",))},
+    }
+    kinds = (*_kinds(ev.Act), ev.ShiftBegan)
+    return [
+        *(each for kind in kinds for each in _every((kind,), of | own.get(kind, {}))),
+        *_by_others(of, day),
     ]
-    found += [
-        ev.InspectionRequested(PEOPLE[1], part, day - LONG_AGO) for part in (Part.LAMPS, Part.ALL)
+
+
+def _by_others(of: Choices, day: datetime) -> list[ev.Event]:
+    """Acts of who did not begin, of who is both sides of a duty, begun long ago, or careless."""
+    looks = (ev.LampValuesEntered, ev.LampsSeen, ev.CycleJudged, ev.Signed, ev.DiceKept)
+    enters = (ev.ValuesEntered, ev.NoRollCalled)
+    both = (ev.PresenceGiven, ev.WagersSettled, ev.RevealRequested, ev.CompartmentWatched)
+    decides = (ev.DisputeDecided, ev.CorrectionAgreed)
+    now = of | {"round": (NOW,), "stayed": (True,)}
+    sets = (FRESH, ("a", "b"), ("a", "A", "b"), ("a", "b", "c", "d"), (" Used", "b", "c"))
+    parts = (Part.LAMPS, Part.ALL)
+    return [
+        *_every((*looks, *enters), now | {"person": (ANOTHER,)}),
+        *_every(both, now | {"person": (BOTH_TRADES,)}),
+        *_every(decides, now | {"person": (BOTH_TRADES,), "values": (READ, OTHER, None)}),
+        *(
+            ev.InspectionRequested(PEOPLE[1], part, day - LONG_AGO)
+            for part in (Part.LAMPS, Part.ALL)
+        ),
+        ev.CorrectionAgreed(PEOPLE[1], NOW, NOTHING),
+        ev.ShiftBegan(None),
+        *(ev.DiceChanged(ANOTHER, serials, day + DICE_AT) for serials in sets),
+        *(ev.DiceCorrected(PEOPLE[1], serials) for serials in (("a", "b"), ("used", "b", "c"))),
     ]
-    found += [ev.CorrectionAgreed(PEOPLE[1], NOW, NOTHING), ev.DiceKept(ANOTHER)]
-    found += [
-        *(ev.DisputeDecided(BOTH_TRADES, NOW, values) for values in (READ, OTHER, None)),
-        *(ev.CorrectionAgreed(BOTH_TRADES, NOW, values) for values in (OTHER, None)),
-        *(ev.PresenceGiven(BOTH_TRADES, NOW), ev.WagersSettled(BOTH_TRADES, NOW)),
-        ev.RevealRequested(BOTH_TRADES, NOW),
-        *(ev.ValuesEntered(ANOTHER, NOW, values) for values in (READ, OTHER)),
-        ev.NoRollCalled(ANOTHER, NOW),
-    ]
-    for who in PEOPLE:
-        found += [
-            ev.OpenRequested(who),
-            ev.CloseRequested(who),
-            *(ev.InspectionRequested(who, part, day) for part in Part),
-            ev.InspectionAbandoned(who),
-            ev.LampSeenWrong(who, "small"),
-            ev.LampSeenWrong(who, "no such area"),
-            ev.WalkRequested(who),
-            *(ev.WalkSteered(who, step) for step in WalkStep),
-            ev.CycleRequested(who),
-            *_seen_and_signed(who, day),
-            ev.ShiftBegan(who),
-            *(ev.ShiftInspectionRequested(who, at) for at in (day, day - LONG_AGO)),
-            ev.TimeConfirmed(who),
-            ev.DiceChanged(who, ("a", "b", "c"), day + DICE_AT),
-            ev.DiceCorrected(who, ("a", "b", "c")),
-            ev.DiceKept(who),
-            *(ev.DiceLogged(who, DiceStep.INSPECTED, (serial,)) for serial in ("a", "new")),
-            ev.BetsRequested(who),
-            *(ev.FaultCleared(who, kind) for kind in FaultKind),
-            ev.OutOfServiceRequested(who),
-            ev.ReturnRequested(who),
-            ev.ShakerRetired(who, steps),
-            ev.ShakerRetired(who, frozenset()),
-            ev.ShakerRestored(who),
-            ev.LidRequested(who),
-            ev.JogRequested(who, 100.0, 1.0),
-            ev.TrialTossRequested(who),
-            ev.LampTrialRequested(who),
-        ]
-        for number in (NOW, BEFORE):
-            found += [
-                ev.NoMoreBetsCalled(who, number),
-                ev.ActivationRequested(who, number),
-                ev.RevealRequested(who, number),
-                *(ev.ValuesEntered(who, number, values) for values in (READ, OTHER)),
-                *(ev.ValuesConfirmed(who, number, values) for values in (READ, OTHER)),
-                ev.NoRollCalled(who, number),
-                *(ev.CompartmentWatched(who, number, stayed) for stayed in (True, False)),
-                *(ev.DisputeDecided(who, number, values) for values in (READ, OTHER, THIRD, None)),
-                *(
-                    kind(who, number, values)
-                    for kind in (ev.CorrectionNamed, ev.CorrectionAgreed)
-                    for values in (READ, OTHER, None)
-                    if number == NOW or values == OTHER
-                ),
-                ev.PresenceGiven(who, number),
-                ev.WagersSettled(who, number),
-                ev.LampsOffRequested(who, number),
-            ]
-    return found

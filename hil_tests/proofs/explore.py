@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from hil_tests.proofs.alphabet import ANOTHER, NOW, READ, UNREADABLE, VERDICTS, alphabet
+from hil_tests.proofs.alphabet import ANOTHER, FRESH, NOW, READ, UNREADABLE, VERDICTS, alphabet
 from hil_tests.proofs.posted import is_posted
 from hil_tests.proofs.properties import Case, Violation, asked, check
 from hil_tests.proofs.remembered import PHASE, PURPOSE, Code, Node, Nodes, Remembered
@@ -51,7 +51,6 @@ FLOORPERSON = Person("floorperson", Role.FLOORPERSON)
 _BY = (Person("dealer", Role.DEALER), FLOORPERSON)
 CORRECTED_VALUES, CORRECTED_NO_ROLL = Correction(READ, *_BY), Correction(None, *_BY)
 
-FRESH = ("a", "b", "c")
 ANY_SHOWN = frozenset({Shown.TRIPLE})
 _CAUSES = {
     Ending.VOID: Cause.SHAKER,

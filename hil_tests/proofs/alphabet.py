@@ -187,7 +187,8 @@ def _facts(present: Occasion) -> list[ev.Event]:
 
 
 def _acts(day: datetime) -> list[ev.Event]:
-    of, results = FIELDS | {"at": (day, day - LONG_AGO)}, {"values": (READ, OTHER, None)}
+    of = FIELDS | {"at": (day, day - LONG_AGO)}
+    results: Choices = {"values": (READ, OTHER, None)}
     own: dict[type[ev.Event], Choices] = {
         ev.DisputeDecided: {"values": (READ, OTHER, THIRD, None)},
         ev.CorrectionNamed: results,
@@ -211,15 +212,12 @@ def _by_others(of: Choices, day: datetime) -> list[ev.Event]:
     decides = (ev.DisputeDecided, ev.CorrectionAgreed)
     now = of | {"round": (NOW,), "stayed": (True,)}
     sets = (FRESH, ("a", "b"), ("a", "A", "b"), ("a", "b", "c", "d"), (" Used", "b", "c"))
-    parts = (Part.LAMPS, Part.ALL)
+    old: Choices = {"person": (PEOPLE[1],), "part": (Part.LAMPS, Part.ALL), "at": (day - LONG_AGO,)}
     return [
         *_every((*looks, *enters), now | {"person": (ANOTHER,)}),
         *_every(both, now | {"person": (BOTH_TRADES,)}),
         *_every(decides, now | {"person": (BOTH_TRADES,), "values": (READ, OTHER, None)}),
-        *(
-            ev.InspectionRequested(PEOPLE[1], part, day - LONG_AGO)
-            for part in (Part.LAMPS, Part.ALL)
-        ),
+        *_every((ev.InspectionRequested,), old),
         ev.CorrectionAgreed(PEOPLE[1], NOW, NOTHING),
         ev.ShiftBegan(None),
         *(ev.DiceChanged(ANOTHER, serials, day + DICE_AT) for serials in sets),

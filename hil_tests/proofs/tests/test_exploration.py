@@ -12,12 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hil_tests.proofs.alphabet import ANOTHER, NOTHING, NOW, PEOPLE, UNREADABLE, alphabet
+from hil_tests.proofs.alphabet import ANOTHER, FRESH, NOTHING, NOW, PEOPLE, UNREADABLE, alphabet
 from hil_tests.proofs.explore import (
     _ALIKE,
     CORRECTED_VALUES,
     FLOORPERSON,
-    FRESH,
     Exploration,
     explore,
     first,

@@ -4,9 +4,9 @@ Owns what is shown and in which colour; what is connected with what is read from
 the picture cannot differ from the machine. Must not know where anything stands: Graphviz does.
 
 Two panels: the life of a table with its inspections, and one round with its toss, each by its own
-files of rows. A grey box is a phase of the other panel. Lines are the ordinary ways. What
-malfunctions and interlocks lead to is a coloured dot on the phase that has it. Ways that many
-phases have, restarts and manual shakers are left out.
+files of rows. A grey box is a phase of the other panel. Lines are the ordinary ways. Malfunctions
+and interlocks, which README.md has as a matrix, are left out, and so are ways that many phases
+have, restarts and manual shakers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from shaker_ctl.errors import RefusedError
 from shaker_ctl.rules import phases as ph
-from shaker_ctl.rules.row import Row
 from shaker_ctl.rules.state import Phase
 from shaker_ctl.rules.table_text import entries
 from shaker_ctl.rules.vocabulary import words
@@ -69,15 +68,6 @@ PANELS = (
     Panel("round", "A round", ROUND, ("round", "toss")),
 )
 
-DOTS = {
-    "not started": ("#8d99ae", "may end here: the round does not start"),
-    "void": ("#c1121f", "may end here: void"),
-    P.AWAITING_PRESENCE: ("#7a3b69", "may have to be settled by hand"),
-    P.INSPECTION_DUE: ("#2f6690", "may fall back to: inspection due"),
-    P.OUT_OF_SERVICE: ("#1b1b1e", "may fall out of service at once"),
-}
-"""Colour and words of what a malfunction leads to: a phase, or an ending of the round."""
-
 Ways = dict[tuple[Phase, Phase], list[str]]
 
 
@@ -94,20 +84,6 @@ def lines(panel: Panel) -> Ways:
             if word and word not in told:
                 told.append(word)
     return found
-
-
-def dots(phase: Phase) -> list[str]:
-    """Return the colours of what malfunctions lead to from this phase."""
-    rows = [each.row for each in entries() if each.file == "malfunction"]
-    kinds = {_kind(row) for row in rows if phase in row.phases}
-    return [colour for kind, (colour, _) in DOTS.items() if kind in kinds]
-
-
-def _kind(row: Row) -> Phase | str | None:
-    if row.to is not P.WITHOUT_RESULT:
-        return row.to
-    names = " ".join(note.__name__ for note in row.notes)
-    return "not started" if "not started" in names else "void"
 
 
 def summary() -> str:
@@ -158,10 +134,9 @@ def _id(panel: Panel, phase: Phase) -> str:
 
 
 def _box(panel: Panel, phase: Phase, colour: str) -> str:
-    marks = "".join(f'<font color="{each}">●</font>' for each in dots(phase)) * (colour != GREY)
     name = f'<font color="{colour}"><b>{escape(phase.value.replace("_", " "))}</b></font>'
     style = 'style="rounded,dashed"' if phase in ph.PASSING else ""
-    return f'{_id(panel, phase)} [label=<{name}<br/>{marks}> color="{colour}" {style}];'
+    return f'{_id(panel, phase)} [label=<{name}> color="{colour}" {style}];'
 
 
 def _line(panel: Panel, a: Phase, b: Phase, said: list[str]) -> str:
@@ -174,10 +149,6 @@ def _legend() -> str:
         f'<tr><td align="left"><font color="{group.colour}">■ {escape(group.name)}</font></td></tr>'
         for group in (*LIFE, *ROUND)
     )
-    marks = "".join(
-        f'<tr><td align="left"><font color="{colour}">●</font> {escape(words)}</td></tr>'
-        for colour, words in DOTS.values()
-    )
     notes = "lines: ordinary ways, by event; without words: at once; dashed: left in the same step"
-    table = f'<table border="0">{groups}{marks}<tr><td align="left">{notes}</td></tr></table>'
+    table = f'<table border="0">{groups}<tr><td align="left">{notes}</td></tr></table>'
     return f"legend [shape=plain fillcolor=white label=<{table}>];"

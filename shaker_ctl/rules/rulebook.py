@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -247,12 +248,10 @@ class Rulebook:
 def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rulebook:
     """Return the rulebook of a table. Raises SettingsError on what the profile does not allow."""
     profile = profile or profile_files.load(parameters.profile)
-    _check_paytable(profile, parameters)
-    approved_on = _approved_on(parameters)
-    covered = _covered(profile, parameters)
-    entry = _entry(profile, parameters)
-    _check_pacing(profile, parameters)
-    _check_attendance(profile, parameters, entry)
+    covered, entry = parameters.cover_fitted, parameters.entry_mode or profile.entry.mode.value
+    for is_refused, what, remedy in _refusals(profile, parameters, entry):
+        if is_refused:
+            raise SettingsError(f"table.{what}", remedy=remedy)
     uncovered = profile.order.uncovered_or_player_activated.value
     uncovered_order = isinstance(uncovered, NmbBefore) and (
         parameters.player_activated or not covered
@@ -291,7 +290,7 @@ def rulebook(parameters: TableParameters, profile: Profile | None = None) -> Rul
         if parameters.dice_locked_and_compliant
         else profile.dice.otherwise.value,
         min_round_s=max(parameters.min_round_s, profile.round.min_length_s.value),
-        approved_on=approved_on,
+        approved_on=_approved_on(parameters),
         _cited={"order.nmb_before": Citation(order.clause, order.reading)},
     )
 
@@ -325,15 +324,6 @@ def dice_end(installed_at: datetime, age: DiceAge) -> datetime | None:
     return min(calendar_month, installed_at + timedelta(days=30))
 
 
-def _check_paytable(profile: Profile, parameters: TableParameters) -> None:
-    if parameters.paytable not in profile.payout.tables:
-        raise SettingsError(
-            f"table.paytable: {profile.name} has no paytable `{parameters.paytable}` "
-            f"({profile.payout.force.clause})",
-            remedy=f"Choose {' or '.join(profile.payout.tables)}",
-        )
-
-
 def _approved_on(parameters: TableParameters) -> date | None:
     """Return the day of the approval. It can be looked up: it names its instrument and its day.
 
@@ -355,71 +345,64 @@ def _approved_on(parameters: TableParameters) -> date | None:
     return day
 
 
-def _covered(profile: Profile, parameters: TableParameters) -> bool:
-    use = profile.cover.use
-    if use.value is CoverUse.REQUIRED and not parameters.cover_fitted:
-        raise SettingsError(
-            f"table.cover_fitted: {profile.name} requires a cover ({use.clause})",
-            remedy="Fit the cover and its contact, and set table.cover_fitted = true",
-        )
-    if use.value is CoverUse.FORBIDDEN and parameters.cover_fitted:
-        raise SettingsError(
-            f"table.cover_fitted: {profile.name} forbids a cover ({use.clause})",
-            remedy="Take the cover off, and set table.cover_fitted = false",
-        )
-    if parameters.cover_driven and not parameters.cover_fitted:
-        raise SettingsError(
-            "table.cover_driven: there is no cover to drive",
-            remedy="Set table.cover_fitted = true, or table.cover_driven = false",
-        )
-    if parameters.player_activated:
-        player = profile.activation.by_player
-        if not player.value:
-            raise SettingsError(
-                f"table.player_activated: {profile.name} has the dealer activate ({player.clause})",
-                remedy="Set table.player_activated = false",
-            )
-    return parameters.cover_fitted
+Refusal = tuple[bool, str, str]
+"""Whether it is refused, what, and what to do."""
 
 
-def _entry(profile: Profile, parameters: TableParameters) -> EntryMode:
-    entry = parameters.entry_mode or profile.entry.mode.value
-    rule = profile.entry.auto_needs_approval
-    excused = parameters.approval or parameters.as_demonstration or not rule.value
-    if entry is EntryMode.AUTO and not excused:
-        raise SettingsError(
-            f"table.entry_mode: `auto` under {profile.name} needs an approval ({rule.clause})",
-            remedy='Name it: table.approval = "…"; or choose dealer_confirm',
-        )
-    return entry
-
-
-def _check_pacing(profile: Profile, parameters: TableParameters) -> None:
-    rule = profile.pacing.by_table
-    excused = parameters.approval or parameters.as_demonstration or rule.value
-    if parameters.autonomous and not excused:
-        raise SettingsError(
-            f"table.autonomous: {profile.name} has the dealer pace the table ({rule.clause})",
-            remedy='Set table.autonomous = false; or name the approval: table.approval = "…"',
-        )
-
-
-def _check_attendance(profile: Profile, parameters: TableParameters, entry: EntryMode) -> None:
-    if parameters.attended:
-        return
-    shaker = profile.attendance.shaker
-    if shaker.value is Attendance.REQUIRED and not parameters.as_demonstration:
-        raise SettingsError(
-            f"table.attended: {profile.name} requires attendance ({shaker.clause})",
-            remedy="Set table.attended = true",
-        )
-    if entry is not EntryMode.AUTO or not parameters.autonomous:
-        raise SettingsError(
-            "table.attended: without a dealer the table must read and pace itself",
-            remedy='Set table.entry_mode = "auto" and table.autonomous = true',
-        )
-    if parameters.cover_fitted and not parameters.cover_driven:
-        raise SettingsError(
-            "table.attended: without a dealer nobody moves the cover",
-            remedy="Set table.cover_driven = true where a drive is fitted, or take the cover off",
-        )
+def _refusals(profile: Profile, chosen: TableParameters, entry: EntryMode) -> Iterator[Refusal]:
+    """Yield what a profile does not allow a table, or the table's own settings do not."""
+    name, use, player = profile.name, profile.cover.use, profile.activation.by_player
+    by_itself, by_table = profile.entry.auto_needs_approval, profile.pacing.by_table
+    shaker, force = profile.attendance.shaker, profile.payout.force
+    excused = bool(chosen.approval or chosen.as_demonstration)
+    unattended, fitted = not chosen.attended, chosen.cover_fitted
+    yield (
+        chosen.paytable not in profile.payout.tables,
+        f"paytable: {name} has no paytable `{chosen.paytable}` ({force.clause})",
+        f"Choose {' or '.join(profile.payout.tables)}",
+    )
+    yield (
+        use.value is CoverUse.REQUIRED and not fitted,
+        f"cover_fitted: {name} requires a cover ({use.clause})",
+        "Fit the cover and its contact, and set table.cover_fitted = true",
+    )
+    yield (
+        use.value is CoverUse.FORBIDDEN and fitted,
+        f"cover_fitted: {name} forbids a cover ({use.clause})",
+        "Take the cover off, and set table.cover_fitted = false",
+    )
+    yield (
+        chosen.cover_driven and not fitted,
+        "cover_driven: there is no cover to drive",
+        "Set table.cover_fitted = true, or table.cover_driven = false",
+    )
+    yield (
+        chosen.player_activated and not player.value,
+        f"player_activated: {name} has the dealer activate ({player.clause})",
+        "Set table.player_activated = false",
+    )
+    yield (
+        entry is EntryMode.AUTO and by_itself.value and not excused,
+        f"entry_mode: `auto` under {name} needs an approval ({by_itself.clause})",
+        'Name it: table.approval = "…"; or choose dealer_confirm',
+    )
+    yield (
+        chosen.autonomous and not by_table.value and not excused,
+        f"autonomous: {name} has the dealer pace the table ({by_table.clause})",
+        'Set table.autonomous = false; or name the approval: table.approval = "…"',
+    )
+    yield (
+        unattended and shaker.value is Attendance.REQUIRED and not chosen.as_demonstration,
+        f"attended: {name} requires attendance ({shaker.clause})",
+        "Set table.attended = true",
+    )
+    yield (
+        unattended and not (entry is EntryMode.AUTO and chosen.autonomous),
+        "attended: without a dealer the table must read and pace itself",
+        'Set table.entry_mode = "auto" and table.autonomous = true',
+    )
+    yield (
+        unattended and fitted and not chosen.cover_driven,
+        "attended: without a dealer nobody moves the cover",
+        "Set table.cover_driven = true where a drive is fitted, or take the cover off",
+    )

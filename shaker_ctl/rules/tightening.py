@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from operator import ge, le
 from typing import Any
 
 from shaker_ctl.rules.regulation import Printed, Profile, said, values_of
@@ -24,16 +25,10 @@ def _earlier(below: object, above: object) -> bool:
     return isinstance(above, date) and (not isinstance(below, date) or above <= below)
 
 
-def _forbids(below: bool, above: bool) -> bool:
-    return below and not above
-
-
-def _demands(below: bool, above: bool) -> bool:
-    return above and not below
-
-
-def _more(below: float, above: float) -> bool:
-    return above >= below
+_forbids: Tighter = ge
+"""Of two truth values, the second is false."""
+_demands: Tighter = le
+_more: Tighter = le
 
 
 def _fewer(below: tuple[object, ...], above: tuple[object, ...]) -> bool:

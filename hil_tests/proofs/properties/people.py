@@ -176,123 +176,105 @@ def _possible(case: Case) -> dict[type[ev.Event], Role]:
     return {}
 
 
-def _awaited(case: Case) -> dict[type[ev.Event], Role]:
+Offers = dict[type[ev.Event], Role]
+D, F, S, T = Role.DEALER, Role.FLOORPERSON, Role.SUPERVISOR, Role.TECHNICIAN
+
+
+def _by(role: Role, *acts: type[ev.Event]) -> Offers:
+    return dict.fromkeys(acts, role)
+
+
+ABANDONED = _by(F, ev.InspectionAbandoned)
+LOOKS = _by(F, ev.LampsSeen) | ABANDONED
+ENTERS = _by(D, ev.ValuesEntered, ev.NoRollCalled)
+STANDS_OPEN = _by(F, ev.CloseRequested, ev.TimeConfirmed) | _by(T, ev.OutOfServiceRequested)
+
+AWAITED: dict[Phase, Offers] = {
+    P.CLOSED: _by(F, ev.OpenRequested, ev.LidRequested, ev.TimeConfirmed)
+    | _by(T, ev.OutOfServiceRequested, ev.LampTrialRequested),
+    P.INSPECTION_DUE: _by(F, ev.CloseRequested, ev.OutOfServiceRequested, ev.TimeConfirmed)
+    | _by(T, ev.LampTrialRequested),
+    P.INSPECTED: _by(F, ev.OpenRequested) | STANDS_OPEN,
+    P.READY: _by(F, ev.CloseRequested, ev.LidRequested, ev.TimeConfirmed),
+    P.PACING: STANDS_OPEN,
+    P.ADMITTING: STANDS_OPEN,
+    P.OPENING: STANDS_OPEN,
+    P.OUT_OF_SERVICE: _by(F, ev.LidRequested) | _by(T, ev.LampTrialRequested),
+    **dict.fromkeys(ph.LAMP_INSPECTION, ABANDONED),
+    P.LAMP_VALUES_AWAITED: _by(F, ev.LampValuesEntered) | ABANDONED,
+    P.LAMP_ENTRY_TO_BE_SEEN: LOOKS,
+    P.LAMPS_TO_BE_SEEN: LOOKS,
+    P.ODDS_TO_BE_SEEN: LOOKS,
+    P.CYCLE_AWAITED: ABANDONED,
+    P.CYCLE_TO_BE_JUDGED: ABANDONED,
+    P.TO_BE_SIGNED: ABANDONED,
+    P.BETTING: _by(F, ev.CloseRequested),
+    P.COVERED: _by(D, ev.NoMoreBetsCalled) | _by(F, ev.CloseRequested),
+    P.COVERING: _by(F, ev.OutOfServiceRequested),
+    P.AWAITING_DEALER: ENTERS | _by(F, ev.CloseRequested),
+    P.DISPUTED: _by(F, ev.DisputeDecided),
+    P.SETTLED_LIT: _by(D, ev.LampsOffRequested),
+    P.AWAITING_PRESENCE: _by(S, ev.PresenceGiven),
+    P.SETTLING_BY_HAND: _by(D, ev.WagersSettled),
+    P.WITHOUT_RESULT: _by(D, ev.WagersSettled),
+}
+"""What a phase waits for in every case, and from whom."""
+
+
+def _awaited(case: Case) -> Offers:
     """What the table waits for, and from whom."""
-    order = case.expected.nmb_before_reveal
-    by_hand = case.before.manual
-    d, f, tech = Role.DEALER, Role.FLOORPERSON, Role.TECHNICIAN
-    for_show = case.rules.autonomous and case.rules.demonstration
-    dealt = case.expected.attended and not for_show
     if case.state.purpose is not Purpose.PLAY and case.phase in ENDABLE:
-        return {ev.InspectionAbandoned: tech if case.state.purpose is Purpose.TRIAL else f}
+        return _by(T if case.state.purpose is Purpose.TRIAL else F, ev.InspectionAbandoned)
+    return AWAITED.get(case.phase, {}) | _as_it_is(case)
+
+
+def _as_it_is(case: Case) -> Offers:
+    """What a phase waits for beside, as the table is."""
+    w, order = case.before, case.expected.nmb_before_reveal
+    inspector = S if case.state.purpose is Purpose.SHIFT else F
+    for_show = case.rules.autonomous and case.rules.demonstration
     match case.phase:
-        case P.CLOSED:
-            return {
-                ev.OpenRequested: f,
-                ev.LidRequested: f,
-                ev.OutOfServiceRequested: tech,
-                ev.LampTrialRequested: tech,
-                ev.TimeConfirmed: f,
-            }
-        case P.INSPECTION_DUE:
-            always: dict[type[ev.Event], Role] = {
-                ev.CloseRequested: f,
-                ev.OutOfServiceRequested: f,
-                ev.LampTrialRequested: tech,
-                ev.TimeConfirmed: f,
-            }
-            if by_hand:
-                return always | {ev.ShakerRestored: tech, ev.InspectionRequested: f}
-            if _is_free(case) and (case.before.cover or not case.rules.covered):
-                always |= {ev.JogRequested: tech}
-            more = {ev.InspectionRequested: f, ev.TrialTossRequested: tech}
-            return always | (more if _is_free(case) else {})
-        case P.INSPECTED:
-            return {
-                ev.OpenRequested: f,
-                ev.CloseRequested: f,
-                ev.OutOfServiceRequested: tech,
-                ev.TimeConfirmed: f,
-            }
-        case P.READY:
-            ready: dict[type[ev.Event], Role] = {
-                ev.CloseRequested: f,
-                ev.LidRequested: f,
-                ev.TimeConfirmed: f,
-            }
-            if not case.before.shift_due and _is_free(case) and case.before.lamps is Lamps.DARK:
-                ready |= {ev.BetsRequested: d}
-            if case.before.shift_due and _is_free(case):
-                ready |= {ev.ShiftInspectionRequested: Role.SUPERVISOR}
-            return ready
-        case P.PACING | P.ADMITTING | P.OPENING:
-            return {ev.CloseRequested: f, ev.OutOfServiceRequested: tech, ev.TimeConfirmed: f}
+        case P.INSPECTION_DUE if w.manual:
+            return _by(T, ev.ShakerRestored) | _by(F, ev.InspectionRequested)
+        case P.INSPECTION_DUE if _is_free(case):
+            jogs = _by(T, ev.JogRequested) if w.cover or not case.rules.covered else {}
+            return jogs | _by(F, ev.InspectionRequested) | _by(T, ev.TrialTossRequested)
+        case P.READY if w.shift_due and _is_free(case):
+            return _by(S, ev.ShiftInspectionRequested)
+        case P.READY if _is_free(case) and w.lamps is Lamps.DARK:
+            return _by(D, ev.BetsRequested)
         case P.OUT_OF_SERVICE:
-            out: dict[type[ev.Event], Role] = {
-                ev.LidRequested: f,
-                ev.LampTrialRequested: tech,
-            }
-            if by_hand:
-                out |= {ev.ShakerRestored: tech}
-            elif case.expected.attended and came_out(case):
-                out |= {ev.ShakerRetired: tech}
-            alone = case.expected.attended and case.before.faults == {FaultKind.READER}
-            if alone or not case.broken:
-                out |= {ev.ReturnRequested: f}
-            return out | ({ev.FaultCleared: tech} if case.before.faults else {})
-        case P.LAMP_ENTRY | P.LAMP_ENTRY_LIT | P.LAMP_ENTRY_CLEARING | P.EACH_LAMP | P.WALK_PAUSED:
-            return {ev.InspectionAbandoned: f}
-        case P.LAMP_VALUES_AWAITED:
-            offered: dict[type[ev.Event], Role] = {
-                ev.LampValuesEntered: f,
-                ev.InspectionAbandoned: f,
-            }
-            return offered | ({ev.WalkRequested: f} if case.before.entries == 3 else {})
-        case P.LAMP_ENTRY_TO_BE_SEEN | P.LAMPS_TO_BE_SEEN | P.ODDS_TO_BE_SEEN:
-            return {ev.LampsSeen: f, ev.InspectionAbandoned: f}
-        case P.CYCLE_AWAITED:
-            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
-            return {ev.CycleRequested: who, ev.InspectionAbandoned: f}
-        case P.CYCLE_TO_BE_JUDGED:
-            who = Role.SUPERVISOR if case.state.purpose is Purpose.SHIFT else f
-            return {ev.CycleJudged: who, ev.InspectionAbandoned: f}
-        case P.TO_BE_SIGNED if case.state.purpose is Purpose.SHIFT:
-            return {ev.Signed: Role.SUPERVISOR, ev.InspectionAbandoned: f}
-        case P.TO_BE_SIGNED:
-            return {ev.Signed: f, ev.InspectionAbandoned: f}
-        case P.BETTING:
-            return {ev.ActivationRequested if order else ev.NoMoreBetsCalled: d} | {
-                ev.CloseRequested: f
-            }
-        case P.COVERED:
-            return {ev.NoMoreBetsCalled: d, ev.CloseRequested: f}
-        case P.NO_MORE_BETS:
-            return {ev.RevealRequested if order else ev.ActivationRequested: d} | (
-                {ev.PlayerPressed: d} if case.expected.player else {}
+            retires = case.expected.attended and came_out(case)
+            shaker = ev.ShakerRestored if w.manual else ev.ShakerRetired
+            alone = case.expected.attended and w.faults == {FaultKind.READER}
+            return (
+                (_by(T, shaker) if w.manual or retires else {})
+                | (_by(F, ev.ReturnRequested) if alone or not case.broken else {})
+                | (_by(T, ev.FaultCleared) if w.faults else {})
             )
-        case P.INTERRUPTED if not case.before.doubt:
-            return {ev.PresenceGiven: Role.SUPERVISOR}
+        case P.LAMP_VALUES_AWAITED if w.entries == 3:
+            return _by(F, ev.WalkRequested)
+        case P.CYCLE_AWAITED:
+            return _by(inspector, ev.CycleRequested)
+        case P.CYCLE_TO_BE_JUDGED:
+            return _by(inspector, ev.CycleJudged)
+        case P.TO_BE_SIGNED:
+            return _by(inspector, ev.Signed)
+        case P.BETTING:
+            return _by(D, ev.ActivationRequested if order else ev.NoMoreBetsCalled)
+        case P.NO_MORE_BETS:
+            player = _by(D, ev.PlayerPressed) if case.expected.player else {}
+            return player | _by(D, ev.RevealRequested if order else ev.ActivationRequested)
+        case P.INTERRUPTED if not w.doubt:
+            return _by(S, ev.PresenceGiven)
         case P.INTERRUPTED:
-            return {ev.CompartmentWatched: _vouched_by(case)}
-        case P.REVEALING if case.before.overdue:
-            alone = not case.expected.attended
-            return {ev.RevealRequested: Role.SUPERVISOR if alone else _vouched_by(case)}
-        case P.COVERING:
-            return {ev.OutOfServiceRequested: f}
-        case P.AWAITING_DEALER:
-            return {ev.ValuesEntered: d, ev.NoRollCalled: d, ev.CloseRequested: f}
-        case P.DISPUTED:
-            by_dealer = case.before.enterer is not None and case.before.enterer.role is d
-            again: dict[type[ev.Event], Role] = {ev.ValuesEntered: d, ev.NoRollCalled: d}
-            return {ev.DisputeDecided: f} | (again if by_dealer else {})
-        case P.COLLECTING if dealt:
-            return {ev.WagersSettled: d}
-        case P.SETTLED_LIT:
-            return {ev.LampsOffRequested: d}
-        case P.AWAITING_PRESENCE:
-            return {ev.PresenceGiven: Role.SUPERVISOR}
-        case P.SETTLING_BY_HAND | P.WITHOUT_RESULT:
-            return {ev.WagersSettled: d}
+            return _by(_vouched_by(case), ev.CompartmentWatched)
+        case P.REVEALING if w.overdue:
+            return _by(_vouched_by(case) if case.expected.attended else S, ev.RevealRequested)
+        case P.DISPUTED if w.enterer is not None and w.enterer.role is D:
+            return ENTERS
+        case P.COLLECTING if case.expected.attended and not for_show:
+            return _by(D, ev.WagersSettled)
     return {}
 
 

@@ -168,6 +168,19 @@ def _alike(state: TableState, names: Iterable[str]) -> dict[str, Any]:
     return changes
 
 
+def transition(
+    machine: Machine, table: ExploredTable, node: Node, event: ev.Event
+) -> tuple[Case, Node | None]:
+    """Return what an event is at a node, and the node after it; None: refused, and not heard."""
+    state, watch = node
+    step = machine.step(state, event, table.rules)
+    seen = watched(table, watch, state, event, step)
+    case = Case(table, watch, seen, state, event, step)
+    if case.refused and seen is watch:
+        return case, None
+    return case, (normal(step.state), normal_watch(seen, step.state))
+
+
 @dataclass
 class Exploration:
     """What was found."""

@@ -24,11 +24,10 @@ from random import Random
 from typing import Any
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.explore import HOME, Exploration, normal, normal_watch
-from hil_tests.proofs.properties import Case, check
+from hil_tests.proofs.explore import HOME, Exploration, transition
+from hil_tests.proofs.properties import check
 from hil_tests.proofs.remembered import Node
 from hil_tests.proofs.tables import ExploredTable
-from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import commands as do
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.guards import negated
@@ -222,18 +221,12 @@ def _try(
     machine: Machine, table: ExploredTable, node: Node, event: ev.Event
 ) -> tuple[str, Node | None]:
     """Return (property that fails, or "") and the node after, or None where it was refused."""
-    state, watch = node
     try:
-        step = machine.step(state, event, table.rules)
-        seen = watched(table, watch, state, event, step)
-        for name, holds in check(Case(table, watch, seen, state, event, step)):
-            if not holds:
-                return name, None
+        case, after = transition(machine, table, node, event)
+        broken = next((name for name, holds in check(case) if not holds), "")
     except Exception as error:  # noqa: BLE001 - a crash of any kind kills the mutant
         return f"crash: {type(error).__name__}", None
-    if step.refused is not None and seen is watch:
-        return "", None
-    return "", (normal(step.state), normal_watch(seen, step.state))
+    return broken, None if broken else after
 
 
 def _trials(mutant: Mutant, ground: Ground) -> Iterator[Trial]:

@@ -15,10 +15,9 @@ from typing import Annotated
 import typer
 
 from hil_tests.proofs.alphabet import alphabet
-from hil_tests.proofs.explore import HOME, first, normal, normal_watch
-from hil_tests.proofs.properties import Case, Violation, check
+from hil_tests.proofs.explore import HOME, first, transition
+from hil_tests.proofs.properties import Violation, check
 from hil_tests.proofs.tables import ExploredTable, tables
-from hil_tests.proofs.watch import watched
 from shaker_ctl.rules import events as ev
 from shaker_ctl.rules.commands import RecordRound
 from shaker_ctl.rules.machine import MACHINE
@@ -94,22 +93,21 @@ def walk(table: ExploredTable, steps: int, seed: int) -> Walked:
             found.dead_ends += 1
             break
         event = luck.choice(choices)
-        step = MACHINE.step(state, event, table.rules)
-        stays = step.refused is None and step.state.phase is state.phase
+        case, after = transition(MACHINE, table, (state, watch), event)
+        stays = case.accepted and case.to is case.phase
         if stays and not everything and luck.random() < LEADS_ON:
             continue
-        seen = watched(table, watch, state, event, step)
-        for name, holds in check(Case(table, watch, seen, state, event, step)):
+        for name, holds in check(case):
             if not holds:
-                found.violations.append(Violation(name, table.name, state, event, step))
-        watch = normal_watch(seen, step.state)
-        if step.refused is not None:
+                found.violations.append(Violation(name, table.name, state, event, case.step))
+        state, watch = after or (state, watch)
+        if case.refused:
             found.refused += 1
             tries += 1
             continue
-        state, tries = normal(step.state), 0
+        tries = 0
         found.steps += 1
-        found.rounds += any(type(each) is RecordRound for each in step.commands)
+        found.rounds += case.orders(RecordRound)
         away = 0 if state.phase in HOME else away + 1
         found.longest = max(found.longest, away)
     found.seconds = time.process_time() - began

@@ -22,13 +22,13 @@ from hil_tests.proofs.explore import (
     first,
     normal,
     normal_watch,
+    transition,
 )
 from hil_tests.proofs.mutants import Ground, Mutant, judge, mutants
 from hil_tests.proofs.posted import events_of, is_posted
-from hil_tests.proofs.properties import Case, Violation, check
+from hil_tests.proofs.properties import Violation, check
 from hil_tests.proofs.remembered import Node
 from hil_tests.proofs.tables import ExploredTable, tables
-from hil_tests.proofs.watch import watched
 from shaker_ctl.console.grammar import ACTS
 from shaker_ctl.plain_form import PlainFormError
 from shaker_ctl.rules import events as ev
@@ -76,13 +76,12 @@ def test_random_walks_keep_every_property_and_survive_the_journal(number, seed):
         if luck.randrange(ACCEPTED_FIRST + 1):
             open_now = [e for e in luck.sample(letters, 60) if permits(state, e, table.rules)]
             event = luck.choice(open_now or [event])
-        taken = step(state, event, table.rules)
-        after = watched(table, watch, state, event, taken)
-        for name, holds in check(Case(table, watch, after, state, event, taken)):
-            assert holds, (name, table.name, state, event, taken.commands)
-        assert permits(state, event, table.rules) == (taken.refused is None)
-        state, watch = normal(taken.state), normal_watch(after, taken.state)
-        commands = [to_record(command) for command in taken.commands]
+        case, after = transition(MACHINE, table, (state, watch), event)
+        for name, holds in check(case):
+            assert holds, (name, table.name, state, event, case.commands)
+        assert permits(state, event, table.rules) == case.accepted
+        state, watch = after or (state, watch)
+        commands = [to_record(command) for command in case.commands]
         entry = {"event": to_record(event), "commands": commands, "state": to_record(state)}
         journal.append(json.dumps(entry))
     replayed = from_record(json.loads(journal[0]), TableState)
@@ -297,22 +296,20 @@ def _worked_out(
     found = Exploration(table.name, kept_before=[[] for _ in nodes])
     known = {node: number for number, node in enumerate(nodes)}
     for here in visited:
-        state, watch = nodes[here]
+        state, _ = nodes[here]
         for event in LETTERS[TABLES.index(table), state.purpose]:
-            taken = machine.step(state, event, table.rules)
-            after = watched(table, watch, state, event, taken)
+            case, after = transition(machine, table, nodes[here], event)
             found.transitions += 1
-            found.accepted += taken.refused is None
-            for name, holds in check(Case(table, watch, after, state, event, taken)):
+            found.accepted += case.accepted
+            for name, holds in check(case):
                 if holds:
                     found.reached[name] += 1
                 else:
-                    broken = Violation(name, table.name, state, event, taken)
+                    broken = Violation(name, table.name, state, event, case.step)
                     found.violations.append(broken)
-            if taken.refused is None or after is not watch:
-                there = known[normal(taken.state), normal_watch(after, taken.state)]
-                found.kept_before[there].append(here)
-                found.rows.update(row.name for row in taken.rows if is_posted(event))
+            if after is not None:
+                found.kept_before[known[after]].append(here)
+                found.rows.update(row.name for row in case.step.rows if is_posted(event))
     return found
 
 

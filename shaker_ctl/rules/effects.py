@@ -7,6 +7,7 @@ state after the row. Must not decide anything: deciding is the table's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from shaker_ctl.rules import commands as do
@@ -69,6 +70,23 @@ def noting(**changes: object) -> Note:
     return note
 
 
+def taking(field: str, of_event: str) -> Note:
+    """A note that takes a field of the event over."""
+
+    def note(c: Context) -> Changes:
+        return {field: getattr(c.event, of_event)}
+
+    return note
+
+
+part_asked = taking("part", "part")
+plan_drawn = taking("plan", "plan")
+values_chosen = taking("values", "values")
+multipliers_drawn = taking("multipliers", "multipliers")
+reading_made = taking("reading", "verdict")
+late_reading = taking("by_eye", "verdict")
+
+
 def contacts_as_read(c: Context) -> Changes:
     """Take over what the contacts say at a start. A lid that is shut now may have been open
     without power: unless its flag stands, somebody has to say which dice are in the compartment.
@@ -117,13 +135,7 @@ def not_missed(kind: FaultKind) -> Note:
 
 def retired(_: Context) -> Changes:
     """From here on a manual shaker is in use; its dice are recorded anew."""
-    return {
-        "manual": True,
-        "dice": None,
-        "dice_untried": False,
-        "camera_off": False,
-        "shift_due": False,
-    }
+    return {**restored(_), "manual": True, "camera_off": False, "shift_due": False}
 
 
 restored = noting(manual=False, dice=None, dice_untried=False)
@@ -163,9 +175,8 @@ def compartment_opened(c: Context) -> Changes:
 
 def lid_released(c: Context) -> Changes:
     """A pulse on the latch is an opening, whatever the lid's contact says of it."""
-    if c.state.manual:
-        return {}
-    return {"dice_in_doubt": True, "dice_reached": True, "stated": None}
+    opened = {"dice_in_doubt": True, "dice_reached": True, "stated": None}
+    return {} if c.state.manual else opened
 
 
 REMEMBERED_DICE = 3 * 10 * 31
@@ -199,15 +210,10 @@ def serials_put_right(c: Context) -> Changes:
 
 
 def dice_named(c: Context) -> Changes:
-    at = getattr(c.event, "at", None)  # serials are put right without one
-    return {"stated": Agreement(About.DICE, c.event.person, c.event.serials, at)}
-
-
-def same_dice_named(c: Context) -> Changes:
-    """The first of two persons says that the dice on record are still in the compartment."""
-    dice = c.state.dice
-    assert dice is not None
-    return {"stated": Agreement(About.DICE, c.event.person, dice.serials)}
+    """By the first of two persons: other dice, other serials, or that those on record are in it."""
+    e, dice = c.event, c.state.dice
+    serials = getattr(e, "serials", dice.serials if dice else ())
+    return {"stated": Agreement(About.DICE, e.person, serials, getattr(e, "at", None))}
 
 
 def dice_kept(_: Context) -> Changes:
@@ -264,17 +270,6 @@ def parts_kept(c: Context) -> Changes:
     return {"passed": kept, "inspected_since": s.inspected_since if kept else e.at}
 
 
-def part_asked(c: Context) -> Changes:
-    return {"part": c.event.part}
-
-
-no_entry = noting(entry=0, shown=frozenset(), values=None)
-
-
-def values_chosen(c: Context) -> Changes:
-    return {"values": c.event.values}
-
-
 def entry_seen(c: Context) -> Changes:
     """One more entry was seen lit; what it showed is kept, for the house's suggestions."""
     values = c.state.values
@@ -306,8 +301,11 @@ def one_more_bad(c: Context) -> Changes:
 no_cycles_left = noting(good=0, bad=0, reading=None)
 
 
+_NO_ENTRY: Changes = {"entry": 0, "shown": frozenset(), "values": None}
+
+
 def passed(part: Part) -> Note:
-    return lambda c: {"passed": c.state.passed | {part}, **no_entry(c)}
+    return lambda c: {**_NO_ENTRY, "passed": c.state.passed | {part}}
 
 
 def signed(c: Context) -> Changes:
@@ -358,25 +356,13 @@ def toss_forgotten(_: Context) -> Changes:
     return forgotten(Shake, Said, Result)
 
 
-def plan_drawn(c: Context) -> Changes:
-    return {"plan": c.event.plan}
-
-
 def plan_used(_: Context) -> Changes:
     """EN is on: the plan stands in the journal, and is never run again."""
     return {"plan": None, "retried": False}
 
 
-def multipliers_drawn(c: Context) -> Changes:
-    return {"multipliers": c.event.multipliers}
-
-
 multipliers_in_force = sets("multipliers_shown", True)
 tried_again = sets("retried", True)
-
-
-def reading_made(c: Context) -> Changes:
-    return {"reading": c.event.verdict}
 
 
 def _no_more_said(c: Context, *about: About) -> Changes:
@@ -403,10 +389,6 @@ def _seen_by_eye(c: Context, source: Source) -> Unreadable | None:
     return reading
 
 
-def late_reading(c: Context) -> Changes:
-    return {"by_eye": c.event.verdict}
-
-
 def values_from(source: Source) -> Note:
     """The values of the round stand: those read, or those of the event."""
 
@@ -430,13 +412,9 @@ def values_from(source: Source) -> Note:
     return note
 
 
-def entry_disputed(c: Context) -> Changes:
-    return {"stated": Agreement(About.VALUES, c.event.person, getattr(c.event, "values", None))}
-
-
-def typed_once(c: Context) -> Changes:
+def entered(c: Context) -> Changes:
     """A reading that comes now is held against it, and who typed does not decide."""
-    return entry_disputed(c)
+    return {"stated": Agreement(About.VALUES, c.event.person, getattr(c.event, "values", None))}
 
 
 def correction_named(c: Context) -> Changes:
@@ -614,12 +592,8 @@ def stop_motor(cause: Cause) -> Act:
     return _plain(do.StopMotor(cause))
 
 
-def close_cover(c: Context) -> do.Command:
-    return do.DriveCover(c.state.occasion, open=False)
-
-
-def open_cover(c: Context) -> do.Command:
-    return do.DriveCover(c.state.occasion, open=True)
+close_cover = _for_occasion(partial(do.DriveCover, open=False))
+open_cover = _for_occasion(partial(do.DriveCover, open=True))
 
 
 def start_toss(c: Context) -> do.Command:
@@ -673,12 +647,9 @@ def _won(c: Context, values: Values) -> tuple[Area, ...]:
 
 
 def prove_each_lamp(c: Context) -> do.Command:
+    """Those that the event names, else every one."""
     areas = getattr(c.event, "areas", ()) or c.rules.areas
     return do.ProveEachLamp(c.state.occasion, tuple(areas), c.rules.parameters.each_lamp_s)
-
-
-def prove_every_lamp(c: Context) -> do.Command:
-    return do.ProveEachLamp(c.state.occasion, c.rules.areas, c.rules.parameters.each_lamp_s)
 
 
 def steer_walk(c: Context) -> do.Command:
@@ -724,11 +695,6 @@ def _told(c: Context, notice: Notice, key: str, **more: Any) -> do.Announce:
     return do.Announce(c.state.occasion, notice, c.rules.cite(key).clause, **more)
 
 
-def announce_typed(c: Context) -> do.Command:
-    """Repeat what was typed: the second time it has to be the same."""
-    return _told(c, Notice.ENTER_AGAIN, "reader_fault.attended", values=_stated(c))
-
-
 def announce_by_eye(c: Context) -> do.Command | None:
     """For the floorperson; without values it is no roll."""
     if c.state.by_eye is None:
@@ -743,14 +709,9 @@ def announce_late(c: Context) -> do.Command:
     return _told(c, notice, "reader_fault.attended", values=read)
 
 
-def announce_named(c: Context) -> do.Command:
-    """Tell people which other result the dealer names; without values it is no roll."""
-    return _told(c, Notice.CORRECTION, "entry.correction", values=_stated(c))
-
-
-def _stated(c: Context) -> Any:
-    assert c.state.stated is not None
-    return c.state.stated.said
+def announce_stated(notice: Notice, cites: str) -> Act:
+    """Repeat the values that one person stated; without values it is no roll."""
+    return lambda c: _told(c, notice, cites, values=c.state.stated and c.state.stated.said)
 
 
 def announce_values(notice: Notice, cites: str) -> Act:

@@ -37,11 +37,7 @@ from vision.reading import NoRoll, Unreadable, Verified
 
 def guard(otherwise: Words) -> Callable[[Callable[[Context], bool]], Guard]:
     """Decorator: make a guard of a predicate. `otherwise` completes "refused: …"."""
-
-    def named(holds: Callable[[Context], bool]) -> Guard:
-        return Guard(holds, otherwise)
-
-    return named
+    return lambda holds: Guard(holds, otherwise)
 
 
 def negated(one: Guard, otherwise: str) -> Guard:

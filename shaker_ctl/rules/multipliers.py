@@ -63,13 +63,9 @@ def lawful(drawn: tuple[Multiplied, ...], ranges: Ranges, areas: tuple[Area, ...
     """True when every position may carry a multiplier, once, inside its range."""
     may = set(positions(ranges, areas))
     where = [(each.area, each.dice) for each in drawn]
-    return len(set(where)) == len(where) and all(
-        (each.area, each.dice) in may
-        and ranges[line_of(each.area, each.dice)].least
-        <= each.odds
-        <= ranges[line_of(each.area, each.dice)].most
-        for each in drawn
-    )
+    spans = [ranges[line_of(*place)] for place in where if place in may]
+    fits = [span.least <= each.odds <= span.most for span, each in zip(spans, drawn, strict=False)]
+    return len(set(where)) == len(where) == len(spans) and all(fits)
 
 
 def line_of(area: Area, dice: int) -> str:

@@ -51,13 +51,9 @@ def from_record(plain: Plain, expected: type[T]) -> T:
     return value
 
 
-_FORMERLY = {
-    "dice_named": ("dice", "by", "serials"),
-    "named": ("result", "by", "values"),
-    "said_first": ("seen", "", ""),
-}
-"""Fields of a state of former versions that held what one person had stated: what it was about, and
-where its person and words stood."""
+_FORMERLY = {"dice_named": ("dice", "serials"), "named": ("result", "values")}
+"""Fields of a former state that held what a person had stated: about what, and where its words
+stood."""
 
 
 def _as_now(plain: Plain) -> Plain:
@@ -65,13 +61,11 @@ def _as_now(plain: Plain) -> Plain:
     if not isinstance(plain, dict) or plain.get("type") != "TableState" or "enterer" not in plain:
         return plain
     now = dict(plain)
-    by, said = now.pop("enterer"), now.pop("entered", None)
-    now["stated"] = by and {"about": "values", "by": by, "said": said}
-    for name, (about, who, what) in _FORMERLY.items():
-        if first := now.pop(name, None):
-            told = {key: first[key] for key in ("at",) if key in first}
-            said = first.get(what, [])
-            now["stated"] = {"about": about, "by": first.get(who, first), "said": said, **told}
-    if now["stated"]:
-        now["stated"]["type"] = "Agreement"
-    return now
+    by, said, first = (now.pop(name, None) for name in ("enterer", "entered", "said_first"))
+    stated = by and {"about": "values", "by": by, "said": said}
+    stated = {"about": "seen", "by": first} if first else stated
+    for name, (about, what) in _FORMERLY.items():
+        if named := now.pop(name, None):
+            stated = {**named, "about": about, "said": named[what]}
+            del stated[what]
+    return {**now, "stated": stated and {**stated, "type": "Agreement"}}

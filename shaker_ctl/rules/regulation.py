@@ -359,15 +359,11 @@ class Payout(Strict):
         """Raise ValueError unless each table has the lines of this layout, and lawful odds."""
         wanted = {line for area in layout.areas for line in layout.rules[area].pays}
         for letter, lines in self.tables.items():
-            missing, unknown = wanted - set(lines), set(lines) - wanted
-            if missing or unknown:
-                raise ValueError(
-                    f"paytable {letter}: "
-                    + "; ".join(
-                        [f"`{name}` is missing" for name in sorted(missing)]
-                        + [f"`{name}` is no wager of this layout" for name in sorted(unknown)]
-                    )
-                )
+            missing, unknown = sorted(wanted - set(lines)), sorted(set(lines) - wanted)
+            wrong = [f"`{name}` is missing" for name in missing]
+            wrong += [f"`{name}` is no wager of this layout" for name in unknown]
+            if wrong:
+                raise ValueError(f"paytable {letter}: {'; '.join(wrong)}")
             for name, line in lines.items():
                 self._forced(letter, name, line)
 

@@ -17,26 +17,27 @@ Tighter = Callable[[Any, Any], bool]
 """True when the second value is as strict as the first, or stricter."""
 
 
-def _later(below: object, above: object) -> bool:
-    return isinstance(above, date) and (not isinstance(below, date) or above >= below)
-
-
-def _earlier(below: object, above: object) -> bool:
-    return isinstance(above, date) and (not isinstance(below, date) or above <= below)
-
-
 _forbids: Tighter = ge
 """Of two truth values, the second is false."""
 _demands: Tighter = le
 _more: Tighter = le
 
 
-def _fewer(below: tuple[object, ...], above: tuple[object, ...]) -> bool:
-    return set(above) <= set(below)
+def _dates(fits: Tighter) -> Tighter:
+    """A day in the place of none, or one that fits."""
+    return lambda below, above: (
+        isinstance(above, date) and (not isinstance(below, date) or fits(below, above))
+    )
 
 
-def _all_and_more(below: tuple[object, ...], above: tuple[object, ...]) -> bool:
-    return set(above) >= set(below)
+_later, _earlier = _dates(le), _dates(ge)
+
+
+def _sets(fits: Tighter) -> Tighter:
+    return lambda below, above: fits(set(below), set(above))
+
+
+_fewer, _all_and_more = _sets(ge), _sets(le)
 
 
 def _along(*words: str) -> Tighter:

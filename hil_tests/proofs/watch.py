@@ -269,7 +269,8 @@ def _tidied(w: Watch, left: Phase, step: Step, event: ev.Event) -> Watch:
     if not _waits(phase):
         w = w._replace(awaited=None)
     elif w.awaited and not _awaits(step.commands):
-        w = w._replace(awaited=_STILL.get(phase))
+        asked = ASKED.get(P.EACH_LAMP if phase is P.WALK_PAUSED else phase)
+        w = w._replace(awaited=asked if phase in SECOND_ANSWER else None)
     if left in ODDS and _darkens(step):
         w = w._replace(odds_up=False)
     if phase not in LIGHTING and left in LIGHTING and not isinstance(event, ev.Restarted):
@@ -325,12 +326,7 @@ LIGHTING = frozenset(
 """Phases in which lamps are meant to be lit, or not yet proved dark."""
 
 
-_STILL: dict[Phase, type[do.Command]] = {
-    P.TOSSING: do.StartToss,
-    P.READING: do.StartReading,
-    P.EACH_LAMP: do.ProveEachLamp,
-    P.WALK_PAUSED: do.ProveEachLamp,
-}
+SECOND_ANSWER = frozenset({P.TOSSING, P.READING, P.EACH_LAMP, P.WALK_PAUSED})
 """Phases in which the second answer to a command is still to come."""
 
 

@@ -52,8 +52,7 @@ def from_record(plain: Plain, expected: type[T]) -> T:
 
 
 _FORMERLY = {"dice_named": ("dice", "serials"), "named": ("result", "values")}
-"""Fields of a former state that held what a person had stated: about what, and where its words
-stood."""
+"""Fields of a former state that held what was stated: about what, and where the words stood."""
 
 
 def _as_now(plain: Plain) -> Plain:

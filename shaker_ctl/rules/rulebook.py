@@ -9,6 +9,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -160,22 +161,19 @@ class Rulebook:
     @property
     def marks(self) -> tuple[str, ...]:
         """What every screen and record has to carry beside the profile's name."""
-        marks = [*self.own_marks]
-        if self.demonstration:
-            marks.append("DEMONSTRATION")
-        if not self.profile.rests_on_instrument:
-            marks.append("rests on no instrument")
-        if self.profile.own_file:
-            marks.append("a profile file of the house")
-        if self.profile.areas:
-            marks.append(f"{len(self.profile.areas)} areas of the house")
-        if self.profile.no_roll.wagers.value is WagersDo.STAND:
-            marks.append("no roll: wagers stand, by the house's own rule")
-        if self.shift_inspection and not self.parameters.shifts:
-            marks.append("no shift begins by itself: table.shifts is empty")
-        if self.parameters.approval:
-            marks.append(f"{self._approved()} by approval: {self.parameters.approval}")
-        return tuple(marks)
+        profile, approval = self.profile, self.parameters.approval
+        stand = profile.no_roll.wagers.value is WagersDo.STAND
+        silent = self.shift_inspection and not self.parameters.shifts
+        marks = {
+            "DEMONSTRATION": self.demonstration,
+            "rests on no instrument": not profile.rests_on_instrument,
+            "a profile file of the house": profile.own_file,
+            f"{len(profile.areas)} areas of the house": profile.areas,
+            "no roll: wagers stand, by the house's own rule": stand,
+            "no shift begins by itself: table.shifts is empty": silent,
+            f"{self._approved()} by approval: {approval}": approval,
+        }
+        return (*self.own_marks, *(mark for mark, holds in marks.items() if holds))
 
     def _approved(self) -> str:
         """What the approval is for, in words."""
@@ -333,16 +331,13 @@ def _approved_on(parameters: TableParameters) -> date | None:
     if not parameters.approval or parameters.as_demonstration:
         return None
     found = re.fullmatch(r"(.*\w.*?)\b(\d{4}-\d{2}-\d{2})", parameters.approval.strip())
-    try:
-        day = date.fromisoformat(found.group(2)) if found else None
-    except ValueError:
-        day = None
-    if found is None or day is None:
-        raise SettingsError(
-            f"table.approval: `{parameters.approval}` names no instrument with its date",
-            remedy='Write both: table.approval = "BGLO 461a.4, letter of 2027-03-12"',
-        )
-    return day
+    with suppress(ValueError):
+        if found:
+            return date.fromisoformat(found.group(2))
+    raise SettingsError(
+        f"table.approval: `{parameters.approval}` names no instrument with its date",
+        remedy='Write both: table.approval = "BGLO 461a.4, letter of 2027-03-12"',
+    )
 
 
 Refusal = tuple[bool, str, str]

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import resources
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 from shaker_ctl.rules import citations, effects, events, guards, phases
 from shaker_ctl.rules.events import Event
@@ -33,6 +33,8 @@ from shaker_ctl.rules.record import is_recorded
 from shaker_ctl.rules.regulation import Profile
 from shaker_ctl.rules.row import Act, ByCause, Cites, Guard, Note, Row
 from shaker_ctl.rules.state import Phase, TableState
+
+T = TypeVar("T")
 
 FILES = ("manual_shaker", "restart", "toss", "round", "inspection", "life", "malfunction")
 """In this order: more particular rows stand before more general ones for the same event."""
@@ -76,11 +78,10 @@ def entries() -> tuple[Entry, ...]:
     Raises:
         RowTextError: a file of the table is wrong.
     """
-    return tuple(each for name in FILES for each in read(name, _text(name)))
-
-
-def _text(name: str) -> str:
-    return (resources.files("shaker_ctl.rules") / "table" / f"{name}.rows").read_text("utf-8")
+    folder = resources.files("shaker_ctl.rules") / "table"
+    return tuple(
+        each for name in FILES for each in read(name, (folder / f"{name}.rows").read_text("utf-8"))
+    )
 
 
 def read(name: str, text: str) -> Iterator[Entry]:
@@ -161,7 +162,7 @@ def _row(lines: list[str]) -> Row:
         None if on == AT_ONCE else _found(EVENTS, on, "event"),
         _cites(title["cites"]),
         tuple(map(_guard, guards_of_it)),
-        None if to == STAYS else _phase(to),
+        None if to == STAYS else _found(PHASES, to, "phase"),
         tuple(built_ for kind, built_ in built if kind is Note),
         tuple(built_ for kind, built_ in built if kind is Act),
     )
@@ -170,7 +171,7 @@ def _row(lines: list[str]) -> Row:
 # ── Names ───────────────────────────────────────────────────────────────────
 
 
-def _found(known: Mapping[str, Any], name: str, what: str) -> Any:
+def _found(known: Mapping[str, T], name: str, what: str) -> T:
     if name not in known:
         near = difflib.get_close_matches(name, known, 3)
         also = f"; did you mean {', '.join(near)}?" if near else ""
@@ -220,11 +221,6 @@ BY_CAUSE: dict[str, ByCause] = {
 }
 
 
-def _phase(name: str) -> Phase:
-    found: Phase = _found(PHASES, name, "phase")
-    return found
-
-
 @functools.cache
 def _phases(text: str) -> frozenset[Phase]:
     """`A | b - c`, from left to right."""
@@ -240,9 +236,8 @@ def _phases(text: str) -> frozenset[Phase]:
 
 def _group(name: str) -> frozenset[Phase]:
     if not name.isupper():
-        return frozenset({_phase(name)})
-    found: frozenset[Phase] = _found(GROUPS, name, "group of phases")
-    return found
+        return frozenset({_found(PHASES, name, "phase")})
+    return _found(GROUPS, name, "group of phases")
 
 
 @functools.cache
@@ -264,8 +259,7 @@ def _made(text: str, plain: Named, builders: Named, what: str) -> tuple[Any, Any
     if not bracket and name in builders:
         raise RowTextError(f"`{name}` needs its arguments")
     if not bracket:
-        found: tuple[Any, Any] = _found(plain, name, what)
-        return found
+        return _found(plain, name, what)
     kind, build = _found(builders, name, what)
     return kind, _built(text, build)
 
@@ -311,8 +305,7 @@ def _argument(declared: tuple[str, Any], text: str) -> Any:
 
 def _cites(text: str) -> Cites:
     if text.isupper():
-        found: ByCause = _found(BY_CAUSE, text, "citation by cause")
-        return found
+        return _found(BY_CAUSE, text, "citation by cause")
     if not _IN_WORDS.fullmatch(text):
         _found(dict.fromkeys(_keys()), text, "key of the profile")
     return text

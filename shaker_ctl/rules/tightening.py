@@ -17,10 +17,7 @@ Tighter = Callable[[Any, Any], bool]
 """True when the second value is as strict as the first, or stricter."""
 
 
-_forbids: Tighter = ge
-"""Of two truth values, the second is false."""
-_demands: Tighter = le
-_more: Tighter = le
+_forbids, _demands, _more = ge, le, le
 
 
 def _dates(fits: Tighter) -> Tighter:

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from importlib import resources
 
-from pydantic import RootModel
+from pydantic import TypeAdapter
 
 from shaker_ctl.rules.regulation import Strict
 
@@ -50,15 +50,12 @@ class Clause(Strict):
     tests: tuple[str, ...] = ()
 
 
-class _File(RootModel[dict[str, Clause]]):
-    """Clause to what is known of it, in the order of the text."""
-
-
 @cache
 def clauses(text: str) -> dict[str, Clause]:
     """Return every clause of a text by its number, in the order of the text."""
     file = resources.files(__name__) / f"{text}.toml"
-    return _File.model_validate(tomllib.loads(file.read_text(encoding="utf-8"))).root
+    told = tomllib.loads(file.read_text(encoding="utf-8"))
+    return TypeAdapter(dict[str, Clause]).validate_python(told)
 
 
 def cited(citation: str, known: Collection[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -44,6 +45,8 @@ from shaker_ctl.journal.proofs import Proof, Proofs
 from shaker_ctl.journal.record import Anchor, Entry, Head, Record, table_mark
 from shaker_ctl.lamp import registers
 from shaker_ctl.main import exit_status
+from shaker_ctl.reading import taught_table
+from shaker_ctl.reading.taught_table import Bound, TaughtTable
 from shaker_ctl.rules import commands
 from shaker_ctl.rules.parameters import TableParameters
 from shaker_ctl.rules.record import to_record
@@ -60,7 +63,7 @@ BAD_MEMORY = "fault: the lamp box's memory is bad"
 STARTS, CHANGED, TRACEBACK = "starts", "accepted a change", "traceback"
 WRONG = (CHANGED, TRACEBACK)
 
-BOX, PICTURE = "lamp-memory.json", "calibration.png"
+BOX, PICTURE, TEACHING = "lamp-memory.json", "calibration.png", "teaching"
 
 VALUES = (2, 2, 5)
 LAYOUT = rulebook(TableParameters()).layout
@@ -82,7 +85,7 @@ def _span(block: registers.Block) -> tuple[int, int]:
 @dataclass(frozen=True)
 class TableFiles:
     """One table in a folder: sealed, with people, a journal of two volumes, a dispute, tables, the
-    model, a picture of its calibration, and its lamp box's memory."""
+    model, a picture of its calibration, its teaching, and its lamp box's memory."""
 
     folder: Path
 
@@ -135,10 +138,11 @@ class TableFiles:
         finally:
             opened.close()
         people = accounts.load(chosen.console.users_file)
+        taught = taught_table.found(chosen.camera)
         # A volume whose proof is lost is verified anew: it is enough that they answer.
         volume_proofs.load(volume_proofs.place(chosen.journal.path))
         figures = figures_of(chosen.journal.path)
-        return found.seal, found.manifest, chosen, records, people, disputes, figures, box
+        return found.seal, found.manifest, chosen, records, people, disputes, figures, box, taught
 
     def box_memory(self, journal: DiskJournal) -> BoxMemory:
         """What the virtual lamp box remembers, as the service asks for it; compared as at a start.
@@ -234,6 +238,7 @@ def made(folder: Path) -> TableFiles:
         f'[console]\nusers_file = "{folder / "users.toml"}"\n'
         f'[journal]\npath = "{folder / "journal.jsonl"}"\n'
         f'second = "{folder / "stick" / "journal.jsonl"}"\npictures = "{folder / "pictures"}"\n'
+        f'[camera]\nteaching = "{folder / TEACHING}"\n'
         f'[camera.calibration]\npicture = "{folder / PICTURE}"\n'
     )
     accounts.add(folder / "users.toml", "tom", Role.TECHNICIAN, "a phrase of words", "tom-1")
@@ -243,7 +248,10 @@ def made(folder: Path) -> TableFiles:
         *("--config", str(table.config), "--packages", str(table.packages)),
     )
     shutil.rmtree(folder / "approver")
-    parameters = settings.load(table.config).journal
+    camera, parameters = settings.load(table.config).camera, settings.load(table.config).journal
+    bound, now = Bound.now(camera, ("A", "B", "C")), datetime(2026, 11, 22, tzinfo=UTC)
+    taught = TaughtTable(bound, now, (), 34, 1.0, True, "", b"what was learnt")
+    (folder / TEACHING).write_bytes(taught.to_bytes())
     opened = open_copies(parameters)
     records = records_after(opened.main.head(), 10)
     opened.main.write(records)
@@ -271,7 +279,7 @@ def _run(*words: str) -> None:
 def is_guarded(file: Path) -> bool:
     """Whether a change of this file must be noticed, and not only be survived."""
     is_of_model = "models" in file.parts
-    names = ("seal.", "settings", "users", "disputes", BOX)
+    names = ("seal.", "settings", "users", "disputes", BOX, TEACHING)
     return is_of_model or file.name.startswith(names) or "journal" in file.name
 
 

@@ -39,7 +39,7 @@ def table() -> Iterator[TableFiles]:
     [
         *("journal.jsonl", "journal-000002.jsonl", "stick/journal.jsonl", "journal.proved.json"),
         *("journal.tables.sqlite", "pictures/disputes.jsonl", "users.toml"),
-        *("lamp-memory.json", "calibration.png"),
+        *("lamp-memory.json", "calibration.png", "teaching"),
         *("settings.toml", "seal.json", "seal.pub", *MODEL),
     ],
 )

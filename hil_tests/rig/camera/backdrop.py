@@ -39,9 +39,10 @@ class Backdrop:
         self._lens = lens
         self._floor = _floor_texture(geometry, random)
         self._vignette = vignette(lens)
-        surroundings = self._paint_surroundings(random)
+        slopes = lens.slopes(2)
+        surroundings = self._paint_surroundings(slopes, random)
         self._by_height = [
-            self._paint(k * PLATE_STROKE_MM / (HEIGHTS - 1), surroundings, lights)
+            self._paint(k * PLATE_STROKE_MM / (HEIGHTS - 1), slopes, surroundings, lights)
             for k in range(HEIGHTS)
         ]
         self.veil = _paint_veil(geometry, lens, lights, random)
@@ -52,9 +53,11 @@ class Backdrop:
         share = plate_mm / PLATE_STROKE_MM * (HEIGHTS - 1)
         return self._by_height[min(HEIGHTS - 1, max(0, round(share)))]
 
-    def _paint(self, plate_mm: float, surroundings: Float, lights: LightRig) -> Image:
+    def _paint(
+        self, plate_mm: float, slopes: tuple[Float, Float], surroundings: Float, lights: LightRig
+    ) -> Image:
         g, lens = self._geometry, self._lens
-        x, y = (a.astype(np.float32) for a in lens.plane_at(plate_mm, 2))
+        x, y = (a.astype(np.float32) for a in lens.plane_at(plate_mm, slopes))
         side = self._floor.shape[0]
         map_x = x * _TEXTURE_PX_PER_MM + side / 2.0
         map_y = -y * _TEXTURE_PX_PER_MM + side / 2.0
@@ -69,10 +72,12 @@ class Backdrop:
         small = np.asarray(cv2.GaussianBlur(small, (0, 0), 0.55)) * self._vignette[..., None]
         return np.rint(np.sqrt(np.clip(small, 0.0, 1.0)) * 255.0).astype(np.uint8)
 
-    def _paint_surroundings(self, random: np.random.Generator) -> Float:
+    def _paint_surroundings(
+        self, slopes: tuple[Float, Float], random: np.random.Generator
+    ) -> Float:
         """Wall, rim and deck: what lies outside the floor's disc, at twice the resolution."""
         g, lens = self._geometry, self._lens
-        x, y = (a.astype(np.float32) for a in lens.plane_at(0.0, 2))
+        x, y = (a.astype(np.float32) for a in lens.plane_at(0.0, slopes))
         share, angle = _wall_met(x, y, lens, g.radius_mm)
         z = lens.height_mm * (1.0 - share)
         r = np.hypot(x, y)
@@ -114,7 +119,7 @@ class Backdrop:
         bounce = floor_mean * (0.42 * np.exp(-up * 3.5))[..., None]
         glow = 0.035 + 0.10 * up**2
         bands = sum(
-            a * np.exp(-(((np.angle(np.exp(1j * (angle - c)))) / w) ** 2))
+            a * np.exp(-((_turned(angle - c) / w) ** 2))
             for a, c, w in ((0.16, 2.3, 0.16), (0.07, 0.5, 0.09), (0.05, -1.1, 0.22))
         )
         level = (glow + bands * (0.3 + 0.7 * up)).astype(np.float32)
@@ -123,13 +128,18 @@ class Backdrop:
             grit = np.asarray(cv2.GaussianBlur(grit, (0, 0), 1.6))
             level = level * 0.6 + 0.07 + 0.05 * grit / float(grit.std())
         for k in range(g.wall_ribs):
-            away = np.angle(np.exp(1j * (angle - (k + 0.5) * math.tau / g.wall_ribs)))
+            away = _turned(angle - (k + 0.5) * math.tau / g.wall_ribs)
             across = away * g.radius_mm / 2.4
             profile = np.clip(1.0 - across * across, 0.0, 1.0)
             level = level * (1.0 - 0.75 * (profile > 0)) + 0.22 * profile * (1.0 - 0.5 * across)
         gap = 1.0 - 0.8 * np.exp(-z / 0.8)
         wall = (bounce + np.clip(level, 0.0, 1.0)[..., None]) * gap[..., None]
         return np.asarray(wall, dtype=np.float32)
+
+
+def _turned(angle: Float) -> Float:
+    """The same angle, from -π to π."""
+    return np.asarray((angle + math.pi) % math.tau - math.pi)
 
 
 def _wall_met(x: Float, y: Float, lens: Lens, radius_mm: float) -> tuple[Float, Float]:
@@ -250,6 +260,10 @@ def _paint_ridge(
     albedo[:] = albedo * (1.0 - inside) + bar * inside
 
 
+_HALO_PX = 40
+"""Beyond it nothing is left of a mirrored lamp."""
+
+
 def _paint_veil(g: Geometry, lens: Lens, lights: LightRig, random: np.random.Generator) -> Image:
     """Reflections of the ring light and a window in the dome, dust and fine scratches."""
     v, u = np.mgrid[0 : lens.height, 0 : lens.width].astype(np.float32)
@@ -260,12 +274,16 @@ def _paint_veil(g: Geometry, lens: Lens, lights: LightRig, random: np.random.Gen
     for k in range(24):
         angle = k * math.tau / 24 + 0.06
         gx, gy = cx + 48.5 * scale * math.cos(angle), cy - 48.5 * scale * math.sin(angle)
-        along = (u - gx) * math.cos(angle) - (v - gy) * math.sin(angle)
-        across = (u - gx) * math.sin(angle) + (v - gy) * math.cos(angle)
+        near = tuple(
+            slice(max(0, int(at) - _HALO_PX), max(0, int(at) + _HALO_PX)) for at in (gy, gx)
+        )
+        to_x, to_y = u[near] - gx, v[near] - gy
+        along = to_x * math.cos(angle) - to_y * math.sin(angle)
+        across = to_x * math.sin(angle) + to_y * math.cos(angle)
         core = np.exp(-((along / 1.3) ** 2 + (across / 2.6) ** 2))
         halo = np.exp(-(along**2 + across**2) / 60.0)
         strength = random.uniform(0.75, 1.1) * (k >= 24 * lights.dead / len(lights.lamps_mm))
-        veil += strength * (150.0 * core + 7.0 * halo)[..., None]
+        veil[near] += strength * (150.0 * core + 7.0 * halo)[..., None]
     # A window in the room: two faint panes, bent by the dome.
     for pane in (-1.0, 1.0):
         px, py = cx - 25.0 * scale + pane * 4.6 * scale, cy - 17.0 * scale

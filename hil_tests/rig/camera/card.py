@@ -46,7 +46,7 @@ class Card:
 
     def seen(self, lens: Lens, lights: LightRig, compartment_radius_mm: float) -> Patch:
         """The card as the camera sees it, in linear light."""
-        x, y = (a.astype(np.float32) for a in lens.plane_at(self.raised_mm, 2))
+        x, y = (a.astype(np.float32) for a in lens.plane_at(self.raised_mm, lens.slopes(2)))
         light = lights.floor_light(x, y, self.raised_mm, compartment_radius_mm)
         x, y = x - self.place_mm[0], y - self.place_mm[1]
         c, s = np.cos(np.radians(self.turn_deg)), np.sin(np.radians(self.turn_deg))

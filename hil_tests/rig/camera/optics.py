@@ -90,8 +90,19 @@ class Lens:
         px += np.asarray(self.centre_px)
         return px
 
-    def plane_at(self, z_mm: float, scale: int = 1) -> tuple[FloatArray, FloatArray]:
-        """Return x and y in millimetres of the plane at `z_mm` under each (sub)pixel.
+    def plane_at(
+        self, z_mm: float, slopes: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return x and y in millimetres of the plane at `z_mm` under each (sub)pixel."""
+        depth = self.height_mm - z_mm
+        x, y = (
+            slope * depth + offset for slope, offset in zip(slopes, self.offset_mm, strict=True)
+        )
+        return x, y
+
+    def slopes(self, scale: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return how far to the right and up what is under each (sub)pixel is, for each millimetre
+        below the lens.
 
         Shapes (height * scale, width * scale). The inverse of the distortion is one fixed-point
         step: exact to a hundredth of a pixel for a lens as straight as this.
@@ -104,9 +115,7 @@ class Lens:
         bend = 1.0 + self.k1 * (rx * rx + ry * ry)
         bend = 1.0 + self.k1 * (rx * rx + ry * ry) / (bend * bend)
         ray = np.stack([rx / bend, ry / bend, np.ones_like(rx)], axis=-1) @ self._turn()
-        depth = (self.height_mm - z_mm) / ray[..., 2]
-        x, y = self.offset_mm
-        return ray[..., 0] * depth + x, ray[..., 1] * depth + y
+        return ray[..., 0] / ray[..., 2], ray[..., 1] / ray[..., 2]
 
     def _turn(self) -> FloatArray:
         """Rotation from plumb directions (right, up in the picture, down to the floor) to ours."""

@@ -46,7 +46,7 @@ def test_lens_agrees_with_its_calibration() -> None:
 
 def test_projection_and_its_inverse_agree_to_a_hundredth_of_a_pixel() -> None:
     lens = Lens()
-    x, y = lens.plane_at(5.0)
+    x, y = lens.plane_at(5.0, lens.slopes())
     back = lens.project(np.stack([x, y, np.full_like(x, 5.0)], axis=-1))
     v, u = np.mgrid[0 : lens.height, 0 : lens.width]
     assert np.abs(back - np.stack([u, v], axis=-1)).max() < 0.01

@@ -122,7 +122,7 @@ class Backdrop:
             a * np.exp(-((_turned(angle - c) / w) ** 2))
             for a, c, w in ((0.16, 2.3, 0.16), (0.07, 0.5, 0.09), (0.05, -1.1, 0.22))
         )
-        level = (glow + bands * (0.3 + 0.7 * up)).astype(np.float32)
+        level: Float = (glow + bands * (0.3 + 0.7 * up)).astype(np.float32)
         if g.wall == "rough":
             grit = random.standard_normal(z.shape).astype(np.float32)
             grit = np.asarray(cv2.GaussianBlur(grit, (0, 0), 1.6))

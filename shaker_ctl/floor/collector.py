@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 TURN_S = 0.05
 """Between two looks at the network: what came meanwhile is read together. A table waits for its
 receipt that much longer; to wake for each message would cost a third of the processor time."""
+COMMIT_S = 0.2
+"""Records wait so long for others to share a commit."""
 ENOUGH_BYTES = 16 * 1024 * 1024
 """Bytes of records that wait. With more, a commit is due at once, and nothing more is read."""
 _ENDINGS = frozenset(word.value for word in Ending)
@@ -109,7 +111,7 @@ class Collector:
         else:
             self._connection.turn(TURN_S)
         now_s = time.monotonic()
-        is_due = now_s >= self._first_s + self._p.commit_s or self._has_enough()
+        is_due = now_s >= self._first_s + COMMIT_S or self._has_enough()
         if self._pending and is_due and now_s >= self._not_before_s:
             pending, self._pending, self._pending_bytes = self._pending, {}, 0
             self._commit(pending)

@@ -28,8 +28,8 @@ _TAKE = text(
 )
 _LEAVE = text("SELECT pg_advisory_unlock(key) FROM unnest(CAST(:keys AS bigint[])) AS held(key)")
 _SETTINGS = (
-    *("tcp_keepalives_idle = 5", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3"),
-    "tcp_user_timeout = 15000",
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
+    "-c tcp_user_timeout=15000"
 )
 """So long the server waits for a collector whose machine is gone."""
 
@@ -42,7 +42,7 @@ class Leases:
         self._site = site
         self._house = _number(site, 4) >> 1
         self._db: Any = None
-        waits = {"connect_timeout": 5, "tcp_user_timeout": 10_000}
+        waits = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "options": _SETTINGS}
         options: dict[str, Any] = {"poolclass": NullPool, "connect_args": waits}
         self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **options)
 
@@ -70,8 +70,6 @@ class Leases:
 
     def _join(self) -> None:
         self._db = self._engine.connect()
-        for setting in _SETTINGS:
-            self._db.exec_driver_sql(f"SET {setting}")
         self._own = {"house": self._house, "own": random.getrandbits(31)}
         self._db.execute(_JOIN, self._own)
         self.held = self._taken(sorted(self.held), len(self.held))

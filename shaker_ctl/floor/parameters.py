@@ -11,7 +11,6 @@ from pydantic import Field, field_validator, model_validator
 from shaker_ctl.journal.volume import DayBegins
 from shaker_ctl.link.parameters import BrokerParameters
 from shaker_ctl.page.parameters import PageParameters
-from shaker_ctl.parameters import bounded
 
 
 class FloorParameters(BrokerParameters):
@@ -47,10 +46,6 @@ class FloorParameters(BrokerParameters):
 
     metrics_port: int = Field(default=9464, ge=0, le=65535)
     """Port of `/metrics`; 0: any."""
-
-    commit_s: float = bounded(0.2, at_least=0.0, at_most=5.0)
-    """Seconds that records wait for others to share a commit. Larger: fewer syncs of the disk,
-    later receipts."""
 
     day_begins: DayBegins = time(6)
     """Local time at which a gaming day begins, as `[journal] day_begins` of the tables. The zone is

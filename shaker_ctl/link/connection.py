@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 MAX_PAUSE_S = 30.0
 CONNECT_S = 10.0
+KEEPALIVE_S = 15
+"""Silence after which either end asks whether the other is there."""
 WILL_DELAY_S = 10
 MAX_AT_ONCE = 256
 """Messages that one `turn` reads; the rest stays with the network."""
@@ -183,7 +185,7 @@ class Connection:
             client.connect(
                 host,
                 int(port),
-                keepalive=self._p.keepalive_s,
+                keepalive=KEEPALIVE_S,
                 clean_start=True,
                 properties=lasting,
             )

@@ -33,9 +33,6 @@ class BrokerParameters(Parameters):
     key: Path = Path("/etc/shaker-link/key.pem")
     """Its private key. Readable by the service's user alone."""
 
-    keepalive_s: int = Field(default=15, ge=5, le=600)
-    """Seconds of silence after which either end asks whether the other is there."""
-
     site: str = "house"
     """Name of the house on the broker: a-z, 0-9 and -."""
 

@@ -241,8 +241,8 @@ def test_what_waits_for_the_database_has_bounds(
     monkeypatch.setattr(
         collector.Collector, "_commit", lambda _self, pending: taken.append(len(pending))
     )
-    found = settings.parse_file(own_house.config, FloorParameters)
-    reading = collector.Collector(found.model_copy(update={"commit_s": 5.0}))
+    monkeypatch.setattr(collector, "COMMIT_S", 5.0)
+    reading = collector.Collector(settings.parse_file(own_house.config, FloorParameters))
     names = [f"pit-full-{n}" for n in range(5)]
     ends_s = time.monotonic() + 90.0
     with contextlib.ExitStack() as senders:

@@ -87,10 +87,10 @@ def fill_on(
 
 def test_thirteen_records_of_a_round_take_less_than_three_kilobytes(store: Store) -> None:
     """Each came alone; the bench of a house counts a real database, with its indexes."""
-    fill(store, played(200), each=1)
+    fill(store, played(64), each=1)
     with store.committing() as db:
         stored = db.execute(text("SELECT sum(length(lines)) FROM batch")).scalar_one()
-    assert 13 * stored / (200 * RECORDS_A_ROUND) < 3000
+    assert 13 * stored / (64 * RECORDS_A_ROUND) < 3000
 
 
 def tear(db: Connection, last: int, lines: bytes) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
@@ -29,45 +32,64 @@ pytestmark = [
 ]
 
 
+TABLE = {
+    "image_size": [300, 300], "floor_px_per_mm": 3.0, "height_mm": 300.0,
+    "centre_px": [150.0, 150.0], "k1": 0.0, "compartment_radius_mm": 45.0,
+    "compartment_mm": [0.0, 0.0], "tilt_deg": [0.0, 0.0], "die_mm": 16.0,
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory):
-    return make(
-        SceneSet("quick shots taught leaning", 5, 50, 230), tmp_path_factory.mktemp("s"), 1, 600.0
-    )
+    return make(SceneSet("quick shots taught leaning", 5, 50, 230), tmp_path_factory.mktemp("s"), 1)
 
 
-def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots, tmp_path):
-    cut = training.cut_windows(shots, tmp_path)
-    assert np.load(cut.shown).shape[1:] == (training.WIDE, training.WIDE, 3)
-    flat, leaning = cut.truth[cut.truth[:, 2] == 1], cut.truth[cut.truth[:, 2] == 0]
-    assert len(flat) > 30
-    assert len(leaning) > 20
-    assert np.abs(flat[:, :2]).max() < 0.01, "of a flat die it is where the calibration says"
-    assert np.hypot(*leaning[:, :2].T).min() > 0.09, "6° are a tenth of an edge"
-    again = training.cut_windows(shots, tmp_path)
-    assert np.array_equal(again.faces, cut.faces)
-
-
-def test_a_window_moved_and_mirrored_keeps_its_lean(shots, tmp_path):
-    cut = training.cut_windows(shots, tmp_path)
-    leans = np.hypot(*cut.truth[:, :2].T)
-    data = training.NearWindows([cut], 3, 0, 40)
-    seen = set()
-    for index in range(40):
+def test_an_upright_die_is_drawn_over_a_flat_one_and_beside_a_leaning_one(shots):
+    dice = training.shown_dice([shots])
+    data, seen = training.NearWindows(dice, 3, 0, 60), set()
+    for index in range(60):
         window, truth = data[index]
-        on = training.NearWindows([cut], 3, index, 40)
+        x, y, flat = truth.tolist()
+        on = training.NearWindows(dice, 3, index, 60)
         assert np.array_equal(window, on[0][0]), "a run that was stopped goes on with the same"
         assert window.shape == (near_look.CHANNELS, SIDE, SIDE)
-        # float() keeps both from being rounded twice: the truths are float32.
-        assert np.abs(leans - float(np.hypot(*truth[:2].numpy()))).min() < 1e-5
-        seen.add(float(truth[2]) == 1)
+        if flat == 1:
+            assert np.hypot(x, y) < 0.015, "of a flat die it is where the calibration says"
+        if flat == 0:
+            assert np.hypot(x, y) > 0.09, "6° are a tenth of an edge"
+        seen.add(flat)
         # The outline, drawn, reaches to where the bottom face of an upright die is.
         rows, columns = np.nonzero(np.asarray(window[4]) > 127)
         face_rows, face_columns = np.nonzero(np.asarray(window[3]) > 127)
         assert len(rows) >= len(face_rows)
         assert rows.min() <= face_rows.min()
         assert columns.max() >= face_columns.max()
-    assert seen == {True, False}
+    assert {0.0, 1.0} < seen
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_window_is_cut_along_its_die(seed, tmp_path, monkeypatch):
+    """A red spot on the middle of the top face, a green one on that of the bottom face."""
+    monkeypatch.setattr(training, "lit", lambda rng, image: image)
+    monkeypatch.setattr(training, "_SHIFT", 0.0)
+    picture, middle = np.full((300, 300, 3), 60, np.uint8), np.array([150.0, 150.0])
+    down = np.array([12.0, 6.0 * (-1) ** seed])
+    for at, colour in ((middle + down, (0, 250, 0)), (middle, (0, 0, 250))):
+        cv2.circle(picture, at.astype(int).tolist(), 4, colour, -1)
+    cv2.imwrite(str(tmp_path / "one.png"), picture)
+    corners = middle + 24 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    table = Calibration.from_table(TABLE)
+    die = training.ShownDie(tmp_path / "one.png", table, corners, down, 0.0)
+    other = replace(die, flat=1.0)
+    window, (x, y, _) = training.NearWindows([die, other], seed, 0, 1)[0]
+    shown = np.asarray(window).transpose(1, 2, 0)[..., :3].astype(int)
+    top, bottom = (
+        np.argwhere(np.abs(shown - colour).max(axis=2) < 90).mean(axis=0)[::-1]
+        for colour in ((0, 0, 250), (0, 250, 0))
+    )
+    assert np.hypot(*(top - (SIDE - 1) / 2)) < 1.5
+    # The table's camera looks straight down here: an upright die's bottom face is under its top.
+    assert (bottom - top) / near_look.FACE == pytest.approx([float(x), float(y)], abs=0.05)
 
 
 def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
@@ -76,13 +98,7 @@ def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
     path = training.export(net, [shots], tmp_path / "work", tmp_path)
     assert path.stat().st_size < 2_500_000
     reader = near_look.NearReader(ModelFile(path, digest_of(path)))
-    table = Calibration.from_table(
-        {
-            "image_size": [300, 300], "floor_px_per_mm": 3.0, "height_mm": 300.0,
-            "centre_px": [150.0, 150.0], "k1": 0.0, "compartment_radius_mm": 45.0,
-            "compartment_mm": [0.0, 0.0], "tilt_deg": [0.0, 0.0], "die_mm": 16.0,
-        }
-    )  # fmt: skip
+    table = Calibration.from_table(TABLE)
     face = np.array([(100, 100), (150, 100), (150, 150), (100, 150)], float)
     picture = np.full((300, 300, 3), 90, np.uint8)
     one, other = reader.look(picture, [face, face + 40], table)
@@ -92,19 +108,17 @@ def test_training_ends_in_a_file_that_the_reader_loads(shots, tmp_path):
 
 
 def test_clear_dice_differ_in_how_they_pass_light_on(tmp_path):
-    folder = make(SceneSet("quick shots taught leaning clear", 5, 30, 230), tmp_path, 1, 600.0)
-    cut = training.cut_windows(folder, tmp_path / "windows")
-    assert (cut.truth[:, 2] == 1).sum() > 15
-    assert (cut.truth[:, 2] == 0).sum() > 10
+    folder = make(SceneSet("quick shots taught leaning clear", 5, 30, 230), tmp_path, 1)
+    flat = [die.flat for die in training.shown_dice([folder])]
+    assert flat.count(1.0) > 15
+    assert flat.count(0.0) > 10
     glows = [random_glow(np.random.default_rng(seed)) for seed in range(40)]
     assert len({glow.near_edges > 0 for glow in glows}) == 2
     assert all(1.3 < glow.index < 1.7 for glow in glows)
 
 
 def test_clear_dice_lie_on_streaks_and_patterns_too(tmp_path):
-    folder = make(
-        SceneSet("quick shots taught leaning clear patterned", 5, 50, 200), tmp_path, 1, 600.0
-    )
+    folder = make(SceneSet("quick shots taught leaning clear patterned", 5, 50, 200), tmp_path, 1)
     rows = list(scenes.rows(folder))
     assert {row["notes"]["floor"] for _, row in rows} <= set(table_shots.CLEAR_FLOORS)
     assert len({row["notes"]["floor"] for _, row in rows}) > 2

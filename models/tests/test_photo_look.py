@@ -143,7 +143,7 @@ def near(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory):
-    return make(SceneSet("quick snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1, 600.0)
+    return make(SceneSet("quick snapshot", 5, 50, 96), tmp_path_factory.mktemp("s"), 1)
 
 
 def test_training_ends_in_a_small_file_that_the_reader_loads(snapshots, near, tmp_path):

@@ -9,19 +9,13 @@ from typer.testing import CliRunner
 
 from models.training import augment, scenes
 from models.training.__main__ import app
-from models.training.arrange import arrange, flat_die, overlap, tilted
-from models.training.layout import Die, label, look_down
+from models.training.arrange import arrange, flat_die, leaning, leaning_dice, overlap
+from models.training.layout import Die, encoded, labels, look_down
 from models.training.looks import random_look
-from models.training.pictures import pixels_per_edge, random_picture
+from models.training.raster import Light, RasterScene, render
 from models.training.targets import Mark, encode, flat_label, shape_numbers
 from models.training.tosses import toss
 from vision.networks.classifier import decode
-
-
-def test_same_seed_draws_the_same_picture():
-    one, other = (random_picture(np.random.default_rng([3, 9]), 160) for _ in range(2))
-    assert np.array_equal(one.image, other.image)
-    assert one.labels == other.labels
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -47,7 +41,7 @@ def test_projection_and_rays_agree():
 def test_flat_die_under_the_camera_is_labelled_as_a_square_of_its_size():
     die = Die(np.array([0, 0, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
     camera = look_down(320, 60, 10, 0, 0)
-    truth = label(die, camera, 1.0)
+    (truth,) = labels([die], camera)
     edges = np.linalg.norm(np.diff(np.array(truth.corners + truth.corners[:1]), axis=0), axis=1)
     # The top face is one edge nearer than the floor, where 60 px were asked for.
     assert np.allclose(edges, 60 * 10 / 9, atol=0.1)
@@ -59,28 +53,46 @@ def test_drawn_face_fills_its_labelled_corners():
     rng = np.random.default_rng(5)
     look = random_look(rng, "white")
     look.rounding, look.ball = 0.01, 0.9
-    from models.training.raster import Light, RasterScene, render
-
     die = Die(np.array([0.2, -0.1, 0.5]), np.eye(3), 1.0, (2, 5, 3, 4, 1, 6))
     camera = look_down(160, 60, 8, 10, 70)
     floor = np.zeros((64, 64, 3), np.float32)
     light = Light(np.ones(3, np.float32), [], 0.3)
-    picture = render(RasterScene([die], [look], camera, light, floor, 3.0))
+    image = encoded(render(RasterScene([die], [look], camera, light, floor, 3.0)))
+    (truth,) = labels([die], camera)
     mask = np.zeros((160, 160), np.uint8)
-    corners = np.array(picture.labels[0].corners)
+    corners = np.array(truth.corners)
     cv2.fillConvexPoly(mask, np.round(corners * 16).astype(np.int32), 1, cv2.LINE_8, 4)
     inside = cv2.erode(mask, np.ones((5, 5), np.uint8)) > 0
-    bright = picture.image.mean(axis=2) > 150
+    bright = image.mean(axis=2) > 150
     assert bright[inside].mean() > 0.9
-    assert picture.labels[0].visible > 0.95
+    assert truth.visible > 0.95
+
+
+def test_a_die_is_visible_as_far_as_others_and_the_border_leave_it():
+    camera = look_down(200, 40, 20, 0, 0)
+    values = (2, 5, 3, 4, 1, 6)
+    below = Die(np.array([0.0, 0.0, 0.5]), np.eye(3), 1.0, values)
+    above = Die(np.array([0.5, 0.0, 1.5]), np.eye(3), 1.0, values, stacked=True)
+    cut_off = Die(np.array([2.5, 1.5, 0.5]), np.eye(3), 1.0, values)
+    shown = [die.visible for die in labels([below, above, cut_off], camera)]
+    assert shown == pytest.approx([0.45, 1, 0.35], abs=0.1)
+    assert len(labels([below, above], camera, strangers=1)) == 1
 
 
 def test_tilt_is_measured_from_the_nearest_face():
     rng = np.random.default_rng(0)
-    for _ in range(30):
-        die = tilted(rng, flat_die(rng, 1.0, (2, 5, 3, 4, 1, 6)))
-        assert 0 <= die.tilt_deg() <= 54.8
+    for degrees in range(45):
+        die = leaning(rng, flat_die(rng, 1.0, (2, 5, 3, 4, 1, 6)), degrees)
+        assert die.tilt_deg() == pytest.approx(degrees, abs=0.01)
         assert die.corners()[:, 2].min() == pytest.approx(0, abs=1e-9)
+
+
+def test_every_second_die_leans_a_little():
+    rng = np.random.default_rng(8)
+    tilts = [die.tilt_deg() for _ in range(30) for die in leaning_dice(rng, 3, 2.5)]
+    assert len(tilts) > 80
+    assert 0.35 < np.mean([tilt < 0.01 for tilt in tilts]) < 0.65
+    assert all(tilt < 0.01 or 1.99 < tilt < 16.01 for tilt in tilts)
 
 
 def test_arranged_dice_do_not_overlap():
@@ -140,19 +152,19 @@ def test_augmentation_moves_the_labels_with_the_picture():
         assert warped[inside].mean() > 245
 
 
-def test_tossed_dice_rest_on_the_floor():
+@pytest.mark.parametrize("cocked", [0.0, 1.0])
+def test_tossed_dice_rest_on_the_floor_and_lie_flat_or_not_as_wanted(cocked: float):
     rng = np.random.default_rng(4)
-    rest = None
-    while rest is None:
-        rest = toss(rng, is_cramped=False)
-    for die in rest.dice:
+    rests = [toss(rng, 3, 1.9, [], 0.5, cocked) for _ in range(3)]
+    assert {rest.is_cocked for rest in rests} == {bool(cocked)}
+    for die in (die for rest in rests for die in rest.dice):
         assert die.corners()[:, 2].min() > -0.1
-        assert np.hypot(*die.centre[:2]) < rest.wall_radius + 0.5
+        assert np.hypot(*die.centre[:2]) < 1.9 + 0.5
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [["--seed", "-1"], ["--count", "0"], ["--size", "32"], ["--processes", "0"], ["--limit-s", "0"],
+    [["--seed", "-1"], ["--count", "0"], ["--size", "32"], ["--processes", "0"],
      ["--out", "FILE/below"]],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, monkeypatch, wrong):
@@ -165,26 +177,21 @@ def test_what_cannot_be_drawn_is_said_before_anything_is(tmp_path, monkeypatch, 
     assert [file.name for file in tmp_path.iterdir()] == ["FILE"]
 
 
-FEW = scenes.SceneSet("quick loose", seed=7, count=2 * scenes.CHUNK, size=80)
-
-
-def test_a_set_cut_short_by_its_limit_is_no_whole_set(tmp_path):
-    with pytest.raises(scenes.ScenesUnfinishedError, match="0 of 100 pictures"):
-        scenes.make(FEW, tmp_path, 1, limit_s=0.0)
+def test_a_set_has_whole_chunks(tmp_path):
     ended = CliRunner().invoke(
         app,
         ["scenes", "quick", "loose", "--seed", "7", "--count", "60", "--size", "80",
-         "--processes", "1", "--limit-s", "600", "--out", str(tmp_path)],
+         "--processes", "1", "--out", str(tmp_path)],
     )  # fmt: skip
-    folder = FEW.folder(tmp_path)
+    folder = scenes.SceneSet("quick loose", seed=7, count=1, size=80).folder(tmp_path)
     assert str(folder) in ended.stdout
     assert len(list(scenes.rows(folder))) == 100, "sixty, rounded up"
 
 
 @pytest.mark.parametrize("harm", ["row cut off", "picture gone", "no text"])
 def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
-    one = scenes.SceneSet("quick loose", seed=7, count=scenes.CHUNK, size=80)
-    folder = scenes.make(one, tmp_path, 1, limit_s=600.0)
+    one = scenes.SceneSet("quick surface", seed=7, count=scenes.CHUNK, size=80)
+    folder = scenes.make(one, tmp_path, 1)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     rows = folder / "00000.jsonl"
     if harm == "row cut off":
@@ -193,14 +200,14 @@ def test_a_damaged_chunk_is_drawn_again_and_comes_out_the_same(tmp_path, harm):
         rows.write_bytes(b"\xff\xfe")
     else:
         (folder / "000007.jpg").unlink()
-    scenes.make(one, tmp_path, 1, limit_s=600.0)
+    scenes.make(one, tmp_path, 1)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
     monkeypatch.setattr("cv2.imwrite", lambda *args: False)
     with pytest.raises(OSError, match="Is the disk full"):
-        scenes._draw_chunk(float("inf"), (0, FEW, tmp_path, 0))
+        scenes._draw_chunk((0, scenes.SceneSet("quick surface", 7, 50, 80), tmp_path, 0))
     assert not list(tmp_path.glob("*.jsonl"))
 
 
@@ -210,7 +217,7 @@ def test_a_picture_that_cannot_be_written_ends_no_chunk(tmp_path, monkeypatch):
         ("slow loose", "renderer"),
         ("traced snapshot", "snapshot"),
         ("quick", "draws"),
-        ("quick table clear", "none"),
+        ("quick loose clear", "none"),
         ("quick shots clear taught", "in this order"),
         ("quick shots leaning leaning", "in this order"),
         ("quick shots blind", "in this order"),
@@ -222,15 +229,7 @@ def test_a_kind_that_cannot_be_drawn_is_refused_with_what_there_is(kind, named):
         scenes.require_kind(kind)
 
 
-@pytest.mark.parametrize("kind", ["traced loose", "quick snapshot", "quick shots"])
-def test_what_has_nothing_held_out_cannot_be_held_out(kind):
-    scenes.require_kind(kind)
-    with pytest.raises(ValueError, match="only quick loose and table"):
-        scenes.require_kind(kind, held_out=True)
-
-
-def test_a_crowded_picture_is_computed_in_double_precision():
-    """Otherwise its set would not come out as it did for the networks that ship."""
-    crowded = pixels_per_edge(np.random.default_rng(1), 160, 14, 100, 190)
-    assert crowded == 160 / (0.6 + 0.9 * np.sqrt(14))
-    assert isinstance(crowded, np.float64)
+def test_what_has_nothing_held_out_cannot_be_held_out():
+    scenes.require_kind("quick shots wild", held_out=True)
+    with pytest.raises(ValueError, match="only loose and shots"):
+        scenes.require_kind("quick snapshot", held_out=True)

@@ -27,7 +27,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory):
-    return make(SceneSet("quick loose", 5, 50, 128), tmp_path_factory.mktemp("scenes"), 1, 600.0)
+    return make(SceneSet("quick loose", 5, 50, 128), tmp_path_factory.mktemp("scenes"), 1)
 
 
 @pytest.fixture(scope="module")

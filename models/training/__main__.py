@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from models.training.scenes import SceneSet, ScenesUnfinishedError, make
+from models.training.scenes import SceneSet, make
 from vision.errors import VisionError
 
 app = typer.Typer(
@@ -32,10 +32,10 @@ Out = Annotated[Path, typer.Option(help="Where the result goes.")]
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """End with one line where the time was over, a disk was full, or somebody pressed Ctrl-C."""
+    """End with one line where a disk was full, or somebody pressed Ctrl-C."""
     try:
         yield
-    except (ScenesUnfinishedError, OSError) as error:
+    except OSError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
         print("interrupted; the same command goes on where this one was", file=sys.stderr)
@@ -92,7 +92,6 @@ def scenes(
     held_out: Annotated[bool, typer.Option("--held-out", help="What is kept for tests.")] = False,
     out: Out = Path("var/scenes"),
     processes: Annotated[int, typer.Option(min=1)] = 2,
-    limit_s: Annotated[float, typer.Option(min=1, help="Stop after this time.")] = 7200.0,
 ) -> None:
     """Render a set of labelled scenes. Goes on where it was stopped."""
     try:
@@ -106,7 +105,7 @@ def scenes(
     except (OSError, RuntimeError) as error:  # the second for links that lead in a circle
         raise typer.BadParameter(f"cannot make a folder in --out {out}: {error}") from error
     with _resumable():
-        print(make(pictures, out, processes, limit_s))
+        print(make(pictures, out, processes))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ looks, cameras. Poses from real tosses come from `tosses.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from models.training.layout import LEFT_HANDED, RIGHT_HANDED, Die
@@ -49,16 +51,18 @@ def numbering(rng: np.random.Generator) -> tuple[int, ...]:
     return RIGHT_HANDED if rng.random() < 0.5 else LEFT_HANDED
 
 
-def tilted(rng: np.random.Generator, die: Die) -> Die:
-    """A copy of a flat die, cocked: about an edge mostly, sometimes about a corner."""
-    angle = np.radians(rng.uniform(0, 45) if rng.random() < 0.5 else rng.uniform(6, 25))
-    quarter = rng.integers(4)
-    if abs(die.rotation[2, 0]) > 0.5:
-        quarter = rng.integers(4)  # a second draw, which the sets of the shipped networks have
-    heading = float(_turn(die) + np.pi / 2 * quarter)
-    if rng.random() < 0.3:
+def leaning(rng: np.random.Generator, die: Die, degrees: float) -> Die:
+    """A copy of a flat die that stands, so many degrees off level, on one edge or, sometimes, on a
+    corner."""
+    axis = 1 if abs(die.rotation[2, 0]) > 0.5 else 0  # of a side face
+    heading = np.arctan2(die.rotation[1, axis], die.rotation[0, axis])
+    heading += np.pi / 2 * rng.integers(4)
+    if rng.random() < 0.27:
         heading = rng.uniform(0, 2 * np.pi)
-    return _leant(die, heading, angle)
+    turned = tilt_about(float(heading), np.radians(degrees)) @ die.rotation
+    copy = Die(die.centre.copy(), turned, die.edge, die.values)
+    copy.centre[2] -= copy.corners()[:, 2].min()
+    return copy
 
 
 def overlap(one: Die, other: Die, gap: float = 0.0) -> bool:
@@ -99,35 +103,23 @@ def arrange(
     """
     values = numbering(rng)
     dice: list[Die] = []
-    for _ in range(count):
+
+    def one() -> Die | None:
         edge = float(rng.uniform(0.75, 1.3)) if mixed_sizes else 1.0
-        for _attempt in range(12):
-            die = flat_die(rng, edge, values)
-            kind = rng.random()
-            is_odd = kind < cocked
-            if is_odd and kind > 0.75 * cocked and dice:
-                base = dice[rng.integers(len(dice))]
-                if base.tilt_deg() > 1 or base.stacked:
-                    continue
-                offset = rng.uniform(-0.6, 0.6, 2) * base.edge
-                die.centre = np.array([*(base.centre[:2] + offset), base.edge + edge / 2])
-                die.stacked = True
-                if any(overlap(die, other, -1e-3) for other in dice if other is not base):
-                    continue
-                dice.append(die)
-                break
-            if is_odd:
-                die = tilted(rng, die)
-            if dice and rng.random() < (0.7 if is_odd else 0.35):
-                slide_against(rng, die, dice[rng.integers(len(dice))])
-            else:
-                die.centre[:2] = rng.uniform(-reach, reach, 2)
-            if np.abs(die.centre[:2]).max() <= reach * 1.15 and not any(
-                overlap(die, other, -1e-3) for other in dice
-            ):
-                dice.append(die)
-                break
-    return dice
+        die, kind = flat_die(rng, edge, values), rng.random()
+        if kind < 0.25 * cocked and dice:
+            return _stacked(rng, die, dice)
+        if kind < cocked:
+            low, high = ((0, 45), (6, 25))[rng.integers(2)]
+            die = leaning(rng, die, rng.uniform(low, high))
+        if dice and rng.random() < (0.7 if kind < cocked else 0.35):
+            slide_against(rng, die, dice[rng.integers(len(dice))])
+        else:
+            die.centre[:2] = rng.uniform(-reach, reach, 2)
+        is_within = np.abs(die.centre[:2]).max() <= reach * 1.15
+        return die if is_within and _is_free(die, dice) else None
+
+    return _lay(dice, count, one)
 
 
 def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Die]:
@@ -137,42 +129,41 @@ def leaning_dice(rng: np.random.Generator, count: int, radius: float) -> list[Di
     """
     values = numbering(rng)
     dice: list[Die] = []
+
+    def one() -> Die | None:
+        die = flat_die(rng, 1.0, values)
+        if rng.random() < 0.5:
+            die = leaning(rng, die, rng.uniform(2, 16))
+        if dice and rng.random() < 0.3:
+            slide_against(rng, die, dice[rng.integers(len(dice))])
+        else:
+            far, heading = (radius - 0.75) * np.sqrt(rng.random()), rng.uniform(0, 2 * np.pi)
+            die.centre[:2] = far * np.cos(heading), far * np.sin(heading)
+        is_within = np.hypot(*die.centre[:2]) < radius - 0.5
+        return die if is_within and _is_free(die, dice) else None
+
+    return _lay(dice, count, one)
+
+
+def _lay(dice: list[Die], count: int, one: Callable[[], Die | None]) -> list[Die]:
+    """Add so many dice, each tried a few times."""
     for _ in range(count):
-        for _attempt in range(15):
-            die = flat_die(rng, 1.0, values)
-            if rng.random() < 0.5:
-                die = leaning(rng, die)
-            if dice and rng.random() < 0.3:
-                slide_against(rng, die, dice[rng.integers(len(dice))])
-            else:
-                far = (radius - 0.75) * np.sqrt(rng.random())
-                heading = rng.uniform(0, 2 * np.pi)
-                die.centre[:2] = far * np.cos(heading), far * np.sin(heading)
-            is_free = not any(overlap(die, other, -1e-3) for other in dice)
-            if is_free and np.hypot(*die.centre[:2]) < radius - 0.5:
-                dice.append(die)
-                break
+        die = next(filter(None, (one() for _ in range(14))), None)
+        if die is not None:
+            dice.append(die)
     return dice
 
 
-def leaning(rng: np.random.Generator, die: Die) -> Die:
-    """A copy that stands on one edge or, sometimes, on a corner, 2–16° off level."""
-    heading = float(_turn(die) + np.pi / 2 * rng.integers(4))
-    if rng.random() < 0.25:
-        heading = rng.uniform(0, 2 * np.pi)
-    angle = np.radians(rng.uniform(2, 16))
-    return _leant(die, heading, angle)
+def _stacked(rng: np.random.Generator, die: Die, dice: list[Die]) -> Die | None:
+    """The die on top of another one, where that lies flat and nothing else is in the way."""
+    base = dice[rng.integers(len(dice))]
+    if base.tilt_deg() > 1 or base.stacked:
+        return None
+    offset = rng.uniform(-0.6, 0.6, 2) * base.edge
+    die.centre = np.array([*(base.centre[:2] + offset), base.edge + die.edge / 2])
+    die.stacked = True
+    return die if _is_free(die, [other for other in dice if other is not base]) else None
 
 
-def _turn(die: Die) -> float:
-    """Heading of a side face of a flat die, radians."""
-    axis = 1 if abs(die.rotation[2, 0]) > 0.5 else 0
-    return float(np.arctan2(die.rotation[1, axis], die.rotation[0, axis]))
-
-
-def _leant(die: Die, heading: float, angle: float) -> Die:
-    """A copy, turned by an angle about a horizontal axis, that touches the floor; radians."""
-    turned = tilt_about(heading, angle) @ die.rotation
-    copy = Die(die.centre.copy(), turned, die.edge, die.values)
-    copy.centre[2] -= copy.corners()[:, 2].min()
-    return copy
+def _is_free(die: Die, dice: list[Die]) -> bool:
+    return not any(overlap(die, other, -1e-3) for other in dice)

@@ -10,7 +10,6 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from models.training import impostors
 from models.training.layout import share_inside
 from models.training.targets import Mark
 
@@ -58,63 +57,21 @@ def warp(
     middle = np.clip(middle, size / 2 - slack, size / 2 + slack)
     shift = middle - turn @ (np.array([width, height]) / 2)
     matrix = np.hstack([turn, shift[:, None]])
-    border = cv2.BORDER_REFLECT_101 if rng.random() < 0.15 else cv2.BORDER_CONSTANT
     fill = (114,) * 3 if rng.random() < 0.5 else tuple(rng.integers(0, 256, 3).tolist())
-    method = cv2.INTER_AREA if scale < 0.7 else cv2.INTER_LINEAR
     if scale < 0.7:
         # warpAffine does not average: shrink first.
-        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=method)
+        small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         shrink = np.array([small.shape[1] / width, small.shape[0] / height])
         warped = cv2.warpAffine(
             small, np.hstack([matrix[:, :2] / shrink, matrix[:, 2:]]), (size, size),
-            flags=cv2.INTER_LINEAR, borderMode=border, borderValue=fill,
+            borderValue=fill,
         )  # fmt: skip
     else:
-        warped = cv2.warpAffine(
-            image, matrix, (size, size), flags=method, borderMode=border, borderValue=fill
-        )
-    if border == cv2.BORDER_REFLECT_101:
-        _erase_outside(warped, matrix, (width, height), fill)
+        warped = cv2.warpAffine(image, matrix, (size, size), borderValue=fill)
     moved = [mark.moved(matrix) for mark in marks]
     for mark in moved:
         mark.visible *= share_inside(mark.corners, size)
     return warped, moved
-
-
-def _erase_outside(
-    image: np.ndarray, matrix: np.ndarray, size: tuple[int, int], fill: tuple[int, ...]
-) -> None:
-    """Mirrored dice would be dice without a label: keep only a narrow mirrored margin."""
-    w, h = size
-    frame = np.array([[0, 0], [w, 0], [w, h], [0, h]]) @ matrix[:, :2].T + matrix[:, 2]
-    mask = np.zeros(image.shape[:2], np.uint8)
-    cv2.fillConvexPoly(mask, frame.astype(np.int32), 255)
-    image[cv2.dilate(mask, np.ones((9, 9), np.uint8)) == 0] = fill
-
-
-def litter(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> np.ndarray:
-    """Things that look like faces and are not: keys, labels, chips of text, beside the dice.
-
-    The first models took the keys of a laptop and printed labels for dice.
-    """
-    size = image.shape[0]
-    for _ in range(rng.integers(1, 4)):
-        wide, high = (int(v) for v in np.exp(rng.uniform(np.log(24), np.log(0.5 * size), 2)))
-        patch = impostors.beside_dice(rng, wide, high)
-        turn = cv2.getRotationMatrix2D((wide / 2, high / 2), rng.uniform(0, 360), 1)
-        turn[:, 2] += rng.uniform(0.05, 0.95, 2) * size - np.array([wide, high]) / 2
-        middle = turn @ np.array([wide / 2, high / 2, 1])
-        reach = np.hypot(wide, high) / 2
-        if any(
-            np.linalg.norm(mark.corners.mean(axis=0) - middle)
-            < reach + 1.1 * np.linalg.norm(mark.corners[0] - mark.corners[2]) / 2 + 4
-            for mark in marks
-        ):
-            continue
-        cover = cv2.warpAffine(np.full((high, wide), 255, np.uint8), turn, (size, size))
-        moved = cv2.warpAffine(patch, turn, (size, size))
-        image = np.where(cover[..., None] > 127, moved, image)
-    return np.ascontiguousarray(image)
 
 
 def repaint(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> None:
@@ -131,11 +88,7 @@ def repaint(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> N
         if kind < 0.3:
             other = 255 - patch
         elif kind < 0.8:
-            hsv = cv2.cvtColor(patch, cv2.COLOR_BGR2HSV)
-            hsv[..., 0] = (hsv[..., 0].astype(np.int16) + int(rng.integers(20, 160))) % 180
-            gain = np.clip(np.arange(256) * rng.uniform(0.4, 1.4), 0, 255).astype(np.uint8)
-            hsv[..., 1] = cv2.LUT(hsv[..., 1], gain)
-            other = cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
+            other = recoloured(patch, int(rng.integers(20, 160)), rng.uniform(0.4, 1.4))
         else:
             # Less contrast between body and pips, lighter or darker.
             middle, share = rng.uniform(40, 215, 3), rng.uniform(0.35, 0.8)
@@ -213,46 +166,65 @@ def relight(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
     """Another exposure, lens, sensor and compression; labels stay. One in five stays as it is."""
     if rng.random() < 0.2:
         return image
-    size = image.shape[0]
     if rng.random() < 0.3:
-        hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
-        shift, gain = int(rng.integers(-90, 90)), rng.uniform(0.3, 1.5)
-        hsv[..., 0] = (hsv[..., 0].astype(np.int16) + shift) % 180
-        hsv[..., 1] = cv2.LUT(hsv[..., 1], np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8))
-        image = cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
+        image = recoloured(image, int(rng.integers(-90, 90)), rng.uniform(0.3, 1.5))
     elif rng.random() < 0.16:
-        image = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
-    if rng.random() < 0.2:
-        image = _shadow(rng, image)
-    if rng.random() < 0.25:
-        image = _glare(rng, image)
-    if rng.random() < 0.45:
-        image = _blur(rng, image)
-    if rng.random() < 0.3:
-        image = _vignette(rng, image)
-    gains = np.exp(rng.normal(0, 0.25) + rng.normal(0, 0.08, 3)).tolist()
-    gamma = np.exp(rng.normal(0, 0.22))
+        image = grey(image)
+    for share, change in ((0.2, _shadow), (0.25, _glare), (0.45, _blur), (0.3, _vignette)):
+        if rng.random() < share:
+            image = change(rng, image)
     lift = rng.uniform(-12, 30) if rng.random() < 0.4 else 0.0
     contrast = rng.uniform(0.5, 1.35) if rng.random() < 0.5 else 1.0
-    levels = (np.arange(256) / 255) ** gamma
-    table = np.stack([((levels * g - 0.45) * contrast + 0.45) * 255 + lift for g in gains], axis=-1)
-    image = cv2.LUT(image, np.clip(table, 0, 255).astype(np.uint8)[None])
+    image = toned(rng, image, (0.25, 0.08), contrast, lift)
     if rng.random() < 0.6:
-        strength = abs(rng.normal(0, 7))
-        grain: np.ndarray = np.empty((size, size, 3), np.int16)
-        cv2.setRNGSeed(int(rng.integers(2**31)))
-        cv2.randn(grain, np.zeros(3), np.full(3, strength))
-        if rng.random() < 0.3:
-            grain = np.asarray(cv2.blur(grain, (2, 2))) * 2
-        image = cv2.add(image, grain, dtype=cv2.CV_8U)
+        image = grained(rng, image, abs(rng.normal(0, 7)))
     if rng.random() < 0.4:
-        quality = int(rng.integers(22, 92))
-        _, packed = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        image = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR))
+        image = packed(rng, image, 22)
     if rng.random() < 0.1:
         soft = cv2.GaussianBlur(image, (0, 0), 1.5)
         image = cv2.addWeighted(image, 1.7, soft, -0.7, 0)
     return image
+
+
+def recoloured(image: np.ndarray, hue: int, gain: float) -> np.ndarray:
+    """With other hues, in half degrees, and so many times as saturated."""
+    hsv = cv2.cvtColor(image, cv2.COLOR_BGR2HSV)
+    hsv[..., 0] = (hsv[..., 0].astype(np.int16) + hue) % 180
+    hsv[..., 1] = cv2.LUT(hsv[..., 1], np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8))
+    return cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)
+
+
+def grey(image: np.ndarray) -> np.ndarray:
+    """Without colour."""
+    return cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
+
+
+def toned(
+    rng: np.random.Generator, image: np.ndarray, spread: tuple[float, float],
+    contrast: float = 1.0, lift: float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    """Another exposure and white balance, with these deviations of their logarithms; gamma."""
+    gains = np.exp(rng.normal(0, spread[0]) + rng.normal(0, spread[1], 3))
+    levels = (np.arange(256) / 255)[:, None] ** np.exp(rng.normal(0, 0.23))
+    table = ((levels * gains - 0.45) * contrast + 0.45) * 255 + lift
+    return np.asarray(cv2.LUT(image, np.clip(table, 0, 255).astype(np.uint8)[None]))
+
+
+def grained(rng: np.random.Generator, image: np.ndarray, strength: float) -> np.ndarray:
+    """With a sensor's noise, sometimes coarse."""
+    grain: np.ndarray = np.empty(image.shape, np.int16)
+    cv2.setRNGSeed(int(rng.integers(2**31)))
+    cv2.randn(grain, np.zeros(3), np.full(3, strength))
+    if rng.random() < 0.3:
+        grain = np.asarray(cv2.blur(grain, (2, 2))) * 2
+    return cv2.add(image, grain, dtype=cv2.CV_8U)
+
+
+def packed(rng: np.random.Generator, image: np.ndarray, least: int) -> np.ndarray:
+    """As a JPEG of that quality or a better one."""
+    quality = int(rng.integers(least, 96))
+    _, file = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return np.asarray(cv2.imdecode(file, cv2.IMREAD_COLOR))
 
 
 def _blur(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ _FACE_MIDDLE = (_FACE // 2, _FACE // 2)
 _SQUARE = np.array([[0, 0], [_FACE, 0], [_FACE, _FACE], [0, _FACE]], np.float32)
 
 _SIDE = 192
-"""An impostor is painted this large, in pixels, and then laid over the window."""
+"""An impostor is painted this large, in pixels, and then laid over a picture."""
 _EDGE = 64.0
 """A face's edge in it."""
 _WORDS = (
@@ -105,33 +105,59 @@ def symbol(rng: np.random.Generator) -> np.ndarray:
     return np.asarray(cv2.warpAffine(ink, turn, (_FACE, _FACE)), np.uint8)
 
 
-def paint(rng: np.random.Generator, window: np.ndarray, edge: float) -> np.ndarray:
-    """A (S, S, 3) uint8 window with something in its middle whose face has about that edge."""
-    kind = rng.choice(4, p=(0.4, 0.25, 0.2, 0.15))
-    drawn, cover = (_keys, _tile, _disc, _words)[kind](rng)
-    side = window.shape[0]
-    scale = edge / _EDGE * float(np.exp(rng.normal(0, 0.2)))
-    turn = rng.uniform(0, 2 * np.pi)
+def thing(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Something that is no die, (_SIDE, _SIDE, 3) uint8, `_EDGE` pixels large in the middle of the
+    picture; and where there is something, (_SIDE, _SIDE) uint8."""
+    kind = int(rng.choice(4, p=(0.4, 0.25, 0.2, 0.15)))
+    return (_keys, _tile, _disc, _words)[kind](rng)
+
+
+def lay(
+    rng: np.random.Generator, canvas: np.ndarray, drawn: np.ndarray, cover: np.ndarray,
+    middle: np.ndarray, edge: float,
+) -> np.ndarray:  # fmt: skip
+    """A picture with a `thing` of that edge laid over it: turned, often with a shadow, and
+    sometimes shorter in one direction, as if seen from the side."""
+    scale, turn, way = edge / _EDGE, rng.uniform(0, 2 * np.pi), rng.uniform(0, np.pi)
     c, s = np.cos(turn), np.sin(turn)
-    # As if seen from the side: shorter in one direction.
     squash = np.diag((1.0, float(rng.uniform(0.5, 1.0))))
-    way = rng.uniform(0, np.pi)
     along = np.array([[np.cos(way), -np.sin(way)], [np.sin(way), np.cos(way)]])
     matrix = np.zeros((2, 3))
     matrix[:, :2] = scale * along @ squash @ along.T @ np.array([[c, -s], [s, c]])
-    middle = np.full(2, (side - 1) / 2) + rng.normal(0, 0.08 * edge, 2)
     matrix[:, 2] = middle - matrix[:, :2] @ np.full(2, (_SIDE - 1) / 2)
     if scale < 0.7:  # a warp alone would skip pixels
-        drawn = np.asarray(cv2.GaussianBlur(drawn, (0, 0), 0.4 / scale))
-        cover = np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.4 / scale))
-    over = cv2.warpAffine(cover, matrix, (side, side)).astype(np.float32)[..., None] / 255
-    moved = cv2.warpAffine(drawn, matrix, (side, side), borderMode=cv2.BORDER_REPLICATE)
+        drawn, cover = (cv2.GaussianBlur(one, (0, 0), 0.4 / scale) for one in (drawn, cover))
+    size = canvas.shape[1::-1]
+    over = cv2.warpAffine(cover, matrix, size).astype(np.float32)[..., None] / 255
+    moved = cv2.warpAffine(drawn, matrix, size, borderMode=cv2.BORDER_REPLICATE)
     if rng.random() < 0.5:
-        shade = cv2.GaussianBlur(over, (0, 0), float(rng.uniform(1, 5)))[..., None]
+        shade = cv2.GaussianBlur(over, (0, 0), float(rng.uniform(1, 5)))
         by = np.array([[1, 0, rng.normal(0, 3)], [0, 1, rng.normal(0, 3)]])
-        shade = cv2.warpAffine(shade, by, (side, side))[..., None] * float(rng.uniform(0.2, 0.7))
-        window = np.asarray(window * (1 - shade), np.uint8)
-    return np.asarray(window * (1 - over) + moved * over, np.uint8)
+        shade = cv2.warpAffine(shade, by, size)[..., None] * float(rng.uniform(0.2, 0.7))
+        canvas = canvas * (1 - shade)
+    return np.asarray(canvas * (1 - over) + moved * over, drawn.dtype)
+
+
+def paint(rng: np.random.Generator, window: np.ndarray, edge: float) -> np.ndarray:
+    """A (S, S, 3) uint8 window with something in its middle whose face has about that edge."""
+    middle = np.full(2, (window.shape[0] - 1) / 2) + rng.normal(0, 0.08 * edge, 2)
+    return lay(rng, window, *thing(rng), middle, edge * float(np.exp(rng.normal(0, 0.2))))
+
+
+def litter(rng: np.random.Generator, image: np.ndarray, marks: list[Mark]) -> np.ndarray:
+    """A picture with things that look like faces beside its dice: the first networks took the keys
+    of a laptop and printed labels for dice."""
+    size = image.shape[0]
+    for _ in range(rng.integers(1, 4)):
+        edge = float(np.exp(rng.uniform(np.log(9), np.log(0.2 * size))))
+        middle, reach = rng.uniform(0.05, 0.95, 2) * size, 0.75 * _SIDE / _EDGE * edge
+        if all(
+            np.linalg.norm(mark.corners.mean(axis=0) - middle)
+            > reach + 0.55 * np.linalg.norm(mark.corners[0] - mark.corners[2]) + 4
+            for mark in marks
+        ):
+            image = lay(rng, image, *thing(rng), middle, edge)
+    return image
 
 
 def _colours(rng: np.random.Generator) -> tuple[list[int], list[int]]:
@@ -166,15 +192,6 @@ def keyboard(
                 at = (x + wide * rng.uniform(0.08, 0.5), y + high * rng.uniform(0.4, 0.92))
                 _write(rng, board, at, edge / _EDGE * float(rng.uniform(0.22, 0.8)), ink)
     return board
-
-
-def beside_dice(rng: np.random.Generator, wide: int, high: int) -> np.ndarray:
-    """A (high, wide, 3) uint8 picture of a piece of a keyboard, or of a label."""
-    is_keys = rng.random() < 0.5
-    drawn = keyboard(rng, _SIDE, _EDGE, (-2, -2)) if is_keys else _words(rng)[0]
-    times = rng.uniform(1.0, max(1.0, _SIDE / max(wide, high)))
-    piece = cv2.getRectSubPix(drawn, (int(times * wide), int(times * high)), (_SIDE / 2, _SIDE / 2))
-    return np.asarray(cv2.resize(piece, (wide, high), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _keys(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

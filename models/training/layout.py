@@ -7,7 +7,9 @@ scene's standard die, so that one number (pixels per edge) sets the scale.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import numpy as np
@@ -163,3 +165,44 @@ def label(die: Die, camera: Pinhole, visible: float) -> DieLabel:
         down=np.round(ends[1] - ends[0], 3).tolist(),
         visible=round(visible, 3),
     )
+
+
+def labels(dice: Sequence[Die], camera: Pinhole, strangers: int = 0) -> list[DieLabel]:
+    """The truth about each die; visible is what the others and the picture's border leave. So many
+    of the last dice are none: they only hide others."""
+    owner = np.full((camera.size, camera.size), -1, np.int16)
+
+    def covered(outline: np.ndarray) -> np.ndarray:
+        mask = np.zeros(owner.shape, np.uint8)
+        cv2.fillConvexPoly(mask, np.round(outline * 16).astype(np.int32), 1, cv2.LINE_8, 4)
+        return mask > 0
+
+    depth = [float(np.linalg.norm(die.centre - camera.position)) for die in dice]
+    for index in np.argsort(depth)[::-1]:
+        hull = cv2.convexHull(camera.project(dice[index].corners()).astype(np.float32))
+        owner[covered(hull)] = index
+    found = []
+    for index, die in enumerate(dice[: len(dice) - strangers]):
+        face = camera.project(die.face_corners(die.top_face()))
+        whole = max(float(cv2.contourArea(face.astype(np.float32))), 1.0)
+        share = min(float((covered(face) & (owner == index)).sum()) / whole, 1.0)
+        found.append(label(die, camera, share))
+    return found
+
+
+@dataclass(slots=True)
+class RenderedPicture:
+    """A rendered scene: BGR uint8 and what it shows."""
+
+    image: np.ndarray
+    labels: list[DieLabel]
+    camera: Pinhole
+    notes: dict[str, str] = field(default_factory=dict)
+    calibration: dict[str, Any] | None = None
+    """Of the camera, as a table's settings have it, where the picture is of a table."""
+
+
+def encoded(linear: np.ndarray) -> np.ndarray:
+    """Linear light as uint8."""
+    tone = np.clip(linear, 0, 1) ** np.float32(1 / 2.2)
+    return np.asarray(tone * 255 + 0.5, np.uint8)

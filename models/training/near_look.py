@@ -8,32 +8,27 @@ where they are.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
-from rich.progress import track
 from torch import Tensor
 from torch.nn import functional
 
-from models.training import scenes, small_net
+from models.training import augment, scenes, small_net
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from models.training.manifest import NEAR
 from models.training.optimiser import Drawn, Run, fit
+from models.training.samples import read
 from models.training.small_net import RANGES, SmallNet
 from vision.calibration import Calibration
 from vision.networks.near_look import CHANNELS, FACE, drawings, windows
 from vision.networks.windows import SIDE
-from vision.pictures import load
 
-MARGIN = 12
-"""Pixels kept around a window, so that it can be moved and turned."""
-WIDE = SIDE + 2 * MARGIN
 _MIN_VISIBLE = 0.5
 _SHIFT, _TURN_DEG = 0.027, 2.0
 """Deviations of corners as found from true ones: shift in edges, and turn."""
@@ -56,90 +51,68 @@ class NearNet(SmallNet):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """The windows of one set."""
+class ShownDie:
+    """One die of a calibrated picture."""
 
-    shown: Path
-    """File of the windows, (N, WIDE, WIDE, 3) uint8"""
-    faces: np.ndarray
-    """(N, 8, 2) float32, window pixels: top and bottom face of an upright die there."""
-    truth: np.ndarray
-    """(N, 3) float32: where the bottom face is beyond an upright die's (2, in edges), and how flat
-    the die lies: 1 up to 1.5°, 0 from 6° on and on another die, between in between."""
-
-
-def cut_windows(folder: Path, store: Path) -> Cut:
-    """Every die of a set that is half in sight. Cut once, then read from `store`."""
-    at = [store / f"{folder.name}-{what}.npy" for what in ("shown", "faces", "truth")]
-    if not at[-1].exists():
-        store.mkdir(parents=True, exist_ok=True)
-        shown: list[np.ndarray] = []
-        faces: list[np.ndarray] = []
-        truths: list[list[float]] = []
-        for path, row in track(list(scenes.rows(folder)), folder.name):
-            image = load(path)
-            calibration = Calibration.from_table(row["calibration"])
-            for die in row["dice"]:
-                if die["visible"] < _MIN_VISIBLE:
-                    continue
-                # A pixel of a label has its middle at halves, one of a calibration at wholes.
-                (seen,) = windows([np.array(die["corners"], float) - 0.5], calibration)
-                wide = seen.matrix.copy()
-                wide[:, 2] += MARGIN
-                shown.append(
-                    cv2.warpAffine(image, wide, (WIDE, WIDE), borderMode=cv2.BORDER_REPLICATE)
-                )
-                faces.append(np.concatenate([seen.top, seen.bottom]))
-                usual = seen.bottom.mean(axis=0) - seen.top.mean(axis=0)
-                lean = (seen.matrix[:, :2] @ np.array(die["down"], float) - usual) / FACE
-                flat = (NOT_FLAT_DEG - die["tilt_deg"]) / (NOT_FLAT_DEG - FLAT_DEG)
-                truths.append([*lean, 0.0 if die["stacked"] else min(max(flat, 0.0), 1.0)])
-        for path, what, kind in zip(
-            at, (shown, faces, truths), (np.uint8, np.float32, np.float32), strict=True
-        ):
-            np.save(path, np.array(what, kind))
-    return Cut(at[0], np.load(at[1]), np.load(at[2]))
+    path: Path
+    calibration: Calibration
+    corners: np.ndarray
+    down: np.ndarray
+    """Of its label, pixels."""
+    flat: float
+    """1 up to 1.5°, 0 from 6° on and on another die, between in between."""
 
 
-@cache
-def _mapped(shown: Path) -> np.ndarray:
-    """The windows of a set, which may be larger than the memory."""
-    return np.asarray(np.load(shown, mmap_mode="r"))
+def shown_dice(sets: Sequence[Path]) -> list[ShownDie]:
+    """Every die of the sets that is half in sight."""
+    found = []
+    for path, row in (each for folder in sets for each in scenes.rows(folder)):
+        calibration = Calibration.from_table(row["calibration"])
+        for die in row["dice"]:
+            if die["visible"] < _MIN_VISIBLE:
+                continue
+            flat = (NOT_FLAT_DEG - die["tilt_deg"]) / (NOT_FLAT_DEG - FLAT_DEG)
+            flat = 0.0 if die["stacked"] else min(max(flat, 0.0), 1.0)
+            # A pixel of a label has its middle at halves, one of a calibration at wholes.
+            corners, down = np.array(die["corners"], float) - 0.5, np.array(die["down"], float)
+            found.append(ShownDie(path, calibration, corners, down, flat))
+    return found
 
 
 class NearWindows(Drawn):
-    """Windows moved, turned and lit; of each (3,) as in `Cut.truth`."""
+    """Windows moved, turned and lit; of each (3,): where the bottom face is beyond an upright die's
+    (2, in edges), and how flat the die lies."""
 
-    def __init__(self, cuts: Sequence[Cut], seed: int, start: int, end: int) -> None:
+    def __init__(self, dice: Sequence[ShownDie], seed: int, start: int, end: int) -> None:
         super().__init__(seed, start, end)
-        self._cuts = cuts
-        pairs = [(n, i) for n, cut in enumerate(cuts) for i in range(len(cut.truth))]
-        is_flat = np.concatenate([cut.truth[:, 2] == 1 for cut in cuts])
-        all_pairs = np.array(pairs)
-        self._flat, self._other = all_pairs[is_flat], all_pairs[~is_flat]
+        self._flat = [die for die in dice if die.flat == 1]
+        self._other = [die for die in dice if die.flat < 1]
 
     def draw(self, rng: np.random.Generator) -> tuple[Tensor, ...]:
         pool = self._flat if rng.random() < _FLAT_SHARE else self._other
-        number, pick = pool[int(rng.integers(len(pool)))]
-        cut = self._cuts[int(number)]
-        angle = np.radians(rng.normal(0, _TURN_DEG))
-        c, s = np.cos(angle), np.sin(angle)
-        matrix = np.array([[c, -s, 0.0], [s, c, 0.0]])
-        shift = rng.normal(0, _SHIFT * FACE, 2)
-        matrix[:, 2] = (SIDE - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (WIDE - 1) / 2)
-        seen = cv2.warpAffine(
-            lit(rng, _mapped(cut.shown)[pick]), matrix, (SIDE, SIDE),
-            borderMode=cv2.BORDER_REPLICATE,
-        )  # fmt: skip
-        ring = cut.faces[pick].astype(np.float64)
-        shown = cv2.merge((seen, *drawings(ring[:4], ring[4:])))
-        x, y, flat = (float(value) for value in cut.truth[pick])
+        die = pool[int(rng.integers(len(pool)))]
+        (seen,) = windows([die.corners], die.calibration)
+        usual = seen.bottom.mean(axis=0) - seen.top.mean(axis=0)
+        x, y = ((seen.matrix[:, :2] @ die.down - usual) / FACE).tolist()
+        image = cv2.warpAffine(
+            read(die.path), _moved(rng, seen.matrix), (SIDE, SIDE), borderMode=cv2.BORDER_REPLICATE
+        )
+        shown = cv2.merge((lit(rng, image), *drawings(seen.top, seen.bottom)))
         # Quarter turns and mirrors change no pixel.
         for _ in range(int(rng.integers(4))):
             shown, x, y = np.rot90(shown), y, -x
         if rng.random() < 0.5:
             shown, x = shown[:, ::-1], -x
-        return small_net.sample(shown, [x, y, flat])
+        return small_net.sample(shown, [x, y, die.flat])
+
+
+def _moved(rng: np.random.Generator, matrix: np.ndarray) -> np.ndarray:
+    """The matrix of a window that is a little beside its place."""
+    angle, middle = np.radians(rng.normal(0, _TURN_DEG)), (SIDE - 1) / 2
+    c, s = np.cos(angle), np.sin(angle)
+    moved = np.array([[c, -s], [s, c]]) @ (matrix - [[0, 0, middle], [0, 0, middle]])
+    moved[:, 2] += middle + rng.normal(0, _SHIFT * FACE, 2)
+    return moved
 
 
 def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
@@ -147,21 +120,13 @@ def lit(rng: np.random.Generator, image: np.ndarray) -> np.ndarray:
     if rng.random() < 0.3:
         image = np.ascontiguousarray(image[..., rng.permutation(3)])
     if rng.random() < 0.15:
-        grey = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR)
         share = rng.random()
-        image = np.asarray(cv2.addWeighted(image, 1 - share, grey, share, 0))
-    levels = (np.arange(256) / 255.0)[:, None] ** np.exp(rng.normal(0, 0.25))
-    gains = np.exp(rng.normal(0, 0.15) + rng.normal(0, 0.15, 3))
-    table = np.clip(255 * levels * gains + rng.normal(0, 8), 0, 255).astype(np.uint8)
-    image = np.asarray(cv2.LUT(image, table[:, None]))
+        image = np.asarray(cv2.addWeighted(image, 1 - share, augment.grey(image), share, 0))
+    image = augment.toned(rng, image, (0.15, 0.15), lift=rng.normal(0, 8))
     if rng.random() < 0.4:
         image = np.asarray(cv2.GaussianBlur(image, (0, 0), float(rng.uniform(0.3, 1.2))))
-    grain = np.asarray(rng.normal(0, rng.uniform(0, 6), image.shape), np.float32)
-    image = np.asarray(cv2.add(image, grain, dtype=cv2.CV_8U))
-    if rng.random() < 0.3:
-        quality = [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(60, 96))]
-        image = np.asarray(cv2.imdecode(cv2.imencode(".jpg", image, quality)[1], cv2.IMREAD_COLOR))
-    return image
+    image = augment.grained(rng, image, rng.uniform(0, 6))
+    return augment.packed(rng, image, 60) if rng.random() < 0.3 else image
 
 
 def losses(said: Tensor, wanted: Tensor) -> dict[str, Tensor]:
@@ -180,13 +145,9 @@ def losses(said: Tensor, wanted: Tensor) -> dict[str, Tensor]:
 def train(sets: Sequence[Path], seed: int, run: Run) -> NearNet:
     """The network after a run on those sets."""
     torch.manual_seed(seed)
-    store = run.saved.parent / "windows"
-    with multiprocessing.get_context("spawn").Pool(run.workers + 1) as pool:
-        cuts = pool.map(partial(cut_windows, store=store), sets, chunksize=1)
-    return fit(NearNet(), partial(NearWindows, cuts, seed), losses, run)
+    return fit(NearNet(), partial(NearWindows, shown_dice(sets), seed), losses, run)
 
 
 def export(net: NearNet, sets: Sequence[Path], work: Path, out: Path) -> Path:
     """See `small_net.ship`; the ranges are those of windows that it was trained on."""
-    cuts = [cut_windows(folder, work / "windows") for folder in sets]
-    return small_net.ship(net, NearWindows(cuts, 0, 0, RANGES), work, out)
+    return small_net.ship(net, NearWindows(shown_dice(sets), 0, 0, RANGES), work, out)

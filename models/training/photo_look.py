@@ -167,7 +167,7 @@ def _altered(
     elif rng.random() < _REPAINTED:
         augment.repaint(rng, window, marks)
     if rng.random() < (_LITTERED if marks else 2 * _LITTERED):
-        window = augment.litter(rng, window, marks)
+        window = impostors.litter(rng, window, marks)
     return window, die
 
 

@@ -1,27 +1,18 @@
 """The fast renderer: rays against rounded cubes, on NumPy, some 20 pictures a second.
 
-Owns: light, shadow and reflection good enough for variety, and the count of visible pixels that
-the labels need. Must not know: where poses come from, files. It trades exactness (no light from
-die to die) for speed; `pathtrace.py` supplies what is missing here.
+Owns: light, shadow and reflection good enough for variety. Must not know: where poses come from,
+files. It trades exactness (no light from die to die) for speed; `pathtrace.py` supplies what is
+missing here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from models.training.layout import (
-    FACE_AXES,
-    FACE_FRAMES,
-    Die,
-    DieLabel,
-    Pinhole,
-    label,
-    share_inside,
-)
+from models.training.layout import FACE_AXES, FACE_FRAMES, Die, Pinhole
 from models.training.looks import TEXELS, DieLook
 
 _FINE_BELOW_PX = 90
@@ -66,20 +57,6 @@ class RasterScene:
     floor: np.ndarray
     """Covers [-reach, reach]² of the floor plane."""
     reach: float
-    strangers: int = 0
-    """So many of the last dice are things that are no dice."""
-
-
-@dataclass(slots=True)
-class RenderedPicture:
-    """A rendered scene: BGR uint8 and what it shows."""
-
-    image: np.ndarray
-    labels: list[DieLabel]
-    camera: Pinhole
-    notes: dict[str, str] = field(default_factory=dict)
-    calibration: dict[str, Any] | None = None
-    """Of the camera, as a table's settings have it, where the picture is of a table."""
 
 
 def toward(heading: float, height: float) -> np.ndarray:
@@ -88,35 +65,17 @@ def toward(heading: float, height: float) -> np.ndarray:
     return np.array([flat * np.cos(heading), flat * np.sin(heading), height])
 
 
-def render(scene: RasterScene) -> RenderedPicture:
-    """Draw a scene; labelled are the dice among its things."""
-    dice, camera = scene.dice, scene.camera
+def render(scene: RasterScene) -> np.ndarray:
+    """Draw a scene: linear BGR float32."""
     canvas = _floor(scene)
-    owner = np.full(canvas.shape[:2], -1, np.int16)
-    tops: list[tuple[np.ndarray, tuple[slice, slice]] | None] = [None] * len(dice)
     bounce = np.asarray(scene.floor.mean(axis=(0, 1)), np.float32)
-    depth = [float(np.linalg.norm(die.centre - camera.position)) for die in dice]
+    depth = [float(np.linalg.norm(die.centre - scene.camera.position)) for die in scene.dice]
     for index in np.argsort(depth)[::-1]:
-        drawn = _die(scene, dice[index], scene.styles[index], bounce)
-        if drawn is None:
-            continue
-        window, colour, alpha, top = drawn
-        canvas[window] = canvas[window] * (1 - alpha[..., None]) + colour
-        owner[window][alpha > 0.5] = index
-        tops[index] = (top, window)
-    labels = []
-    for index, die in enumerate(dice[: len(dice) - scene.strangers]):
-        visible = 0.0
-        seen = tops[index]
-        if seen is not None:
-            mask, window = seen
-            shown = float((mask & (owner[window] == index)).sum())
-            face = camera.project(die.face_corners(die.top_face()))
-            visible = shown / max(float(mask.sum()), 1.0)
-            visible *= share_inside(face, camera.size)
-        labels.append(label(die, camera, visible))
-    tone = np.clip(canvas, 0, 1) ** np.float32(1 / 2.2)
-    return RenderedPicture((tone * 255 + 0.5).astype(np.uint8), labels, camera)
+        drawn = _die(scene, scene.dice[index], scene.styles[index], bounce)
+        if drawn is not None:
+            window, colour, alpha = drawn
+            canvas[window] = canvas[window] * (1 - alpha[..., None]) + colour
+    return canvas
 
 
 def _floor(scene: RasterScene) -> np.ndarray:
@@ -189,8 +148,8 @@ def _slabs(rounding: float) -> list[tuple[np.ndarray, float]]:
 
 def _die(
     scene: RasterScene, die: Die, look: DieLook, bounce: np.ndarray
-) -> tuple[tuple[slice, slice], np.ndarray, np.ndarray, np.ndarray] | None:
-    """Window, premultiplied colour, coverage and top-face mask of one die; None if unseen."""
+) -> tuple[tuple[slice, slice], np.ndarray, np.ndarray] | None:
+    """Window, premultiplied colour and coverage of one die; None if unseen."""
     camera, light = scene.camera, scene.light
     points = camera.project(die.corners())
     x0, y0 = np.maximum(np.floor(points.min(axis=0)).astype(int) - 1, 0)
@@ -226,12 +185,9 @@ def _die(
         colour = _see_through(die, look, at, ray, normal, colour, light)
     colour = colour + _mirror(world, out, look, light)
 
-    top = die.top_face()
-    facing = np.argmax(at @ FACE_AXES.T.astype(np.float32), axis=-1) == top
     alpha = _shrink(hit.astype(np.float32), fine)
     premultiplied = _shrink(np.where(hit[..., None], colour, 0).astype(np.float32), fine)
-    top_mask = _shrink((hit & facing & ~on_ball).astype(np.float32), fine) > 0.5
-    return (slice(y0, y1), slice(x0, x1)), premultiplied, alpha, top_mask
+    return (slice(y0, y1), slice(x0, x1)), premultiplied, alpha
 
 
 def _shrink(rendered: np.ndarray, fine: int) -> np.ndarray:

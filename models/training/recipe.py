@@ -136,9 +136,8 @@ class _Course:
     def render(self) -> None:
         """Draw the sets, or what is missing of them."""
         sets = list(self.plan.sets.values())
-        names, limit_s = list(self.plan.sets), 7200.0 * len(sets)
-        made = draw_missing(sets, self.work / "scenes", self.processes, limit_s)
-        for number, seconds in made:
+        names = list(self.plan.sets)
+        for number, seconds in draw_missing(sets, self.work / "scenes", self.processes):
             self.record.spent(names[number], seconds)
         for name, one in self.plan.sets.items():
             with self.record.step(name, seed=one.seed, pictures=one.count) as row:

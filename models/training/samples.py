@@ -200,7 +200,7 @@ class Samples(Drawn):
         if rng.random() < _DEFACED:
             impostors.deface(rng, image, marks)
         if rng.random() < _LITTERED:
-            image = augment.litter(rng, image, marks)
+            image = impostors.litter(rng, image, marks)
         image = augment.relight(rng, image)
         maps = encode(marks, self.size, self.size)
         planes = np.ascontiguousarray(image.transpose(2, 0, 1))

@@ -25,17 +25,21 @@ import numpy as np
 from rich.progress import track
 
 from models.training import pictures
-from models.training.raster import RenderedPicture
-from models.training.table_shots import RasterShots, TracedShots
+from models.training.layout import RenderedPicture
+from models.training.table_shots import (
+    CLEAR,
+    OPTIONS,
+    VARIED,
+    WILD,
+    Painter,
+    RasterPainter,
+    TableShots,
+)
 
-Painter = Callable[[np.random.Generator], RenderedPicture]
+Draw = Callable[[np.random.Generator], RenderedPicture]
 
 CHUNK = 50
 """Pictures that are finished together; counts are rounded up to it."""
-
-
-class ScenesUnfinishedError(Exception):
-    """The time was over before the set was whole. What is finished stays as it is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -55,8 +59,7 @@ class SceneSet:
 
     def folder(self, root: Path) -> Path:
         """Where the set lies under `root`; the count does not matter, sets may grow."""
-        recipe = f"{self.kind} {_RECIPES[self.kind.split()[1]]}"
-        identity = f"{recipe} {self.seed} {self.size} {self.held_out} {CHUNK}"
+        identity = f"{self.kind} {_RECIPE} {self.seed} {self.size} {self.held_out} {CHUNK}"
         digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
         held_out = "-heldout" if self.held_out else ""
         return root / f"{'-'.join(self.kind.split())}{held_out}-{self.seed}-{digest}"
@@ -68,30 +71,26 @@ class SceneSet:
     @property
     def min_size(self) -> int:
         """Pixels of a side that a picture needs: more for a compartment whose dice have 41."""
-        return 230 if self.kind.split()[1] == SHOTS else 80
+        words = self.kind.split()
+        return 230 if SHOTS in words and WILD not in words else 80
 
 
 QUICK, TRACED, SHOTS = "quick", "traced", "shots"
 
-_RECIPES = {"loose": 3, "table": 1, "snapshot": 2, "lean": 2, "house": 2, "surface": 2, SHOTS: 5}
-"""Scenes, each with a number to raise when it is drawn otherwise: old sets are then drawn anew."""
-
-_HOLDING_OUT = ("loose", "table")
-"""Quick scenes that can be drawn with dice and floors that training never shows."""
+_RECIPE = 6
+"""To raise when scenes are drawn otherwise: old sets are then drawn anew."""
 
 _OPTIONS = {
-    QUICK: ("taught", "leaning", "clear", "patterned"),
-    TRACED: ("taught", "leaning", "patterned", "varied"),
+    QUICK: tuple(option for option in OPTIONS if option != VARIED),
+    TRACED: tuple(option for option in OPTIONS if option != CLEAR),
 }
-"""Of `shots`, in this order. `taught`: without what is kept for verification; `leaning`: dice laid
-by rule, every second leaning; `clear`: clear dice; `patterned`: floors with a pattern; `varied`:
-any floor, every second set of dice with sharp edges."""
+"""Of `shots`, in this order."""
 
 
 def require_kind(kind: str, held_out: bool = False) -> None:
     """Raise ValueError, naming what there is, for a kind that cannot be drawn."""
     renderer, scene, *options = [*kind.split(), "", ""][: max(2, len(kind.split()))]
-    scenes = {QUICK: tuple(_RECIPES), TRACED: ("loose", SHOTS)}.get(renderer, ())
+    scenes = {QUICK: (*pictures.SCENES, SHOTS), TRACED: (SHOTS,)}.get(renderer, ())
     if not scenes:
         raise ValueError(f"the renderer is {QUICK} or {TRACED}, not {renderer!r}")
     if scene not in scenes:
@@ -102,36 +101,38 @@ def require_kind(kind: str, held_out: bool = False) -> None:
             f"{kind!r}: the options of {renderer} {scene} are, in this order: "
             f"{' '.join(known) or 'none'}"
         )
-    if held_out and (renderer != QUICK or scene not in _HOLDING_OUT):
-        raise ValueError(f"only {QUICK} {' and '.join(_HOLDING_OUT)} can be held out")
+    if held_out and scene not in ("loose", SHOTS):
+        raise ValueError(f"only loose and {SHOTS} can be held out")
 
 
-def painter(scenes: SceneSet) -> Painter:
+def painter(scenes: SceneSet) -> Draw:
     """What draws a picture of the set from its generator."""
-    renderer, scene, *options = scenes.kind.split()
-    if scene == SHOTS:
-        shots = TracedShots if renderer == TRACED else RasterShots
-        return shots(scenes.size, frozenset(options)).picture
-    if renderer == TRACED:
+    renderer, scene, *words = scenes.kind.split()
+    if scene != SHOTS:
+        draw = partial(pictures.SCENES[scene], size=scenes.size)
+        return partial(draw, held_out=True) if scenes.held_out else draw
+    options = frozenset(words)
+    if renderer == QUICK:
+        table: Painter = RasterPainter(options)
+    else:
         # Mitsuba takes seconds to import and needs a library that only rendering machines have.
         from models.training.pathtrace import Studio
 
-        return Studio(scenes.size).random_picture
-    draw = partial(pictures.SCENES[scene], size=scenes.size)
-    return partial(draw, held_out=True) if scenes.held_out else draw
+        table = Studio(options)
+    return TableShots(scenes.size, options, table, scenes.held_out).picture
 
 
-def make(scenes: SceneSet, root: Path, processes: int, limit_s: float) -> Path:
-    """Draw what is missing of one set; returns its folder. Raises as `draw_missing`."""
-    list(draw_missing([scenes], root, processes, limit_s))
+def make(scenes: SceneSet, root: Path, processes: int) -> Path:
+    """Draw what is missing of one set; returns its folder."""
+    list(draw_missing([scenes], root, processes))
     return scenes.folder(root)
 
 
 def draw_missing(
-    sets: Sequence[SceneSet], root: Path, processes: int, limit_s: float
+    sets: Sequence[SceneSet], root: Path, processes: int
 ) -> Iterator[tuple[int, float]]:
     """Draw what is missing, the first set first: of each finished chunk the number of its set, and
-    its seconds of one process. Raises ScenesUnfinishedError when the limit came first."""
+    its seconds of one process."""
     chunks = [
         (number, scenes, scenes.folder(root), chunk)
         for number, scenes in enumerate(sets)
@@ -140,22 +141,10 @@ def draw_missing(
     missing = [each for each in chunks if not _is_whole(*each[2:])]
     if not missing:
         return
-    draw = partial(_draw_chunk, time.monotonic() + limit_s)
-    late: list[Path] = []
     with multiprocessing.get_context("spawn").Pool(processes, _quiet) as pool:
-        done = pool.imap(draw, missing)
+        done = pool.imap(_draw_chunk, missing)
         made = track(done, "pictures", len(chunks), len(chunks) - len(missing))
-        for (number, _, folder, _), seconds in zip(missing, made, strict=True):
-            if seconds is None:
-                late.append(folder)
-            else:
-                yield number, seconds
-    if late:
-        of = CHUNK * sum(folder == late[0] for _, _, folder, _ in chunks)
-        raise ScenesUnfinishedError(
-            f"{late[0]}: {of - CHUNK * late.count(late[0])} of {of} pictures after {limit_s:g} s. "
-            "The same command again goes on from there; --limit-s gives it longer."
-        )
+        yield from ((number, seconds) for (number, *_), seconds in zip(missing, made, strict=True))
 
 
 def _is_whole(folder: Path, chunk: int) -> bool:
@@ -184,11 +173,9 @@ def _quiet() -> None:
 _painter = cache(painter)
 
 
-def _draw_chunk(end: float, task: tuple[int, SceneSet, Path, int]) -> float | None:
-    """Its seconds; None: the monotonic time `end` was over before."""
+def _draw_chunk(task: tuple[int, SceneSet, Path, int]) -> float:
+    """Its seconds."""
     began = time.monotonic()
-    if began > end:
-        return None
     _, scenes, folder, chunk = task
     folder.mkdir(parents=True, exist_ok=True)
     draw = _painter(scenes)

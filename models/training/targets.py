@@ -13,6 +13,7 @@ import numpy as np
 
 from models.training.layout import FLAT_DEG, NOT_FLAT_DEG
 from vision.networks.classifier import FACE_STRIDE, PEAK_STRIDE
+from vision.quads import edge_of
 
 SHOWN = 0.6
 """A die whose top face is visible by at least this share has to be found."""
@@ -43,8 +44,7 @@ class Mark:
     @property
     def edge(self) -> float:
         """Mean length of the sides of its top face."""
-        sides = self.corners - np.roll(self.corners, 1, axis=0)
-        return float(np.linalg.norm(sides, axis=1).mean())
+        return edge_of(self.corners)
 
     def moved(self, matrix: np.ndarray) -> Mark:
         """The mark in a picture that a (2, 3) matrix has moved."""

@@ -19,8 +19,8 @@ _EDGE_M = 0.016
 _STEP_S = 0.002
 _MAX_S = 1.6
 
-_FLAT_KEPT = 0.35
-"""Share of tosses kept although every die lies flat: cocked ones are what is rare."""
+_TRIES = 14
+"""Tosses after which any is taken."""
 
 
 @dataclass(slots=True)
@@ -40,23 +40,25 @@ class RestingDice:
     wall_radius: float
     ridges: list[Ridge]
 
+    @property
+    def is_cocked(self) -> bool:
+        """True if one of the dice does not lie flat on the floor."""
+        return any(die.stacked or die.tilt_deg() >= NOT_FLAT_DEG for die in self.dice)
 
-def toss(rng: np.random.Generator, is_cramped: bool) -> RestingDice | None:
-    """Drop 2–5 dice into a round compartment; None when they did not come to rest.
 
-    A cramped compartment is narrow, rough and has ridges, so that many dice end up cocked.
-    """
-    count = int(rng.choice([2, 3, 4, 5], p=[0.15, 0.55, 0.15, 0.15]))
-    radius = float(rng.uniform(1.25, 2.0) if is_cramped else rng.uniform(2.2, 4.0))
-    radius *= np.sqrt(count / 3) if count > 3 else 1.0
-    ridges = []
-    if rng.random() < (0.6 if is_cramped else 0.1):
-        for _ in range(rng.integers(1, 4)):
-            at, heading = rng.uniform(-0.7, 0.7, 2) * radius, rng.uniform(0, np.pi)
-            half = rng.uniform(0.3, 1.5) * np.array([np.cos(heading), np.sin(heading)])
-            ridges.append(Ridge(at - half, at + half, float(rng.uniform(0.06, 0.3))))
-    friction = float(rng.uniform(0.7, 1.4) if is_cramped else rng.uniform(0.3, 0.8))
-    return drop(rng, count, radius, ridges, friction)
+def toss(
+    rng: np.random.Generator, count: int, radius: float, ridges: list[Ridge], friction: float,
+    cocked_share: float,
+) -> RestingDice:  # fmt: skip
+    """So many dice at rest in a round compartment; with that chance, and more often than it
+    happens, one of them does not lie flat."""
+    wants_cocked, rest = rng.random() < cocked_share, None
+    for attempt in range(1000):
+        rest = drop(rng, count, radius, ridges, friction) or rest
+        if rest is not None and (rest.is_cocked == wants_cocked or attempt >= _TRIES):
+            break
+    assert rest is not None
+    return rest
 
 
 def drop(
@@ -83,17 +85,6 @@ def drop(
     else:
         return None
     return _rest(rng, data, count, radius, ridges)
-
-
-def rest_worth_drawing(rng: np.random.Generator) -> RestingDice:
-    """A toss at rest, cocked ones far more often than they happen."""
-    while True:
-        rest = toss(rng, is_cramped=rng.random() < 0.6)
-        if rest is None:
-            continue
-        is_flat = all(die.tilt_deg() < NOT_FLAT_DEG and not die.stacked for die in rest.dice)
-        if not is_flat or rng.random() < _FLAT_KEPT:
-            return rest
 
 
 def _rest(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
-from hil_tests.reader import changing, refused, wrong_model
+from hil_tests.reader import changing, refused, tables, wrong_model
 from hil_tests.reader.count import KINDS
 from hil_tests.reader.lying import SUPPORTS, TIPPED_DEG, held_up, lean, not_flat, tipped
 from hil_tests.reader.outcomes import FALSE, at_rest, judge
@@ -228,3 +231,32 @@ def test_a_wrong_network_is_told_and_never_believed(stage_of: StageOf, name: str
     stage = first_of(wrong_model.CELLS, name)(stage_of)
     told = wrong_model.deceived(stage, wrong_model.wrong_network(stage))
     assert told["said"] not in ("right", "WRONG", wrong_model.NOTHING)
+
+
+def test_a_set_of_shots_is_a_table_taught_by_its_first(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "TAUGHT", 12)
+    right = table.calibration.right
+    assert right is not None
+    lines = []
+    for number in range(14):
+        case = table.case("flat", number)
+        cv2.imwrite(str(tmp_path / f"{number}.png"), case.shoot())
+        corners = [table.calibration.to_px(np.c_[top, [table.calibration.die_mm] * 4]) + 0.5
+                   for top in case.tops_mm]  # fmt: skip
+        dice = [{"corners": each.tolist(), "value": face, "visible": 1.0}
+                for each, face in zip(corners, case.faces, strict=True)]  # fmt: skip
+        notes = {"floor": "felt", "style": "opaque", "grain": 1.0, "truth": "flat"}
+        calibration = table.calibration.to_table() | {"second": right.to_right_table()}
+        row = {"image": f"{number}.png", "calibration": calibration, "dice": dice, "notes": notes}
+        lines.append(json.dumps(row))
+    (tmp_path / "0.jsonl").write_text("\n".join(lines))
+    (of_shots,) = tables.shot_tables(table.finder, tmp_path)
+    assert of_shots.known["flat"] == 2
+    random = np.random.default_rng(1)
+    for number in range(2):
+        stage = Stage(of_shots, number, random)
+        assert at_rest(stage, KINDS["flat"].make(stage))["said"] == "right"
+        (specked,) = pictures_of(speck(stage))
+        assert specked.shape == stage.case.shoot().shape

@@ -102,8 +102,13 @@ def lay_thing(
         colour, cover = _thing(random, x, y, radius)
     else:
         colour, cover = _dirt(random, x, y, radius)
+    # To a part of a pixel: two lenses see by it how high a thing lies.
+    x_px, y_px = (round(float(at)) for at in middle)
+    part = np.array([[1, 0, middle[0] - x_px], [0, 1, middle[1] - y_px]])
+    colour, cover = (cv2.warpAffine(of, part, x.shape[::-1]) for of in (colour, cover))
+    cover = cover[..., None]
     grain = np.random.default_rng().normal(0, 1.5, colour.shape)
-    left, top = round(float(middle[0])) - reach, round(float(middle[1])) - reach
+    left, top = x_px - reach, y_px - reach
     rows = slice(max(top, 0), min(top + 2 * reach + 1, picture.shape[0]))
     columns = slice(max(left, 0), min(left + 2 * reach + 1, picture.shape[1]))
     inner = (

@@ -13,13 +13,16 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from hil_tests.reader.outcomes import MAX_FRAMES, Said, read_still, said
+from hil_tests.reader.outcomes import MAX_FRAMES, Said, said
 from hil_tests.reader.picture_damage import with_grain
 from hil_tests.reader.stage import REFUSED, Shown, Stage
 from hil_tests.reader.tosses import RigCamera, Toss
 from shaker_ctl.reading.messages import DiePose
 from shaker_ctl.reading.toss_memory import TossMemory
-from vision.reading import DICE, DieEvidence, Reason, Verified
+from vision.frame import Frame
+from vision.reading import DICE, Observation, Reason, Verified
+from vision.table.consensus import agree, refuse
+from vision.table.still_scene import StillScene
 
 CHANGES = ("pure", "relit", "rotated", "shifted", "rotated and relit", "put together")
 EARLIER = 7
@@ -40,8 +43,9 @@ def recording(stage: Stage) -> Shown:
         dice = _apart(seen, stage.die_mm)
     pictures = [stage.camera.picture(toss) for toss in seen]
     is_mixed = how == "put together"
-    shown = _mixed(stage.camera, seen, pictures, dice) if is_mixed else pictures[0]
-    again = (_changed(stage, shown, how) for _ in itertools.count())
+    recorded = _mixed(stage.camera, seen, pictures, dice) if is_mixed else pictures[0]
+    shown = _changed(stage, recorded, how)
+    again = (with_grain(shown, stage.random, 1.2) for _ in itertools.count())
     values = tuple(sorted(seen[toss].dice[die].value for toss, die in dice))
     return Shown(
         itertools.chain(pictures, again), values if is_mixed else seen[0].values, REFUSED, how
@@ -50,18 +54,22 @@ def recording(stage: Stage) -> Shown:
 
 def after_tosses(stage: Stage, shown: Shown) -> Said:
     """What a table says of the recording if it remembers the tosses before."""
-    memory, pictures = TossMemory(), iter(shown.pictures)
+    reader, pictures, memory = stage.table.reader, iter(shown.pictures), TossMemory()
     for number in range(EARLIER):
-        found, _ = read_still(stage.table.reader, [next(pictures)])
-        poses = _poses(found.observation.dice)
-        if isinstance(found.observation.opinion, Verified):
-            if _is_known(memory, number, poses):
+        seen = reader.read(Frame(next(pictures)))
+        if isinstance(seen.opinion, Verified):
+            if _is_known(memory, number, seen):
                 return {"said": TAKEN}
-            memory.keep(number, poses)
-    found, verdict = read_still(stage.table.reader, itertools.islice(pictures, MAX_FRAMES))
-    if isinstance(verdict, Verified) and _is_known(memory, EARLIER, _poses(found.observation.dice)):
-        return {"said": Reason.LOOPED.value}
-    return {"said": said(verdict, shown.values)}
+            memory.keep(number, _poses(seen))
+    scene = StillScene(reader)
+    for number, picture in enumerate(itertools.islice(pictures, MAX_FRAMES)):
+        scene.look(Frame(picture, number / 30, number))
+        agreed = agree(scene.observations)
+        if agreed is not None:
+            if _is_known(memory, EARLIER, agreed.shown_by):
+                return {"said": Reason.LOOPED.value}
+            return {"said": said(agreed.verdict, shown.values)}
+    return {"said": said(refuse(scene.observations), shown.values)}
 
 
 def _earlier(stage: Stage) -> list[Toss]:
@@ -108,7 +116,7 @@ def _mixed(
 
 
 def _changed(stage: Stage, picture: np.ndarray, how: str) -> np.ndarray:
-    """A picture of the recording as it is shown again, with fresh grain."""
+    """The picture as the box shows it again."""
     random = stage.random
     turn = float(random.uniform(5, 355)) if "rotated" in how else 0.0
     shift = random.uniform(-_SHIFT_PX, _SHIFT_PX, 2) if "shifted" in how else np.zeros(2)
@@ -124,17 +132,18 @@ def _changed(stage: Stage, picture: np.ndarray, how: str) -> np.ndarray:
     shown = np.asarray(picture, np.float32)
     if turn or shift.any():
         shown = stage.camera.edited(shown, moved)
-    return with_grain(shown * light, random, 1.2)
+    return shown * light
 
 
-def _is_known(memory: TossMemory, number: int, poses: list[DiePose]) -> bool:
+def _is_known(memory: TossMemory, number: int, seen: Observation) -> bool:
+    poses = _poses(seen)
     return memory.seen_before(number, poses) is not None or (
         memory.put_together(number, poses) is not None
     )
 
 
-def _poses(dice: Sequence[DieEvidence]) -> list[DiePose]:
+def _poses(seen: Observation) -> list[DiePose]:
     return [
         DiePose(die.x_mm, die.y_mm, die.turn_deg, die.second.value if die.second else None)
-        for die in dice
+        for die in seen.dice
     ]

@@ -25,7 +25,7 @@ from hil_tests.arm64.processors import A72
 from hil_tests.installed import arm64_wheels, debian
 from hil_tests.installed.arm64_wheels import PYTHONS
 from hil_tests.installed.debian import Teller
-from vision.tests.drawing import TABLE, Die, draw
+from vision.tests.drawing import Die, draw
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -87,18 +87,9 @@ def _version(root: Path) -> tuple[str, bool]:
 
 
 def _read(root: Path) -> tuple[str, bool]:
-    """Read a drawn picture of known values, as a table's frame."""
-    picture = root / "srv/dice.png"
-    cv2.imwrite(str(picture), draw(DICE))
-    settings = root / "srv/settings.toml"
-    settings.write_text(
-        "[camera.calibration]\n"
-        f"image_size = {list(TABLE.image_size)}\ncentre_px = {list(TABLE.centre_px)}\n"
-        f"floor_px_per_mm = {TABLE.floor_px_per_mm}\nheight_mm = {TABLE.height_mm}\n"
-        f"compartment_radius_mm = {TABLE.compartment_radius_mm}\ndie_mm = {TABLE.die_mm}\n"
-    )
-    words = [PROGRAM, "read", "--json", "--config", "/srv/settings.toml", "/srv/dice.png"]
-    ran = _inside(root, *words, check=False)
+    """Read a drawn picture of known values, as a photograph: a table reads once it was taught."""
+    cv2.imwrite(str(root / "srv/dice.png"), draw(DICE))
+    ran = _inside(root, PROGRAM, "read", "--json", "/srv/dice.png", check=False)
     line = ran.stdout.strip().splitlines()[-1] if ran.stdout.strip() else "{}"
     try:
         values = json.loads(line).get("values")

@@ -148,6 +148,11 @@ def test_rounds_are_those_of_a_tables_newest_line(store: Store) -> None:
     assert (store.rounds("pit-1"), store.day(*day)) == ([], ())
 
 
+def test_a_database_of_another_kind_is_refused_by_the_settings() -> None:
+    with pytest.raises(ValueError, match="a database of PostgreSQL"):
+        FloorParameters(store="sqlite:///floor.sqlite")
+
+
 def test_whoever_has_records_removed_is_named() -> None:
     with pytest.raises(ValueError, match="removed_by"):
         FloorParameters(keep_months=12, removed_by=" ")

@@ -68,7 +68,7 @@ def seen_by(file: Path) -> Sample:
     """Compartments and dice of the rig, seen as the stories of this rig file see them."""
     rig = load(file)
     lights = (LightRig(dead=rig.machine.dead_lamps),)
-    return replace(STEREO, lenses=(fitted_lens(rig.camera),), lights=lights, faults=rig.faults)
+    return replace(STEREO, lenses=(fitted_lens(rig),), lights=lights, faults=rig.faults)
 
 
 def _ring(count: int, radius_mm: float, height_mm: float, shares: float) -> np.ndarray:

@@ -288,7 +288,7 @@ class Rig:
                 seed=self.plan.file.machine.seed,
                 bind=self.plan.file.bind,
                 port=self.plan.camera_port,
-                lens=fitted_lens(self.plan.file.camera),
+                lens=fitted_lens(self.plan.file),
                 lights=LightRig(dead=self.plan.file.machine.dead_lamps),
             )
             self.camera.address = self.plan.file.address

@@ -126,7 +126,7 @@ class CameraTable(RigTable):
     calibration: dict[str, Any] = {}
     """`[camera.calibration]` of a real camera, as the controller's."""
     lens: dict[str, Any] = {}
-    """`[camera.lens]` of the virtual one: what differs from `optics.FITTED`."""
+    """`[camera.lens]` of the virtual one: what differs from the usual one, `optics.FITTED`."""
 
 
 class ConsoleTable(RigTable):
@@ -235,7 +235,7 @@ def _check(rig: RigFile) -> None:
         raise ValueError('[lamp] is = "device" needs device = "/dev/..."')
     if rig.camera.is_ is PartKind.DEVICE and not (rig.camera.url and rig.camera.calibration):
         raise ValueError('[camera] is = "device" needs url, and a [camera.calibration]')
-    fitted_lens(rig.camera)
+    fitted_lens(rig)
     if rig.service.rig and (rig.service.through or not rig.service.people):
         raise ValueError("[service] rig, of one that runs, needs people and takes no through")
     for name in ("technician", "dealer"):
@@ -286,11 +286,13 @@ def _check_machine(machine: MachineTable) -> None:
         raise ValueError(f"machine.dead_lamps is 0 to {lamps - 1}, not {machine.dead_lamps}")
 
 
-def fitted_lens(camera: CameraTable) -> Lens:
+def fitted_lens(rig: RigFile) -> Lens:
     """The lens of the virtual camera. Raises ValueError for a key or a number that none has."""
-    from hil_tests.rig.camera.optics import FITTED, Lens
+    from hil_tests.rig.camera.optics import FITTED, FITTED_OVER_A_TUBE, Lens
+    from hil_tests.rig.plant.geometry import NARROW
 
-    given = json.dumps({**asdict(FITTED), **camera.lens}, default=str)
+    usual = FITTED_OVER_A_TUBE if rig.machine.geometry == NARROW.name else FITTED
+    given = json.dumps({**asdict(usual), **rig.camera.lens}, default=str)
     try:
         return TypeAdapter(Lens).validate_json(given)
     except ValidationError as error:

@@ -21,6 +21,7 @@ from shaker_ctl import settings
 from shaker_ctl.adapters.camera.stopped_camera import StillPictures
 from shaker_ctl.commands.calibrate import lit_and_uncovered
 from shaker_ctl.commands.teach import USUAL, learnt
+from shaker_ctl.errors import CameraError
 from shaker_ctl.reading.taught_table import Bound, TaughtTable
 from shaker_ctl.rules.outcome import Values
 from shaker_ctl.rules.vocabulary import Person, Role
@@ -34,6 +35,10 @@ app = typer.Typer(pretty_exceptions_enable=False, add_completion=False)
 MOST = 3 * USUAL
 """Tosses. A table that reads 99 of 100 of its own misses two of the usual 34 now and then, which is
 too few to release it by: then its people go on."""
+
+
+AGAIN = 10
+"""Pictures of which the table says that they cannot be read, before its people give up."""
 
 
 class AtRest(StillPictures):
@@ -62,11 +67,19 @@ def _confirmed(found: settings.Settings, control: str, before: int) -> list[Toss
     """As many flat tosses as usual, after those `before`; None for one whose dice the network
     misses."""
     tosses: list[Toss | None] = []
+    again = AGAIN
     with lit_and_uncovered(found), AtRest(found.camera) as pictures:
         while len(tosses) < USUAL:
             typer.echo(f"the table is taught its dice: toss {before + len(tosses) + 1}")
             values = _thrown(control)
-            frame, seen = pictures.take()
+            try:
+                frame, seen = pictures.take()
+            except CameraError as error:
+                again -= 1
+                if not again:
+                    raise
+                typer.echo(f"thrown again: {error}")
+                continue
             if values is not None:
                 tosses.append(confirmed_toss(frame, seen, values, pictures.calibration))
     return tosses

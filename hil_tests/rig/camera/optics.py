@@ -142,8 +142,10 @@ FITTED = Lens(
     second_mm=55.0,
 )
 """The camera of a rig whose file says nothing of its lens: a stereo board on a usual bracket, not
-quite plumb. The left lens, which both readers look through, is nearer to the middle: in the narrow
-tube a lens 25 mm beside it sees 24 to 40 % of the floor's rim, too little to know it by."""
+quite plumb. The left lens, which both readers look through, is nearer to the middle."""
+FITTED_OVER_A_TUBE = replace(FITTED, floor_px_per_mm=4.3, offset_mm=(-10.0, 1.5), second_mm=40.0)
+"""Over a tube as narrow as 32 mm: a smaller board, whose lenses both stand above the floor. From 25
+mm beside the middle 24 to 40 % of the floor's rim are seen, too little to know it by."""
 
 
 @dataclass(frozen=True, slots=True)

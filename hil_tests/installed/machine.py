@@ -178,8 +178,8 @@ class Attendants(Thread):
         with people_at(self._machine.session) as table:
             status = table.status()
             if status["life"] != "open":
-                if wish == "open":
-                    table.be_open()
+                if wish == "open" or status["life"] == "out of service":
+                    table.be_open()  # whoever is to close it mends it first
             elif wish != "close" or not table.act("floorperson", "close"):
                 _ = table.prompt(status) or table.settle(status)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from models.training import augment, floors, looks, table_shots
+from models.training.colours import contrast, from_srgb
 from models.training.pictures import SCENES
 from models.training.targets import Mark
 
@@ -36,6 +37,12 @@ def test_pips_can_be_told_from_the_body(style: str, seed: int):
         tone = np.sqrt(face)
         gap = np.abs(tone[mask > 0.9].mean(axis=0) - np.median(tone[mask < 0.05], axis=0)).max()
         assert gap > 0.05
+
+
+@pytest.mark.parametrize("level", [20, 110, 200])
+def test_pips_in_the_colour_of_the_body_become_black_or_white(level: int):
+    body = from_srgb(level, level, level)
+    assert contrast(*looks._told_apart(body, body)) >= 0.25
 
 
 @pytest.mark.parametrize("seed", range(12))

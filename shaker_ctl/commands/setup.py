@@ -67,13 +67,14 @@ class SetUp:
 
     # ── What is run ─────────────────────────────────────────────────────────
 
-    def call(self, *words: str) -> None:
-        """Run one of this program's commands at this terminal."""
+    def call(self, *words: str, otherwise: str = "Mend that") -> None:
+        """Run one of this program's commands at this terminal. `otherwise`: what to do where it
+        fails."""
         typer.echo(f"$ shaker-ctl {' '.join(words)}")
         if subprocess.run([*PROGRAM, *words], check=False).returncode:
             raise SetupError(
-                f"shaker-ctl {words[0]} was not done, see above",
-                remedy="Mend that; shaker-ctl setup goes on there",
+                f"shaker-ctl {words[0]} did not succeed, see above",
+                remedy=f"{otherwise}; shaker-ctl setup goes on there",
             )
 
     def tell_system(self, *words: str) -> None:
@@ -171,7 +172,8 @@ class SetUp:
             "floor and light by some 34 tosses that a person confirms. n goes on as it stands."
         )
         if typer.confirm("Teach it now? It takes ten minutes", default=True):
-            self.call("teach", "--config", str(self.places.settings))
+            otherwise = "More tosses may be enough: shaker-ctl teach --tosses 60. Or answer n"
+            self.call("teach", "--config", str(self.places.settings), otherwise=otherwise)
 
     def ask_seal(self) -> None:
         """Have the approver seal the table as it stands."""

@@ -134,7 +134,7 @@ def test_the_page_gets_a_certificate_and_its_settings(places: Places):
 def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that `setup` would run at this terminal."""
     called: list[tuple[str, ...]] = []
-    monkeypatch.setattr(setup.SetUp, "call", lambda _self, *words: called.append(words))
+    monkeypatch.setattr(setup.SetUp, "call", lambda _self, *words, **_: called.append(words))
     return called
 
 
@@ -168,14 +168,24 @@ def test_who_may_log_in_already_is_not_asked_for(places: Places, called: list[tu
 
 def test_a_command_that_fails_is_not_noted_as_answered(places: Places):
     asked(places, "camera.device", said="/dev/none\n")
-    with pytest.raises(SetupError, match="calibrate was not done"):
+    with pytest.raises(SetupError, match="calibrate did not succeed"):
         asked(places, "calibration", said="300\n")
     assert "calibration" not in setup.SetUp(places).answered()
 
 
+def test_a_teaching_that_is_not_enough_says_how_to_go_on(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(setup, "PROGRAM", ("false",))
+    with pytest.raises(SetupError) as refused:
+        asked(places, "teaching", said="\n")
+    assert "teach --tosses 60" in refused.value.remedy
+    assert "teaching" not in setup.SetUp(places).answered()
+
+
 def test_a_name_that_looks_like_an_option_adds_nobody_unsaid(places: Places):
     told.mark_table(places, PinParameters())
-    with pytest.raises(SetupError, match="console was not done"):
+    with pytest.raises(SetupError, match="console did not succeed"):
         asked(places, "people", said="--help\nF-1\n" * 3)
 
 

@@ -26,12 +26,10 @@ _CARD = (206, 390)
 _DARK = (28, 26, 24)
 _WHITE = (238, 238, 238)
 _GREY = (160, 160, 160)
-_SURE = 0.45
-"""Fainter faces of the second reader are drawn faintly."""
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _LEGEND = (
     "1: yellow top face, blue the way down to its foot, violet an upright die in this place.   "
-    "2: green a face that is sure, dark green one that is not, blue what stands out, or spots.   "
+    "2: green a face, or its places if they show the model's value, red if not; blue spots.   "
     "3: green both agree, red they do not, amber not flat.   Below: positive log-odds say flat."
 )
 
@@ -114,19 +112,17 @@ def _second_view(image: np.ndarray, seen: Findings, times: int) -> np.ndarray:
             corners = enlarged(die.corners, times)
             cv2.polylines(picture, [corners], True, (90, 230, 90), thick, cv2.LINE_AA)
         return picture
-    if seen.by_pips is None:
-        return picture
-    for x, y, diameter, _ in seen.by_pips.spots:
+    for read, places in zip(seen.observation.dice, seen.places, strict=False):
+        vote, model = read.second, read.model
+        agrees = vote is not None and model is not None and vote.value == model.value
+        colour = (90, 230, 90) if agrees else (80, 80, 230)
+        for place in places:
+            middle = enlarged(place, times).tolist()
+            cv2.circle(picture, middle, 2 * thick, colour, thick, cv2.LINE_AA)
+    for x, y, diameter, *_ in seen.spots if seen.spots is not None else ():
         radius = max(1, round(diameter / 2 * times))
         middle = enlarged(np.array((x, y)), times).tolist()
-        cv2.circle(picture, middle, radius, (200, 160, 60), 1, cv2.LINE_AA)
-    for found in seen.by_pips.dice:
-        corners = enlarged(found.corners, times)
-        is_sure = found.face.confidence >= _SURE
-        colour = (90, 230, 90) if is_sure else (90, 130, 90)
-        cv2.polylines(picture, [corners], True, colour, thick if is_sure else 1, cv2.LINE_AA)
-        at, text = enlarged(found.centre, times).tolist(), str(found.face.value)
-        cv2.putText(picture, text, at, _FONT, (0.7 if is_sure else 0.4) * thick, colour, thick)
+        cv2.circle(picture, middle, radius, (200, 160, 60), thick, cv2.LINE_AA)
     return picture
 
 

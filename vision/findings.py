@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from vision.faces_by_pips.faces import PhotoReading
+import numpy as np
+
 from vision.networks.classifier import FoundDie
 from vision.reading import Observation
 from vision.taught import TaughtReading
@@ -23,8 +24,11 @@ class Findings:
     model: tuple[FoundDie, ...]
     second: TaughtReading | None
     """At a table."""
-    by_pips: PhotoReading | None = None
-    """In a photograph: what the second reader sees there."""
+    places: tuple[np.ndarray, ...] = ()
+    """In a photograph: (9, 2) of each die, pixels, where the second reader looks for its pips."""
+    spots: np.ndarray | None = None
+    """In a photograph: (N, 4), beginning with x, y and diameter in pixels, the round spots at its
+    border, which may be pips of one more die."""
 
 
 class Stopwatch:

@@ -69,22 +69,11 @@ class PhotoLimits:
     """What a photograph without calibration needs before it may state values. A finding of the
     model is worth its score times the certainty of its value, as means over the closer looks."""
 
-    found: float = 0.18
-    """Worth above which a finding may be a die, and is one if the second reader sees its face. From
-    half of it on, it may be one if the second reader sees a face or a body with a spot there: two
-    faint witnesses. A picture with one that only may be a die is not verified."""
-    small: float = 0.35
-    """The same limit for dice that are too small for the second reader, and for what may be a die
-    though the second reader sees no face there, and no body with a spot: a button, a lid."""
     sure: float = 0.50
-    """Worth above which a finding is a die without the second reader. A finding below it must not
-    be smaller or larger than the sure dice of its picture by more than `ALIKE`."""
+    """Worth from which a finding says how large the dice are, and how clear their pips."""
     flat_p: float = 0.15
     """Smallest probability of flat. It is low, because a die looks less flat from an oblique
     camera."""
-    missed: float = 0.60
-    """Confidence above which a face that only the second reader sees is a die that the model
-    missed."""
 
 
 PHOTO = PhotoLimits()

@@ -232,8 +232,7 @@ class DieEvidence:
 
 
 def spot_doubted(vote: SecondVote) -> Unreadable | None:
-    """The refusal of a face whose middle may be no pip, or may hide one; at a table and on a
-    photograph alike."""
+    """The refusal of a face whose middle may be no pip, or may hide one."""
     if not vote.oddity:
         return None
     what = "a speck, a highlight or a lost pip"

@@ -4,10 +4,11 @@ Owns: what the weights of `models/photo_judgement.json` are fitted on, and how w
 that they never saw. Must not know how a face is measured, or a photograph judged (`vision.photo`).
 
 A place has a pip if the label says so. Which way a face lies in its rectified picture nobody has
-labelled: the pose that explains its value best says it, in turns with the fit. A die is right if
-its label has the model's value. Specks are painted: a disc in the colour of the pips into the
-middle of a two or four, one in the colour of the face over the middle of a three or five. Figures
-are of whole sets left out: a set is judged by weights that saw the others alone.
+labelled: the pose that explains its value best says it, in turns with the fit. A thing is a die if
+a label lies there, and its value is right if the label has it. Specks are painted: a disc in the
+colour of the pips into the middle of a two or four, one in the colour of the face over the middle
+of a three or five. Figures are of whole sets left out: a set is judged by weights and limits that
+saw the others alone.
 """
 
 from __future__ import annotations
@@ -30,12 +31,10 @@ from rich.progress import track
 from scipy.optimize import minimize
 
 from hil_tests.reader.photographs import Counts, compare, pair, report
-from vision.faces_by_pips.faces import PhotoReading, read_photo
 from vision.networks.classifier import DieFinder, FoundDie
 from vision.networks.model_card import MODELS
 from vision.parameters import PHOTO
-from vision.photo.evidence import PhotoEvidence, settle
-from vision.photo.evidence import compare as put_together
+from vision.photo.evidence import PhotoEvidence, Thing, presence, settle, usual_edge
 from vision.photo.finder import PhotoFinder
 from vision.photo.judgement import features, judge
 from vision.photo.labels import Corrections, Label, read_corrections, read_labels, sets_under
@@ -49,8 +48,10 @@ from vision.photo.places import (
     measure,
     middle_of,
 )
+from vision.photo.spots import border_spots
 from vision.pictures import load
 from vision.quads import SQUARE
+from vision.reading import Verdict, Verified
 from vision.taught.regression import Logistic
 
 _PER_SET = 700
@@ -60,11 +61,14 @@ _TURNS = 4
 _RIDGE = 0.003
 _WRONG = 3.0
 """A die that is none, or has another value, counts for so many right ones."""
-_CERTAIN = 1.0
-"""Log-odds that each die of a verified photograph has. Chosen on sets left out: with 0.5 there were
-11 of 1,512 exact photographs more, and one wrong reading more."""
-_PLAIN_LOST = 0.10
-"""Share of clean middles that may count as odd, where the pips say so as well."""
+_DIE, _MAY_BE = 1.0, -1.0
+"""Log-odds from which a thing is a die, and from which it may be one."""
+_PROMISE = 0.002
+"""Most verified photographs of which a die is none, or has another value."""
+_CERTAIN = np.arange(0.0, 4.0, 0.25)
+"""Log-odds that each die of a verified photograph may have to have: the least that keeps this."""
+_PLAIN_LOST = 0.02
+"""Share of clean middles that count as odd."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,21 +77,41 @@ class Case:
 
     labels: list[Label]
     found: list[FoundDie]
-    faint: list[FoundDie]
-    second: PhotoReading
+    """All that the model takes for a die, surely or not."""
+    spots: np.ndarray
     size: tuple[int, int]
     faces: list[Measured]
-    speck: tuple[int, Measured] | None
-    """A face with a painted speck, and the value that it then shows."""
+    speck: tuple[int, int, Measured] | None
+    """Which face also was measured with a painted speck, and the value that it then shows."""
 
-    def evidence(self, weights: Weights) -> PhotoEvidence:
-        """As the reader puts it together with such weights."""
-        both = zip(self.faces, self.found, strict=True)
-        votes = [weights.vote(face, die.value) for face, die in both]
-        return settle(put_together(self.found, self.faint, self.second, votes, self.size))
+    def things(self, weights: Weights) -> tuple[Thing, ...]:
+        """As the reader sees them with such weights."""
+        both = zip(self.found, self.faces, strict=True)
+        return tuple(Thing(die, weights.vote(face, die.value)) for die, face in both)
+
+    def evidence(self, weights: Weights, things: Sequence[Thing]) -> PhotoEvidence:
+        """As the reader puts its things together."""
+        return settle(PhotoEvidence(tuple(things), (), self.spots, self.size), weights)
+
+    def judged(self, weights: Weights) -> tuple[PhotoEvidence, Verdict]:
+        """What the reader says of it with such weights."""
+        evidence = self.evidence(weights, self.things(weights))
+        return evidence, judge(evidence, None, weights)
+
+    def with_speck(self) -> Case | None:
+        """The same photograph if it had the speck, and the model took it for a pip, or missed that
+        pip."""
+        if self.speck is None:
+            return None
+        which, shows, face = self.speck
+        die, faces, found = self.found[which], list(self.faces), list(self.found)
+        value_p = die.value_p.copy()
+        value_p[[shows - 1, die.value - 1]] = value_p[[die.value - 1, shows - 1]]
+        faces[which], found[which] = face, replace(die, value=shows, value_p=value_p)
+        return replace(self, faces=faces, found=found, speck=None)
 
     def labelled(self) -> Iterable[tuple[int, int | None]]:
-        """Each found die with its value: 0 where there is no die, None where nobody can tell."""
+        """Each found thing with its value: 0 where there is no die, None where nobody can tell."""
         if any(label.centre is None for label in self.labels):
             return
         pairs = {j: self.labels[i].value for i, j in pair(self.labels, self.found).items()}
@@ -111,27 +135,26 @@ def _gather(task: tuple[Path, list[Label], Path]) -> Case:
         return pickle.loads(kept.read_bytes())
     assert _finder is not None
     image = load(path)
-    found, faint = _finder.find(image, PHOTO.found)
-    case = case_of(path, labels, image, found, faint, read_photo(image))
+    found, faint = _finder.find(image, PHOTO.sure)
+    case = case_of(path, labels, image, [*found, *faint])
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(pickle.dumps(case))
     return case
 
 
-def case_of(
-    path: Path, labels: list[Label], image: np.ndarray, found: list[FoundDie],
-    faint: list[FoundDie], second: PhotoReading,
-) -> Case:  # fmt: skip
+def case_of(path: Path, labels: list[Label], image: np.ndarray, found: list[FoundDie]) -> Case:
     """A photograph with all its faces measured, and one of them with a speck."""
     faces = [measure(image, die.corners) for die in found]
-    case = Case(labels, found, faint, second, image.shape[1::-1], faces, None)
+    spots = border_spots(image, usual_edge(found)) if found else np.zeros((0, 4))
+    case = Case(labels, found, spots, image.shape[1::-1], faces, None)
     rng = np.random.default_rng(zlib.crc32(path.name.encode()))
     fit = [j for j, value in case.labelled() if value == found[j].value and kind_of_middle(value)]
     if not fit:
         return case
-    die = found[fit[int(rng.integers(len(fit)))]]
+    which = fit[int(rng.integers(len(fit)))]
+    die = found[which]
     shows = die.value + 1 if kind_of_middle(die.value) == "plain" else die.value - 1
-    return replace(case, speck=(shows, _with_speck(rng, image, die)))
+    return replace(case, speck=(which, shows, _with_speck(rng, image, die)))
 
 
 def _with_speck(rng: np.random.Generator, image: np.ndarray, die: FoundDie) -> Measured:
@@ -180,11 +203,17 @@ def gather(
 
 
 def fit(cases: Cases) -> Weights:
-    """The weights that these sets teach."""
+    """The weights and limits that these sets teach."""
     place = _place(cases)
     middle, least = _middles(cases, place)
-    draft = Weights(place, middle, least, (), _CERTAIN)
-    return Weights(place, middle, least, _certainty(cases, draft), _CERTAIN)
+    draft = Weights(place, middle, least, (), _DIE, _MAY_BE, (), 0.0)
+    things = {name: [case.things(draft) for case in of_set] for name, of_set in cases.items()}
+    draft = replace(
+        draft,
+        presence=_odds(cases, things, presence, _is_die, 1.0),
+        certainty=_odds(cases, things, features, _is_right, _WRONG),
+    )
+    return replace(draft, certainty_least=_least(cases, things, draft))
 
 
 def _place(cases: Cases) -> Logistic:
@@ -220,7 +249,7 @@ def _middles(cases: Cases, place: Logistic) -> tuple[dict[str, list[float]], dic
             for j, value in case.labelled()
             if value == case.found[j].value
         ]
-        painted = [] if case.speck is None else [(*case.speck, False)]
+        painted = [] if case.speck is None else [(*case.speck[1:], False)]
         for value, face, is_plain in clean + painted:
             if (kind := kind_of_middle(value)) is not None:
                 seen = middle_of(face, *fitted(explained(place, face), value))
@@ -235,22 +264,63 @@ def _middles(cases: Cases, place: Logistic) -> tuple[dict[str, list[float]], dic
     return weights, least
 
 
-def _certainty(cases: Cases, weights: Weights) -> list[float]:
-    """Whether a die's value is right."""
+Seen = Mapping[str, Sequence[tuple[Thing, ...]]]
+"""The things of each photograph, by set."""
+
+
+def _odds(
+    cases: Cases,
+    things: Seen,
+    measured: Callable[[Sequence[Thing]], list[np.ndarray]],
+    truth_of: Callable[[int | None, int], bool | None],
+    wrong: float,
+) -> list[float]:
+    """The weights of what is measured of each thing, by whether it is so: `truth_of` the label and
+    the model's value; None where nobody can tell. What is not so counts for `wrong` that are. A set
+    has one table and one light, so its things count by the root of their number."""
     rows: list[np.ndarray] = []
     truth: list[bool] = []
     shares: list[float] = []
-    for of_set in cases.values():
+    for name, of_set in cases.items():
         begun = len(rows)
-        for case in of_set:
-            votes = [weights.vote(f, d.value) for f, d in zip(case.faces, case.found, strict=True)]
-            dice = put_together(case.found, case.faint, case.second, votes, case.size).dice
-            known = [(j, value) for j, value in case.labelled() if value is not None]
-            rows += [features(dice[j]) for j, _ in known]
-            truth += [value == dice[j].found.value for j, value in known]
+        for case, seen in zip(of_set, things[name], strict=True):
+            each = measured(seen)
+            for j, value in case.labelled():
+                if (is_so := truth_of(value, seen[j].found.value)) is not None:
+                    rows.append(each[j])
+                    truth.append(is_so)
         shares += [(len(rows) - begun + 1) ** -0.5] * (len(rows) - begun)
-    right = np.array(truth)
-    return _monotone(np.array(rows), right, np.array(shares) * np.where(right, 1.0, _WRONG))
+    is_true = np.array(truth)
+    return _monotone(np.array(rows), is_true, np.array(shares) * np.where(is_true, 1.0, wrong))
+
+
+def _is_die(label: int | None, _: int) -> bool:
+    return label != 0
+
+
+def _is_right(label: int | None, value: int) -> bool | None:
+    return None if label is None else label == value
+
+
+def _least(cases: Cases, things: Seen, weights: Weights) -> float:
+    """The certainty from which no more verified photographs have a die that is none, or has another
+    value, than `_PROMISE`. What was missed is not the certainty's."""
+    anyhow = replace(weights, certainty_least=-np.inf)
+    seen: list[tuple[float, bool]] = []
+    for name, of_set in cases.items():
+        for case, of_case in zip(of_set, things[name], strict=True):
+            evidence = case.evidence(weights, of_case)
+            if not isinstance(judge(evidence, None, anyhow), Verified):
+                continue
+            values = {id(case.found[j]): value for j, value in case.labelled()}
+            is_right = all(values.get(id(die), die.value) == die.value for die in evidence.found)
+            odds = min(weights.certainty_of(row) for row in features(evidence.dice))
+            seen.append((odds, is_right))
+    for limit in _CERTAIN.tolist():
+        verified = [is_right for odds, is_right in seen if odds >= limit]
+        if len(verified) - sum(verified) <= _PROMISE * len(verified):
+            break
+    return float(limit)
 
 
 def _monotone(rows: np.ndarray, truth: np.ndarray, shares: np.ndarray) -> list[float]:
@@ -276,8 +346,13 @@ def count(cases: Sequence[Case], weights: Weights) -> Counts:
     """How well a set is judged with such weights."""
     counts = Counts()
     for case in cases:
-        evidence = case.evidence(weights)
-        compare(counts, case.labels, evidence.found, judge(evidence, None, weights))
+        evidence, verdict = case.judged(weights)
+        wrong = counts.wrong_accepted
+        compare(counts, case.labels, evidence.found, verdict)
+        is_right = isinstance(verdict, Verified) and counts.wrong_accepted == wrong
+        if is_right and (spoilt := case.with_speck()):
+            counts.specks += 1
+            counts.specks_accepted += isinstance(spoilt.judged(weights)[1], Verified)
     return counts
 
 

@@ -77,6 +77,10 @@ class Counts:
     of_three: int = 0
     """Pictures of `exact_of` with exactly three dice."""
     exact_of_three: int = 0
+    specks: int = 0
+    """Verified pictures that were judged again with a painted speck that the model takes for a
+    pip; `fit-photographs` alone paints some."""
+    specks_accepted: int = 0
     read_ms: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     """Each picture that was verified wrongly, in words."""
@@ -253,6 +257,8 @@ def report(name: str, counts: Counts) -> str:
         line("verified, of the exact", counts.accepted_exact, counts.exact),
         line("wrong accepted", counts.wrong_accepted, counts.accepted, is_error=True),
     ]
+    if counts.specks:
+        lines.append(line("wrong by a painted speck", counts.specks_accepted, counts.specks, True))
     if counts.refused:
         refused = (f"{n} {reason}" for reason, n in counts.refused.most_common())
         lines.append("  refused: " + ", ".join(refused))

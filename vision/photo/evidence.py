@@ -1,7 +1,7 @@
-"""What both readers say of one photograph, put together by place.
+"""What both readers say of one photograph, and which of the model's findings are dice.
 
-Owns: which finding of one reader is which of the other's, and which unsure finding counts as a die.
-Must not know how either reader works, nor what is concluded (`judgement`).
+Owns: the measurements that tell a die from a key, a letter or a button. Must not know how either
+reader works, nor what is concluded (`judgement`).
 """
 
 from __future__ import annotations
@@ -11,41 +11,39 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision.faces_by_pips.faces import SMALL_EDGE, PhotoDie, PhotoReading
-from vision.faces_by_pips.pips import Face
-from vision.networks import probability
 from vision.networks.classifier import FoundDie
-from vision.parameters import ALIKE, PHOTO
+from vision.parameters import PHOTO
 from vision.photo.finder import worth
-from vision.photo.places import PlacesVote
-from vision.quads import SAME_FACE, match, turn_deg
-from vision.reading import DieEvidence, NetworkReading, SecondVote
+from vision.photo.places import PlacesVote, Weights
+from vision.taught.regression import MOST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Die:
-    """One of the model's dice."""
+class Thing:
+    """What the model takes for a die, surely or not."""
 
     found: FoundDie
-    evidence: DieEvidence
-    """With the second reader's vote, by the places of the face."""
     places: PlacesVote
-    by_pips: Face | None
-    """What the second reader sees here in the whole picture, without the model's places."""
+    """The second reader's vote, by the nine places of the face."""
+
+    def on_picture(self) -> np.ndarray:
+        """(9, 2) the places of its face, picture pixels."""
+        a, b, c, d = self.found.corners
+        sides = np.array([b - a + c - d, d - a + c - b]) / 2
+        return np.asarray(self.found.corners.mean(axis=0) + self.places.reach @ sides)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhotoEvidence:
     """What both readers say of one photograph, before anything is concluded."""
 
-    dice: tuple[Die, ...]
+    dice: tuple[Thing, ...]
     """From left to right."""
-    faint: tuple[FoundDie, ...]
+    faint: tuple[Thing, ...]
     """What else the model takes for a die, though not surely."""
-    alone: tuple[PhotoDie, ...]
-    """Faces that the second reader alone sees."""
-    second: PhotoReading
-    """All that the second reader sees."""
+    spots: np.ndarray
+    """(N, 4) float, picture pixels: x, y and diameter of the round spots at the picture's border,
+    and their contrast in CIE Lab units."""
     size: tuple[int, int]
     """Width and height of the picture, pixels."""
 
@@ -55,57 +53,53 @@ class PhotoEvidence:
         return tuple(die.found for die in self.dice)
 
 
-def compare(
-    found: Sequence[FoundDie],
-    faint: Sequence[FoundDie],
-    second: PhotoReading,
-    votes: Sequence[PlacesVote],
-    size: tuple[int, int],
-) -> PhotoEvidence:
-    """Both readers' findings in a picture of `size` (width, height), matched by place. `votes`: of
-    the places of each found die."""
-    centres = np.array([die.centre for die in found]).reshape(-1, 2)
-    others = np.array([die.centre for die in second.dice]).reshape(-1, 2)
-    pairs = match(centres, others, SAME_FACE * np.array([die.edge_px for die in found]))
-    dice = []
-    for i, (die, vote) in enumerate(zip(found, votes, strict=True)):
-        by_pips = second.dice[pairs[i]].face if i in pairs else None
-        evidence = DieEvidence(
-            corners=tuple((float(x), float(y)) for x, y in die.corners),
-            x_mm=0.0,
-            y_mm=0.0,
-            turn_deg=turn_deg(die.corners),
-            model=NetworkReading(die.value, float(die.value_p.max()), die.flat_p, die.score),
-            second=SecondVote(vote.value, probability.of_logit(abs(vote.lead))),
-        )
-        dice.append(Die(die, evidence, vote, by_pips))
-    alone = tuple(die for j, die in enumerate(second.dice) if j not in pairs.values())
-    return PhotoEvidence(tuple(dice), tuple(faint), alone, second, size)
-
-
-def settle(evidence: PhotoEvidence) -> PhotoEvidence:
-    """The same evidence, but a finding that the model is not sure of is a die only if it has the
-    size of the sure dice, and if the second reader sees its face or it is too small for that. Else
-    it only may be one: the key of a keyboard, a mesh in a net, a letter on a label."""
-    usual = usual_edge(evidence.found)
-    dice, faint = [], list(evidence.faint)
-    for die in evidence.dice:
-        found = die.found
-        is_small = found.edge_px < SMALL_EDGE and worth(found) >= PHOTO.small
-        has_face = die.by_pips is not None and die.by_pips.value is not None
-        if worth(found) >= PHOTO.sure or (is_of_size(found, usual) and (is_small or has_face)):
-            dice.append(die)
-        else:
-            faint.append(found)
+def settle(evidence: PhotoEvidence, weights: Weights) -> PhotoEvidence:
+    """The same evidence, but the dice are all the things that the weights take for some."""
+    things = [*evidence.dice, *evidence.faint]
+    odds = [weights.presence_of(row) for row in presence(things)]
+    dice = [thing for thing, each in zip(things, odds, strict=True) if each >= weights.die_least]
+    dice.sort(key=lambda die: float(die.found.centre[0]))
+    faint = [
+        thing
+        for thing, each in zip(things, odds, strict=True)
+        if weights.may_be_least <= each < weights.die_least
+    ]
     return replace(evidence, dice=tuple(dice), faint=tuple(faint))
 
 
-def usual_edge(found: Sequence[FoundDie]) -> float | None:
-    """Middle edge of the dice that the model is sure of, pixels; None where there is none."""
-    edges = [die.edge_px for die in found if worth(die) >= PHOTO.sure]
-    return float(np.median(edges)) if edges else None
+def presence(things: Sequence[Thing]) -> list[np.ndarray]:
+    """Of each thing (7,) what says that it is a die; the more, the likelier: the model's log-odds
+    of a die and of its value, what the places say of that value, their contrast beside the sure
+    dice's, and how little smaller and larger than those it is."""
+    sure = [thing for thing in things if worth(thing.found) >= PHOTO.sure] or things
+    edge = usual_edge([thing.found for thing in sure])
+    contrast = float(np.median([thing.places.contrast for thing in sure])) if sure else 1.0
+    rows = []
+    for thing in things:
+        size = float(np.log(thing.found.edge_px / edge))
+        paler = float(np.log(contrast / thing.places.contrast))
+        row = [*said(thing), -max(0.0, paler), -max(0.0, -size), -max(0.0, size)]
+        rows.append(np.array(row))
+    return rows
 
 
-def is_of_size(die: FoundDie, usual: float | None, ratio: float = ALIKE) -> bool:
-    """True if its size may be that of a die: not much smaller or larger than the sure ones."""
-    return usual is None or 1 / ratio < die.edge_px / usual < ratio
+def said(thing: Thing) -> list[float]:
+    """What both readers say of one thing, in log-odds."""
+    found, places = thing.found, thing.places
+    certain = logit(float(found.value_p.max()))
+    each = (places.lead, places.gap)
+    return [logit(found.score), certain, *(float(np.clip(odds, -MOST, MOST)) for odds in each)]
+
+
+def logit(p: float) -> float:
+    """At most `MOST` either way."""
+    return float(np.clip(np.log(max(p, 1e-6) / max(1 - p, 1e-6)), -MOST, MOST))
+
+
+def usual_edge(found: Sequence[FoundDie]) -> float:
+    """Middle edge of those that the model is sure of, else of all, pixels; 1 where there is
+    none."""
+    edges = [die.edge_px for die in found if worth(die) >= PHOTO.sure] or [
+        die.edge_px for die in found
+    ]
+    return float(np.median(edges)) if edges else 1.0

@@ -21,19 +21,21 @@ import cv2
 import numpy as np
 
 from vision.errors import ModelError
-from vision.faces_by_pips.pieces import FACE_PX
-from vision.faces_by_pips.pips import BORDER
-from vision.faces_by_pips.spots import MIN_CONTRAST
 from vision.networks.model_card import MODELS
 from vision.quads import rectify
 from vision.reading import VALUES
 from vision.taught.faces import AROUND, INNER
 from vision.taught.lattice import MIDDLE, ON, PLACES
 from vision.taught.lattice import VALUES as VALUES_OF
-from vision.taught.regression import Logistic
+from vision.taught.regression import MOST, Logistic
 
 WEIGHTS = MODELS / "photo_judgement.json"
 
+FACE_PX, BORDER = 72, 6
+"""Edge of a rectified face, pixels, and the part at its border that does not say its colour."""
+MIN_CONTRAST = 8.0
+"""Lab distance between face and pips below which there may be none: grain and JPEG stay under
+it."""
 _SPACINGS = np.linspace(0.17, 0.29, 5)
 _SHIFTS = 0.05 * PLACES
 """Distances of the outer places from the middle, and what the middle may be off, in edges."""
@@ -61,8 +63,12 @@ class Measured:
     uneven it is, and how alike it is to the face's two strongest places."""
     ink: np.ndarray
     """(P, 9): the share of all that is painted on the face that is near to each place."""
+    cores: np.ndarray
+    """(P, 9, 3): the colour of each place beside the face's own, as a share of the contrast."""
+    contrast: float
+    """How far its paint is from the face's own colour, CIE Lab units."""
     grain: float
-    """How uneven the face itself is, as a share of the contrast of its paint."""
+    """How uneven the face itself is, as a share of that."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +79,14 @@ class PlacesVote:
     lead: float
     """By how much the model's value explains the face better than any other, in log-likelihood;
     below 0: `value` is another one."""
+    gap: float
+    """By how much the faintest pip of the model's value is more of a pip than the clearest place
+    without one, in log-odds."""
+    contrast: float
+    """Of the face's paint, CIE Lab units."""
     plain: float
     """Log-odds that the face's middle is what the model's value needs, a pip like the others or a
-    plain place, and no speck or highlight."""
+    plain place, and no speck or highlight; below 0: it may be one."""
     reach: np.ndarray
     """(9, 2) where the places are, in edges along the face's sides, from its middle."""
 
@@ -91,6 +102,12 @@ class Weights:
     from the others of its kind (`middle_of`)."""
     middle_least: Mapping[str, float]
     """Log-odds below which it may be none."""
+    presence: Sequence[float]
+    """That a thing is a die: a constant, and a weight of each of `evidence.presence`."""
+    die_least: float
+    """Log-odds from which a thing is a die."""
+    may_be_least: float
+    """Log-odds from which it may be one, so that nothing is verified."""
     certainty: Sequence[float]
     """That a die's value is right: a constant, and a weight of each of `judgement.features`."""
     certainty_least: float
@@ -108,12 +125,32 @@ class Weights:
         own = best[value - 1]
         others = np.delete(best, value - 1)
         pose, on = fitted(scores, value)
-        plain = 0.0
+        odds = self.place.odds(face.rows[pose])
+        plain = MOST
         if (kind := kind_of_middle(value)) is not None:
-            constant, *weights = self.middle[kind]
-            plain = constant + float(np.dot(weights, middle_of(face, pose, on)))
-        lead = float(own - others.max())
-        return PlacesVote(VALUES[int(best.argmax())], lead, plain, _POSES[pose])
+            plain = summed(self.middle[kind], middle_of(face, pose, on)) - self.middle_least[kind]
+        return PlacesVote(
+            value=VALUES[int(best.argmax())],
+            lead=float(own - others.max()),
+            gap=float(odds[on].min() - odds[~on].max()),
+            contrast=face.contrast,
+            plain=plain,
+            reach=_POSES[pose],
+        )
+
+    def presence_of(self, row: np.ndarray) -> float:
+        """Log-odds that a thing is a die."""
+        return summed(self.presence, row)
+
+    def certainty_of(self, row: np.ndarray) -> float:
+        """Log-odds that a die's value is right."""
+        return summed(self.certainty, row)
+
+
+def summed(weights: Sequence[float], row: np.ndarray) -> float:
+    """Log-odds by a constant, and a weight of each measurement."""
+    constant, *each = weights
+    return constant + float(np.dot(each, row))
 
 
 @cache
@@ -147,7 +184,8 @@ def measure(image: np.ndarray, corners: np.ndarray) -> Measured:
     ink = np.where(away > _INK * contrast, away, 0).astype(np.float32)
     near = _NEAR @ ink / max(float(ink.sum()), 1e-6)
     grain = float(np.quantile(away, 0.4)) / contrast
-    return Measured(np.concatenate(rows, axis=-1).astype(np.float32), near, grain)
+    measurements = np.concatenate(rows, axis=-1).astype(np.float32)
+    return Measured(measurements, near, cores.astype(np.float32), contrast, grain)
 
 
 def _at(lab: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -178,14 +216,18 @@ def kind_of_middle(value: int) -> str | None:
 
 
 def middle_of(face: Measured, pose: int, on: np.ndarray) -> np.ndarray:
-    """(7,) by how much the middle is farther from the others of its kind than they differ among
+    """(8,) by how much the middle is farther from the others of its kind than they differ among
     each other, as negative numbers, and the grain of the face."""
-    rows = face.rows[pose]
+    rows, cores = face.rows[pose], face.cores[pose]
     is_like = on if on[MIDDLE] else ~on & (np.abs(PLACES).sum(axis=1) == 1)
-    others = rows[is_like & (np.arange(len(on)) != MIDDLE)]
+    is_other = is_like & (np.arange(len(on)) != MIDDLE)
+    others = rows[is_other]
     differs = np.abs(rows[MIDDLE] - others.mean(axis=0))
     colour, uneven = len(AROUND), len(AROUND) + len(_UNEVEN)
     beyond = np.maximum(differs - np.ptp(others, axis=0) / 2, 0)[:uneven]
     alike, apart = differs[uneven:]
     rings = beyond[:colour]
-    return np.array([-rings.mean(), -rings.max(), *-beyond[colour:], -apart, -alike, face.grain])
+    tint = np.linalg.norm(cores[is_other] - cores[is_other].mean(axis=0), axis=1).max()
+    tinted = np.linalg.norm(cores[MIDDLE] - cores[is_other].mean(axis=0)) - tint
+    odd = [rings.mean(), rings.max(), *beyond[colour:], apart, alike, max(0.0, tinted)]
+    return np.array([*(-each for each in odd), face.grain])

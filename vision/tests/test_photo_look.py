@@ -14,7 +14,7 @@ from vision.tests.drawing import TABLE, Die, draw
 from vision.tests.truth import TruthFinder, found_die
 
 DICE = [Die(-22.0, -8.0, 20.0, 2), Die(4.0, 14.0, 65.0, 5), Die(24.0, -10.0, 40.0, 4)]
-FOUND = PHOTO.found
+FOUND = PHOTO.sure
 
 
 @pytest.fixture(scope="module")

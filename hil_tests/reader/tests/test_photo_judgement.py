@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hil_tests.reader.photo_judgement import Case, case_of, fit, left_out, table_of
-from vision.faces_by_pips.faces import read_photo
 from vision.photo.labels import Label
 from vision.photo.places import Weights
 from vision.tests.drawing import draw, toss
@@ -27,7 +26,7 @@ def drawn(seed: int) -> list[Case]:
             for die, value in zip(truth(dice), values, strict=True)
         ]
         path = Path(f"{seed}-{number}.png")
-        cases.append(case_of(path, labels, image, found, [], read_photo(image)))
+        cases.append(case_of(path, labels, image, found))
     return cases
 
 
@@ -57,5 +56,14 @@ def test_weights_are_the_same_after_they_were_written(cases):
 
 def test_one_face_of_a_photograph_gets_a_speck_that_changes_its_value(cases):
     case = next(case for case in cases["a"] if case.speck)
-    value, face = case.speck
-    assert fit(cases).vote(face, value).value == value
+    which, value, face = case.speck
+    weights = fit(cases)
+    assert weights.vote(face, value).value == value != case.found[which].value
+    spoilt = case.with_speck()
+    assert spoilt.found[which].value == value
+    assert spoilt.with_speck() is None
+
+
+def test_the_least_certainty_keeps_the_promise(cases):
+    """Drawn dice are all alike, so the lowest limit keeps it."""
+    assert fit(cases).certainty_least == 0.0

@@ -27,8 +27,7 @@ class Findings:
     places: tuple[np.ndarray, ...] = ()
     """In a photograph: (9, 2) of each die, pixels, where the second reader looks for its pips."""
     spots: np.ndarray | None = None
-    """In a photograph: (N, 4), beginning with x, y and diameter in pixels, the round spots at its
-    border, which may be pips of one more die."""
+    """In a photograph: (N, 4), beginning with x, y and diameter in pixels, its round spots."""
 
 
 class Stopwatch:

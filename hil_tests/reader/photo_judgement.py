@@ -48,7 +48,7 @@ from vision.photo.places import (
     measure,
     middle_of,
 )
-from vision.photo.spots import border_spots
+from vision.photo.spots import round_spots
 from vision.pictures import load
 from vision.quads import SQUARE
 from vision.reading import Verdict, Verified
@@ -67,7 +67,7 @@ _PROMISE = 0.002
 """Most verified photographs of which a die is none, or has another value."""
 _CERTAIN = np.arange(0.0, 4.0, 0.25)
 """Log-odds that each die of a verified photograph may have to have: the least that keeps this."""
-_PLAIN_LOST = 0.02
+_PLAIN_LOST = 0.035
 """Share of clean middles that count as odd."""
 
 
@@ -145,7 +145,7 @@ def _gather(task: tuple[Path, list[Label], Path]) -> Case:
 def case_of(path: Path, labels: list[Label], image: np.ndarray, found: list[FoundDie]) -> Case:
     """A photograph with all its faces measured, and one of them with a speck."""
     faces = [measure(image, die.corners) for die in found]
-    spots = border_spots(image, usual_edge(found)) if found else np.zeros((0, 4))
+    spots = round_spots(image, usual_edge(found)) if found else np.zeros((0, 4))
     case = Case(labels, found, spots, image.shape[1::-1], faces, None)
     rng = np.random.default_rng(zlib.crc32(path.name.encode()))
     fit = [j for j, value in case.labelled() if value == found[j].value and kind_of_middle(value)]

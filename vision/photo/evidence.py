@@ -42,8 +42,8 @@ class PhotoEvidence:
     faint: tuple[Thing, ...]
     """What else the model takes for a die, though not surely."""
     spots: np.ndarray
-    """(N, 4) float, picture pixels: x, y and diameter of the round spots at the picture's border,
-    and their contrast in CIE Lab units."""
+    """(N, 4) float, picture pixels: x, y and diameter of all round spots, pips or not, and their
+    contrast in CIE Lab units."""
     size: tuple[int, int]
     """Width and height of the picture, pixels."""
 

@@ -19,13 +19,22 @@ from vision.parameters import PHOTO
 from vision.photo.evidence import PhotoEvidence, Thing, said, usual_edge
 from vision.photo.finder import SLANTED, depth_in, is_slanted, worth
 from vision.photo.places import Weights
-from vision.photo.spots import DIAMETERS
 from vision.quads import sides_of
 from vision.reading import Reason, Unreadable, Verdict, Verified
 
-_AS_CLEAR = 0.5
-"""Min contrast of a spot at the border that may be a pip, as a share of the contrast of the dice's
-pips."""
+_TOLD = 0.5
+"""Log-likelihood by which the places must tell a value from every other: of 5,725 dice that the
+model reads rightly and surely, 13 have less."""
+_PIP_DIAMETERS = (0.085, 0.35)
+"""Min and max diameter of a spot that may be a pip, in edges; only an ace's is larger."""
+_AS_CLEAR = 0.3
+"""Min contrast of a spot that may be a pip, as a share of the contrast of the dice's faces: a spot
+is measured by its blurred edge."""
+_APART = (0.2, 0.8)
+"""Min and max distance of two pips of a face, in edges."""
+_SIZES, _CLEARER = 1.5, 0.4
+"""Max ratio of the diameters of two pips of a face, and max difference of their contrasts, as a
+share."""
 _UPRIGHT_DEG = 10.0
 """Max angle between the upright sides of two fronts in one picture, and from them to the picture's
 own upright, as a camera is held."""
@@ -93,6 +102,9 @@ def _doubt(die: Thing, place: str, sure: float, least: float) -> Unreadable | No
     if vote.value != model.value:
         why = f"{place}: the model reads {model.value}, the second reader {vote.value}"
         return Unreadable(Reason.READERS_DISAGREE, why)
+    if vote.lead < _TOLD:
+        why = f"{place}: the second reader hardly tells a {vote.value} from other values"
+        return Unreadable(Reason.DOUBTFUL, why)
     if vote.plain < 0:
         why = f"{place}: a speck, a highlight or a lost pip: its middle is not as its other places"
         return Unreadable(Reason.DOUBTFUL, why)
@@ -136,18 +148,34 @@ def _missed(evidence: PhotoEvidence) -> str:
     if evidence.faint:
         most = max(worth(thing.found) for thing in evidence.faint)
         return f"something else may be a die ({most:.2f} sure)"
-    return "the border may cut off one more" if _may_be_cut_off(evidence) else ""
+    usual, (width, height) = usual_edge(evidence.found), evidence.size
+    spots = _free_pips(evidence, usual)
+    x, y = spots[:, 0], spots[:, 1]
+    to_border = np.min([x, y, width - 1 - x, height - 1 - y], axis=0)
+    if (to_border < usual / 2).any():
+        return "the border may cut off one more"
+    return "two spots beside them may be pips of one more" if _may_be_a_face(spots, usual) else ""
 
 
-def _may_be_cut_off(evidence: PhotoEvidence) -> bool:
-    """True if a spot at the picture's border, on none of the dice, is of a pip's size and as clear
-    as their pips: then it may be the pip of one more."""
-    usual = usual_edge(evidence.found)
-    least = _AS_CLEAR * float(np.median([die.places.contrast for die in evidence.dice]))
-    low, high = np.array(DIAMETERS) * usual
-    return any(
-        low < diameter < high
-        and contrast > least
-        and not any(depth_in(die, x, y) > -die.edge_px / 2 for die in evidence.found)
-        for x, y, diameter, contrast in evidence.spots.tolist()
-    )
+def _free_pips(evidence: PhotoEvidence, usual: float) -> np.ndarray:
+    """(N, 4) the spots of a pip's size, as clear as the dice's pips, that are on none of them."""
+    spots = evidence.spots
+    contrast = float(np.median([die.places.contrast for die in evidence.dice]))
+    low, high = np.array(_PIP_DIAMETERS) * usual
+    is_pip = (spots[:, 2] > low) & (spots[:, 2] < high) & (spots[:, 3] > _AS_CLEAR * contrast)
+    free = [
+        spot
+        for spot in spots[is_pip]
+        if not any(depth_in(die, spot[0], spot[1]) > -die.edge_px / 2 for die in evidence.found)
+    ]
+    return np.array(free).reshape(-1, 4)
+
+
+def _may_be_a_face(spots: np.ndarray, usual: float) -> bool:
+    """True if two of (N, 4) spots are alike, and as far apart as pips of one face."""
+    away = np.linalg.norm(spots[:, None, :2] - spots[None, :, :2], axis=2)
+    sizes = spots[:, None, 2] / spots[None, :, 2]
+    clearer = spots[:, None, 3] / spots[None, :, 3]
+    low, high = np.array(_APART) * usual
+    is_pair = (away > low) & (away < high) & (sizes < _SIZES) & (sizes > 1 / _SIZES)
+    return bool((is_pair & (np.abs(clearer - 1) < _CLEARER)).any())

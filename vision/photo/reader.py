@@ -21,7 +21,7 @@ from vision.photo.evidence import PhotoEvidence, Thing, settle, usual_edge
 from vision.photo.finder import PhotoFinder, ScoredFinder
 from vision.photo.judgement import judge
 from vision.photo.places import measure, shipped
-from vision.photo.spots import border_spots
+from vision.photo.spots import round_spots
 from vision.quads import turn_deg
 from vision.reading import DieEvidence, NetworkReading, Observation, SecondVote
 
@@ -57,7 +57,7 @@ class PhotoReader:
         found, faint = self._finder.find(image, PHOTO.sure)
         clock.lap("model")
         dice, others = (tuple(self._thing(image, die) for die in each) for each in (found, faint))
-        spots = border_spots(image, usual_edge(found)) if found else np.zeros((0, 4))
+        spots = round_spots(image, usual_edge(found)) if found else np.zeros((0, 4))
         clock.lap("second reader")
         return PhotoEvidence(dice, others, spots, (width, height))
 

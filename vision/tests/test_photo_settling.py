@@ -98,17 +98,38 @@ def test_without_a_sure_die_the_size_of_all_counts():
     ("spot", "is_verified"),
     [
         ((500, 8, 12, 40), False),
-        ((500, 8, 12, 25), True),
+        ((500, 8, 12, 15), True),
         ((500, 8, 40, 40), True),
+        ((500, 70, 12, 40), True),
         ((100, 190, 12, 40), True),
     ],
-    ids=["a pip", "too faint for a pip", "too large", "on a die"],
+    ids=["a pip", "too faint for a pip", "too large", "farther in", "on a die"],
 )
 def test_what_looks_like_a_pip_at_the_border_may_be_of_a_die_cut_off(spot, is_verified):
     verdict = judged(DICE, [spot])
     assert isinstance(verdict, Verified if is_verified else Unreadable)
     if isinstance(verdict, Unreadable):
         assert "the border may cut off one more" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("other", "is_verified"),
+    [
+        ((530, 220, 12, 45), False),
+        ((580, 220, 12, 45), True),
+        ((503, 200, 12, 45), True),
+        ((530, 220, 7, 45), True),
+        ((530, 220, 12, 20), True),
+    ],
+    ids=["two pips", "too far", "the same spot", "of another size", "fainter"],
+)
+def test_two_spots_alike_beside_the_dice_may_be_pips_of_one_that_the_model_missed(
+    other, is_verified
+):
+    verdict = judged(DICE, [(500, 200, 12, 40), other])
+    assert isinstance(verdict, Verified if is_verified else Unreadable)
+    if isinstance(verdict, Unreadable):
+        assert "may be pips of one more" in verdict.detail
 
 
 def test_a_picture_with_a_die_that_the_readers_are_not_sure_of_is_not_verified():
@@ -124,6 +145,12 @@ def test_a_face_whose_middle_is_odd_is_not_verified():
     assert isinstance(verdict, Unreadable)
     assert verdict.reason is Reason.DOUBTFUL
     assert "die 2 from the left: a speck, a highlight or a lost pip" in verdict.detail
+
+
+def test_a_die_whose_places_hardly_tell_its_value_is_not_verified():
+    verdict = judged([DICE[0], thing(DICE[1], lead=0.4)])
+    assert isinstance(verdict, Unreadable)
+    assert "die 2 from the left: the second reader hardly tells a 3" in verdict.detail
 
 
 def test_a_die_whose_places_show_another_value_is_not_verified():

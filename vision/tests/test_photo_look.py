@@ -101,7 +101,7 @@ def test_both_agree():
 
 
 def test_what_the_photo_look_takes_for_none_is_worth_less():
-    (sure, _), (doubted, _) = found_with(Looks(0.99, 5)), found_with(Looks(1e-3, 5))
+    (sure, _), (_, doubted) = found_with(Looks(0.99, 5)), found_with(Looks(1e-3, 5))
     assert worth(doubted[0]) < 0.5 * worth(sure[0])
     found, faint = found_with(Looks(1e-5, 5))
     assert found == []

@@ -198,10 +198,9 @@ def _acts(day: datetime) -> list[ev.Event]:
         ev.DiceLogged: {"what": (DiceStep.INSPECTED,), "serials": (("a",), ("new",))},
     }
     kinds = (*_kinds(ev.Act), ev.ShiftBegan)
-    return [
-        *(each for kind in kinds for each in _every((kind,), of | own.get(kind, {}))),
-        *_by_others(of, day),
-    ]
+    every: list[Any] = [each for kind in kinds for each in _every((kind,), of | own.get(kind, {}))]
+    # One person's acts stand together: a scattered walk, which follows the newest, gets far by it.
+    return [*_by_others(of, day), *sorted(every, key=lambda each: PEOPLE.index(each.person))]
 
 
 def _by_others(of: Choices, day: datetime) -> list[ev.Event]:

@@ -37,10 +37,10 @@ def recording(stage: Stage) -> Shown:
     """`EARLIER` tosses as they were, a picture each, and then for ever a recording of the first, or
     of two put together."""
     how = CHANGES[stage.number % len(CHANGES)]
-    dice: list[tuple[int, int]] | None = None
-    while dice is None:
+    seen = _earlier(stage)
+    while (dice := _apart(seen, stage.die_mm)) is None:
+        stage.again()
         seen = _earlier(stage)
-        dice = _apart(seen, stage.die_mm)
     pictures = [stage.camera.picture(toss) for toss in seen]
     is_mixed = how == "put together"
     recorded = _mixed(stage.camera, seen, pictures, dice) if is_mixed else pictures[0]

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from hil_tests.reader import changing, refused, tables, wrong_model
+from hil_tests.reader import changing, recordings, refused, tables, wrong_model
 from hil_tests.reader.count import KINDS
 from hil_tests.reader.lying import SUPPORTS, TIPPED_DEG, held_up, lean, not_flat, tipped
 from hil_tests.reader.outcomes import FALSE, at_rest, judge
@@ -222,6 +222,18 @@ def test_a_mixed_recording_shows_dice_of_two_tosses_that_were_read(stage_of: Sta
     )
     assert (away.min(axis=1) < 1.0).all()
     assert (away[:, :3].min(axis=1) < 1.0).sum() == 2, "of the first toss"
+
+
+def test_a_toss_whose_dice_lie_together_is_not_put_together(
+    stage_of: StageOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = stage_of(0)
+    first = stage.toss
+    monkeypatch.setattr(
+        recordings, "_apart", lambda seen, _: None if seen[0] is first else [(0, 0), (0, 1), (1, 0)]
+    )
+    recording(stage)
+    assert stage.toss is not first
 
 
 def recorded(stage_of: StageOf, how: str) -> tuple[Stage, Shown]:

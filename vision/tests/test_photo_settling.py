@@ -147,6 +147,10 @@ def test_a_face_whose_middle_is_odd_is_not_verified():
     assert "die 2 from the left: a speck, a highlight or a lost pip" in verdict.detail
 
 
+def test_two_spots_on_a_die_are_its_own_pips():
+    assert isinstance(judged(DICE, [(90, 190, 12, 40), (110, 210, 12, 45)]), Verified)
+
+
 def test_a_die_whose_places_hardly_tell_its_value_is_not_verified():
     verdict = judged([DICE[0], thing(DICE[1], lead=0.4)])
     assert isinstance(verdict, Unreadable)

@@ -166,10 +166,11 @@ class SetUp:
         self.call(*words, "--config", str(self.places.settings))
 
     def ask_teaching(self) -> None:
-        """Teach the table its dice, or leave every toss to the dealer."""
+        """Teach the table its dice, or go on with what it was taught before."""
         typer.echo(
-            "An untaught table reads nothing: the dealer enters every toss. It learns its dice, "
-            "floor and light by some 34 tosses that a person confirms. n goes on as it stands."
+            "An untaught table reads nothing, so its shaker passes no opening inspection. It learns"
+            " its dice, floor and light by some 34 tosses that a person confirms. "
+            "n goes on as it stands."
         )
         if typer.confirm("Teach it now? It takes ten minutes", default=True):
             otherwise = "More tosses may be enough: shaker-ctl teach --tosses 60. Or answer n"

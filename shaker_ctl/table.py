@@ -370,7 +370,7 @@ class Table:
         if code := self._before.fault:
             log.error("%s: %s", code, ". ".join(WORDS[code]))
             self._post(events.ControllerFault(code))
-        if self._untaught != taught_table.UNTAUGHT:
+        if self._taught is None:  # no reader: taught, or brought back without it
             log.error("%s: %s", taught_table.FAULT, self._untaught)
             self._post(events.ReaderFault(None, taught_table.FAULT))
         for line in consoles(p.console, self._desk):

@@ -83,6 +83,14 @@ def test_a_table_that_was_taught_says_by_whom_and_how_well_it_reads(table: Table
     assert opening["teaching"] == taught.words()
 
 
+def test_an_untaught_table_may_come_back_without_its_reader(table: TableUnderTest) -> None:
+    table.session.start_service()
+    assert table.status()["faults"] == [taught_table.FAULT]
+    assert table.act("technician", "return-to-service")
+    table.be_open()
+    assert table.status()["life"] == "open"
+
+
 def test_a_damaged_teaching_is_a_fault_that_a_technician_clears(table: TableUnderTest) -> None:
     (table.session.folder / "teaching").write_bytes(b"torn")
     table.session.start_service()

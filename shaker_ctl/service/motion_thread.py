@@ -208,6 +208,7 @@ class MotionThread:
     # ── The loop ────────────────────────────────────────────────────────────
 
     def _work(self) -> None:
+        self._tach.edges()  # what came while nobody watched would seem to come now
         due_s = self._clock.monotonic()
         while not self._closing:
             self.tick()

@@ -68,13 +68,15 @@ def test_faint_pips_differ_in_hue_and_hardly_in_lightness(seed: int):
 
 @pytest.mark.parametrize(
     "kind",
-    {
-        *floors.KINDS,
-        *floors.SURFACES,
-        *table_shots.VARIED_FLOORS,
-        floors.LAYOUT,
-        *floors.HELD_OUT_KINDS,
-    },
+    sorted(
+        {
+            *floors.KINDS,
+            *floors.SURFACES,
+            *table_shots.VARIED_FLOORS,
+            floors.LAYOUT,
+            *floors.HELD_OUT_KINDS,
+        }
+    ),
 )
 def test_every_floor_has_colours_that_a_camera_can_see_and_clutter_on_it_too(kind: str):
     floor = floors.random_floor(np.random.default_rng(5), 96, 30.0, (kind,))

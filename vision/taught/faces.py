@@ -44,6 +44,8 @@ _MOST_ODD = 2
 """A face with more odd places is of other dice."""
 _FEWEST = 5
 """A kind of place seen less often is not known."""
+_RED = 4
+"""The other value whose pips are red on Asian dice, beside the ace."""
 Face = tuple[np.ndarray, np.ndarray]
 """(9, K) measurements of a face, and (9,) where it has pips."""
 SIZE = 3 * len(_RADII) + 6
@@ -75,9 +77,11 @@ def pip_diameter(faces: Sequence[Face]) -> float:
 
 def _kind(place: int, on: np.ndarray) -> str:
     """What a place is called, of a face with pips `on` (9,) places. In the middle it may turn one
-    value into another, and an ace's pip may be larger."""
+    value into another, and an ace's pip may be larger; of Asian dice, ace and four are red."""
+    if place != MIDDLE and on[place]:
+        return "pip of a four" if on.sum() == _RED else "pip"
     if place != MIDDLE:
-        return "pip" if on[place] else "plain place"
+        return "plain place"
     if not on[place]:
         return "plain middle"
     return "ace" if on.sum() == 1 else "middle pip"

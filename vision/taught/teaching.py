@@ -27,7 +27,7 @@ from vision.taught.poses import PIP_RINGS, TOP_RINGS
 from vision.taught.regression import Logistic, Usual
 from vision.taught.view import HALF, TopView
 
-FORM = "taught dice 2"
+FORM = "taught dice 3"
 """Names the form; it changes with what is kept."""
 MAX_BYTES = 8_000_000
 """Size beyond which a file is no teaching. That of a large compartment has a megabyte."""

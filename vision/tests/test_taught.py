@@ -246,7 +246,7 @@ def test_a_teaching_reads_the_same_from_its_file(white, kept):
 def test_a_damaged_file_is_no_teaching(kept):
     damages = [
         b"", b"{}", b"[]", kept[:-1], b"[" * 100_000, b" " * (MAX_BYTES + 1),
-        kept.replace(b"taught dice 2", b"taught dice 3"),
+        kept.replace(b"taught dice 3", b"taught dice 2"),
         kept.replace(b'"die": [', b'"die": [1e300, '), kept.replace(b'"die": [', b'"die": [NaN, '),
         kept.replace(b'"die": [', b'"die": ["a", '), kept.replace(b'"die"', b'"dye"'),
         kept.replace(b'"pip": [[', b'"pip": [[1.0, '),
